@@ -1,0 +1,152 @@
+// swift-tools-version: 6.3
+// One target per room of `Sources/`; arrows go down only (Sources/ARCHITECTURE.md, TidyTests).
+import PackageDescription
+
+// MARK: - C: module maps, shims and generated messages
+
+let c: [Target] = [
+    .systemLibrary(name: "CZMQ", path: "Sources/C/CZMQ"),
+    .systemLibrary(name: "CSQLite", path: "Sources/C/CSQLite"),
+    .systemLibrary(name: "CCurl", path: "Sources/C/CCurl"),
+    .systemLibrary(name: "CXXHash", path: "Sources/C/CXXHash"),
+    .systemLibrary(name: "CSodium", path: "Sources/C/CSodium"),
+    .systemLibrary(name: "CVips", path: "Sources/C/CVips", pkgConfig: "gobject-2.0"),
+    .target(name: "CLinux", path: "Sources/C/CLinux"),
+    .target(name: "CVipsShims", dependencies: ["CVips"], path: "Sources/C/CVipsShims"),
+    .target(
+        name: "CMessages", path: "Sources/C/CMessages",
+        linkerSettings: [.linkedLibrary("protobuf-c")]),
+]
+
+// MARK: - Swift rooms
+
+func room(_ folder: String, _ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Sources/\(folder)/\(name)")
+}
+
+let bindings: [Target] = [
+    room("Bindings", "Linux", ["CLinux"]),
+    room("Bindings", "ZeroMQ", ["CZMQ"]),
+    room("Bindings", "SQLite", ["CSQLite"]),
+    room("Bindings", "Curl", ["CCurl"]),
+    room("Bindings", "XXHash", ["CXXHash"]),
+    room("Bindings", "Sodium", ["CSodium"]),
+    room("Bindings", "Vips", ["CVips", "CVipsShims"]),
+]
+
+let core: [Target] = [
+    room("Core", "ImageModel", []),
+    room("Core", "Messages", ["ImageModel"]),
+    room("Core", "StageContract", ["ImageModel", "Messages"]),
+    room("Core", "Scheduling", ["ImageModel", "Messages"]),
+]
+
+let runtime: [Target] = [
+    room("Runtime", "Observability", ["Linux"]),
+    room("Runtime", "Wire", ["CMessages", "ImageModel", "Messages"]),
+    room("Runtime", "EventLoop", ["Linux", "ZeroMQ", "Messages"]),
+    room("Runtime", "SharedArena", ["Linux", "ImageModel", "Messages", "StageContract"]),
+    room(
+        "Runtime", "WorkerRuntime",
+        [
+            "Linux", "ZeroMQ", "ImageModel", "Messages", "StageContract", "Wire", "EventLoop",
+            "SharedArena", "Observability",
+        ]),
+    room(
+        "Runtime", "CoordinatorRuntime",
+        [
+            "Linux", "ZeroMQ", "Sodium", "ImageModel", "Messages", "Scheduling", "Wire", "EventLoop",
+            "SharedArena", "Observability",
+        ]),
+    room(
+        "Runtime", "Supervision",
+        ["Linux", "ImageModel", "Messages", "SharedArena", "Observability"]),
+]
+
+let stages: [Target] = [
+    room("Stages", "Downloading", ["Curl", "ImageModel", "Messages", "StageContract"]),
+    room("Stages", "Caching", ["SQLite", "XXHash", "Linux", "ImageModel", "Messages", "StageContract"]),
+    room("Stages", "Decoding", ["Vips", "ImageModel", "Messages", "StageContract"]),
+    room("Stages", "Transforming", ["Vips", "ImageModel", "Messages", "StageContract"]),
+]
+
+let client: [Target] = [
+    room(
+        "Client", "Imagebus",
+        ["Linux", "ZeroMQ", "ImageModel", "Messages", "Wire", "EventLoop", "SharedArena"])
+]
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, path: "Sources/Programs/\(name)")
+}
+
+let worker: [Target.Dependency] = [
+    "WorkerRuntime", "Messages", "ImageModel", "StageContract", "SharedArena", "Linux",
+]
+let programs: [Target] = [
+    program(
+        "imagebus-cli",
+        ["Imagebus", "Supervision", "SharedArena", "Messages", "ImageModel", "Linux", "Observability"]),
+    program("imagebus-coordinator", ["CoordinatorRuntime"]),
+    program("imagebus-download", worker + ["Downloading"]),
+    program("imagebus-cache", worker + ["Caching"]),
+    program("imagebus-decode", worker + ["Decoding"]),
+    program("imagebus-transform", worker + ["Transforming"]),
+]
+
+// MARK: - Tests
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)")
+}
+
+let testing: [Target] = [
+    .target(name: "TestKit", dependencies: ["Linux"], path: "Tests/TestKit"),
+    tests("LinuxTests", ["Linux", "TestKit"]),
+    tests("ZeroMQTests", ["ZeroMQ", "TestKit"]),
+    tests("SQLiteTests", ["SQLite", "TestKit"]),
+    tests("CurlTests", ["Curl", "TestKit"]),
+    tests("VipsTests", ["Vips", "TestKit"]),
+    tests("ImageModelTests", ["ImageModel"]),
+    tests("SchedulingTests", ["Scheduling", "Messages", "ImageModel"]),
+    tests("WireTests", ["Wire", "Messages", "ImageModel"]),
+    tests("EventLoopTests", ["EventLoop", "ZeroMQ", "Linux", "Messages", "TestKit"]),
+    tests(
+        "SharedArenaTests",
+        ["SharedArena", "StageContract", "Messages", "ImageModel", "Linux", "TestKit"]),
+    tests("WorkerRuntimeTests", ["WorkerRuntime", "Messages", "ImageModel", "TestKit"]),
+    tests("CoordinatorRuntimeTests", ["CoordinatorRuntime", "Messages", "ImageModel", "TestKit"]),
+    tests("SupervisionTests", ["Supervision", "Messages", "Linux", "TestKit"]),
+    tests("DownloadingTests", ["Downloading", "StageContract", "Messages", "ImageModel", "TestKit"]),
+    tests("CachingTests", ["Caching", "StageContract", "Messages", "ImageModel", "Linux", "TestKit"]),
+    tests("DecodingTests", ["Decoding", "Vips", "StageContract", "Messages", "ImageModel", "TestKit"]),
+    tests(
+        "TransformingTests",
+        ["Transforming", "Vips", "StageContract", "Messages", "ImageModel", "TestKit"]),
+    tests("ImagebusTests", ["Imagebus", "Messages", "ImageModel", "TestKit"]),
+    tests("TidyTests", ["TestKit", "Linux"]),
+    tests("IntegrationTests", ["Imagebus", "Messages", "ImageModel", "Linux", "Vips", "TestKit"]),
+]
+
+let package = Package(
+    name: "imagebus",
+    products: [
+        .library(name: "Imagebus", targets: ["Imagebus"]),
+        .executable(name: "imagebus", targets: ["imagebus-cli"]),
+    ],
+    targets: c + bindings + core + runtime + stages + client + programs + testing,
+    swiftLanguageModes: [.v6]
+)
+
+let compiled: Set<String> = Set(c.map(\.name))
+for target in package.targets where !compiled.contains(target.name) {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+        .enableExperimentalFeature("Lifetimes"),
+        .treatAllWarnings(as: .error),
+    ]
+}
