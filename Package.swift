@@ -55,7 +55,8 @@ let runtime: [Target] = [
     room(
         "Runtime", "CoordinatorRuntime",
         [
-            "Linux", "ZeroMQ", "Sodium", "ImageModel", "Messages", "Scheduling", "Wire", "EventLoop",
+            "Linux", "ZeroMQ", "Sodium", "ImageModel", "Messages", "Scheduling", "Wire",
+            "EventLoop",
             "SharedArena", "Observability",
         ]),
     room(
@@ -65,7 +66,9 @@ let runtime: [Target] = [
 
 let stages: [Target] = [
     room("Stages", "Downloading", ["Curl", "ImageModel", "Messages", "StageContract"]),
-    room("Stages", "Caching", ["SQLite", "XXHash", "Linux", "ImageModel", "Messages", "StageContract"]),
+    room(
+        "Stages", "Caching",
+        ["SQLite", "XXHash", "Linux", "ImageModel", "Messages", "StageContract"]),
     room("Stages", "Decoding", ["Vips", "ImageModel", "Messages", "StageContract"]),
     room("Stages", "Transforming", ["Vips", "ImageModel", "Messages", "StageContract"]),
 ]
@@ -86,7 +89,10 @@ let worker: [Target.Dependency] = [
 let programs: [Target] = [
     program(
         "imagebus-cli",
-        ["Imagebus", "Supervision", "SharedArena", "Messages", "ImageModel", "Linux", "Observability"]),
+        [
+            "Imagebus", "Supervision", "SharedArena", "Messages", "ImageModel", "Linux",
+            "Observability",
+        ]),
     program("imagebus-coordinator", ["CoordinatorRuntime"]),
     program("imagebus-download", worker + ["Downloading"]),
     program("imagebus-cache", worker + ["Caching"]),
@@ -117,9 +123,12 @@ let testing: [Target] = [
     tests("WorkerRuntimeTests", ["WorkerRuntime", "Messages", "ImageModel", "TestKit"]),
     tests("CoordinatorRuntimeTests", ["CoordinatorRuntime", "Messages", "ImageModel", "TestKit"]),
     tests("SupervisionTests", ["Supervision", "Messages", "Linux", "TestKit"]),
-    tests("DownloadingTests", ["Downloading", "StageContract", "Messages", "ImageModel", "TestKit"]),
-    tests("CachingTests", ["Caching", "StageContract", "Messages", "ImageModel", "Linux", "TestKit"]),
-    tests("DecodingTests", ["Decoding", "Vips", "StageContract", "Messages", "ImageModel", "TestKit"]),
+    tests(
+        "DownloadingTests", ["Downloading", "StageContract", "Messages", "ImageModel", "TestKit"]),
+    tests(
+        "CachingTests", ["Caching", "StageContract", "Messages", "ImageModel", "Linux", "TestKit"]),
+    tests(
+        "DecodingTests", ["Decoding", "Vips", "StageContract", "Messages", "ImageModel", "TestKit"]),
     tests(
         "TransformingTests",
         ["Transforming", "Vips", "StageContract", "Messages", "ImageModel", "TestKit"]),

@@ -1,0 +1,51 @@
+/// What of the source a result needs at least; the decoder chooses its reduction from it.
+public enum DecodeNeed: Hashable, Sendable {
+    /// Header facts only.
+    case header
+    /// Every pixel.
+    case full
+    /// Enough to cover a resize to a box without enlarging what was thrown away. The box counts
+    /// in the displayed orientation.
+    case cover(PixelSize, ResizeMode)
+
+    /// Flips and quarter turns before the first resize keep what it needs; everything else
+    /// needs all pixels.
+    public init(_ request: ImageRequest) {
+        if request.wantsOriginal || request.infoOnly {
+            self = .header
+            return
+        }
+        var turned = false
+        for step in request.allSteps {
+            switch step {
+            case .flip: continue
+            case .rotate(let rotation):
+                guard let turns = rotation.quarterTurnsClockwise else {
+                    self = .full
+                    return
+                }
+                if turns % 2 == 1 { turned.toggle() }
+            case .resize(let box, let mode):
+                self = .cover(turned ? box.transposed : box, mode)
+                return
+            case .crop:
+                self = .full
+                return
+            }
+        }
+        self = .full
+    }
+
+    /// The largest of the `permitted` reductions after which `source` (displayed size) still has
+    /// as many columns and rows as the result; a reduced side counts as `ceil(side / shrink)`.
+    /// 1 where nothing larger does.
+    public func shrink(for source: PixelSize, permitted: [Int]) -> Int {
+        guard case .cover(let box, let mode) = self else { return 1 }
+        let wanted = ResizeGeometry(source: source, box: box, mode: mode).scaled
+        let covering = permitted.filter { shrink in
+            shrink >= 1 && (source.width + shrink - 1) / shrink >= min(wanted.width, source.width)
+                && (source.height + shrink - 1) / shrink >= min(wanted.height, source.height)
+        }
+        return covering.max() ?? 1
+    }
+}

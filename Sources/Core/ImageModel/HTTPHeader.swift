@@ -1,0 +1,35 @@
+/// A request header for the origin.
+public struct HTTPHeader: Hashable, Sendable {
+    /// Case-insensitive; kept as given.
+    public var name: String
+    /// Without line breaks; admission refuses them.
+    public var value: String
+
+    /// Takes the text as it is; `isValid` says whether it may be sent.
+    public init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    /// A token of RFC 9110 §5.6.2 as name, no control characters in the value.
+    public var isValid: Bool {
+        !name.isEmpty && name.utf8.allSatisfy(Self.isTokenByte)
+            && value.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
+    }
+
+    /// Whether it names who asks (DESIGN §3): such entries are shared with nobody else.
+    public var isCredential: Bool {
+        switch name.lowercased() {
+        case "authorization", "cookie", "proxy-authorization": true
+        default: false
+        }
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E, 0x5F, 0x60, 0x7C, 0x7E: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// What a caller wants: a source, what is to be done to it, and how.
+public struct ImageRequest: Hashable, Sendable {
+    /// The absolute URL, up to `RequestLimits.urlBytesMax` bytes.
+    public var url: String
+    /// Headers for the origin, in order.
+    public var headers: [HTTPHeader]
+    /// Reduce while decoding.
+    public var thumbnail: Thumbnail?
+    /// Steps in the order in which they run.
+    public var steps: [TransformStep]
+    /// How the result is encoded.
+    public var output: OutputOptions
+    /// Only header facts, no pixels and no bytes.
+    public var infoOnly: Bool
+    /// SDWebImage's option bits.
+    public var options: RequestOptions
+    /// Tiers asked for the result. Upstream's default is all.
+    public var queryCacheTypes: CacheTypes
+    /// Tiers the result is stored in. Upstream's default is all.
+    public var storeCacheTypes: CacheTypes
+    /// Tiers asked for the original. Upstream's default is disk.
+    public var originalQueryCacheTypes: CacheTypes
+    /// Tiers the original is stored in. Upstream's default is disk.
+    public var originalStoreCacheTypes: CacheTypes
+    /// Milliseconds until the request ends with `deadlineExceeded`.
+    public var timeoutMilliseconds: Int
+
+    /// A plain load: the source bytes, once their header was read, from and into all tiers.
+    public init(url: String) {
+        self.url = url
+        headers = []
+        thumbnail = nil
+        steps = []
+        output = OutputOptions()
+        infoOnly = false
+        options = []
+        queryCacheTypes = .all
+        storeCacheTypes = .all
+        originalQueryCacheTypes = .disk
+        originalStoreCacheTypes = .disk
+        timeoutMilliseconds = 30_000
+    }
+
+    /// The result is the source's bytes as they came.
+    public var wantsOriginal: Bool { thumbnail == nil && steps.isEmpty && output.isDefault }
+
+    /// All steps that change pixels, the thumbnail first.
+    public var allSteps: [TransformStep] { (thumbnail.map { [$0.step] } ?? []) + steps }
+
+    /// The class in all queues; high wins (sdwebimage.md §2.1).
+    public var priority: Priority {
+        if options.contains(.highPriority) { return .high }
+        return options.contains(.lowPriority) ? .low : .normal
+    }
+}

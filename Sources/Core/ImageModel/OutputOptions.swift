@@ -1,0 +1,23 @@
+/// What the result is encoded as.
+public struct OutputOptions: Hashable, Sendable {
+    /// `nil`: the source's format where it can be encoded, else PNG with alpha, JPEG without
+    /// (sdwebimage.md §4.4).
+    public var format: ImageFormat?
+    /// 0 to 100 for lossy encoders, ignored by lossless ones; `nil` is `defaultQuality`.
+    public var quality: Int?
+    /// WebP without loss.
+    public var lossless: Bool
+
+    /// The quality of JPEG and WebP where the request names none.
+    public static let defaultQuality = 80
+
+    /// Says nothing by default: the source's format at the default quality.
+    public init(format: ImageFormat? = nil, quality: Int? = nil, lossless: Bool = false) {
+        self.format = format
+        self.quality = quality
+        self.lossless = lossless
+    }
+
+    /// Whether the request asks for nothing of its own.
+    public var isDefault: Bool { self == OutputOptions() }
+}

@@ -1,0 +1,17 @@
+/// Limits of one request, checked at admission (DESIGN §5).
+public enum RequestLimits {
+    /// Bytes of a URL.
+    public static let urlBytesMax = 8 * 1024
+    /// Headers of a request.
+    public static let headersMax = 64
+    /// Bytes of all headers together.
+    public static let headerBytesMax = 16 * 1024
+    /// Steps of a request.
+    public static let stepsMax = 32
+    /// Pixels on one side of a step's box.
+    public static let sideMax = 32_767
+    /// Pixels of one image at any step.
+    public static let pixelsMax = 268_435_456
+    /// Milliseconds of the longest deadline: one hour.
+    public static let timeoutMillisecondsMax = 3_600_000
+}

@@ -1,0 +1,20 @@
+/// Which result: equal keys share all work (DESIGN §3). Wishes (priority, deadline, cache tiers,
+/// options that say how to ask) are in no key.
+public struct ResultKey: Hashable, Sendable {
+    /// Which pixels it is made of.
+    public let decode: DecodeKey
+    /// What is done to them, in order.
+    public let steps: [TransformStep]
+    /// How they are encoded.
+    public let output: OutputOptions
+    /// Only header facts.
+    public let infoOnly: Bool
+
+    /// The key of a request.
+    public init(_ request: ImageRequest) {
+        decode = DecodeKey(request)
+        steps = request.allSteps
+        output = request.output
+        infoOnly = request.infoOnly
+    }
+}

@@ -1,0 +1,69 @@
+/// A URL taken apart far enough for policy and keys; nothing is decoded or normalised, since the
+/// text is the key (sdwebimage.md §1.8). RFC 3986 §3.
+public struct SourceURL: Hashable, Sendable {
+    /// Lower case, without the colon.
+    public let scheme: String
+    /// Before the `@` of the authority; never in keys, logs or status.
+    public let userInfo: String?
+    /// As written, with the brackets of an IPv6 address, without the port.
+    public let host: String
+    /// The whole text without user info.
+    public let withoutUserInfo: String
+
+    /// Throws `invalidURL` for an empty or overlong text, white space or control characters, a
+    /// missing scheme, and an http or https URL without a host.
+    public init(_ text: String) throws(ImageError) {
+        let bytes = Array(text.utf8)
+        guard !bytes.isEmpty else { throw ImageError(.invalidURL, "Image url is nil") }
+        guard bytes.count <= RequestLimits.urlBytesMax else {
+            throw ImageError(
+                .invalidURL,
+                "the URL has \(bytes.count) bytes, at most "
+                    + "\(RequestLimits.urlBytesMax) are accepted")
+        }
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+            throw ImageError(.invalidURL, "the URL contains white space or control characters")
+        }
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            Self.isScheme(bytes[..<colon])
+        else { throw ImageError(.invalidURL, "the URL has no scheme, such as https://") }
+        scheme = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
+        let rest = bytes[(colon + 1)...]
+        guard rest.starts(with: "//".utf8) else {
+            guard scheme != "http", scheme != "https" else {
+                throw ImageError(.invalidURL, "the URL has no host")
+            }
+            (userInfo, host, withoutUserInfo) = (nil, "", text)
+            return
+        }
+        let start = colon + 3
+        let end = bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+        let at = bytes[start..<end].lastIndex(of: UInt8(ascii: "@"))
+        let hostStart = at.map { $0 + 1 } ?? start
+        userInfo = at.map { String(decoding: bytes[start..<$0], as: UTF8.self) }
+        host = Self.hostWithoutPort(bytes[hostStart..<end])
+        withoutUserInfo = String(decoding: bytes[..<start] + bytes[hostStart...], as: UTF8.self)
+        guard !host.isEmpty || (scheme != "http" && scheme != "https") else {
+            throw ImageError(.invalidURL, "the URL has no host")
+        }
+    }
+
+    private static func isScheme(_ bytes: ArraySlice<UInt8>) -> Bool {
+        guard let first = bytes.first, isLetter(first) else { return false }
+        return bytes.allSatisfy {
+            isLetter($0) || (0x30...0x39).contains($0) || "+-.".utf8.contains($0)
+        }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+    }
+
+    private static func hostWithoutPort(_ bytes: ArraySlice<UInt8>) -> String {
+        if bytes.first == UInt8(ascii: "["), let close = bytes.firstIndex(of: UInt8(ascii: "]")) {
+            return String(decoding: bytes[...close], as: UTF8.self)
+        }
+        let end = bytes.lastIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
+        return String(decoding: bytes[..<end], as: UTF8.self)
+    }
+}

@@ -1,0 +1,61 @@
+public import ImageModel
+
+/// What a client says to the coordinator (DESIGN §5).
+public enum ClientMessage: Hashable, Sendable {
+    /// First after every handshake.
+    case hello(ClientHello)
+    /// Load an image.
+    case load(LoadRequest)
+    /// End a request with `cancelled`.
+    case cancel(Token)
+    /// End all requests of a group that were admitted before on this connection.
+    case cancelGroup(GroupID)
+    /// These large blocks of `results/` are no longer read.
+    case release([BlockID])
+    /// Report processes, queues and counters; full on `admin/`.
+    case status
+}
+
+/// A client introduces itself.
+public struct ClientHello: Hashable, Sendable {
+    /// This life of the client; tokens belong to it.
+    public var incarnation: Incarnation
+    /// Its process id, for people.
+    public var pid: UInt32
+    /// Library version, for people.
+    public var version: String
+
+    /// An introduction.
+    public init(incarnation: Incarnation, pid: UInt32, version: String) {
+        self.incarnation = incarnation
+        self.pid = pid
+        self.version = version
+    }
+}
+
+/// A request on the wire.
+public struct LoadRequest: Hashable, Sendable {
+    /// Names it for cancelling and replies.
+    public var token: Token
+    /// A set it belongs to.
+    public var group: GroupID?
+    /// What is wanted.
+    public var image: ImageRequest
+    /// Whether progress events are wanted.
+    public var wantsProgress: Bool
+    /// Counts how often the client found the bytes of a reply reused; from 1 on, the copy in
+    /// memory is not trusted and is made anew.
+    public var staleRetries: UInt8
+
+    /// Describes a load.
+    public init(
+        token: Token, group: GroupID? = nil, image: ImageRequest, wantsProgress: Bool = false,
+        staleRetries: UInt8 = 0
+    ) {
+        self.token = token
+        self.group = group
+        self.image = image
+        self.wantsProgress = wantsProgress
+        self.staleRetries = staleRetries
+    }
+}

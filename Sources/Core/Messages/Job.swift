@@ -1,0 +1,43 @@
+public import ImageModel
+
+/// One attempt at one piece of work, given to one worker.
+public struct Job: Hashable, Sendable {
+    /// Which job.
+    public var id: JobID
+    /// Counts from 1; an outcome of an older attempt is not accepted.
+    public var attempt: UInt32
+    /// What to do.
+    public var work: JobWork
+    /// Milliseconds left; a worker gives up by itself when they are over.
+    public var millisecondsLeft: UInt32
+    /// The class.
+    public var priority: Priority
+
+    /// Describes an attempt.
+    public init(
+        id: JobID, attempt: UInt32, work: JobWork, millisecondsLeft: UInt32, priority: Priority
+    ) {
+        self.id = id
+        self.attempt = attempt
+        self.work = work
+        self.millisecondsLeft = millisecondsLeft
+        self.priority = priority
+    }
+}
+
+/// New facts about a job that a worker holds.
+public struct JobAdjustment: Hashable, Sendable {
+    /// Which job.
+    public var id: JobID
+    /// Milliseconds left from now.
+    public var millisecondsLeft: UInt32
+    /// The class.
+    public var priority: Priority
+
+    /// Describes the change.
+    public init(id: JobID, millisecondsLeft: UInt32, priority: Priority) {
+        self.id = id
+        self.millisecondsLeft = millisecondsLeft
+        self.priority = priority
+    }
+}

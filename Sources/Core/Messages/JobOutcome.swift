@@ -1,0 +1,163 @@
+public import ImageModel
+
+/// The one answer of a worker to one job.
+public struct JobOutcome: Hashable, Sendable {
+    /// Which job.
+    public var id: JobID
+    /// Which attempt.
+    public var attempt: UInt32
+    /// How it ended.
+    public var result: JobResult
+    /// Microseconds of work, without waiting in the worker's queue.
+    public var workMicroseconds: UInt64
+
+    /// Describes an end.
+    public init(id: JobID, attempt: UInt32, result: JobResult, workMicroseconds: UInt64) {
+        self.id = id
+        self.attempt = attempt
+        self.result = result
+        self.workMicroseconds = workMicroseconds
+    }
+}
+
+/// How a job ended.
+public enum JobResult: Hashable, Sendable {
+    /// A body came.
+    case fetched(FetchedBody)
+    /// The cache has it.
+    case hit(CacheHit)
+    /// The cache has it not. A miss reports no tier (DESIGN §7).
+    case miss
+    /// The cache took it.
+    case stored(StoreReport)
+    /// Pixels, or header facts.
+    case decoded(DecodedImage)
+    /// An encoded image.
+    case transformed(EncodedImage)
+    /// It failed; `cancelled` is an error code too.
+    case failed(ImageError)
+
+    /// The block that this result hands over, if any.
+    public var reference: BlockReference? {
+        switch self {
+        case .fetched(let body): body.reference
+        case .hit(let hit): hit.reference
+        case .stored(let report): report.delivered
+        case .decoded(let image): image.pixels?.reference
+        case .transformed(let image): image.reference
+        case .miss, .failed: nil
+        }
+    }
+}
+
+/// A body as it came.
+public struct FetchedBody: Hashable, Sendable {
+    /// The bytes.
+    public var reference: BlockReference
+    /// Status of the last response.
+    public var httpStatus: UInt16
+    /// Header of the last response, parameters included.
+    public var contentType: String?
+    /// Validator.
+    public var etag: String?
+    /// Validator.
+    public var lastModified: String?
+    /// Caching rules of the origin.
+    public var cacheControl: String?
+    /// Names of request headers on which the answer depends.
+    public var vary: String?
+    /// URL of the last response.
+    public var effectiveURL: String
+
+    /// Describes a body.
+    public init(
+        reference: BlockReference, httpStatus: UInt16, contentType: String? = nil,
+        etag: String? = nil, lastModified: String? = nil, cacheControl: String? = nil,
+        vary: String? = nil, effectiveURL: String
+    ) {
+        self.reference = reference
+        self.httpStatus = httpStatus
+        self.contentType = contentType
+        self.etag = etag
+        self.lastModified = lastModified
+        self.cacheControl = cacheControl
+        self.vary = vary
+        self.effectiveURL = effectiveURL
+    }
+}
+
+/// Bytes that the cache has.
+public struct CacheHit: Hashable, Sendable {
+    /// The bytes, in `results/` or in the staging arena as the query asked.
+    public var reference: BlockReference
+    /// Which tier had them: memory or disk.
+    public var tier: CacheTypes
+    /// What was stored with them.
+    public var metadata: StoredMetadata
+
+    /// Describes a hit.
+    public init(reference: BlockReference, tier: CacheTypes, metadata: StoredMetadata) {
+        self.reference = reference
+        self.tier = tier
+        self.metadata = metadata
+    }
+}
+
+/// What became of a store.
+public struct StoreReport: Hashable, Sendable {
+    /// The copy in `results/`, where delivery was asked for.
+    public var delivered: BlockReference?
+    /// Tiers that have it now, or will have it once the write-behind is through.
+    public var tiers: CacheTypes
+    /// Why a tier that was asked for does not have it.
+    public var skipped: String?
+
+    /// Describes a store.
+    public init(delivered: BlockReference?, tiers: CacheTypes, skipped: String? = nil) {
+        self.delivered = delivered
+        self.tiers = tiers
+        self.skipped = skipped
+    }
+}
+
+/// What a decoder found.
+public struct DecodedImage: Hashable, Sendable {
+    /// Of the source: displayed size before any reduction.
+    public var info: ImageInfo
+    /// The pixels; `nil` where only the header was wanted.
+    public var pixels: Pixels?
+
+    /// Pixels and how they lie.
+    public struct Pixels: Hashable, Sendable {
+        /// Where.
+        public var reference: BlockReference
+        /// How.
+        public var layout: PixelLayout
+
+        /// Names pixels.
+        public init(reference: BlockReference, layout: PixelLayout) {
+            self.reference = reference
+            self.layout = layout
+        }
+    }
+
+    /// Describes a decode.
+    public init(info: ImageInfo, pixels: Pixels?) {
+        self.info = info
+        self.pixels = pixels
+    }
+}
+
+/// What a transformer made.
+public struct EncodedImage: Hashable, Sendable {
+    /// The bytes.
+    public var reference: BlockReference
+    /// What they are.
+    public var info: ImageInfo
+
+    /// Names an image.
+    public init(reference: BlockReference, info: ImageInfo) {
+        self.reference = reference
+        self.info = info
+    }
+}

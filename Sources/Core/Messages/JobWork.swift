@@ -1,0 +1,196 @@
+public import ImageModel
+
+/// The work of one stage: what is to be done, without who asked.
+public enum JobWork: Hashable, Sendable {
+    /// Download: URL to bytes.
+    case fetch(FetchWork)
+    /// Cache: key to bytes.
+    case query(QueryWork)
+    /// Cache: take a copy of bytes under a key, or only for delivery.
+    case store(StoreWork)
+    /// Decode: bytes to pixels, or to header facts.
+    case decode(DecodeWork)
+    /// Transform: pixels to encoded bytes.
+    case transform(TransformWork)
+
+    /// Who does it.
+    public var kind: WorkerKind {
+        switch self {
+        case .fetch: .download
+        case .query, .store: .cache
+        case .decode: .decode
+        case .transform: .transform
+        }
+    }
+}
+
+/// Fetch a URL.
+public struct FetchWork: Hashable, Sendable {
+    /// Absolute URL with user info, if it had any.
+    public var url: String
+    /// Headers of the request.
+    public var headers: [HTTPHeader]
+    /// Bytes of a body at most.
+    public var bodyBytesMax: UInt64
+
+    /// Describes a transfer.
+    public init(url: String, headers: [HTTPHeader], bodyBytesMax: UInt64) {
+        self.url = url
+        self.headers = headers
+        self.bodyBytesMax = bodyBytesMax
+    }
+}
+
+/// Look a key up.
+public struct QueryWork: Hashable, Sendable {
+    /// Where the bytes of a hit are put.
+    public enum Destination: UInt8, Hashable, Sendable {
+        /// `results/`, for a client, kept in the memory tier where `promotes` says so.
+        case results = 0
+        /// The cache's own arena, for a decoder; freed when the coordinator releases it.
+        case staging = 1
+    }
+
+    /// The text of the cache key.
+    public var key: String
+    /// Tiers to ask.
+    public var tiers: CacheTypes
+    /// Where a hit goes.
+    public var destination: Destination
+    /// Whether a disk hit enters the memory tier (sdwebimage.md §4.5).
+    public var promotes: Bool
+
+    /// Describes a query.
+    public init(key: String, tiers: CacheTypes, destination: Destination, promotes: Bool) {
+        self.key = key
+        self.tiers = tiers
+        self.destination = destination
+        self.promotes = promotes
+    }
+}
+
+/// Take a copy of bytes.
+public struct StoreWork: Hashable, Sendable {
+    /// The text of the cache key; `nil` where policy forbids storing and only delivery is wanted.
+    public var key: String?
+    /// The bytes, in another process' segment: read with `pread`.
+    public var source: BlockReference
+    /// Tiers that keep it.
+    public var tiers: CacheTypes
+    /// Whether the copy is put into `results/` and named in the outcome.
+    public var delivers: Bool
+    /// Whether the outcome waits for the disk.
+    public var waitsForDisk: Bool
+    /// Facts stored with the bytes.
+    public var metadata: StoredMetadata
+
+    /// Describes a store.
+    public init(
+        key: String?, source: BlockReference, tiers: CacheTypes, delivers: Bool,
+        waitsForDisk: Bool, metadata: StoredMetadata
+    ) {
+        self.key = key
+        self.source = source
+        self.tiers = tiers
+        self.delivers = delivers
+        self.waitsForDisk = waitsForDisk
+        self.metadata = metadata
+    }
+}
+
+/// Facts that the cache keeps beside the bytes.
+public struct StoredMetadata: Hashable, Sendable {
+    /// Of the bytes.
+    public var info: ImageInfo
+    /// As the origin said, for originals.
+    public var contentType: String?
+    /// Validator of the origin, for originals.
+    public var etag: String?
+    /// Validator of the origin, for originals.
+    public var lastModified: String?
+    /// As the origin said, for originals.
+    public var cacheControl: String?
+
+    /// Facts; only originals have the origin's words.
+    public init(
+        info: ImageInfo, contentType: String? = nil, etag: String? = nil,
+        lastModified: String? = nil, cacheControl: String? = nil
+    ) {
+        self.info = info
+        self.contentType = contentType
+        self.etag = etag
+        self.lastModified = lastModified
+        self.cacheControl = cacheControl
+    }
+}
+
+/// Decode bytes.
+public struct DecodeWork: Hashable, Sendable {
+    /// The encoded bytes.
+    public var source: BlockReference
+    /// What is needed of them.
+    public var need: DecodeNeed
+    /// Limits, checked on the header before any pixel.
+    public var limits: ImageLimits
+
+    /// Describes a decode.
+    public init(source: BlockReference, need: DecodeNeed, limits: ImageLimits) {
+        self.source = source
+        self.need = need
+        self.limits = limits
+    }
+}
+
+/// Limits of an image (DESIGN §6, bombs).
+public struct ImageLimits: Hashable, Sendable {
+    /// Columns or rows at most.
+    public var sideMax: Int
+    /// Columns × rows × pages at most.
+    public var pixelsMax: Int
+    /// Bytes of pixels at most, after reduction.
+    public var pixelBytesMax: Int
+    /// Pages at most.
+    public var pagesMax: Int
+
+    /// Generous for photographs, small enough for a machine: 32,767 a side, 100 megapixels,
+    /// 512 MiB of pixels, 10,000 pages.
+    public init(
+        sideMax: Int = 32_767, pixelsMax: Int = 100_000_000, pixelBytesMax: Int = 512 << 20,
+        pagesMax: Int = 10_000
+    ) {
+        self.sideMax = sideMax
+        self.pixelsMax = pixelsMax
+        self.pixelBytesMax = pixelBytesMax
+        self.pagesMax = pagesMax
+    }
+}
+
+/// Transform pixels and encode them.
+public struct TransformWork: Hashable, Sendable {
+    /// The pixels.
+    public var source: BlockReference
+    /// How they lie.
+    public var layout: PixelLayout
+    /// What the source was: its format is the default of the output, its size (displayed, before
+    /// any reduction) is what geometry counts in.
+    public var sourceInfo: ImageInfo
+    /// Steps in order.
+    public var steps: [TransformStep]
+    /// How the result is encoded.
+    public var output: OutputOptions
+    /// Limits of every step's image.
+    public var limits: ImageLimits
+
+    /// Describes a transformation.
+    public init(
+        source: BlockReference, layout: PixelLayout, sourceInfo: ImageInfo,
+        steps: [TransformStep], output: OutputOptions, limits: ImageLimits
+    ) {
+        self.source = source
+        self.layout = layout
+        self.sourceInfo = sourceInfo
+        self.steps = steps
+        self.output = output
+        self.limits = limits
+    }
+}

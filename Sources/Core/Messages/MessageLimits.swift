@@ -1,0 +1,25 @@
+/// Limits of messages (DESIGN §4, §5).
+public enum MessageLimits {
+    /// `MAXMSGSIZE` of the sockets in `back/`: no payload can travel there by mistake.
+    public static let backFrameBytesMax = 32 * 1024
+    /// `MAXMSGSIZE` of the sockets in `front/` and `admin/`.
+    public static let frontFrameBytesMax = 96 * 1024
+    /// Frames of a message.
+    public static let framesMax = 3
+    /// Bytes of a payload that may travel inline.
+    public static let inlineBytesMax = 4 * 1024
+    /// Ids in one `Release`, `Touched` or `Evicted`.
+    public static let idsMax = 1024
+    /// Segments in one announcement.
+    public static let segmentsMax = 256
+    /// Details of an error.
+    public static let detailsMax = 16
+    /// Bytes of an error's message and of each detail.
+    public static let textBytesMax = 1024
+    /// Bytes of a cache key: a URL and all that is put into it.
+    public static let keyBytesMax = 12 * 1024
+    /// Bytes of each header that the origin sent and that travels on.
+    public static let originHeaderBytesMax = 1024
+    /// Loads of one client without a reply.
+    public static let windowMax = 4_096
+}

@@ -1,0 +1,123 @@
+public import ImageModel
+
+/// What the coordinator says to a client (DESIGN §5).
+public enum ServerMessage: Hashable, Sendable {
+    /// Answers `hello`.
+    case welcome(ClientWelcome)
+    /// The sender is unknown: introduce yourself first.
+    case helloRequired
+    /// How far a request is; never after its terminal reply.
+    case progress(RequestProgress)
+    /// The end of a request.
+    case reply(Reply)
+    /// Answers `status`.
+    case status(StatusReport)
+    /// The message broke the protocol; `token` of the request that it was about, if known.
+    case refused(ImageError, Token?)
+}
+
+/// The coordinator accepts a client.
+public struct ClientWelcome: Hashable, Sendable {
+    /// This life of the coordinator. Under another epoch than before a client sends again what has
+    /// no terminal reply and was not cancelled.
+    public var epoch: Epoch
+    /// Loads that may be sent without a reply.
+    public var window: UInt32
+
+    /// An acceptance.
+    public init(epoch: Epoch, window: UInt32) {
+        self.epoch = epoch
+        self.window = window
+    }
+}
+
+/// How far a request is.
+public struct RequestProgress: Hashable, Sendable {
+    /// Which request.
+    public var token: Token
+    /// Bytes so far.
+    public var received: UInt64
+    /// Bytes in all; 0 where unknown.
+    public var expected: UInt64
+
+    /// Describes progress.
+    public init(token: Token, received: UInt64, expected: UInt64) {
+        self.token = token
+        self.received = received
+        self.expected = expected
+    }
+}
+
+/// The terminal reply of a request.
+public struct Reply: Hashable, Sendable {
+    /// Which request.
+    public var token: Token
+    /// How it ended.
+    public var outcome: Outcome
+    /// Where the time went.
+    public var timings: StageTimings
+
+    /// How a request ended.
+    public enum Outcome: Hashable, Sendable {
+        /// An image.
+        case image(DeliveredImage)
+        /// `fromCacheOnly`, and no cache has it: no error.
+        case miss(key: String)
+        /// A failure.
+        case failure(ImageError)
+    }
+
+    /// Describes an end.
+    public init(token: Token, outcome: Outcome, timings: StageTimings = StageTimings()) {
+        self.token = token
+        self.outcome = outcome
+        self.timings = timings
+    }
+}
+
+/// An image that is there.
+public struct DeliveredImage: Hashable, Sendable {
+    /// The bytes in `results/`; `nil` where only facts were wanted.
+    public var reference: BlockReference?
+    /// What they are.
+    public var info: ImageInfo
+    /// Which tier had it: none means that it was made for this request.
+    public var cacheType: CacheTypes
+    /// The text of its cache key.
+    public var key: String
+    /// Under `waitStoreCache`: the tiers that have it.
+    public var storedTiers: CacheTypes?
+
+    /// Describes a delivery.
+    public init(
+        reference: BlockReference?, info: ImageInfo, cacheType: CacheTypes, key: String,
+        storedTiers: CacheTypes? = nil
+    ) {
+        self.reference = reference
+        self.info = info
+        self.cacheType = cacheType
+        self.key = key
+        self.storedTiers = storedTiers
+    }
+}
+
+/// Milliseconds of the stages that a request went through; 0 where it did not.
+public struct StageTimings: Hashable, Sendable {
+    /// Waiting for workers, all stages together.
+    public var queue = 0.0
+    /// Cache queries.
+    public var query = 0.0
+    /// The transfer.
+    public var fetch = 0.0
+    /// The decode.
+    public var decode = 0.0
+    /// Steps and encode.
+    public var transform = 0.0
+    /// The copy into `results/` and, under `waitStoreCache`, the disk.
+    public var store = 0.0
+    /// From admission to reply.
+    public var total = 0.0
+
+    /// All zero.
+    public init() {}
+}

@@ -1,0 +1,82 @@
+/// What the coordinator knows of the stack.
+public struct StatusReport: Hashable, Sendable {
+    /// All processes, the coordinator first.
+    public var processes: [ProcessStatus] = []
+    /// All sockets of the coordinator.
+    public var sockets: [SocketStatus] = []
+    /// Counters by name, such as `requests`, `hits`, `fetches`.
+    public var counters: [Counter] = []
+    /// Milliseconds since the coordinator started.
+    public var uptimeMilliseconds: UInt64 = 0
+
+    /// Empty.
+    public init() {}
+
+    /// One process.
+    public struct ProcessStatus: Hashable, Sendable {
+        /// Its kind.
+        public var kind: WorkerKind
+        /// Its process id.
+        public var pid: UInt32
+        /// `ready`, `busy` or `draining`.
+        public var state: String
+        /// How often its supervisor restarted it.
+        public var restarts: UInt32
+        /// Jobs that it holds.
+        public var jobs: UInt32
+
+        /// Describes a process.
+        public init(
+            kind: WorkerKind, pid: UInt32, state: String, restarts: UInt32, jobs: UInt32
+        ) {
+            self.kind = kind
+            self.pid = pid
+            self.state = state
+            self.restarts = restarts
+            self.jobs = jobs
+        }
+    }
+
+    /// One socket of the coordinator.
+    public struct SocketStatus: Hashable, Sendable {
+        /// Its directory, such as `front` or `back/cache`.
+        public var name: String
+        /// Messages in.
+        public var messagesReceived: UInt64
+        /// Messages out.
+        public var messagesSent: UInt64
+        /// Bytes in, all frames.
+        public var bytesReceived: UInt64
+        /// Bytes out, all frames.
+        public var bytesSent: UInt64
+        /// Bytes of the largest message, in or out.
+        public var largestMessage: UInt64
+
+        /// Describes a socket.
+        public init(
+            name: String, messagesReceived: UInt64, messagesSent: UInt64, bytesReceived: UInt64,
+            bytesSent: UInt64, largestMessage: UInt64
+        ) {
+            self.name = name
+            self.messagesReceived = messagesReceived
+            self.messagesSent = messagesSent
+            self.bytesReceived = bytesReceived
+            self.bytesSent = bytesSent
+            self.largestMessage = largestMessage
+        }
+    }
+
+    /// One counter or gauge.
+    public struct Counter: Hashable, Sendable {
+        /// Its name.
+        public var name: String
+        /// Its value.
+        public var value: UInt64
+
+        /// Names a value.
+        public init(name: String, value: UInt64) {
+            self.name = name
+            self.value = value
+        }
+    }
+}

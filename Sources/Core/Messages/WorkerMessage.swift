@@ -1,0 +1,102 @@
+public import ImageModel
+
+/// What a worker says to the coordinator (DESIGN §5).
+public enum WorkerMessage: Hashable, Sendable {
+    /// First after every handshake.
+    case hello(WorkerHello)
+    /// May be given that many more jobs.
+    case credit(UInt32)
+    /// Made these segments; before any reference into them.
+    case segmentsOpened([SegmentAnnouncement])
+    /// Unlinked these segments.
+    case segmentsClosed([SegmentAnnouncement])
+    /// How far a job is.
+    case progress(JobProgress)
+    /// The end of a job.
+    case outcome(JobOutcome)
+    /// Cache: answers this key from memory from now on.
+    case stored(StoredNotice)
+    /// Cache: these blocks of `results/` hold their keys no longer.
+    case evicted([BlockID])
+    /// Ends by itself.
+    case goodbye(GoodbyeReason)
+}
+
+/// A worker introduces itself.
+public struct WorkerHello: Hashable, Sendable {
+    /// This life of the process; names its segments.
+    public var incarnation: Incarnation
+    /// Its process id, for people.
+    public var pid: UInt32
+    /// How often its supervisor restarted it, for people.
+    public var restarts: UInt32
+    /// Program version, for people.
+    public var version: String
+    /// Jobs at a time at first.
+    public var credit: UInt32
+
+    /// An introduction.
+    public init(
+        incarnation: Incarnation, pid: UInt32, restarts: UInt32, version: String, credit: UInt32
+    ) {
+        self.incarnation = incarnation
+        self.pid = pid
+        self.restarts = restarts
+        self.version = version
+        self.credit = credit
+    }
+}
+
+/// How far a job is.
+public struct JobProgress: Hashable, Sendable {
+    /// Which job.
+    public var id: JobID
+    /// Which attempt.
+    public var attempt: UInt32
+    /// Bytes so far.
+    public var received: UInt64
+    /// Bytes in all; 0 where the origin did not say (sdwebimage.md §3.7).
+    public var expected: UInt64
+
+    /// Describes progress.
+    public init(id: JobID, attempt: UInt32, received: UInt64, expected: UInt64) {
+        self.id = id
+        self.attempt = attempt
+        self.received = received
+        self.expected = expected
+    }
+}
+
+/// An entry of the memory tier that the coordinator may answer by itself.
+public struct StoredNotice: Hashable, Sendable {
+    /// The text of the cache key.
+    public var key: String
+    /// The bytes in `results/`.
+    public var reference: BlockReference
+    /// What they are.
+    public var info: ImageInfo
+    /// Milliseconds for which it may be used; `nil` until it is evicted.
+    public var expiresInMilliseconds: UInt64?
+
+    /// Describes an entry.
+    public init(
+        key: String, reference: BlockReference, info: ImageInfo, expiresInMilliseconds: UInt64?
+    ) {
+        self.key = key
+        self.reference = reference
+        self.info = info
+        self.expiresInMilliseconds = expiresInMilliseconds
+    }
+}
+
+/// Why a worker ends.
+public enum GoodbyeReason: UInt8, Hashable, Sendable, CaseIterable {
+    /// Drained.
+    case drained = 0
+    /// Native code did not heed a cancel within the grace.
+    case cancelledHard = 1
+    /// Enough jobs or memory; a fresh process takes over.
+    case recycled = 2
+    /// Its supervisor told it to.
+    case terminated = 3
+}

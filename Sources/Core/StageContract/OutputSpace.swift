@@ -1,0 +1,52 @@
+public import ImageModel
+public import Messages
+
+/// Where a stage puts what it makes: the worker's shared memory. Thread-safe.
+///
+/// Allocation never waits: failure ends the job with `arenaFull` (DESIGN §4).
+public protocol OutputSpace: AnyObject, Sendable {
+    /// Reserves at least `bytes` (1 or more), contiguous, 64-byte aligned, uninitialised.
+    /// Throws `arenaFull`. The block is the caller's until it is handed over in an outcome, or
+    /// discarded.
+    func reserve(_ bytes: Int) throws(ImageError) -> OutputBlock
+    /// A block of at least `bytes` that begins with the first `keeping` bytes of `block`, which is
+    /// discarded unless it is large enough itself. On a throw `block` is still the caller's.
+    func resize(_ block: OutputBlock, to bytes: Int, keeping: Int) throws(ImageError)
+        -> OutputBlock
+    /// Gives a block back that no outcome names.
+    func discard(_ block: OutputBlock)
+}
+
+// Unchecked: a value that only names memory; its one owner alone touches the bytes.
+/// Writable bytes of shared memory.
+public struct OutputBlock: @unchecked Sendable {
+    /// What a reference names it by.
+    public let id: BlockID
+    /// The directory of its segment.
+    public let arena: ArenaName
+    /// The segment's number.
+    public let segment: UInt32
+    /// Bytes from the start of the segment to the first writable byte.
+    public let offset: UInt64
+    /// The writable bytes; at least as many as were asked for.
+    public let bytes: UnsafeMutableRawBufferPointer
+
+    /// Made by an `OutputSpace` only.
+    public init(
+        id: BlockID, arena: ArenaName, segment: UInt32, offset: UInt64,
+        bytes: UnsafeMutableRawBufferPointer
+    ) {
+        self.id = id
+        self.arena = arena
+        self.segment = segment
+        self.offset = offset
+        self.bytes = bytes
+    }
+
+    /// A reference to the first `length` bytes, as it goes into an outcome.
+    public func reference(length: Int) -> BlockReference {
+        precondition(length >= 0 && length <= bytes.count, "a reference lies within its block")
+        return BlockReference(
+            arena: arena, segment: segment, offset: offset, length: UInt64(length), block: id)
+    }
+}
