@@ -1,0 +1,24 @@
+public import ImageModel
+public import Messages
+
+/// What the runtime is to do, in order.
+public enum SchedulerAction: Hashable, Sendable {
+    /// Give a job to a worker.
+    case assign(WorkerID, Job)
+    /// Tell a worker that nobody wants a job any more.
+    case cancelJob(WorkerID, JobID)
+    /// Tell a worker the new deadline or class of a job.
+    case adjust(WorkerID, JobAdjustment)
+    /// Tell a producer that blocks are free.
+    case release(WorkerID, [BlockID])
+    /// Tell the cache what was used.
+    case touched(WorkerID, [BlockID])
+    /// End a session: its worker broke the protocol.
+    case expel(WorkerID, ImageError)
+    /// Answer a request for good.
+    case reply(ClientID, Reply)
+    /// Tell a client how far a request is.
+    case progress(ClientID, RequestProgress)
+    /// Everything admitted has ended after `drain`.
+    case drained
+}

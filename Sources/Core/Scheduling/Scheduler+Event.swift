@@ -1,0 +1,44 @@
+import ImageModel
+public import Messages
+
+/// What happens to the scheduler. The runtime turns messages, connections and the clock into these.
+public enum SchedulerEvent: Hashable, Sendable {
+    /// A client was welcomed.
+    case clientJoined(ClientID)
+    /// A client wants an image. `identity` is the digest of its credentials, where it sent any.
+    case load(ClientID, LoadRequest, identity: String?)
+    /// A client no longer wants one image.
+    case cancel(ClientID, Token)
+    /// A client no longer wants any image of a group.
+    case cancelGroup(ClientID, GroupID)
+    /// A client no longer reads these large blocks of `results/`.
+    case clientReleased(ClientID, [BlockID])
+    /// A client's connection ended.
+    case clientLeft(ClientID)
+
+    /// A worker was welcomed.
+    case workerJoined(WorkerID, kind: WorkerKind, incarnation: Incarnation, credit: UInt32)
+    /// A worker takes that many more jobs.
+    case credit(WorkerID, UInt32)
+    /// A worker made segments.
+    case segmentsOpened(WorkerID, [SegmentAnnouncement])
+    /// A worker unlinked segments.
+    case segmentsClosed(WorkerID, [SegmentAnnouncement])
+    /// How far a job is.
+    case progress(WorkerID, JobProgress)
+    /// A job ended.
+    case outcome(WorkerID, JobOutcome)
+    /// The cache answers a key from memory from now on.
+    case stored(WorkerID, StoredNotice)
+    /// Blocks of `results/` hold their keys no longer.
+    case evicted(WorkerID, [BlockID])
+    /// A worker takes nothing new.
+    case workerDraining(WorkerID)
+    /// A worker's connection ended.
+    case workerLeft(WorkerID)
+
+    /// Deadlines may have passed.
+    case tick
+    /// Admit nothing new; `drained` follows when all admitted requests have ended.
+    case drain
+}
