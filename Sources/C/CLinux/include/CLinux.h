@@ -1,1 +1,151 @@
+// Calls that Swift cannot express or would express unsafely. Every function that can fail returns
+// a value >= 0, or -errno: nothing can come between the call and the reading of errno.
+// Feature-test macros live in the .c files only: here they would change glibc's structures under
+// Swift's own Glibc module.
 #pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// MARK: - atomics on shared mappings (8-byte aligned addresses)
+
+static inline uint64_t clinux_load_acquire(const void *address) {
+    return __atomic_load_n((const uint64_t *)address, __ATOMIC_ACQUIRE);
+}
+static inline uint64_t clinux_load_relaxed(const void *address) {
+    return __atomic_load_n((const uint64_t *)address, __ATOMIC_RELAXED);
+}
+static inline void clinux_store_release(void *address, uint64_t value) {
+    __atomic_store_n((uint64_t *)address, value, __ATOMIC_RELEASE);
+}
+static inline void clinux_store_relaxed(void *address, uint64_t value) {
+    __atomic_store_n((uint64_t *)address, value, __ATOMIC_RELAXED);
+}
+static inline uint64_t clinux_fetch_add_relaxed(void *address, uint64_t value) {
+    return __atomic_fetch_add((uint64_t *)address, value, __ATOMIC_RELAXED);
+}
+static inline void clinux_fence_acquire(void) { __atomic_thread_fence(__ATOMIC_ACQUIRE); }
+static inline void clinux_fence_release(void) { __atomic_thread_fence(__ATOMIC_RELEASE); }
+
+// MARK: - files (file.c)
+
+// Two flags of open(2) whose numbers differ between processors, and need _GNU_SOURCE.
+extern const int clinux_o_directory;
+extern const int clinux_o_nofollow;
+
+struct clinux_status {
+    uint32_t mode;
+    uint32_t uid;
+    uint32_t gid;
+    uint64_t size;
+    uint64_t device;
+    uint64_t inode;
+    uint64_t links;
+    int64_t modified_seconds;
+};
+
+struct clinux_filesystem {
+    bool temporary;
+    uint64_t total_bytes;
+    uint64_t available_bytes;
+};
+
+int clinux_openat(int directory, const char *path, int flags, uint32_t mode);
+int clinux_close(int descriptor);
+int64_t clinux_read(int descriptor, void *buffer, size_t count);
+int64_t clinux_write(int descriptor, const void *buffer, size_t count);
+int64_t clinux_pread(int descriptor, void *buffer, size_t count, int64_t offset);
+int64_t clinux_pwrite(int descriptor, const void *buffer, size_t count, int64_t offset);
+int clinux_fstat(int descriptor, struct clinux_status *status);
+int clinux_fstatat(int directory, const char *name, struct clinux_status *status);
+int clinux_fstatfs(int descriptor, struct clinux_filesystem *status);
+int clinux_flock(int descriptor, int operation);
+int clinux_fallocate(int descriptor, int64_t offset, int64_t count);
+int clinux_fsync(int descriptor);
+int clinux_fdatasync(int descriptor);
+int clinux_renameat(int source, const char *name, int target, const char *new_name);
+int clinux_unlinkat(int directory, const char *name, bool is_directory);
+int clinux_mkdirat(int directory, const char *name, uint32_t mode);
+int clinux_fchmod(int descriptor, uint32_t mode);
+int clinux_fchmodat(int directory, const char *name, uint32_t mode);
+int clinux_fchown(int descriptor, uint32_t uid, uint32_t gid);
+int clinux_duplicate(int descriptor, int lowest);
+int clinux_pipe(int ends[2]);
+int clinux_set_nonblocking(int descriptor);
+int64_t clinux_readlink(const char *path, char *buffer, size_t count);
+int64_t clinux_getdents(int descriptor, void *buffer, size_t count);
+int clinux_mkdtemp(char *pattern);
+
+// MARK: - memory (memory.c)
+
+int clinux_map(int descriptor, int64_t offset, size_t count, bool writable, void **address);
+int clinux_unmap(void *address, size_t count);
+int clinux_populate(void *address, size_t count, bool for_writing);
+int64_t clinux_getrandom(void *buffer, size_t count);
+
+// MARK: - events, signals, processes (process.c)
+
+struct clinux_signal {
+    int32_t number;
+    int32_t sender;
+    uint32_t uid;
+    int32_t status;
+};
+
+struct clinux_exit {
+    bool exited;
+    bool signalled;
+    bool dumped;
+    int32_t value;
+};
+
+struct clinux_credentials {
+    int32_t pid;
+    uint32_t uid;
+    uint32_t gid;
+};
+
+int clinux_poll(int descriptor, bool for_writing, int milliseconds);
+int clinux_signals_block(const int32_t *signals, size_t count);
+int clinux_signal_ignore(int signal);
+int clinux_signalfd(const int32_t *signals, size_t count);
+int clinux_signalfd_read(int descriptor, struct clinux_signal *signal);
+int clinux_eventfd(void);
+int clinux_pidfd_open(int pid);
+int clinux_pidfd_signal(int descriptor, int signal);
+int clinux_wait(int pid, bool blocking, struct clinux_exit *result);
+int clinux_kill(int pid, int signal);
+int clinux_parent_death_signal(int signal);
+int clinux_limit_get(int resource, uint64_t *soft, uint64_t *hard);
+int clinux_limit_set(int resource, uint64_t soft, uint64_t hard);
+int clinux_processor_count(void);
+int clinux_peer(int descriptor, struct clinux_credentials *credentials);
+
+// MARK: - spawn (spawn.c)
+
+/// What the child does with its descriptor `child`: `parent` >= 0 is duplicated onto it,
+/// -1 opens /dev/null on it, -2 leaves the descriptor of that number as it is, -3 closes it.
+struct clinux_descriptor {
+    int32_t child;
+    int32_t parent;
+};
+
+int clinux_spawn(
+    int32_t *pid, const char *path, char *const *arguments, char *const *environment,
+    const struct clinux_descriptor *descriptors, size_t descriptor_count, int close_from,
+    const char *directory, bool new_group);
+
+// MARK: - threads (thread.c)
+
+int clinux_thread_start(
+    uint64_t *thread, size_t stack_bytes, void *(*body)(void *), void *argument);
+int clinux_thread_join(uint64_t thread);
+int clinux_thread_detach(uint64_t thread);
+void clinux_thread_name(const char *name);
+
+// MARK: - names (names.c)
+
+const char *clinux_errno_name(int number);
+const char *clinux_errno_description(int number);
+const char *clinux_signal_name(int number);

@@ -1,0 +1,46 @@
+import CLinux
+import Glibc
+
+/// What this process is.
+public enum CurrentProcess {
+    /// Its number.
+    public static var processID: ProcessID { getpid() }
+    /// Its parent's number; that of a reaper once the parent has died.
+    public static var parentID: ProcessID { getppid() }
+    /// Its effective user.
+    public static var userID: UInt32 { geteuid() }
+    /// Its effective group.
+    public static var groupID: UInt32 { getegid() }
+
+    /// The path of the executable (`/proc/self/exe`).
+    public static func executablePath() throws(Errno) -> String {
+        let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: Int(PATH_MAX))
+        defer { buffer.deallocate() }
+        let count = try syscall {
+            clinux_readlink("/proc/self/exe", buffer.baseAddress, buffer.count)
+        }
+        return String(
+            decoding: UnsafeRawBufferPointer(buffer)[..<Int(count)], as: UTF8.self)
+    }
+
+    /// One variable of the environment; nil when it is not set.
+    public static func environment(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }
+    }
+
+    /// The whole environment. Nothing in this process ever changes it.
+    public static var environment: [String: String] {
+        var variables: [String: String] = [:]
+        var next = environ
+        while let entry = next.pointee {
+            let pair = String(cString: entry).split(
+                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if pair.count == 2 { variables[String(pair[0])] = String(pair[1]) }
+            next += 1
+        }
+        return variables
+    }
+
+    /// How many processors this process may use (sched_getaffinity); at least 1.
+    public static var processorCount: Int { max(1, Int(clinux_processor_count())) }
+}

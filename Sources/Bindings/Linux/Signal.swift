@@ -1,0 +1,72 @@
+import CLinux
+import Glibc
+
+/// A signal's number.
+public struct Signal: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The number as in `<signal.h>`.
+    public let rawValue: Int32
+
+    /// Wraps a number as in `<signal.h>`.
+    public init(rawValue: Int32) {
+        self.rawValue = rawValue
+    }
+
+    /// SIGHUP: the terminal went away.
+    public static let hangUp = Signal(rawValue: SIGHUP)
+    /// SIGINT: Ctrl-C.
+    public static let interrupt = Signal(rawValue: SIGINT)
+    /// SIGQUIT: Ctrl-\.
+    public static let quit = Signal(rawValue: SIGQUIT)
+    /// SIGABRT: the process gave itself up.
+    public static let abort = Signal(rawValue: SIGABRT)
+    /// SIGKILL: the end; cannot be blocked.
+    public static let kill = Signal(rawValue: SIGKILL)
+    /// SIGUSR1.
+    public static let user1 = Signal(rawValue: SIGUSR1)
+    /// SIGUSR2.
+    public static let user2 = Signal(rawValue: SIGUSR2)
+    /// SIGSEGV: an address that is not there.
+    public static let segmentationFault = Signal(rawValue: SIGSEGV)
+    /// SIGBUS: a mapped page that is not there.
+    public static let busError = Signal(rawValue: SIGBUS)
+    /// SIGPIPE: a write that nobody reads.
+    public static let brokenPipe = Signal(rawValue: SIGPIPE)
+    /// SIGTERM: please end.
+    public static let terminate = Signal(rawValue: SIGTERM)
+    /// SIGCHLD: a child changed its state.
+    public static let child = Signal(rawValue: SIGCHLD)
+    /// SIGSTOP: freeze; cannot be blocked.
+    public static let stop = Signal(rawValue: SIGSTOP)
+    /// SIGCONT: go on.
+    public static let resume = Signal(rawValue: SIGCONT)
+    /// SIGWINCH: the terminal has another size.
+    public static let windowChanged = Signal(rawValue: SIGWINCH)
+
+    /// The name, for example `SIGTERM`.
+    public var description: String {
+        clinux_signal_name(rawValue).map { "SIG" + String(cString: $0) } ?? "signal \(rawValue)"
+    }
+
+    /// Blocks signals for this thread and for all threads that it starts from now on.
+    ///
+    /// Call it first thing in `main`, before libzmq or anything else has started a thread: a
+    /// process-wide signal goes to any thread that does not block it.
+    public static func block(_ signals: [Signal]) throws(Errno) {
+        let numbers = signals.map(\.rawValue)
+        try syscall { clinux_signals_block(numbers, numbers.count) }
+    }
+
+    /// Ignores a signal in this process; children that `ChildProcess` starts do not inherit it.
+    public func ignore() throws(Errno) {
+        try syscall { clinux_signal_ignore(rawValue) }
+    }
+
+    /// Sends the signal to a process by its number: only for a child that is not reaped yet, or
+    /// for oneself. Everybody else is reached through `ProcessDescriptor`.
+    public func send(to process: ProcessID) throws(Errno) {
+        try syscall { clinux_kill(process, rawValue) }
+    }
+}
+
+/// The number of a process.
+public typealias ProcessID = Int32

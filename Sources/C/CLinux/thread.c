@@ -1,0 +1,23 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <pthread.h>
+
+int clinux_thread_start(
+    uint64_t *thread, size_t stack_bytes, void *(*body)(void *), void *argument) {
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (error != 0) return -error;
+    if (stack_bytes != 0) error = pthread_attr_setstacksize(&attributes, stack_bytes);
+    pthread_t started = 0;
+    if (error == 0) error = pthread_create(&started, &attributes, body, argument);
+    pthread_attr_destroy(&attributes);
+    *thread = (uint64_t)started;
+    return -error;
+}
+
+int clinux_thread_join(uint64_t thread) { return -pthread_join((pthread_t)thread, NULL); }
+
+int clinux_thread_detach(uint64_t thread) { return -pthread_detach((pthread_t)thread); }
+
+void clinux_thread_name(const char *name) { pthread_setname_np(pthread_self(), name); }
