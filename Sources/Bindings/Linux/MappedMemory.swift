@@ -4,9 +4,7 @@ import CLinux
 ///
 /// The descriptor may be closed at once. The file must not shrink while it is mapped: touching a page
 /// that is gone is SIGBUS, which is why segments are reserved and never truncated (DESIGN §4).
-// Sendable: the value is an address and a length that never change; who may touch the bytes when is
-// settled by the protocol on the bytes themselves, as it must be between processes.
-public struct MappedMemory: ~Copyable, @unchecked Sendable {
+public struct MappedMemory: ~Copyable {
     /// What may be done with the bytes.
     public enum Access: Sendable {
         /// Reading; a write is a fault.
@@ -64,3 +62,7 @@ public struct MappedMemory: ~Copyable, @unchecked Sendable {
         return UnsafeMutableRawBufferPointer(start: base, count: count)
     }
 }
+
+// The value is an address and a length that never change; who may touch the bytes when is settled
+// by the protocol on the bytes themselves, as it must be between processes.
+extension MappedMemory: @unchecked Sendable {}
