@@ -1,0 +1,82 @@
+import CZMQ
+
+/// The owner of one libzmq socket: closed when the value ends. Belongs to one thread.
+///
+/// Nothing here blocks: sending and receiving say when they would, and `PollSet` waits.
+public struct Socket: ~Copyable {
+    let pointer: UnsafeMutableRawPointer
+    let handle: SocketHandle
+    /// Its type.
+    public let kind: SocketKind
+
+    /// Opens a socket with every option set.
+    ///
+    /// Throws `tooManySockets`, `terminated` after a shutdown, and EINVAL for a value that libzmq
+    /// does not take.
+    public init(
+        _ kind: SocketKind, in context: Context, _ options: SocketOptions
+    ) throws(ZMQError) {
+        var opened: UnsafeMutableRawPointer?
+        try zmq { czmq_socket(context.pointer, kind.number, &opened) }
+        guard let opened else { throw .notSocket }
+        // From here on the handle closes it, whatever is thrown.
+        let owner = SocketHandle(opened, context)
+        try Self.apply(options, kind: kind, to: opened)
+        pointer = opened
+        handle = owner
+        self.kind = kind
+    }
+
+    deinit {
+        handle.close()
+    }
+
+    /// Listens. An existing Unix socket of that path is replaced without a word: whoever binds must
+    /// hold a lock that says that nobody else serves there.
+    public borrowing func bind(_ endpoint: Endpoint) throws(ZMQError) {
+        let pointer = pointer
+        try zmq { czmq_bind(pointer, endpoint.description) }
+    }
+
+    /// Stops listening; connections stay.
+    public borrowing func unbind(_ endpoint: Endpoint) throws(ZMQError) {
+        let pointer = pointer
+        try zmq { czmq_unbind(pointer, endpoint.description) }
+    }
+
+    /// Connects in the background, again and again until `disconnect` or the end.
+    public borrowing func connect(_ endpoint: Endpoint) throws(ZMQError) {
+        let pointer = pointer
+        try zmq { czmq_connect(pointer, endpoint.description) }
+    }
+
+    /// Gives a connection up, with what is queued for it.
+    public borrowing func disconnect(_ endpoint: Endpoint) throws(ZMQError) {
+        let pointer = pointer
+        try zmq { czmq_disconnect(pointer, endpoint.description) }
+    }
+}
+
+/// What a socket and its monitor share: which of them ends first does not matter.
+///
+/// A class, because a noncopyable value cannot be referred to from two places.
+final class SocketHandle {
+    private(set) var pointer: UnsafeMutableRawPointer?
+    private let context: Context
+
+    init(_ pointer: UnsafeMutableRawPointer, _ context: Context) {
+        self.pointer = pointer
+        self.context = context
+    }
+
+    func close() {
+        guard let open = pointer else { return }
+        pointer = nil
+        // Fails only for a pointer that is no socket.
+        _ = czmq_close(open)
+    }
+
+    deinit {
+        close()
+    }
+}
