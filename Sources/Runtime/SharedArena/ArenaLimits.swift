@@ -1,0 +1,28 @@
+/// Sizes of an arena, all in bytes.
+public struct ArenaLimits: Hashable, Sendable {
+    /// All segments together at most.
+    public var totalBytesMax: Int
+    /// A segment that many blocks share.
+    public var sharedSegmentBytes: Int
+    /// Payloads of this size and more get a segment of their own (DESIGN §4).
+    public var ownSegmentBytes: Int
+    /// Unused segments of their own that are kept warm.
+    public var spareBytesMax: Int
+
+    /// 16 MiB segments, or 1/32 of the tmpfs where that is less; own segments from 1 MiB on.
+    public init(totalBytesMax: Int, fileSystemBytes: Int) {
+        self.totalBytesMax = max(Self.page, totalBytesMax)
+        let share = max(64 * 1024, fileSystemBytes / 32)
+        let shared = min(16 << 20, share, self.totalBytesMax)
+        sharedSegmentBytes = max(Self.page, shared / Self.page * Self.page)
+        ownSegmentBytes = min(Self.largePayload, sharedSegmentBytes / 2)
+        spareBytesMax = min(128 << 20, self.totalBytesMax / 4)
+    }
+
+    /// From this payload size on a client may keep a mapping (DESIGN §4).
+    public static let largePayload = 1 << 20
+
+    static let page = 4096
+
+    static func roundedToPages(_ bytes: Int) -> Int { (bytes + page - 1) / page * page }
+}

@@ -1,0 +1,21 @@
+public import ImageModel
+public import Messages
+
+/// Reads other processes' blocks by mapping them: for decoders and transformers, which are
+/// sandboxed (DESIGN §4). One thread.
+public final class BlockReader {
+    private let mappings: SegmentMappings
+
+    /// Reads below these directories; segments must belong to `owner`, where one is named.
+    public init(directories: SegmentDirectories, owner: UInt32?) {
+        mappings = SegmentMappings(directories: directories, owner: owner)
+    }
+
+    /// The payload. Valid until the next call, and as long as its producer does not free the block.
+    ///
+    /// Throws `stale` where the segment is gone, `internalError` where it is not what the reference
+    /// says.
+    public func bytes(of reference: BlockReference) throws(ImageError) -> UnsafeRawBufferPointer {
+        try mappings.bytes(of: reference)
+    }
+}

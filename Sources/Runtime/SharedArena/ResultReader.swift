@@ -1,0 +1,53 @@
+public import ImageModel
+public import Linux
+public import Messages
+
+/// Takes delivered results out of `results/`: a checked copy below 1 MiB, a mapping of its own from
+/// there on (DESIGN §4). One thread.
+public final class ResultReader {
+    private let directories: SegmentDirectories
+    private let mappings: SegmentMappings
+
+    /// Reads in this directory.
+    public init(resultsDirectory: String) {
+        directories = SegmentDirectories(arenas: "", results: resultsDirectory)
+        mappings = SegmentMappings(directories: directories, owner: nil)
+    }
+
+    /// Whether a result of this size is mapped, and so has to be released.
+    public static func isLarge(_ reference: BlockReference) -> Bool {
+        reference.length >= UInt64(ArenaLimits.largePayload)
+    }
+
+    /// A copy of the payload, or `nil` where the block was reused meanwhile (*stale*).
+    ///
+    /// Throws `stale` where the segment is gone.
+    public func copy(_ reference: BlockReference) throws(ImageError) -> [UInt8]? {
+        let source = try mappings.bytes(of: reference)
+        let copied = [UInt8](unsafeUninitializedCapacity: source.count) { target, count in
+            UnsafeMutableRawBufferPointer(target).copyMemory(from: source)
+            count = source.count
+        }
+        guard let start = source.baseAddress,
+            BlockHeader.isStill(reference.block.value, at: start - BlockHeader.byteCount)
+        else { return nil }
+        return copied
+    }
+
+    /// A mapping of the whole segment of a large result; the payload begins at the reference's
+    /// offset. `nil` where the segment holds another block by now (*stale*).
+    public func map(_ reference: BlockReference) throws(ImageError) -> MappedMemory? {
+        let file = try SegmentOpening.open(reference, in: directories, owner: nil)
+        do throws(Errno) {
+            let memory = try MappedMemory(file, count: try file.status().size, access: .readOnly)
+            guard let base = memory.bytes.baseAddress,
+                BlockHeader.isStill(
+                    reference.block.value,
+                    at: base + Int(reference.offset) - BlockHeader.byteCount)
+            else { return nil }
+            return memory
+        } catch {
+            throw ImageError(.internalError, "a result cannot be mapped: \(error)")
+        }
+    }
+}

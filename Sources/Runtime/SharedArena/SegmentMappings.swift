@@ -1,0 +1,71 @@
+import ImageModel
+import Linux
+import Messages
+
+/// Read-only mappings of other processes' segments, kept warm. One thread.
+///
+/// Bounded: the least recently used mapping goes first, and mappings of unlinked segments, which
+/// hold memory that nobody else can use, go whenever a new one is made.
+final class SegmentMappings {
+    private final class Mapping {
+        let memory: MappedMemory
+        let file: FileDescriptor
+        var lastUse: UInt64 = 0
+
+        init(_ file: consuming FileDescriptor, count: Int) throws(Errno) {
+            memory = try MappedMemory(file, count: count, access: .readOnly)
+            self.file = file
+        }
+
+        var isUnlinked: Bool { (try? file.status().links) ?? 0 == 0 }
+    }
+
+    private let directories: SegmentDirectories
+    private let owner: UInt32?
+    private let mappingsMax: Int
+    private var mappings: [SegmentKey: Mapping] = [:]
+    private var uses: UInt64 = 0
+
+    init(directories: SegmentDirectories, owner: UInt32?, mappingsMax: Int = 64) {
+        self.directories = directories
+        self.owner = owner
+        self.mappingsMax = mappingsMax
+    }
+
+    /// The payload and, 64 bytes before it, its header. Valid until the next call.
+    func bytes(of reference: BlockReference) throws(ImageError) -> UnsafeRawBufferPointer {
+        let mapping = try self.mapping(of: reference)
+        uses += 1
+        mapping.lastUse = uses
+        guard SegmentOpening.contains(mapping.memory.count, reference) else {
+            throw ImageError(.internalError, "a reference leaves its segment")
+        }
+        let start = Int(reference.offset)
+        return UnsafeRawBufferPointer(
+            rebasing: mapping.memory.bytes[start..<(start + Int(reference.length))])
+    }
+
+    private func mapping(of reference: BlockReference) throws(ImageError) -> Mapping {
+        let key = SegmentKey(reference)
+        if let known = mappings[key] { return known }
+        let file = try SegmentOpening.open(reference, in: directories, owner: owner)
+        dropUnlinked()
+        do throws(Errno) {
+            let count = try file.status().size
+            let made = try Mapping(file, count: count)
+            mappings[key] = made
+            return made
+        } catch {
+            throw ImageError(.internalError, "a segment cannot be mapped: \(error)")
+        }
+    }
+
+    private func dropUnlinked() {
+        mappings = mappings.filter { !$0.value.isUnlinked }
+        while mappings.count >= mappingsMax,
+            let oldest = mappings.min(by: { $0.value.lastUse < $1.value.lastUse })
+        {
+            mappings[oldest.key] = nil
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import ImageModel
+import Linux
+import Messages
+
+/// Opens a segment that a reference names, for reading.
+enum SegmentOpening {
+    /// Builds the path from producer and number, and checks type, owner and size (DESIGN §4).
+    ///
+    /// `nil` owner: any. Throws `stale` where the segment is gone, `internalError` for all else.
+    static func open(
+        _ reference: BlockReference, in directories: SegmentDirectories, owner: UInt32?
+    ) throws(ImageError) -> FileDescriptor {
+        guard let producer = reference.producer else {
+            throw ImageError(.internalError, "a reference names no producer")
+        }
+        let name = SegmentName(incarnation: producer.incarnation, number: reference.segment)
+        let path = directories.path(of: reference.arena, producer: producer.kind)
+        do throws(Errno) {
+            let file = try FileDescriptor.open("\(path)/\(name.fileName)", [.readOnly, .noFollow])
+            let status = try file.status()
+            guard status.type == .regular, owner == nil || owner == status.userID,
+                contains(status.size, reference)
+            else { throw Errno.invalidArgument }
+            return file
+        } catch .noSuchFile {
+            throw ImageError(.stale, "segment \(name.fileName) is gone")
+        } catch {
+            throw ImageError(.internalError, "segment \(name.fileName) cannot be read: \(error)")
+        }
+    }
+
+    /// Whether header and payload lie within `size` bytes, without overflow.
+    static func contains(_ size: Int, _ reference: BlockReference) -> Bool {
+        let (end, overflow) = reference.offset.addingReportingOverflow(reference.length)
+        return !overflow && end <= UInt64(max(0, size))
+            && reference.offset >= UInt64(BlockHeader.byteCount)
+    }
+}

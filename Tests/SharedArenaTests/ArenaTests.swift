@@ -1,0 +1,145 @@
+import ImageModel
+import Linux
+import Messages
+import StageContract
+import Testing
+
+@testable import SharedArena
+
+/// An arena in a real directory, with the readers that belong to it.
+final class ArenaBench {
+    let folder: TemporaryDirectory
+    let incarnation = Incarnation(Identifier128(high: 1, low: 2))
+    let arena: Arena
+    let directories: SegmentDirectories
+
+    init(_ name: ArenaName = .stage, totalBytesMax: Int = 64 << 20) throws {
+        folder = try TemporaryDirectory()
+        directories = SegmentDirectories(
+            arenas: "\(folder.path)/arena", results: "\(folder.path)/results")
+        for path in [directories.arenas, "\(directories.arenas)/decode", directories.results] {
+            try FileDescriptor.makeDirectory(path: path)
+        }
+        arena = try Arena(
+            directory: directories.path(of: name, producer: .decode), name: name,
+            incarnation: incarnation, totalBytesMax: totalBytesMax)
+    }
+
+    func reference(_ block: OutputBlock, _ length: Int) -> BlockReference {
+        var reference = block.reference(length: length)
+        reference.producer = BlockReference.Producer(kind: .decode, incarnation: incarnation)
+        return reference
+    }
+
+    func fill(_ block: OutputBlock, _ length: Int, with byte: UInt8) {
+        for index in 0..<length { block.bytes[index] = byte }
+    }
+}
+
+@Suite struct ArenaTests {
+    @Test func aReaderGetsWhatAProducerWrote() throws {
+        let bench = try ArenaBench()
+        let block = try bench.arena.reserve(5000)
+        #expect(block.bytes.count >= 5000)
+        bench.fill(block, 5000, with: 7)
+        let reader = BlockReader(directories: bench.directories, owner: CurrentProcess.userID)
+        let reference = bench.reference(block, 5000)
+        let sum = try reader.bytes(of: reference).reduce(0) { $0 + Int($1) }
+        #expect(sum == 35000)
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: 5000, alignment: 64)
+        defer { copy.deallocate() }
+        try BlockCopier(directories: bench.directories, owner: nil).copy(reference, into: copy)
+        #expect(copy.allSatisfy { $0 == 7 })
+    }
+
+    @Test func segmentsAreAnnouncedOnceAndInOrder() throws {
+        let bench = try ArenaBench()
+        _ = try bench.arena.reserve(100)
+        let large = try bench.arena.reserve(3 << 20)
+        let changes = bench.arena.takeAnnouncements()
+        #expect(changes.opened.map(\.number) == [1, 2])
+        #expect(changes.closed.isEmpty)
+        #expect(bench.arena.takeAnnouncements().isEmpty)
+        bench.arena.retire(large.id)
+        #expect(bench.arena.takeAnnouncements().closed.map(\.number) == [2])
+    }
+
+    @Test func aFullArenaRefusesAndRecovers() throws {
+        let bench = try ArenaBench(totalBytesMax: 4 << 20)
+        var blocks: [OutputBlock] = []
+        let error = #expect(throws: ImageError.self) {
+            while true { blocks.append(try bench.arena.reserve(200_000)) }
+        }
+        #expect(error?.code == .arenaFull)
+        #expect(blocks.count > 10)
+        bench.arena.free(blocks[3].id)
+        bench.arena.free(blocks[3].id)
+        let again = try bench.arena.reserve(200_000)
+        #expect(again.offset == blocks[3].offset && again.id != blocks[3].id)
+    }
+
+    @Test func everythingFreedLeavesOneWarmSegmentAndNothingUsed() throws {
+        let bench = try ArenaBench(totalBytesMax: 256 << 20)
+        let blocks = try (0..<60).map { _ in try bench.arena.reserve(900_000) }
+        #expect(bench.arena.usage.segments > 2)
+        for block in blocks { bench.arena.discard(block) }
+        let usage = bench.arena.usage
+        #expect(usage.blocks == 0 && usage.usedBytes == 0 && usage.segments == 1)
+        bench.arena.removeAll()
+        let directory = try FileDescriptor.openDirectory(
+            bench.directories.path(of: .stage, producer: .decode))
+        #expect(try directory.entries().isEmpty)
+    }
+
+    @Test func aLargeBlockIsReusedWarmAfterItWasFreed() throws {
+        let bench = try ArenaBench()
+        let first = try bench.arena.reserve(2 << 20)
+        bench.arena.free(first.id)
+        let second = try bench.arena.reserve(2 << 20)
+        #expect(second.segment == first.segment && second.id != first.id)
+    }
+
+    @Test func growingKeepsTheBytes() throws {
+        let bench = try ArenaBench()
+        let small = try bench.arena.reserve(1000)
+        bench.fill(small, 1000, with: 9)
+        let grown = try bench.arena.resize(small, to: 2 << 20, keeping: 1000)
+        #expect(grown.bytes.prefix(1000).allSatisfy { $0 == 9 })
+        #expect(bench.arena.usage.blocks == 1)
+    }
+
+    @Test func aReferenceBeyondItsSegmentIsRefused() throws {
+        let bench = try ArenaBench()
+        let block = try bench.arena.reserve(100)
+        var reference = bench.reference(block, 100)
+        let reader = BlockReader(directories: bench.directories, owner: nil)
+        for (offset, length) in [
+            (block.offset, UInt64(1 << 40)), (UInt64.max - 5, 10), (0, 10), (UInt64(1) << 40, 1),
+        ] {
+            reference.offset = offset
+            reference.length = length
+            #expect(throws: ImageError.self) {
+                _ = try reader.bytes(of: reference).count
+            }
+        }
+    }
+
+    @Test func anotherOwnerOrALinkIsRefused() throws {
+        let bench = try ArenaBench()
+        let block = try bench.arena.reserve(100)
+        let reader = BlockReader(
+            directories: bench.directories, owner: CurrentProcess.userID &+ 1)
+        let error = #expect(throws: ImageError.self) {
+            _ = try reader.bytes(of: bench.reference(block, 100)).count
+        }
+        #expect(error?.code == .internalError)
+    }
+
+    @Test func orphansGoAndTheLivingStay() throws {
+        let bench = try ArenaBench()
+        _ = try bench.arena.reserve(100)
+        let path = bench.directories.path(of: .stage, producer: .decode)
+        #expect(try OrphanSegments.remove(in: path, living: [bench.incarnation]) == 0)
+        #expect(try OrphanSegments.remove(in: path, living: []) == 1)
+    }
+}

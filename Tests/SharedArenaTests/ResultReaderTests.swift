@@ -1,0 +1,87 @@
+import ImageModel
+import Linux
+import Messages
+import StageContract
+import Testing
+
+@testable import SharedArena
+
+@Suite struct ResultReaderTests {
+    @Test func aPublishedBlockIsCopiedAndAnUnpublishedOneIsStale() throws {
+        let bench = try ArenaBench(.results)
+        let reader = ResultReader(resultsDirectory: bench.directories.results)
+        let block = try bench.arena.reserve(37_000)
+        bench.fill(block, 37_000, with: 3)
+        let reference = bench.reference(block, 37_000)
+        #expect(try reader.copy(reference) == nil)
+        bench.arena.publish(block)
+        #expect(try reader.copy(reference)?.count == 37_000)
+    }
+
+    @Test func aReusedBlockIsStaleForWhoeverHoldsTheOldReference() throws {
+        let bench = try ArenaBench(.results)
+        let reader = ResultReader(resultsDirectory: bench.directories.results)
+        let old = try bench.arena.reserve(37_000)
+        bench.arena.publish(old)
+        let reference = bench.reference(old, 37_000)
+        bench.arena.free(old.id)
+        #expect(try reader.copy(reference) == nil)
+        let new = try bench.arena.reserve(37_000)
+        bench.arena.publish(new)
+        #expect(new.offset == old.offset)
+        #expect(try reader.copy(reference) == nil)
+        #expect(try reader.copy(bench.reference(new, 37_000)) != nil)
+    }
+
+    @Test func aLargeResultStaysReadableAfterItsSegmentWasRetired() throws {
+        let bench = try ArenaBench(.results)
+        let reader = ResultReader(resultsDirectory: bench.directories.results)
+        let block = try bench.arena.reserve(2 << 20)
+        bench.fill(block, 2 << 20, with: 5)
+        bench.arena.publish(block)
+        let reference = bench.reference(block, 2 << 20)
+        #expect(ResultReader.isLarge(reference))
+        guard let memory = try reader.map(reference) else {
+            Issue.record("the result was stale")
+            return
+        }
+        bench.arena.retire(block.id)
+        let payload = memory.bytes.dropFirst(Int(reference.offset)).prefix(2 << 20)
+        #expect(payload.allSatisfy { $0 == 5 })
+        let error = #expect(throws: ImageError.self) { _ = try reader.map(reference) == nil }
+        #expect(error?.code == .stale)
+    }
+
+    /// A writer reuses one place as fast as it can while a reader copies: every copy that is not
+    /// called stale holds bytes of one write only.
+    @Test func aTornCopyIsNeverTakenForWhole() throws {
+        let bench = try ArenaBench(.results)
+        let reader = ResultReader(resultsDirectory: bench.directories.results)
+        let arena = bench.arena
+        let shared = LatestReference()
+        let writer = try Thread(name: "writer") {
+            for round in 0..<3000 {
+                guard let block = try? arena.reserve(20_000) else { return }
+                let byte = UInt8(truncatingIfNeeded: round)
+                for index in 0..<20_000 { block.bytes[index] = byte }
+                arena.publish(block)
+                shared.set(block.reference(length: 20_000), byte)
+                shared.waitForReads(round / 100)
+                arena.free(block.id)
+            }
+            shared.finish()
+        }
+        var copies = 0
+        while let (reference, byte) = shared.next() {
+            var named = reference
+            named.producer = BlockReference.Producer(
+                kind: .decode, incarnation: bench.incarnation)
+            guard let bytes = try reader.copy(named) else { continue }
+            copies += 1
+            shared.countRead()
+            #expect(bytes.allSatisfy { $0 == byte })
+        }
+        writer.join()
+        #expect(copies >= 30)
+    }
+}
