@@ -1,0 +1,62 @@
+public import Linux
+import Synchronization
+
+/// A bounded queue from any thread to one: posting wakes the loop that watches `descriptor`.
+public final class Mailbox<Element: Sendable>: Sendable {
+    private let waiting: Mutex<[Element]>
+    private let event: EventDescriptor
+    private let elementsMax: Int
+
+    /// Makes a mailbox for at most so many elements at a time.
+    public init(elementsMax: Int) throws(Errno) {
+        self.elementsMax = elementsMax
+        event = try EventDescriptor()
+        waiting = Mutex([])
+    }
+
+    /// What the reading loop watches; readable while something waits.
+    public var descriptor: Int32 { event.descriptor.number }
+
+    /// Puts an element in, from any thread, without waiting for the reader.
+    ///
+    /// Returns false when the mailbox is full; the element is not in it then.
+    public func post(_ element: Element) -> Bool {
+        let place: Int? = waiting.withLock { queue in
+            if queue.count >= elementsMax { return nil }
+            queue.append(element)
+            return queue.count
+        }
+        // Whoever finds it empty wakes the reader; the others' elements are taken with the first.
+        if place == 1 { event.signal() }
+        return place != nil
+    }
+
+    /// Appends up to `limit` waiting elements to `elements`, oldest first.
+    ///
+    /// On the reading thread only. When some are left, `descriptor` stays readable.
+    public func drain(into elements: inout [Element], limit: Int = .max) {
+        event.drain()
+        let isLeft = waiting.withLock { queue in
+            let count = Swift.min(limit, queue.count)
+            elements.append(contentsOf: queue[..<count])
+            queue.removeFirst(count)
+            return !queue.isEmpty
+        }
+        if isLeft { event.signal() }
+    }
+
+    /// Takes the oldest element, and waits for one if there is none; nil when the time is over.
+    ///
+    /// For a reading thread without a loop, such as a work thread. nil milliseconds waits without
+    /// limit. Throws what poll(2) throws, which is never EINTR.
+    public func take(milliseconds: Int?) throws(Errno) -> Element? {
+        var taken: [Element] = []
+        while true {
+            drain(into: &taken, limit: 1)
+            if let element = taken.first { return element }
+            if try !event.descriptor.wait(for: .readable, milliseconds: milliseconds) {
+                return nil
+            }
+        }
+    }
+}

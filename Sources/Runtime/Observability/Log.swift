@@ -1,0 +1,61 @@
+import Linux
+
+/// Writes one line for one event, with one `write`, to a descriptor (2, standard error).
+///
+/// A value that is handed to those who log: there is no global one. May be used from any thread; lines
+/// of at most 4 KiB do not mix. What cannot be written is lost: a log must not stop the work.
+public struct Log: Sendable {
+    /// Names of a line's fields, in order, with their values.
+    public typealias Fields = KeyValuePairs<String, LogValue>
+
+    /// The program as it shows in each line.
+    public let program: String
+    /// Lines below this level are not written, and their fields not evaluated.
+    public let level: LogLevel
+    /// How lines are written.
+    public let format: LogFormat
+    private let descriptor: Int32
+    private let process: ProcessID
+
+    /// A log for this process.
+    public init(
+        program: String, level: LogLevel = .info, format: LogFormat = .text,
+        descriptor: Int32 = 2
+    ) {
+        self.program = program
+        self.level = level
+        self.format = format
+        self.descriptor = descriptor
+        process = CurrentProcess.processID
+    }
+
+    /// Every step, for those who look for a fault.
+    public func debug(_ message: String, _ fields: @autoclosure () -> Fields = [:]) {
+        write(.debug, message, fields)
+    }
+
+    /// What an operator wants to see in a quiet hour.
+    public func info(_ message: String, _ fields: @autoclosure () -> Fields = [:]) {
+        write(.info, message, fields)
+    }
+
+    /// Something failed and was dealt with.
+    public func warning(_ message: String, _ fields: @autoclosure () -> Fields = [:]) {
+        write(.warning, message, fields)
+    }
+
+    /// Something failed, and somebody should look.
+    public func error(_ message: String, _ fields: @autoclosure () -> Fields = [:]) {
+        write(.error, message, fields)
+    }
+
+    private func write(_ level: LogLevel, _ message: String, _ fields: () -> Fields) {
+        if level < self.level { return }
+        var line = LogLine(
+            format, level, program: program, process: process,
+            nanoseconds: WallClock.nanoseconds(), message: message)
+        for (key, value) in fields() { line.add(key, value) }
+        line.end()
+        line.bytes.withUnsafeBytes { try? FileDescriptor.writeAll($0, to: descriptor) }
+    }
+}
