@@ -1,0 +1,39 @@
+/// What the origin server has seen, and its routes.
+struct OriginLedger: Sendable {
+    var routes: [String: OriginBehaviour] = [:]
+    var fallback = OriginBehaviour.status(404)
+    var requestCounts: [String: Int] = [:]
+    /// The first requests by path, at most `requestsKept` each.
+    var requests: [String: [OriginRequest]] = [:]
+    var totalRequests = 0
+    /// Connections that the client closed, by the path that it had asked for last.
+    var closedByClient: [String: Int] = [:]
+    var openConnections = 0
+    var acceptedConnections = 0
+    var isStopped = false
+    /// Threads that still run.
+    var threads = 0
+
+    static let requestsKept = 100
+
+    mutating func record(_ request: OriginRequest) -> OriginBehaviour {
+        let path = request.path
+        totalRequests += 1
+        requestCounts[path, default: 0] += 1
+        if requests[path, default: []].count < Self.requestsKept {
+            requests[path, default: []].append(request)
+        }
+        return behaviour(for: path)
+    }
+
+    /// The route of the path, else the longest route `…/*` above it, else the fallback.
+    private func behaviour(for path: String) -> OriginBehaviour {
+        if let exact = routes[path] { return exact }
+        var folder = Substring(path)
+        while let slash = folder.lastIndex(of: "/") {
+            folder = folder[..<slash]
+            if let route = routes[folder + "/*"] { return route }
+        }
+        return fallback
+    }
+}

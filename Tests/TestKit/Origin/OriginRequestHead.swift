@@ -1,0 +1,40 @@
+/// The head of a request, taken from the bytes received so far.
+struct OriginRequestHead {
+    let request: OriginRequest
+    /// How many bytes the head takes, with its empty line.
+    let byteCount: Int
+    /// How many bytes of body follow it.
+    let bodyByteCount: Int
+
+    /// Nil where the empty line has not arrived yet. A head that is no HTTP becomes an empty
+    /// request, which no route answers.
+    init?(parsing bytes: [UInt8], connection: Int) {
+        guard let end = Self.endOfHead(in: bytes) else { return nil }
+        let text = String(decoding: bytes[..<end], as: UTF8.self)
+        let lines = text.split(separator: "\r\n")
+        let first = (lines.first ?? "").split(separator: " ")
+        let headers = lines.dropFirst().map(Self.field)
+        request = OriginRequest(
+            method: first.first.map(String.init) ?? "",
+            target: first.count > 1 ? String(first[1]) : "",
+            headers: headers, connection: connection)
+        byteCount = end
+        bodyByteCount = request.header("content-length").flatMap { Int($0) } ?? 0
+    }
+
+    private static func endOfHead(in bytes: [UInt8]) -> Int? {
+        let mark = Array("\r\n\r\n".utf8)
+        guard bytes.count >= mark.count else { return nil }
+        for start in 0...(bytes.count - mark.count)
+        where bytes[start] == 13 && bytes[start..<(start + mark.count)].elementsEqual(mark) {
+            return start + mark.count
+        }
+        return nil
+    }
+
+    private static func field(_ line: Substring) -> (name: String, value: String) {
+        let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let value = parts.count > 1 ? parts[1].drop { $0 == " " } : ""
+        return (parts[0].lowercased(), String(value))
+    }
+}
