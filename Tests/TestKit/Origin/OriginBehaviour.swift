@@ -96,6 +96,11 @@ extension OriginBehaviour {
         respond(OriginResponse()).changed { $0.closesAtOnce = true }
     }
 
+    /// These bytes and nothing else, then the connection closes.
+    public static func raw(_ bytes: [UInt8]) -> Self {
+        respond(OriginResponse()).changed { $0.rawHead = bytes }
+    }
+
     /// 200 with an ETag, or 304 where the request names it in `If-None-Match`.
     public static func revalidated(
         _ bytes: [UInt8], etag: String, contentType: String = "image/png"

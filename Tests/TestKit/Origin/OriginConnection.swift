@@ -49,10 +49,15 @@ struct OriginConnection: ~Copyable {
                 received.removeFirst(head.byteCount + head.bodyByteCount)
                 return head.request
             }
-            guard received.count < 1 << 20 else { return nil }
+            guard received.count < 1 << 20, beginsLikeHTTP else { return nil }
             event = readMore()
             if event != .proceeded { return nil }
         }
+    }
+
+    /// A method begins with a letter; a TLS greeting does not, and gets the connection closed.
+    private var beginsLikeHTTP: Bool {
+        received.first.map { (0x41...0x5A).contains($0) } ?? true
     }
 
     private mutating func readMore() -> ConnectionEvent {

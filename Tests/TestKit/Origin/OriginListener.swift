@@ -18,8 +18,10 @@ final class OriginListener: Sendable {
         close(descriptor)
     }
 
-    /// Accepts until the gate opens; each connection gets a thread.
+    /// Accepts until the gate opens; each connection gets a thread. Afterwards the port refuses.
     func acceptAll(_ ledger: Monitor<OriginLedger>, until stop: Gate) {
+        // A listening socket that is shut down no longer listens; it is closed by `deinit`.
+        defer { shutdown(descriptor, Int32(SHUT_RDWR)) }
         while true {
             let ready = Poll.wait(
                 [.readable(stop.descriptor), .readable(descriptor)], timeout: nil)

@@ -1,6 +1,7 @@
 /// The bytes of an answer on the wire.
 extension OriginResponse {
     var head: [UInt8] {
+        if let rawHead { return rawHead }
         var text = "HTTP/1.1 \(status) \(Self.reason(status))\r\n"
         for (name, value) in headers { text += "\(name): \(value)\r\n" }
         switch length {
@@ -31,7 +32,7 @@ extension OriginResponse {
 
     /// True where the end of the connection is part of the answer.
     var endsConnection: Bool {
-        if closesAfter != nil || closesAtOnce { return true }
+        if closesAfter != nil || closesAtOnce || rawHead != nil { return true }
         return switch length {
         case .exact, .chunked: false
         case .declared(let count): count != body.count

@@ -16,6 +16,8 @@ public struct OriginResponse: Sendable {
     public var bodyGate: Gate?
     /// The server closes the connection after this many bytes of the body.
     public var closesAfter: Int?
+    /// These bytes go out instead of a head, for answers that are no HTTP.
+    public var rawHead: [UInt8]?
     /// The server closes the connection without sending anything.
     public var closesAtOnce = false
 

@@ -1,0 +1,71 @@
+internal import CCurl
+
+/// One `CURL *` with what must live as long: its error buffer and its header list.
+struct EasyHandle: ~Copyable {
+    let pointer: UnsafeMutableRawPointer
+    private let errorBuffer: UnsafeMutablePointer<CChar>
+    private var headers: UnsafeMutablePointer<curl_slist>?
+
+    init(_ library: CurlLibrary) throws(CurlError) {
+        guard let pointer = curl_easy_init() else { throw CurlError(CURLE_OUT_OF_MEMORY) }
+        self.pointer = pointer
+        errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        // Cannot fail; and a noncopyable value that is complete cannot throw from its init.
+        _ = ccurl_set_pointer(pointer, CURLOPT_ERRORBUFFER, errorBuffer)
+    }
+
+    deinit {
+        // In this order: cleaning up may still write a text and read the list.
+        curl_easy_cleanup(pointer)
+        curl_slist_free_all(headers)
+        errorBuffer.deallocate()
+    }
+
+    /// The text of the newest failure, empty where libcurl wrote none.
+    var errorText: String { String(cString: errorBuffer) }
+
+    func set(_ option: LongOption, _ value: Int) throws(CurlError) {
+        try check(ccurl_set_long(pointer, option.raw, value))
+    }
+
+    func set(_ option: OffsetOption, _ value: Int64) throws(CurlError) {
+        try check(ccurl_set_offset(pointer, option.raw, curl_off_t(value)))
+    }
+
+    func set(_ option: StringOption, _ value: String) throws(CurlError) {
+        try check(ccurl_set_string(pointer, option.raw, value))
+    }
+
+    func set(_ option: PointerOption, _ value: UnsafeMutableRawPointer) throws(CurlError) {
+        try check(ccurl_set_pointer(pointer, option.raw, value))
+    }
+
+    /// Sets the request's header lines. A second call replaces them.
+    mutating func setHeaders(_ lines: [String]) throws(CurlError) {
+        curl_slist_free_all(headers)
+        headers = nil
+        for line in lines {
+            guard let longer = curl_slist_append(headers, line) else {
+                throw CurlError(CURLE_OUT_OF_MEMORY)
+            }
+            headers = longer
+        }
+        try check(ccurl_set_list(pointer, CURLOPT_HTTPHEADER, headers))
+    }
+
+    func string(_ info: CURLINFO) -> String? {
+        var value: UnsafePointer<CChar>?
+        guard ccurl_get_string(pointer, info, &value) == CURLE_OK else { return nil }
+        return value.map { String(cString: $0) }
+    }
+
+    func long(_ info: CURLINFO) -> Int {
+        var value = 0
+        return ccurl_get_long(pointer, info, &value) == CURLE_OK ? value : 0
+    }
+
+    func check(_ code: CURLcode) throws(CurlError) {
+        guard code == CURLE_OK else { throw CurlError(code) }
+    }
+}

@@ -1,0 +1,56 @@
+/// Status and header fields of a response.
+public struct ResponseHead: Hashable, Sendable {
+    /// The status code.
+    public let status: Int
+    /// The fields in their order.
+    public private(set) var fields: [Field] = []
+
+    /// One header field.
+    public struct Field: Hashable, Sendable {
+        /// In lower case.
+        public let name: String
+        /// Without white space around it; bytes that are no UTF-8 are replaced.
+        public let value: String
+    }
+
+    /// From a status line, `HTTP/1.1 200 OK` or `HTTP/2 200`; nil for any other line.
+    init?(statusLine line: UnsafeRawBufferPointer) {
+        guard line.starts(with: "HTTP/".utf8) else { return nil }
+        let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
+        guard parts.count > 1 else { return nil }
+        let digits = parts[1].prefix { (0x30...0x39).contains($0) }
+        status = Int(String(decoding: digits, as: UTF8.self)) ?? 0
+    }
+
+    /// Adds the field of a line; a line without a colon adds nothing.
+    mutating func append(line: UnsafeRawBufferPointer) {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
+        let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
+        let value = line[(colon + 1)...].drop(while: Self.isSpace).reversed()
+            .drop(while: Self.isSpace).reversed()
+        fields.append(Field(name: name, value: String(decoding: Array(value), as: UTF8.self)))
+    }
+
+    /// The first value of a field. The name is in lower case.
+    public func value(_ name: String) -> String? {
+        fields.first { $0.name == name }?.value
+    }
+
+    /// What the origin says the body has, before any content encoding is undone; a hint, never
+    /// to be trusted. Nil where it says nothing, or nonsense.
+    public var contentLength: Int? {
+        value("content-length").flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    }
+
+    /// Whether libcurl goes on to another location instead of ending here.
+    var isFollowed: Bool {
+        (300..<400).contains(status) && !(value("location") ?? "").isEmpty
+    }
+
+    /// Whether another head of the same exchange follows (RFC 9110 §15.2).
+    var isInterim: Bool { (100..<200).contains(status) }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || (0x09...0x0D).contains(byte)
+    }
+}

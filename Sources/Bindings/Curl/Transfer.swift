@@ -1,0 +1,91 @@
+internal import CCurl
+
+/// One transfer of a set: made by `TransferSet.start`, alive as long as somebody holds it.
+///
+/// A class for its identity; it belongs to the thread that drives the set.
+public final class Transfer {
+    var easy: EasyHandle
+    private let context: TransferContext
+
+    init(
+        _ request: TransferRequest, policy: TransferPolicy, sink: any TransferSink,
+        library: CurlLibrary
+    ) throws(CurlError) {
+        easy = try EasyHandle(library)
+        context = TransferContext(
+            sink: sink, addressGuard: policy.addressGuard, bodyBytesMax: request.bodyBytesMax)
+        try set(request)
+        try set(policy)
+        try setFixedOptions()
+        try setCallbacks()
+    }
+
+    /// The URL of the newest response, with any user info that was given.
+    public var effectiveURL: String { easy.string(CURLINFO_EFFECTIVE_URL) ?? "" }
+
+    /// The address that the guard refused, where that is why nothing was connected.
+    public var refusedAddress: SocketAddress? { context.refusedAddress }
+
+    private func set(_ request: TransferRequest) throws(CurlError) {
+        guard let lines = request.headerLines, !request.url.utf8.contains(0) else {
+            throw CurlError(
+                CURLE_BAD_FUNCTION_ARGUMENT, text: "a header or the URL holds a control character")
+        }
+        try easy.set(.url, request.url)
+        try easy.setHeaders(lines)
+        try easy.set(.timeoutMilliseconds, max(1, request.timeoutMilliseconds))
+        // 0 would mean no limit; the counter of the context stops the first byte.
+        try easy.set(.fileBytesMax, max(1, request.bodyBytesMax))
+    }
+
+    private func set(_ policy: TransferPolicy) throws(CurlError) {
+        try easy.set(.userAgent, policy.userAgent)
+        try easy.set(.connectTimeoutMilliseconds, policy.connectTimeoutMilliseconds)
+        try easy.set(.lowSpeedBytesPerSecond, policy.lowSpeedBytesPerSecond)
+        try easy.set(.lowSpeedSeconds, policy.lowSpeedSeconds)
+        try easy.set(.redirectsMax, policy.redirectsMax)
+    }
+
+    private func setFixedOptions() throws(CurlError) {
+        try easy.set(.noSignal, 1)
+        // Ending a transfer while its name is being resolved would else wait for the resolver:
+        // seconds in which no other transfer moves. Its thread frees what it holds when it ends.
+        try easy.set(.quickExit, 1)
+        try easy.set(.followLocation, 1)
+        try easy.set(.unrestrictedAuth, 0)
+        try easy.set(.protocols, "http,https")
+        try easy.set(.redirectProtocols, "http,https")
+        try easy.set(.httpVersion, Int(CURL_HTTP_VERSION_2TLS))
+        try easy.set(.bufferBytes, TransferPolicy.bufferBytes)
+        // We store source bytes and ask for them as they are; an origin that encodes them all
+        // the same is undone, since no decoder knows a gzipped picture.
+        try easy.set(.acceptEncoding, "identity")
+        // Not even a proxy of the environment: the guard must see every address.
+        try easy.set(.proxy, "")
+    }
+
+    private func setCallbacks() throws(CurlError) {
+        // Unretained: `context` lives as long as `easy`, and only the driving thread calls.
+        let pointer = Unmanaged.passUnretained(context).toOpaque()
+        try easy.set(.writeData, pointer)
+        try easy.set(.headerData, pointer)
+        try easy.set(.openSocketData, pointer)
+        try easy.check(ccurl_set_receiver(easy.pointer, CURLOPT_WRITEFUNCTION, receiveBody))
+        try easy.check(ccurl_set_receiver(easy.pointer, CURLOPT_HEADERFUNCTION, receiveHeader))
+        try easy.check(ccurl_set_socket_opener(easy.pointer, openSocket))
+    }
+
+    /// The error of an ended transfer, with our own reason where a callback of ours ended it.
+    func error(_ code: CURLcode) -> CurlError? {
+        guard code != CURLE_OK else { return nil }
+        let osError = Int32(truncatingIfNeeded: easy.long(CURLINFO_OS_ERRNO))
+        switch context.violation {
+        case .bodyTooLarge:
+            return CurlError(CURLE_FILESIZE_EXCEEDED, text: "the body is over its limit")
+        case .headTooLarge:
+            return CurlError(CURLE_WEIRD_SERVER_REPLY, text: "the head is over its limit")
+        case nil:
+            return CurlError(code, text: easy.errorText, osError: osError)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+internal import Glibc
+
+/// What the callbacks of one transfer work on: its sink, its counters, and why it was ended.
+final class TransferContext {
+    private let sink: any TransferSink
+    private let addressGuard: AddressGuard
+    private let bodyBytesMax: Int64
+    private var head: ResponseHead?
+    private var headBytes = 0
+    private var bodyBytes: Int64 = 0
+    /// Why a callback ended the transfer, where it was not the sink.
+    private(set) var violation: Violation?
+    /// The address that the guard refused last, with no permitted one after it.
+    private(set) var refusedAddress: SocketAddress?
+
+    enum Violation {
+        case bodyTooLarge
+        case headTooLarge
+    }
+
+    init(sink: any TransferSink, addressGuard: AddressGuard, bodyBytesMax: Int64) {
+        self.sink = sink
+        self.addressGuard = addressGuard
+        self.bodyBytesMax = bodyBytesMax
+    }
+
+    func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        headBytes += line.count
+        guard headBytes <= TransferPolicy.headBytesMax else {
+            violation = .headTooLarge
+            return false
+        }
+        if let started = ResponseHead(statusLine: line) {
+            head = started
+            return true
+        }
+        guard line.first == 0x0D || line.first == 0x0A else {
+            head?.append(line: line)
+            return true
+        }
+        // An empty line ends the head. Lines that follow the body are trailers: nobody asks.
+        guard let ended = head.take(), !ended.isInterim, !ended.isFollowed else { return true }
+        return sink.receive(ended)
+    }
+
+    func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bodyBytes += Int64(bytes.count)
+        guard bodyBytes <= bodyBytesMax else {
+            violation = .bodyTooLarge
+            return false
+        }
+        return sink.receive(bytes.bytes)
+    }
+
+    /// A socket for the address, or nil where the guard refuses it or the system has none.
+    func openSocket(_ target: SocketAddress, family: Int32, kind: Int32, protocol: Int32) -> Int32?
+    {
+        guard addressGuard.permits(target) else {
+            refusedAddress = target
+            return nil
+        }
+        refusedAddress = nil
+        let descriptor = socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), `protocol`)
+        return descriptor >= 0 ? descriptor : nil
+    }
+}

@@ -1,0 +1,34 @@
+/// One GET.
+public struct TransferRequest: Sendable {
+    /// Absolute http or https URL; user info in it becomes basic authentication.
+    public var url: String
+    /// Header fields that are added, or that replace a default of the same name. Names and values
+    /// must not hold line breaks.
+    public var headers: [(name: String, value: String)]
+    /// Bytes of the body at most, counted after any content encoding was undone.
+    public var bodyBytesMax: Int64
+    /// Milliseconds for everything, redirects included.
+    public var timeoutMilliseconds: Int
+
+    /// Describes a GET.
+    public init(
+        url: String, headers: [(name: String, value: String)] = [], bodyBytesMax: Int64,
+        timeoutMilliseconds: Int
+    ) {
+        self.url = url
+        self.headers = headers
+        self.bodyBytesMax = bodyBytesMax
+        self.timeoutMilliseconds = timeoutMilliseconds
+    }
+
+    /// The lines that libcurl wants: `Name: value`, and `Name;` for an empty value. Nil where a
+    /// line break would let a value forge a field of its own.
+    var headerLines: [String]? {
+        let given = headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+        guard given.allSatisfy({ !$0.utf8.contains { $0 == 10 || $0 == 13 || $0 == 0 } }) else {
+            return nil
+        }
+        let hasAccept = headers.contains { $0.name.lowercased() == "accept" }
+        return hasAccept ? given : ["Accept: image/*,*/*;q=0.8"] + given
+    }
+}

@@ -1,0 +1,80 @@
+internal import CCurl
+
+/// Many transfers on one thread: a `CURLM *`.
+///
+/// Driven with `curl_multi_poll` and `curl_multi_perform` rather than the socket and timer
+/// callbacks: the download worker has a thread for nothing else, the poll is bounded by the
+/// worker's credit (some hundred sockets), and `curl_multi_wakeup` is the one thing that other
+/// threads need.
+public struct TransferSet: ~Copyable {
+    private let multi: MultiHandle
+    private let library: CurlLibrary
+    private let policy: TransferPolicy
+    private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
+
+    /// A set without transfers.
+    public init(_ library: CurlLibrary, policy: TransferPolicy) throws(CurlError) {
+        let multi = try MultiHandle()
+        try multi.check(
+            ccurl_multi_set_long(multi.pointer, CURLMOPT_MAXCONNECTS, policy.idleConnectionsMax))
+        self.multi = multi
+        self.library = library
+        self.policy = policy
+    }
+
+    deinit {
+        for easy in transfers.keys { curl_multi_remove_handle(multi.pointer, easy) }
+    }
+
+    /// How many transfers have been started and have not ended.
+    public var count: Int { transfers.count }
+
+    /// What wakes `wait` from any thread.
+    public var waker: TransferWaker { TransferWaker(multi: multi) }
+
+    /// Starts a transfer; nothing is sent before the next `perform`. The sink is held until the
+    /// transfer is let go.
+    public mutating func start(
+        _ request: TransferRequest, into sink: any TransferSink
+    ) throws(CurlError) -> Transfer {
+        let transfer = try Transfer(request, policy: policy, sink: sink, library: library)
+        try multi.check(curl_multi_add_handle(multi.pointer, transfer.easy.pointer))
+        transfers[transfer.easy.pointer] = transfer
+        return transfer
+    }
+
+    /// Ends a transfer now: its connection is closed unless others share it. Nothing for one that
+    /// has ended.
+    public mutating func abort(_ transfer: Transfer) {
+        guard transfers.removeValue(forKey: transfer.easy.pointer) != nil else { return }
+        curl_multi_remove_handle(multi.pointer, transfer.easy.pointer)
+    }
+
+    /// Does all that can be done without waiting; calls sinks.
+    public mutating func perform() throws(CurlError) {
+        var running: Int32 = 0
+        try multi.check(curl_multi_perform(multi.pointer, &running))
+    }
+
+    /// Waits for a socket, a timeout of libcurl's own, a wake-up, or `milliseconds`.
+    public func wait(milliseconds: Int) throws(CurlError) {
+        try multi.check(
+            curl_multi_poll(multi.pointer, nil, 0, Int32(clamping: max(0, milliseconds)), nil))
+    }
+
+    /// The next transfer that has ended, with its error or nil; nil where none has. It no longer
+    /// belongs to the set.
+    public mutating func nextEnded() -> (transfer: Transfer, error: CurlError?)? {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi.pointer, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle
+            else { continue }
+            let code = message.pointee.data.result
+            // The message dies with the removal.
+            curl_multi_remove_handle(multi.pointer, easy)
+            guard let transfer = transfers.removeValue(forKey: easy) else { continue }
+            return (transfer, transfer.error(code))
+        }
+        return nil
+    }
+}

@@ -1,0 +1,154 @@
+import Curl
+import Glibc
+import TestKit
+import Testing
+
+/// Every failure has its code.
+@Suite struct TransferFailureTests {
+    @Test func aRedirectToAForbiddenPortConnectsNowhere() throws {
+        let origin = OriginServer()
+        let forbidden = OriginServer()
+        origin.route("/from", .redirect(to: forbidden.url("/inside")))
+        let result = try run(origin.url("/from"), allowing: [origin])
+        #expect(result.error?.code == .couldNotConnect)
+        #expect(result.refused == SocketAddress(forbidden.authority))
+        #expect(forbidden.acceptedConnectionCount == 0)
+    }
+
+    @Test(arguments: [
+        "http://0x7f000001:PORT/", "http://2130706433:PORT/", "http://127.1:PORT/",
+        "http://[::ffff:127.0.0.1]:PORT/", "http://localhost:PORT/", "http://0.0.0.0:PORT/",
+    ])
+    func everySpellingOfLoopbackIsRefused(_ pattern: String) throws {
+        let origin = OriginServer()
+        let parts = pattern.split(separator: "PORT", maxSplits: 1)
+        let result = try run(parts.joined(separator: String(origin.port)), allowing: [])
+        #expect(result.error?.code == .couldNotConnect)
+        #expect(result.refused != nil)
+        #expect(origin.acceptedConnectionCount == 0)
+    }
+
+    @Test func aRefusedConnectionCarriesItsErrno() throws {
+        let origin = OriginServer()
+        origin.stop()
+        let result = try run(origin.url("/"), allowing: [origin])
+        #expect(result.error?.code == .couldNotConnect)
+        #expect(result.error?.osError == ECONNREFUSED)
+        #expect(result.refused == nil)
+    }
+
+    @Test func aShortBodyIsPartial() throws {
+        let origin = OriginServer()
+        origin.route("/lie", .lying(length: 100, [1, 2, 3]))
+        #expect(try run(origin.url("/lie"), allowing: [origin]).error?.code == .partialFile)
+        origin.route("/cut", .closing(after: 10, of: Array(repeating: 1, count: 100)))
+        #expect(try run(origin.url("/cut"), allowing: [origin]).error?.code == .partialFile)
+    }
+
+    @Test func aLongBodyEndsAtItsAnnouncedLength() throws {
+        let origin = OriginServer()
+        origin.route("/lie", .lying(length: 3, Array("abcdef".utf8)))
+        let result = try run(origin.url("/lie"), allowing: [origin])
+        #expect(result.error == nil)
+        #expect(result.body == Array("abc".utf8))
+    }
+
+    @Test func theLimitHoldsByWordAndByCount() throws {
+        let origin = OriginServer()
+        let bytes = [UInt8](repeating: 1, count: 5000)
+        origin.route("/said", .bytes(bytes))
+        let said = try run(origin.url("/said"), allowing: [origin], bodyBytesMax: 4999)
+        #expect(said.error?.code == .fileSizeExceeded)
+        #expect(said.body.isEmpty)
+        origin.route("/unsaid", .chunked(bytes))
+        let unsaid = try run(origin.url("/unsaid"), allowing: [origin], bodyBytesMax: 4999)
+        #expect(unsaid.error?.code == .fileSizeExceeded)
+        let fits = try run(origin.url("/unsaid"), allowing: [origin], bodyBytesMax: 5000)
+        #expect(fits.error == nil)
+    }
+
+    @Test func aCircleOfRedirectsEnds() throws {
+        let origin = OriginServer()
+        origin.route("/a", .redirect(to: "/b"))
+        origin.route("/b", .redirect(to: "/a"))
+        let result = try run(origin.url("/a"), allowing: [origin]) { $0.redirectsMax = 4 }
+        #expect(result.error?.code == .tooManyRedirects)
+        #expect(origin.totalRequestCount == 5)
+    }
+
+    @Test(arguments: ["file:///etc/hostname", "ftp://127.0.0.1/", "gopher://127.0.0.1/"])
+    func otherSchemesAreRefusedAlsoBehindARedirect(_ url: String) throws {
+        let origin = OriginServer()
+        origin.route("/from", .redirect(to: url))
+        #expect(try run(url, allowing: [origin]).error?.code == .unsupportedProtocol)
+        let redirected = try run(origin.url("/from"), allowing: [origin])
+        #expect(redirected.error?.code == .unsupportedProtocol)
+    }
+
+    @Test func aSilentOriginTimesOut() throws {
+        let origin = OriginServer()
+        origin.route("/hang", .hang(until: Gate()))
+        let result = try run(origin.url("/hang"), allowing: [origin]) { $0.lowSpeedSeconds = 1 }
+        #expect(result.error?.code == .timedOut)
+    }
+
+    @Test func aNameWithoutAddressIsNotResolved() throws {
+        let result = try run("http://no-such-host.invalid/", allowing: [])
+        #expect(result.error?.code == .nameNotResolved)
+    }
+
+    @Test func anAnswerThatIsNoHTTPBreaksTheProtocol() throws {
+        let origin = OriginServer()
+        origin.route("/raw", .raw(Array("GIF89a, and no status line\r\n\r\n".utf8)))
+        let result = try run(origin.url("/raw"), allowing: [origin])
+        #expect(result.error?.code == .protocolBroken)
+    }
+
+    @Test func aConnectionThatClosesWithoutAnAnswerGotNothing() throws {
+        let origin = OriginServer()
+        origin.route("/none", .closing)
+        #expect(try run(origin.url("/none"), allowing: [origin]).error?.code == .gotNothing)
+    }
+
+    @Test func anEncodingThatIsUnknownOrBrokenIsBad() throws {
+        let origin = OriginServer()
+        let plain = OriginBehaviour.bytes(Array("not gzip".utf8))
+        origin.route("/unknown", plain.with(header: "Content-Encoding", "rot13"))
+        origin.route("/broken", plain.with(header: "Content-Encoding", "gzip"))
+        for path in ["/unknown", "/broken"] {
+            let result = try run(origin.url(path), allowing: [origin])
+            #expect(result.error?.code == .badContentEncoding)
+        }
+    }
+
+    @Test func anEncodingThatNobodyAskedForIsUndone() throws {
+        let origin = OriginServer()
+        // gzip of "hello"
+        let packed: [UInt8] = [
+            0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 7, 0, 0x86, 0xA6,
+            0x10, 0x36, 5, 0, 0, 0,
+        ]
+        origin.route("/z", .bytes(packed).with(header: "Content-Encoding", "gzip"))
+        let result = try run(origin.url("/z"), allowing: [origin])
+        #expect(result.body == Array("hello".utf8))
+    }
+
+    @Test func aPlainPortDoesNotSpeakTLS() throws {
+        let origin = OriginServer()
+        let result = try run("https://\(origin.authority)/", allowing: [origin])
+        #expect(result.error?.code == .tlsFailed)
+    }
+
+    @Test func aProxyOfTheEnvironmentIsNotAsked() async throws {
+        await #expect(processExitsWith: .success) {
+            let origin = OriginServer()
+            let proxy = OriginServer()
+            origin.route("/a", .bytes([1]))
+            for name in ["http_proxy", "all_proxy", "ALL_PROXY"] {
+                setenv(name, proxy.url("/"), 1)
+            }
+            let result = try run(origin.url("/a"), allowing: [origin, proxy])
+            guard result.body == [1], proxy.acceptedConnectionCount == 0 else { exit(1) }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Curl
+import TestKit
+import Testing
+
+/// Many transfers on one thread.
+@Suite struct TransferSetTests {
+    @Test func manyTransfersRunAtOnce() throws {
+        let origin = OriginServer()
+        let gate = Gate()
+        origin.route("/n/*", .hang(until: gate, then: Array("body".utf8)))
+        var set = try TransferSet(try CurlLibrary.start(), policy: policy(allowing: [origin]))
+        var sinks: [CollectingSink] = []
+        for number in 0..<100 {
+            let sink = CollectingSink()
+            sinks.append(sink)
+            _ = try set.start(request(origin.url("/n/\(number)")), into: sink)
+        }
+        while origin.totalRequestCount < 100 { try turn(&set) }
+        #expect(set.nextEnded() == nil)
+        gate.open()
+        var ended = 0
+        while ended < 100 {
+            try turn(&set)
+            while let transfer = set.nextEnded() {
+                #expect(transfer.error == nil)
+                ended += 1
+            }
+        }
+        #expect(sinks.allSatisfy { $0.body == Array("body".utf8) })
+        #expect(set.count == 0)
+    }
+
+    @Test func anAbortedTransferClosesItsConnection() throws {
+        let origin = OriginServer()
+        origin.route("/hang", .hangBody(until: Gate(), then: [1]))
+        var set = try TransferSet(try CurlLibrary.start(), policy: policy(allowing: [origin]))
+        let sink = CollectingSink()
+        let transfer = try set.start(request(origin.url("/hang")), into: sink)
+        while sink.heads.isEmpty { try turn(&set) }
+        set.abort(transfer)
+        #expect(origin.waitForConnectionClosed("/hang"))
+        set.abort(transfer)
+        #expect(set.count == 0)
+    }
+
+    @Test func aSetThatIsLetGoClosesAllConnections() throws {
+        let origin = OriginServer()
+        origin.route("/hang", .hang(until: Gate()))
+        do {
+            var set = try TransferSet(try CurlLibrary.start(), policy: policy(allowing: [origin]))
+            _ = try set.start(request(origin.url("/hang")), into: CollectingSink())
+            while origin.requestCount("/hang") == 0 { try turn(&set) }
+        }
+        #expect(origin.waitForConnectionClosed("/hang"))
+    }
+
+    @Test func aConnectionIsUsedAgain() throws {
+        let origin = OriginServer()
+        origin.route("/a", .bytes([1]))
+        var set = try TransferSet(try CurlLibrary.start(), policy: policy(allowing: [origin]))
+        for _ in 0..<20 {
+            _ = try set.start(request(origin.url("/a")), into: CollectingSink())
+            while set.nextEnded() == nil { try turn(&set) }
+        }
+        #expect(origin.requestCount("/a") == 20)
+        #expect(origin.acceptedConnectionCount == 1)
+    }
+
+    @Test func aWakeUpEndsTheWait() throws {
+        let set = try TransferSet(try CurlLibrary.start(), policy: policy(allowing: []))
+        let waker = set.waker
+        let thread = BackgroundThread { waker.wake() }
+        let started = ContinuousClock.now
+        try set.wait(milliseconds: 20_000)
+        #expect(started.duration(to: .now) < .seconds(10))
+        #expect(thread.join())
+    }
+
+    private func request(_ url: String) -> TransferRequest {
+        TransferRequest(url: url, bodyBytesMax: 1 << 20, timeoutMilliseconds: 30_000)
+    }
+
+    private func turn(_ set: inout TransferSet) throws {
+        try set.perform()
+        try set.wait(milliseconds: 10)
+    }
+}
