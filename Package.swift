@@ -65,7 +65,7 @@ let runtime: [Target] = [
 ]
 
 let stages: [Target] = [
-    room("Stages", "Downloading", ["Curl", "ImageModel", "Messages", "StageContract"]),
+    room("Stages", "Downloading", ["Curl", "Linux", "ImageModel", "Messages", "StageContract"]),
     room(
         "Stages", "Caching",
         ["SQLite", "XXHash", "Linux", "ImageModel", "Messages", "StageContract"]),

@@ -23,3 +23,19 @@ public final class Recorder<Value: Sendable>: Sendable {
         await recorded.wait(timeout: timeout) { $0.count >= count } ? values : nil
     }
 }
+
+extension Recorder {
+    /// Blocks until a value with this property was recorded; false where `timeout` passes first.
+    public func wait(
+        timeout: Duration = defaultTimeout, until condition: @Sendable (Value) -> Bool
+    ) -> Bool {
+        recorded.wait(timeout: timeout) { $0.contains(where: condition) }
+    }
+
+    /// The same for async tests.
+    public func wait(
+        timeout: Duration = defaultTimeout, until condition: @escaping @Sendable (Value) -> Bool
+    ) async -> Bool {
+        await recorded.wait(timeout: timeout) { $0.contains(where: condition) }
+    }
+}

@@ -1,0 +1,41 @@
+import Curl
+import ImageModel
+import Messages
+
+/// A job whose transfer runs.
+struct ActiveDownload {
+    let job: Job
+    let transfer: Transfer
+    let sink: BodySink
+    var deadline: Instant
+    let started: Instant
+
+    /// What an ended transfer brought. The block goes with it, or is given back.
+    func result(_ error: CurlError?) -> JobResult {
+        do throws(DownloadFailure) {
+            if let failure = sink.failure { throw failure }
+            if let error { throw failure(of: error) }
+            let url = try effectiveURL()
+            return .fetched(try sink.takeBody(effectiveURL: url))
+        } catch {
+            sink.discard()
+            return .failed(error.imageError)
+        }
+    }
+
+    private func failure(of error: CurlError) -> DownloadFailure {
+        switch error.code {
+        case .couldNotConnect where transfer.refusedAddress != nil: .addressForbidden
+        case .fileSizeExceeded: .bodyTooLarge(sink.bodyBytesMax)
+        default: .transfer(error)
+        }
+    }
+
+    private func effectiveURL() throws(DownloadFailure) -> String {
+        do throws(ImageError) {
+            return try SourceURL(transfer.effectiveURL).withoutUserInfo
+        } catch {
+            throw .badLocation(error.message)
+        }
+    }
+}

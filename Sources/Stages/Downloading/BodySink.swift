@@ -1,0 +1,77 @@
+import Curl
+import ImageModel
+import Linux
+import Messages
+import StageContract
+
+/// Takes the response of one job: checks its head, puts its body into a block, reports progress.
+final class BodySink: TransferSink {
+    let bodyBytesMax: Int64
+    /// Why it refused to go on.
+    private(set) var failure: DownloadFailure?
+    private let job: Job
+    private let space: any OutputSpace
+    private var head: ResponseHead?
+    private var body: BodyBlock?
+    private var progress: ProgressPacer
+
+    init(
+        _ job: Job, bodyBytesMax: Int64, space: any OutputSpace,
+        progressIntervalMilliseconds: Int, onProgress: @escaping @Sendable (JobProgress) -> Void
+    ) {
+        self.job = job
+        self.bodyBytesMax = bodyBytesMax
+        self.space = space
+        progress = ProgressPacer(
+            job, intervalMilliseconds: progressIntervalMilliseconds, report: onProgress)
+    }
+
+    func receive(_ head: ResponseHead) -> Bool {
+        self.head = head
+        guard (200..<300).contains(head.status) else {
+            failure = .status(head)
+            return false
+        }
+        progress.begin(expected: head.bodyLength)
+        return true
+    }
+
+    func receive(_ bytes: RawSpan) -> Bool {
+        do throws(ImageError) {
+            if body == nil {
+                body = try BodyBlock(
+                    in: space, expecting: head?.bodyLength, atLeast: bytes.byteCount)
+            }
+            try body?.append(bytes, in: space)
+        } catch {
+            failure = .refused(error)
+            return false
+        }
+        progress.advance(to: body?.count ?? 0, at: MonotonicClock.now())
+        return true
+    }
+
+    /// Reports where it is now.
+    func reportProgress() {
+        progress.flush(at: MonotonicClock.now())
+    }
+
+    /// Hands the block over with what the head said. Throws for an empty body.
+    func takeBody(effectiveURL: String) throws(DownloadFailure) -> FetchedBody {
+        guard let head else { throw .defect("a transfer ended well without a head") }
+        guard let full = body, full.count > 0 else { throw .emptyBody }
+        progress.end()
+        body = nil
+        return FetchedBody(
+            reference: full.reference, httpStatus: UInt16(clamping: head.status),
+            contentType: head.kept("content-type"), etag: head.kept("etag"),
+            lastModified: head.kept("last-modified"), cacheControl: head.kept("cache-control"),
+            vary: head.kept("vary"), effectiveURL: effectiveURL)
+    }
+
+    /// Gives the block back.
+    func discard() {
+        body?.discard(in: space)
+        body = nil
+    }
+}

@@ -1,0 +1,23 @@
+import Curl
+import ImageModel
+
+extension DownloadConfiguration {
+    /// The same in the words of the library. Throws `invalidRequest` for an allowed address that
+    /// is no IP address with a port.
+    func policy() throws(ImageError) -> TransferPolicy {
+        var allowed: Set<SocketAddress> = []
+        for text in allowedAddresses {
+            guard let address = SocketAddress(text) else {
+                throw ImageError(
+                    .invalidRequest,
+                    "'\(text)' is no address with a port, such as 10.0.0.7:8080 or [fd00::7]:80")
+            }
+            allowed.insert(address)
+        }
+        return TransferPolicy(
+            addressGuard: AddressGuard(allowsLocal: allowsPrivateNetworks, allowed: allowed),
+            userAgent: userAgent, connectTimeoutMilliseconds: connectTimeoutMilliseconds,
+            lowSpeedBytesPerSecond: lowSpeedBytesPerSecond, lowSpeedSeconds: lowSpeedSeconds,
+            redirectsMax: redirectsMax)
+    }
+}

@@ -1,0 +1,28 @@
+/// What holds for all transfers of a download worker.
+public struct DownloadConfiguration: Hashable, Sendable {
+    /// Whether loopback, private and link-local addresses may be connected to.
+    public var allowsPrivateNetworks = false
+    /// `IP:PORT` or `[IPv6]:PORT`, each allowed whatever its scope.
+    public var allowedAddresses: [String] = []
+    /// `User-Agent`, unless a request brings its own.
+    public var userAgent: String
+    /// Transfers at a time at most; one more is answered *busy*.
+    public var jobsMax = 256
+    /// Milliseconds for resolving a name and connecting.
+    public var connectTimeoutMilliseconds = 10_000
+    /// Milliseconds for a whole transfer, whatever its deadline says.
+    public var totalTimeoutMilliseconds = 300_000
+    /// A transfer slower than this many bytes a second …
+    public var lowSpeedBytesPerSecond = 1_024
+    /// … for this many seconds ends as timed out.
+    public var lowSpeedSeconds = 15
+    /// Redirects followed at most.
+    public var redirectsMax = 10
+    /// Milliseconds between two progress reports of a transfer at least.
+    public var progressIntervalMilliseconds = 100
+
+    /// The defaults suit pictures from the public internet; `version` goes into `User-Agent`.
+    public init(version: String) {
+        userAgent = "Imagebus/\(version)"
+    }
+}

@@ -1,0 +1,73 @@
+import Curl
+import ImageModel
+import Messages
+
+/// The one table from what happened to what callers get.
+extension DownloadFailure {
+    var imageError: ImageError {
+        switch self {
+        case .transfer(let error): Self.imageError(error)
+        case .addressForbidden:
+            ImageError(
+                .addressForbidden,
+                "policy forbids the address of this host, or of a redirect; allow it with "
+                    + "--allow-address IP:PORT or --allow-private-networks")
+        case .bodyTooLarge(let limit):
+            ImageError(
+                .limitExceeded, "the body is over its limit of \(limit) bytes",
+                details: ["limit": String(limit)])
+        case .status(let head): Self.imageError(head)
+        case .emptyBody: ImageError(.badImageData, "Image data is nil")
+        case .badLocation(let text): ImageError(.protocolBroken, "the last location: \(text)")
+        case .scheme(let scheme):
+            ImageError(.unsupportedScheme, "no loader takes '\(scheme):'; http and https are taken")
+        case .header(let name):
+            ImageError(.invalidRequest, "the header '\(name.prefix(64))' cannot be sent")
+        case .refused(let error): error
+        case .cancelled: ImageError(.cancelled, "cancelled")
+        case .deadline: ImageError(.deadlineExceeded, "the deadline passed during the download")
+        case .tooMany(let limit): ImageError(.busy, "this worker has \(limit) downloads already")
+        case .shuttingDown: ImageError(.shuttingDown, "the download worker is shutting down")
+        case .defect(let text): ImageError(.internalError, text)
+        }
+    }
+
+    /// 304 comes before the check of the status (DESIGN §7, point 9).
+    private static func imageError(_ head: ResponseHead) -> ImageError {
+        guard head.status != 304 else {
+            return ImageError(.cacheNotModified, "the origin says that nothing changed")
+        }
+        return ImageError(
+            .invalidDownloadStatusCode, "the origin answered \(head.status)",
+            details: ["httpStatus": String(head.status)])
+    }
+
+    private static func imageError(_ error: CurlError) -> ImageError {
+        var details = ["curl": String(error.number)]
+        if error.osError != 0 { details["errno"] = String(error.osError) }
+        let text = String(decoding: error.text.utf8.prefix(textBytesMax), as: UTF8.self)
+        return ImageError(code(error.code), text, details: details)
+    }
+
+    private static func code(_ code: CurlError.Code) -> ErrorCode {
+        switch code {
+        case .unsupportedProtocol: .unsupportedScheme
+        case .malformedURL: .invalidURL
+        case .nameNotResolved: .nameNotResolved
+        case .couldNotConnect: .connectionFailed
+        case .timedOut: .timedOut
+        case .tlsFailed: .tlsFailed
+        case .partialFile: .shortBody
+        case .gotNothing, .connectionBroken: .connectionBroken
+        case .tooManyRedirects: .tooManyRedirects
+        case .badContentEncoding: .badEncoding
+        case .fileSizeExceeded: .limitExceeded
+        case .protocolBroken: .protocolBroken
+        case .outOfMemory: .busy
+        case .refusedByReceiver, .other: .internalError
+        }
+    }
+
+    /// A cut may split a character, whose replacement takes three bytes.
+    private static let textBytesMax = MessageLimits.textBytesMax - 8
+}

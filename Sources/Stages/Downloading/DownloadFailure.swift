@@ -1,0 +1,34 @@
+import Curl
+import ImageModel
+
+/// Why a download ended without a body.
+enum DownloadFailure: Error {
+    /// libcurl says so.
+    case transfer(CurlError)
+    /// The guard refused every address, of the URL or of a redirect.
+    case addressForbidden
+    /// The body is over the limit, by the origin's word or by count.
+    case bodyTooLarge(Int64)
+    /// The origin answered, but with no picture.
+    case status(ResponseHead)
+    /// The origin answered with no bytes.
+    case emptyBody
+    /// The last location cannot be named.
+    case badLocation(String)
+    /// No loader takes the scheme.
+    case scheme(String)
+    /// The header of this name cannot be sent.
+    case header(String)
+    /// The URL or the arena refused with its own words.
+    case refused(ImageError)
+    /// The coordinator wants it no longer.
+    case cancelled
+    /// The time of the job is over.
+    case deadline
+    /// More jobs than this at once.
+    case tooMany(Int)
+    /// The worker ends.
+    case shuttingDown
+    /// A defect of ours.
+    case defect(String)
+}

@@ -1,0 +1,150 @@
+import Curl
+import ImageModel
+import Linux
+import Messages
+import StageContract
+
+/// The thread of a downloader: takes what is wanted, moves bytes, answers, waits.
+final class DownloadLoop {
+    private var transfers: TransferSet
+    private let configuration: DownloadConfiguration
+    private let inbox: DownloadInbox
+    private let space: any OutputSpace
+    private let onProgress: @Sendable (JobProgress) -> Void
+    private let onOutcome: @Sendable (JobOutcome) -> Void
+    private var active: [JobID: ActiveDownload] = [:]
+    private var jobs: [ObjectIdentifier: JobID] = [:]
+    let waker: TransferWaker
+
+    init(
+        _ transfers: consuming TransferSet, configuration: DownloadConfiguration,
+        inbox: DownloadInbox, space: any OutputSpace,
+        onProgress: @escaping @Sendable (JobProgress) -> Void,
+        onOutcome: @escaping @Sendable (JobOutcome) -> Void
+    ) {
+        waker = transfers.waker
+        self.transfers = transfers
+        self.configuration = configuration
+        self.inbox = inbox
+        self.space = space
+        self.onProgress = onProgress
+        self.onOutcome = onOutcome
+    }
+
+    func run() {
+        while true {
+            let batch = inbox.take()
+            obey(batch)
+            if batch.isStopping { return }
+            do throws(CurlError) {
+                try transfers.perform()
+                harvest()
+                expire()
+                try transfers.wait(milliseconds: millisecondsToDeadline())
+            } catch {
+                // A multi handle that fails is not usable again; a fresh process is.
+                fatalError("the set of transfers is broken: \(error)")
+            }
+        }
+    }
+
+    // MARK: - What is wanted
+
+    private func obey(_ batch: DownloadInbox.Batch) {
+        for admission in batch.admissions { begin(admission) }
+        for (id, deadline) in batch.deadlines { active[id]?.deadline = deadline }
+        for id in batch.progress { active[id]?.sink.reportProgress() }
+        for id in batch.cancellations { end(id, .cancelled) }
+        if batch.isStopping {
+            for id in Array(active.keys) { end(id, .shuttingDown) }
+        }
+    }
+
+    private func begin(_ admission: DownloadInbox.Admission) {
+        let job = admission.job
+        let started = now()
+        do throws(DownloadFailure) {
+            let work = try FetchAdmission(job)
+            let sink = BodySink(
+                job, bodyBytesMax: work.bodyBytesMax, space: space,
+                progressIntervalMilliseconds: configuration.progressIntervalMilliseconds,
+                onProgress: onProgress)
+            let transfer = try start(work, into: sink)
+            active[job.id] = ActiveDownload(
+                job: job, transfer: transfer, sink: sink, deadline: admission.deadline,
+                started: started)
+            jobs[ObjectIdentifier(transfer)] = job.id
+        } catch {
+            answer(job, .failed(error.imageError), started: started)
+        }
+    }
+
+    private func start(
+        _ work: FetchAdmission, into sink: BodySink
+    ) throws(DownloadFailure) -> Transfer {
+        let request = TransferRequest(
+            url: work.url, headers: work.headers.map { ($0.name, $0.value) },
+            bodyBytesMax: work.bodyBytesMax,
+            timeoutMilliseconds: configuration.totalTimeoutMilliseconds)
+        do throws(CurlError) {
+            return try transfers.start(request, into: sink)
+        } catch {
+            throw .transfer(error)
+        }
+    }
+
+    // MARK: - How it ends
+
+    private func harvest() {
+        while let (transfer, error) = transfers.nextEnded() {
+            guard let id = jobs[ObjectIdentifier(transfer)], let download = active[id] else {
+                continue
+            }
+            remove(download)
+            answer(download.job, download.result(error), started: download.started)
+        }
+    }
+
+    private func expire() {
+        let moment = now()
+        for (id, download) in active where download.deadline <= moment {
+            end(id, .deadline)
+        }
+    }
+
+    private func end(_ id: JobID, _ failure: DownloadFailure) {
+        guard let download = active[id] else { return }
+        transfers.abort(download.transfer)
+        remove(download)
+        download.sink.discard()
+        answer(download.job, .failed(failure.imageError), started: download.started)
+    }
+
+    private func remove(_ download: ActiveDownload) {
+        active[download.job.id] = nil
+        jobs[ObjectIdentifier(download.transfer)] = nil
+    }
+
+    private func answer(_ job: Job, _ result: JobResult, started: Instant) {
+        let elapsed = now().nanoseconds - started.nanoseconds
+        inbox.forget(job.id)
+        onOutcome(
+            JobOutcome(
+                id: job.id, attempt: job.attempt, result: result,
+                workMicroseconds: elapsed / 1000))
+    }
+
+    // MARK: - Time
+
+    private func millisecondsToDeadline() -> Int {
+        guard let next = active.values.map(\.deadline).min() else { return Self.idleMilliseconds }
+        return min(Self.idleMilliseconds, next.milliseconds(since: now()))
+    }
+
+    private func now() -> Instant {
+        Instant(nanoseconds: MonotonicClock.now())
+    }
+
+    /// Wake-ups end a wait; this is only how long one lasts without.
+    private static let idleMilliseconds = 60_000
+}

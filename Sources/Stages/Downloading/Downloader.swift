@@ -1,0 +1,88 @@
+import Curl
+public import ImageModel
+import Linux
+public import Messages
+public import StageContract
+import Synchronization
+
+/// Fetches URLs into shared memory: one thread, many transfers. Any thread may call it.
+///
+/// Every job that was started gets exactly one outcome, and no progress after it.
+public final class Downloader: Sendable {
+    private let inbox: DownloadInbox
+    private let waker: TransferWaker
+    private let thread: Mutex<Linux.Thread?>
+    private let onOutcome: @Sendable (JobOutcome) -> Void
+
+    /// Starts the thread. `onProgress` and `onOutcome` are called on it, or by `start` on the
+    /// caller's thread where a job cannot be taken; they must not block.
+    ///
+    /// Throws `invalidRequest` for a configuration that makes no sense, and `internalError` where
+    /// the library or the system gives no handle or thread.
+    public init(
+        _ configuration: DownloadConfiguration, into space: any OutputSpace,
+        onProgress: @escaping @Sendable (JobProgress) -> Void,
+        onOutcome: @escaping @Sendable (JobOutcome) -> Void
+    ) throws(ImageError) {
+        let policy = try configuration.policy()
+        let inbox = DownloadInbox(jobsMax: configuration.jobsMax)
+        let loop: DownloadLoop
+        do throws(CurlError) {
+            loop = DownloadLoop(
+                try TransferSet(try CurlLibrary.start(), policy: policy),
+                configuration: configuration, inbox: inbox, space: space, onProgress: onProgress,
+                onOutcome: onOutcome)
+        } catch {
+            throw ImageError(.internalError, "libcurl does not start: \(error)")
+        }
+        self.inbox = inbox
+        self.onOutcome = onOutcome
+        waker = loop.waker
+        do throws(Errno) {
+            let started = try Linux.Thread(name: "download") { loop.run() }
+            thread = Mutex(started)
+        } catch {
+            throw ImageError(.internalError, "no thread for transfers: \(error)")
+        }
+    }
+
+    deinit {
+        stop()
+    }
+
+    /// Takes a fetch job. Its deadline counts from now.
+    public func start(_ job: Job) {
+        if let error = inbox.admit(job) {
+            onOutcome(
+                JobOutcome(
+                    id: job.id, attempt: job.attempt, result: .failed(error), workMicroseconds: 0))
+        } else {
+            waker.wake()
+        }
+    }
+
+    /// Ends a job with `cancelled`: its connection is closed within one turn of the loop. Nothing
+    /// for a job that has its outcome.
+    public func cancel(_ id: JobID) {
+        if inbox.cancel(id) { waker.wake() }
+    }
+
+    /// Sets a new deadline. Nothing for a job that has its outcome.
+    public func adjust(_ adjustment: JobAdjustment) {
+        if inbox.adjust(adjustment) { waker.wake() }
+    }
+
+    /// Reports the progress of a job now. Nothing for a job that has its outcome.
+    public func reportProgress(of id: JobID) {
+        if inbox.requestProgress(id) { waker.wake() }
+    }
+
+    /// Ends all jobs with `shuttingDown` and waits for the thread. Later jobs get the same answer.
+    /// Not to be called from `onProgress` or `onOutcome`.
+    public func stop() {
+        inbox.stop()
+        waker.wake()
+        let ended = thread.withLock { $0.take() }
+        ended?.join()
+    }
+}

@@ -1,0 +1,21 @@
+import Curl
+import Messages
+
+extension ResponseHead {
+    /// How many bytes the sink will get if the origin is honest: nil where it does not say, or
+    /// where its bytes are decoded on the way.
+    var bodyLength: Int? {
+        let encoding = value("content-encoding")?.lowercased() ?? "identity"
+        return encoding == "identity" ? contentLength : nil
+    }
+
+    /// A field that travels with the body; nil where it is longer than messages carry.
+    func kept(_ name: String) -> String? {
+        let values = fields.filter { $0.name == name }.map(\.value)
+        let joined = values.joined(separator: ", ")
+        guard !values.isEmpty, joined.utf8.count <= MessageLimits.originHeaderBytesMax else {
+            return nil
+        }
+        return joined
+    }
+}

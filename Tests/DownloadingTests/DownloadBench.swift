@@ -1,0 +1,65 @@
+import Downloading
+import ImageModel
+import Messages
+import TestKit
+
+/// An origin, a downloader that may reach it, and all that it says.
+final class DownloadBench: Sendable {
+    let origin = OriginServer()
+    let space: HeapSpace
+    let outcomes = Recorder<JobOutcome>()
+    let progress = Recorder<JobProgress>()
+    let downloader: Downloader
+
+    init(
+        bytesMax: Int = 1 << 30, change: (inout DownloadConfiguration) -> Void = { _ in }
+    ) throws {
+        var configuration = DownloadConfiguration(version: "test")
+        configuration.allowedAddresses = [origin.authority]
+        change(&configuration)
+        space = HeapSpace(bytesMax: bytesMax)
+        downloader = try Downloader(
+            configuration, into: space, onProgress: { [progress] in progress.append($0) },
+            onOutcome: { [outcomes] in outcomes.append($0) })
+    }
+
+    /// Starts a job for a path of the origin, or for a whole URL.
+    func start(
+        _ place: String, id: UInt64 = 1, headers: [HTTPHeader] = [],
+        bodyBytesMax: UInt64 = 1 << 30, millisecondsLeft: UInt32 = 60_000
+    ) {
+        let url = place.hasPrefix("/") ? origin.url(place) : place
+        let work = FetchWork(url: url, headers: headers, bodyBytesMax: bodyBytesMax)
+        downloader.start(
+            Job(
+                id: JobID(id), attempt: 1, work: .fetch(work), millisecondsLeft: millisecondsLeft,
+                priority: .normal))
+    }
+
+    /// The only outcome so far, or nil where none comes.
+    func outcome() async -> JobOutcome? {
+        await outcomes.wait()?.first
+    }
+
+    /// The error of the only outcome so far.
+    func failure() async -> ImageError? {
+        await outcome()?.failure
+    }
+
+    /// The body of the only outcome so far.
+    func body() async -> FetchedBody? {
+        await outcome()?.body
+    }
+}
+
+extension JobOutcome {
+    var failure: ImageError? {
+        guard case .failed(let error) = result else { return nil }
+        return error
+    }
+
+    var body: FetchedBody? {
+        guard case .fetched(let body) = result else { return nil }
+        return body
+    }
+}

@@ -1,0 +1,183 @@
+import Downloading
+import ImageModel
+import Messages
+import TestKit
+import Testing
+
+/// One way for a download to fail, and what callers get.
+struct FailureCase: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let code: ErrorCode
+    var retryable = false
+    var details: [String: String] = [:]
+    let behaviour: OriginBehaviour
+}
+
+/// Every row of the table of failures.
+@Suite struct FailureTests {
+    static let plain = OriginBehaviour.bytes(Array("0123456789".utf8))
+    static let cases: [FailureCase] = [
+        FailureCase(
+            testDescription: "not found", code: .invalidDownloadStatusCode,
+            details: ["httpStatus": "404"], behaviour: .status(404)),
+        FailureCase(
+            testDescription: "too many requests", code: .invalidDownloadStatusCode,
+            retryable: true, details: ["httpStatus": "429"], behaviour: .status(429)),
+        FailureCase(
+            testDescription: "unavailable", code: .invalidDownloadStatusCode, retryable: true,
+            details: ["httpStatus": "503"], behaviour: .status(503)),
+        FailureCase(
+            testDescription: "redirect without location", code: .invalidDownloadStatusCode,
+            details: ["httpStatus": "302"], behaviour: .status(302)),
+        FailureCase(
+            testDescription: "not modified", code: .cacheNotModified, behaviour: .status(304)),
+        FailureCase(testDescription: "empty", code: .badImageData, behaviour: .bytes([])),
+        FailureCase(testDescription: "no content", code: .badImageData, behaviour: .status(204)),
+        FailureCase(
+            testDescription: "short body", code: .shortBody, retryable: true,
+            behaviour: .lying(length: 100, Array("short".utf8))),
+        FailureCase(
+            testDescription: "closed in the body", code: .shortBody, retryable: true,
+            behaviour: .closing(after: 5, of: Array("0123456789".utf8))),
+        FailureCase(
+            testDescription: "closed without answer", code: .connectionBroken, retryable: true,
+            behaviour: .closing),
+        FailureCase(
+            testDescription: "unknown encoding", code: .badEncoding,
+            behaviour: plain.with(header: "Content-Encoding", "rot13")),
+        FailureCase(
+            testDescription: "broken encoding", code: .badEncoding,
+            behaviour: plain.with(header: "Content-Encoding", "gzip")),
+        FailureCase(
+            testDescription: "redirect circle", code: .tooManyRedirects,
+            behaviour: .redirect(to: "/case")),
+        FailureCase(
+            testDescription: "redirect to a file", code: .unsupportedScheme,
+            behaviour: .redirect(to: "file:///etc/hostname")),
+        FailureCase(
+            testDescription: "redirect to a private address", code: .addressForbidden,
+            behaviour: .redirect(to: "http://10.255.255.1/")),
+        FailureCase(
+            testDescription: "redirect to an overlong location", code: .protocolBroken,
+            behaviour: .sequence([
+                .redirect(to: "/case?" + String(repeating: "x", count: 10_000)), plain,
+            ])),
+        FailureCase(
+            testDescription: "no HTTP", code: .protocolBroken,
+            behaviour: .raw(Array("hello\r\n\r\n".utf8))),
+        FailureCase(
+            testDescription: "over the limit by its word", code: .limitExceeded,
+            details: ["limit": "1000"], behaviour: .generated(count: 1001)),
+        FailureCase(
+            testDescription: "over the limit by count", code: .limitExceeded,
+            details: ["limit": "1000"],
+            behaviour: .generated(count: 1001).changed { $0.length = .chunked }),
+        FailureCase(
+            testDescription: "silent", code: .timedOut, retryable: true,
+            behaviour: .hang(until: Gate())),
+    ]
+
+    @Test(arguments: cases) func hasItsCode(_ row: FailureCase) async throws {
+        let bench = try DownloadBench { $0.lowSpeedSeconds = 1 }
+        bench.origin.route("/case", row.behaviour)
+        bench.start("/case", bodyBytesMax: 1000)
+        let failure = try #require(await bench.failure())
+        #expect(failure.code == row.code)
+        #expect(failure.retryable == row.retryable)
+        for (name, value) in row.details { #expect(failure.details[name] == value) }
+        #expect(!failure.message.isEmpty)
+        #expect(bench.space.liveCount == 0)
+        bench.downloader.stop()
+        #expect(bench.outcomes.values.count == 1)
+    }
+
+    static let urls: [(String, ErrorCode)] = [
+        ("", .invalidURL), ("http://", .invalidURL), ("no scheme", .invalidURL),
+        ("http://exa mple/", .invalidURL), ("http://[::1/", .invalidURL),
+        ("http://host:99999/", .invalidURL), ("ftp://127.0.0.1/a", .unsupportedScheme),
+        ("file:///etc/passwd", .unsupportedScheme), ("data:image/png,x", .unsupportedScheme),
+        ("x:y", .unsupportedScheme), ("http://no-such-host.invalid/", .nameNotResolved),
+        ("http://127.0.0.1:9/", .addressForbidden), ("http://localhost:9/", .addressForbidden),
+        ("http://[::1]:9/", .addressForbidden), ("http://169.254.169.254/", .addressForbidden),
+        ("http://2130706433/", .addressForbidden), ("https://0.0.0.0/", .addressForbidden),
+    ]
+
+    @Test(arguments: urls) func aURLHasItsCode(_ url: String, _ code: ErrorCode) async throws {
+        let bench = try DownloadBench()
+        bench.start(url)
+        #expect(await bench.failure()?.code == code)
+    }
+
+    @Test func aRedirectToAForbiddenPortMakesNoConnectionThere() async throws {
+        let bench = try DownloadBench()
+        let forbidden = OriginServer()
+        bench.origin.route("/from", .redirect(to: forbidden.url("/inside")))
+        bench.start("/from")
+        #expect(await bench.failure()?.code == .addressForbidden)
+        #expect(forbidden.acceptedConnectionCount == 0)
+    }
+
+    @Test func aClosedPortIsAFailedConnection() async throws {
+        let bench = try DownloadBench()
+        bench.origin.stop()
+        bench.start("/a")
+        let failure = await bench.failure()
+        #expect(failure?.code == .connectionFailed)
+        #expect(failure?.details["errno"] == "111")
+    }
+
+    @Test func aPlainPortFailsTLS() async throws {
+        let bench = try DownloadBench()
+        bench.start("https://\(bench.origin.authority)/")
+        #expect(await bench.failure()?.code == .tlsFailed)
+    }
+
+    @Test func aFullArenaEndsTheTransfer() async throws {
+        let bench = try DownloadBench(bytesMax: 200_000)
+        bench.origin.route("/big", .generated(count: 150_000))
+        bench.start("/big")
+        let failure = await bench.failure()
+        #expect(failure?.code == .arenaFull)
+        #expect(failure?.retryable == true)
+        #expect(bench.space.liveCount == 0)
+    }
+
+    @Test(arguments: [
+        HTTPHeader(name: "Content-Length", value: "50"),
+        HTTPHeader(name: "transfer-encoding", value: "chunked"),
+        HTTPHeader(name: "Connection", value: "close"), HTTPHeader(name: "Bad Name", value: "x"),
+        HTTPHeader(name: "X", value: "a\r\nHost: b"),
+    ])
+    func aHeaderThatCannotBeSentIsRefused(_ header: HTTPHeader) async throws {
+        let bench = try DownloadBench()
+        bench.start("/a", headers: [header])
+        #expect(await bench.failure()?.code == .invalidRequest)
+        #expect(bench.origin.totalRequestCount == 0)
+    }
+
+    @Test func workOfAnotherStageIsADefect() async throws {
+        let bench = try DownloadBench()
+        let query = QueryWork(key: "k", tiers: [], destination: .results, promotes: false)
+        bench.downloader.start(
+            Job(
+                id: JobID(1), attempt: 1, work: .query(query), millisecondsLeft: 1000,
+                priority: .normal))
+        #expect(await bench.failure()?.code == .internalError)
+    }
+
+    @Test func anAllowedAddressWithoutPortIsRefused() {
+        #expect(throws: ImageError.self) {
+            try DownloadBench { $0.allowedAddresses = ["127.0.0.1"] }
+        }
+    }
+
+    @Test func privateNetworksMayBeAllowedAsAWhole() async throws {
+        let bench = try DownloadBench {
+            $0.allowedAddresses = []
+            $0.allowsPrivateNetworks = true
+        }
+        bench.origin.route("/a", .bytes([1]))
+        bench.start("/a")
+        #expect(await bench.body() != nil)
+    }
+}

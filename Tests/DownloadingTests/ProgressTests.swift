@@ -1,0 +1,84 @@
+import Downloading
+import ImageModel
+import Messages
+import TestKit
+import Testing
+
+/// What is reported while bytes arrive.
+@Suite struct ProgressTests {
+    @Test func theFirstReportHasNoBytesAndTheLastHasAll() async throws {
+        let bench = try DownloadBench { $0.progressIntervalMilliseconds = 3_600_000 }
+        bench.origin.route("/a", .generated(count: 500_000))
+        bench.start("/a")
+        #expect(await bench.outcome() != nil)
+        let reports = bench.progress.values
+        #expect(reports.first?.received == 0)
+        #expect(reports.allSatisfy { $0.expected == 500_000 })
+        #expect(reports.last?.received == 500_000)
+        #expect(reports.count <= 3)
+    }
+
+    @Test func anUnknownLengthIsReportedAsZero() async throws {
+        let bench = try DownloadBench()
+        bench.origin.route("/a", .chunked([1, 2, 3]))
+        bench.start("/a")
+        #expect(await bench.outcome() != nil)
+        #expect(bench.progress.values.allSatisfy { $0.expected == 0 })
+        #expect(bench.progress.values.last?.received == 3)
+    }
+
+    @Test func everyReportIsSentWithoutAnInterval() async throws {
+        let bench = try DownloadBench { $0.progressIntervalMilliseconds = 0 }
+        let turnstile = Turnstile()
+        bench.origin.route(
+            "/a", .stepped(Array(repeating: 1, count: 5), chunk: 1, by: turnstile))
+        bench.start("/a")
+        for count in 1...5 {
+            turnstile.admit()
+            #expect(await bench.progress.wait(until: { $0.received == UInt64(count) }))
+        }
+        #expect(await bench.outcome() != nil)
+        #expect(bench.progress.values.map(\.received) == [0, 1, 2, 3, 4, 5])
+    }
+
+    @Test func aReportComesOnRequest() async throws {
+        let bench = try DownloadBench { $0.progressIntervalMilliseconds = 3_600_000 }
+        bench.origin.route("/a", .hangBody(until: Gate(), then: [1, 2]))
+        bench.start("/a")
+        #expect(await bench.progress.wait(count: 1) != nil)
+        bench.downloader.reportProgress(of: JobID(1))
+        let reports = try #require(await bench.progress.wait(count: 2))
+        #expect(reports.map(\.received) == [0, 0])
+        #expect(reports.map(\.expected) == [2, 2])
+        bench.downloader.reportProgress(of: JobID(2))
+    }
+
+    @Test func nothingIsReportedAfterTheOutcome() async throws {
+        let events = Recorder<String>()
+        let origin = OriginServer()
+        origin.route("/n/*", .generated(count: 300_000))
+        var configuration = DownloadConfiguration(version: "test")
+        configuration.allowedAddresses = [origin.authority]
+        configuration.progressIntervalMilliseconds = 0
+        let space = HeapSpace()
+        let downloader = try Downloader(
+            configuration, into: space, onProgress: { events.append("p\($0.id.value)") },
+            onOutcome: { events.append("o\($0.id.value)") })
+        for number in 1...20 {
+            let work = FetchWork(
+                url: origin.url("/n/\(number)"), headers: [], bodyBytesMax: 1 << 20)
+            downloader.start(
+                Job(
+                    id: JobID(UInt64(number)), attempt: 1, work: .fetch(work),
+                    millisecondsLeft: 60_000, priority: .normal))
+        }
+        let ended = await events.wait(until: { $0 == "o20" })
+        #expect(ended)
+        downloader.stop()
+        for number in 1...20 {
+            let own = events.values.filter { $0.dropFirst() == "\(number)" }
+            #expect(own.last == "o\(number)")
+            #expect(own.filter { $0.hasPrefix("o") }.count == 1)
+        }
+    }
+}
