@@ -74,8 +74,13 @@ import Testing
     @Test func theDeadlineEndsAJob() async throws {
         let bench = try DownloadBench()
         bench.origin.route("/hang", .hang(until: Gate()))
-        bench.start("/hang", millisecondsLeft: 50)
+        bench.start("/hang", id: 1, millisecondsLeft: 50)
         #expect(await bench.failure()?.code == .deadlineExceeded)
+        bench.start("/hang", id: 2)
+        #expect(await bench.origin.waitForRequest("/hang"))
+        bench.downloader.adjust(
+            JobAdjustment(id: JobID(2), millisecondsLeft: 1, priority: .normal))
+        #expect(await bench.outcomes.wait(count: 2)?.last?.failure?.code == .deadlineExceeded)
         #expect(await bench.origin.waitForConnectionClosed("/hang"))
     }
 
@@ -83,11 +88,11 @@ import Testing
         let bench = try DownloadBench()
         let gate = Gate()
         bench.origin.route("/n/*", .hang(until: gate, then: [1]))
-        bench.start("/n/1", id: 1, millisecondsLeft: 500)
+        bench.start("/n/1", id: 1, millisecondsLeft: 1000)
         bench.start("/n/2", id: 2, millisecondsLeft: 60_000)
         bench.downloader.adjust(
             JobAdjustment(id: JobID(1), millisecondsLeft: 60_000, priority: .normal))
-        bench.start("/n/3", id: 3, millisecondsLeft: 700)
+        bench.start("/n/3", id: 3, millisecondsLeft: 1200)
         let third = try #require(await bench.outcomes.wait(count: 1))
         #expect(third.map(\.id) == [JobID(3)])
         bench.downloader.adjust(

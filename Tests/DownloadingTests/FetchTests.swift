@@ -54,7 +54,7 @@ import Testing
         let body = try #require(await bench.body())
         let bytes = try #require(bench.space.bytes(body.reference))
         #expect(bytes.count == count)
-        #expect(bytes == (0..<count).map(OriginBody.generatedByte))
+        #expect(bytes == OriginBody.generatedBytes(count: count))
         let steps = bench.space.reservations
         #expect(steps == (0..<steps.count).map { 65536 << $0 })
         #expect(bench.space.liveCount == 1)

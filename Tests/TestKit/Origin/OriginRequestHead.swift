@@ -23,13 +23,19 @@ struct OriginRequestHead {
     }
 
     private static func endOfHead(in bytes: [UInt8]) -> Int? {
-        let mark = Array("\r\n\r\n".utf8)
-        guard bytes.count >= mark.count else { return nil }
-        for start in 0...(bytes.count - mark.count)
-        where bytes[start] == 13 && bytes[start..<(start + mark.count)].elementsEqual(mark) {
-            return start + mark.count
+        // By hand and unsafely: this runs for every request, and debug builds are slow.
+        bytes.withUnsafeBufferPointer { bytes in
+            var index = 3
+            while index < bytes.count {
+                if bytes[index] == 10, bytes[index - 1] == 13, bytes[index - 2] == 10,
+                    bytes[index - 3] == 13
+                {
+                    return index + 1
+                }
+                index += 1
+            }
+            return nil
         }
-        return nil
     }
 
     private static func field(_ line: Substring) -> (name: String, value: String) {

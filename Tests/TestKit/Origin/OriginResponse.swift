@@ -41,8 +41,22 @@ public enum OriginBody: Sendable {
     /// The byte at an offset of a generated body. The period is a prime, so that blocks which
     /// land at the wrong offset do not look right.
     public static func generatedByte(at offset: Int) -> UInt8 {
-        UInt8(truncatingIfNeeded: offset % 251)
+        UInt8(truncatingIfNeeded: offset % period)
     }
+
+    /// Part of a generated body.
+    public static func generatedBytes(from offset: Int = 0, count: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count)
+        while bytes.count < count {
+            let start = (offset + bytes.count) % period
+            bytes += pattern[start..<min(pattern.count, start + count - bytes.count)]
+        }
+        return bytes
+    }
+
+    private static let period = 251
+    private static let pattern = (0..<(period * 300)).map(generatedByte)
 
     /// How many bytes it has.
     public var count: Int {
@@ -57,7 +71,7 @@ public enum OriginBody: Sendable {
         let end = min(count, offset + wanted)
         switch self {
         case .bytes(let bytes): return Array(bytes[offset..<end])
-        case .generated: return (offset..<end).map(Self.generatedByte)
+        case .generated: return Self.generatedBytes(from: offset, count: end - offset)
         }
     }
 }
