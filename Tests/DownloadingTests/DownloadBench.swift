@@ -16,6 +16,8 @@ final class DownloadBench: Sendable {
     ) throws {
         var configuration = DownloadConfiguration(version: "test")
         configuration.allowedAddresses = [origin.authority]
+        // Only the tests of slowness may find a loaded machine too slow.
+        configuration.lowSpeedSeconds = 600
         change(&configuration)
         space = HeapSpace(bytesMax: bytesMax)
         downloader = try Downloader(
