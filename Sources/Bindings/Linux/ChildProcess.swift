@@ -10,7 +10,7 @@ public final class ChildProcess {
     /// Readable once the child has ended.
     public let descriptor: ProcessDescriptor
     /// How it ended; nil until `poll()` or `wait()` has seen it.
-    public private(set) var status: ExitStatus?
+    public private(set) var status: ChildStatus?
 
     /// Starts a child: no signal blocked, all at their defaults, no descriptor but those named.
     ///
@@ -44,14 +44,14 @@ public final class ChildProcess {
 
     /// Reaps the child if it has ended; nil while it runs.
     @discardableResult
-    public func poll() throws(Errno) -> ExitStatus? {
+    public func poll() throws(Errno) -> ChildStatus? {
         try reap(blocking: false)
         return status
     }
 
     /// Waits for the child without limit, and reaps it.
     @discardableResult
-    public func wait() throws(Errno) -> ExitStatus {
+    public func wait() throws(Errno) -> ChildStatus {
         while true {
             if let status { return status }
             try reap(blocking: true)
@@ -59,7 +59,7 @@ public final class ChildProcess {
     }
 
     /// Waits for the child and reaps it; nil when the time is over.
-    public func wait(milliseconds: Int) throws(Errno) -> ExitStatus? {
+    public func wait(milliseconds: Int) throws(Errno) -> ChildStatus? {
         if status == nil, try !descriptor.waitForEnd(milliseconds: milliseconds) { return nil }
         return try poll()
     }
@@ -68,6 +68,6 @@ public final class ChildProcess {
         if status != nil { return }
         let process = processID
         var raw = clinux_exit()
-        if try syscall({ clinux_wait(process, blocking, &raw) }) > 0 { status = ExitStatus(raw) }
+        if try syscall({ clinux_wait(process, blocking, &raw) }) > 0 { status = ChildStatus(raw) }
     }
 }

@@ -82,7 +82,7 @@ extension FileDescriptor {
 }
 
 /// The two ends of a pipe, each with its own owner.
-public struct Pipe: ~Copyable, Sendable {
+@frozen public struct Pipe: ~Copyable, Sendable {
     /// Where the bytes come out; at its end once every write end is closed.
     public var readEnd: FileDescriptor
     /// Where the bytes go in; EPIPE once every read end is closed.

@@ -1,7 +1,7 @@
 import CLinux
 
 /// How a child ended.
-public enum ExitStatus: Hashable, Sendable, CustomStringConvertible {
+public enum ChildStatus: Hashable, Sendable, CustomStringConvertible {
     /// By itself, with this code (0...255).
     case exited(Int32)
     /// By a signal.
