@@ -109,7 +109,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let testing: [Target] = [
     .target(name: "TestKit", dependencies: ["Linux"], path: "Tests/TestKit"),
     tests("LinuxTests", ["Linux", "TestKit"]),
-    tests("ZeroMQTests", ["ZeroMQ", "TestKit"]),
+    tests("ZeroMQTests", ["ZeroMQ", "Linux", "TestKit"]),
     tests("SQLiteTests", ["SQLite", "TestKit"]),
     tests("CurlTests", ["Curl", "TestKit"]),
     tests("VipsTests", ["Vips", "TestKit"]),
@@ -117,6 +117,7 @@ let testing: [Target] = [
     tests("SchedulingTests", ["Scheduling", "Messages", "ImageModel"]),
     tests("WireTests", ["Wire", "Messages", "ImageModel"]),
     tests("EventLoopTests", ["EventLoop", "ZeroMQ", "Linux", "Messages", "TestKit"]),
+    tests("ObservabilityTests", ["Observability", "Linux"]),
     tests(
         "SharedArenaTests",
         ["SharedArena", "StageContract", "Messages", "ImageModel", "Linux", "TestKit"]),

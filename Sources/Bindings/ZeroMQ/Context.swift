@@ -1,5 +1,6 @@
 import CZMQ
 import Glibc
+import Synchronization
 
 /// One libzmq instance with its I/O threads.
 ///
@@ -8,6 +9,7 @@ import Glibc
 /// between threads; sockets may not.
 public final class Context {
     let pointer: UnsafeMutableRawPointer
+    private let monitors = Atomic<UInt64>(0)
 
     /// Starts an instance.
     ///
@@ -28,6 +30,12 @@ public final class Context {
     public func shutdown() {
         // Fails only for a context that has ended, which no reference can name.
         _ = czmq_ctx_shutdown(pointer)
+    }
+
+    /// A name for one more monitor. Never used again: libzmq frees a name only some time after the
+    /// monitor has ended.
+    func nextMonitorName() -> String {
+        "inproc://monitor-\(monitors.add(1, ordering: .relaxed).newValue)"
     }
 
     /// The version of the library that runs, for example `4.3.4`.

@@ -8,6 +8,9 @@ public enum SendOutcome: Hashable, Sendable {
     /// The queue to the peer is full, or there is no peer yet. Nothing was sent; keep the message.
     case wouldBlock
     /// A ROUTER has no such peer (any more). Nothing was sent; drop the session.
+    ///
+    /// A ROUTER learns of a peer's end when it receives the last that came from there, after the
+    /// monitor has told it; until then a frame to that peer is `sent` into nothing, or would block.
     case hostUnreachable
 }
 

@@ -19,8 +19,7 @@ public struct SocketMonitor: ~Copyable {
     /// Throws EADDRINUSE when the socket has a monitor already.
     public init(_ socket: borrowing Socket, in context: Context) throws(ZMQError) {
         let pointer = socket.pointer
-        // Unique within the process as long as the socket lives.
-        let name = "inproc://monitor-" + String(UInt(bitPattern: pointer), radix: 16)
+        let name = context.nextMonitorName()
         var options = SocketOptions(frameBytesMax: 4_096)
         options.receiveQueueMax = Self.eventsMax
         let events = try Socket(.pair, in: context, options)

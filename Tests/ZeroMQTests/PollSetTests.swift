@@ -1,0 +1,63 @@
+import Linux
+import Testing
+import ZeroMQ
+
+@Suite struct PollSetTests {
+    @Test func socketsAndDescriptorsAreWatchedTogether() throws {
+        let pair = try SocketPair()
+        let event = try EventDescriptor()
+        let index = pair.polls.add(descriptor: event.descriptor.number)
+        #expect(try pair.polls.wait(milliseconds: 0) == .timedOut)
+        event.signal()
+        #expect(try pair.polls.wait(milliseconds: 10_000) == .ready(1))
+        #expect(pair.polls.isReadable(at: index) == true)
+        #expect(pair.polls.isReadable(at: 0) == false)
+        let dealer = try pair.dealer()
+        #expect(try dealer.send(text: "x") == .sent)
+        event.drain()
+        #expect(try pair.polls.wait(milliseconds: 10_000) == .ready(1))
+        #expect(pair.polls.isReadable(at: 0) == true)
+        #expect(pair.polls.isReadable(at: index) == false)
+    }
+
+    @Test func whatWasNotReadIsFoundAgain() throws {
+        let pair = try SocketPair()
+        let dealer = try pair.dealer()
+        for index in 0..<3 { #expect(try dealer.send(text: "\(index)") == .sent) }
+        for index in 0..<3 {
+            #expect(try pair.polls.wait(milliseconds: 10_000) == .ready(1))
+            #expect(try pair.receive())
+            #expect(pair.frames() == ["\(index)"])
+        }
+    }
+
+    @Test func aRemovedEntryIsNotReportedAndItsPlaceIsUsedAgain() throws {
+        let first = try EventDescriptor()
+        let second = try EventDescriptor()
+        var polls = PollSet(capacity: 2)
+        let a = polls.add(descriptor: first.descriptor.number)
+        let b = polls.add(descriptor: second.descriptor.number)
+        first.signal()
+        second.signal()
+        polls.remove(at: a)
+        #expect(try polls.wait(milliseconds: 0) == .ready(1))
+        #expect(polls.isReadable(at: b) == true)
+        #expect(polls.isReadable(at: a) == false)
+        #expect(polls.add(descriptor: first.descriptor.number) == a)
+        #expect(try polls.wait(milliseconds: 0) == .ready(2))
+    }
+
+    @Test func aMutedEntryIsSilentEvenWhenItHangsUp() throws {
+        let pipe = try FileDescriptor.pipe()
+        let reading = pipe.readEnd
+        let writing = pipe.writeEnd
+        var polls = PollSet(capacity: 1)
+        polls.add(descriptor: reading.number)
+        polls.setInterest(at: 0, readable: false, writable: false)
+        try writing.close()
+        #expect(try polls.wait(milliseconds: 0) == .timedOut)
+        polls.setInterest(at: 0, readable: true, writable: false)
+        #expect(try polls.wait(milliseconds: 0) == .ready(1))
+        #expect(polls.isReadable(at: 0) == true)
+    }
+}
