@@ -1,0 +1,87 @@
+import CMessages
+import ImageModel
+public import Messages
+
+private let limit = MessageLimits.frontFrameBytesMax
+
+extension MessageEncoder {
+    /// Prepares a message of a client.
+    public mutating func encode(_ message: ClientMessage) throws(WireError) -> EncodedMessage {
+        switch message {
+        case .hello(let hello):
+            try prepare(.clientHello, limit: limit) { write throws(WireError) in
+                try hello.wire(write)
+            }
+        case .load(let request):
+            try prepare(.load, limit: limit) { write throws(WireError) in
+                try request.wire(write)
+            }
+        case .cancel(let token):
+            try prepare(.cancel, limit: limit) { write throws(WireError) in
+                let wire = try write.make(imagebus__v1__cancel__init)
+                wire.pointee.target_case = IMAGEBUS__V1__CANCEL__TARGET_TOKEN
+                wire.pointee.token = try write.bytes(token.value)
+                return wire
+            }
+        case .cancelGroup(let group):
+            try prepare(.cancel, limit: limit) { write throws(WireError) in
+                let wire = try write.make(imagebus__v1__cancel__init)
+                wire.pointee.target_case = IMAGEBUS__V1__CANCEL__TARGET_GROUP
+                wire.pointee.group = try write.bytes(group.value)
+                return wire
+            }
+        case .release(let blocks):
+            try prepare(.release, limit: limit) { write throws(WireError) in
+                try BlockID.release(blocks, write)
+            }
+        case .status:
+            try prepare(.status, limit: limit) { write throws(WireError) in
+                try write.make(imagebus__v1__status__init)
+            }
+        }
+    }
+}
+
+extension MessageDecoder {
+    /// Reads what a client sent.
+    public mutating func clientMessage(_ kind: MessageKind, _ body: RawSpan) throws(WireError)
+        -> ClientMessage
+    {
+        switch kind {
+        case .clientHello:
+            try decode(body, limit: limit, imagebus__v1__client_hello__unpack) {
+                part, read throws(WireError) in .hello(try ClientHello(part, read))
+            }
+        case .load:
+            try decode(body, limit: limit, imagebus__v1__load__unpack) {
+                part, read throws(WireError) in .load(try LoadRequest(part, read))
+            }
+        case .cancel:
+            try decode(body, limit: limit, imagebus__v1__cancel__unpack) {
+                part, read throws(WireError) in try Self.cancel(part, read)
+            }
+        case .release:
+            try decode(body, limit: limit, imagebus__v1__release__unpack) {
+                part, _ throws(WireError) in
+                .release(try BlockID.list(part.n_blocks, part.blocks, "Release.blocks"))
+            }
+        case .status:
+            try decode(body, limit: limit, imagebus__v1__status__unpack) {
+                _, _ throws(WireError) in .status
+            }
+        default: throw .unexpectedKind(kind)
+        }
+    }
+
+    private static func cancel(_ wire: Imagebus__V1__Cancel, _ read: FieldReader)
+        throws(WireError) -> ClientMessage
+    {
+        switch wire.target_case {
+        case IMAGEBUS__V1__CANCEL__TARGET_TOKEN:
+            .cancel(Token(try read.identifier(wire.token, "Cancel.token")))
+        case IMAGEBUS__V1__CANCEL__TARGET_GROUP:
+            .cancelGroup(GroupID(try read.identifier(wire.group, "Cancel.group")))
+        default: throw .field("Cancel.target", .missing)
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import CMessages
+import ImageModel
+import Messages
+
+extension FetchWork {
+    init(_ wire: Imagebus__V1__Fetch, _ read: FieldReader) throws(WireError) {
+        self.init(
+            url: try read.text(wire.url, "Fetch.url", limit: RequestLimits.urlBytesMax),
+            headers: try HTTPHeader.list(wire.n_headers, wire.headers, "Fetch.headers", read),
+            bodyBytesMax: wire.body_bytes_max)
+    }
+
+    func wire(_ write: FieldWriter) throws(WireError) -> UnsafeMutablePointer<Imagebus__V1__Fetch> {
+        let wire = try write.make(imagebus__v1__fetch__init)
+        wire.pointee.url = try write.text(url, "Fetch.url", limit: RequestLimits.urlBytesMax)
+        wire.pointee.n_headers = headers.count
+        wire.pointee.headers = try HTTPHeader.wire(headers, "Fetch.headers", write)
+        wire.pointee.body_bytes_max = bodyBytesMax
+        return wire
+    }
+}

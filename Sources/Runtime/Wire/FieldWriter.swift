@@ -1,0 +1,90 @@
+import CMessages
+import Messages
+
+/// Builds the C form of a message in a slab. What the receiver would refuse is refused here
+/// already, so that a value of ours that cannot travel never costs a session.
+struct FieldWriter {
+    let region: UnsafeMutablePointer<SlabRegion>
+
+    /// An empty message.
+    func make<Part>(_ initialise: (UnsafeMutablePointer<Part>?) -> Void) throws(WireError)
+        -> UnsafeMutablePointer<Part>
+    {
+        let part = try allocate(1, of: Part.self)
+        initialise(part)
+        return part
+    }
+
+    /// A copy of a text, ended by a NUL.
+    func text(_ text: String, _ field: String, limit: Int) throws(WireError)
+        -> UnsafeMutablePointer<CChar>
+    {
+        let count = text.utf8.count
+        guard count <= limit else { throw .field(field, .tooLong(limit: limit)) }
+        let target = try allocate(count + 1, of: CChar.self)
+        let bytes = UnsafeMutableRawBufferPointer(start: target, count: count)
+        bytes.copyBytes(from: text.utf8)
+        guard !bytes.contains(0) else { throw .field(field, .notText) }
+        target[count] = 0
+        return target
+    }
+
+    /// The 16 bytes.
+    func bytes(_ identifier: Identifier128) throws(WireError) -> ProtobufCBinaryData {
+        let target = UnsafeMutableRawPointer(
+            try allocate(Identifier128.byteCount, of: UInt8.self))
+        target.storeBytes(of: identifier.high.bigEndian, as: UInt64.self)
+        target.storeBytes(of: identifier.low.bigEndian, toByteOffset: 8, as: UInt64.self)
+        return ProtobufCBinaryData(
+            len: Identifier128.byteCount,
+            data: target.assumingMemoryBound(to: UInt8.self))
+    }
+
+    /// The same number in another width.
+    func exactly<Number: BinaryInteger>(_ value: some BinaryInteger, _ field: String)
+        throws(WireError) -> Number
+    {
+        guard let number = Number(exactly: value) else { throw .field(field, .outOfRange) }
+        return number
+    }
+
+    /// Neither infinite nor NaN.
+    func finite(_ value: Double, _ field: String) throws(WireError) -> Double {
+        guard value.isFinite else { throw .field(field, .outOfRange) }
+        return value
+    }
+
+    /// The elements of a repeated message, `limit` at most.
+    func list<Value, Part>(
+        _ values: [Value], _ field: String, limit: Int,
+        _ write: (Value) throws(WireError) -> UnsafeMutablePointer<Part>
+    ) throws(WireError) -> UnsafeMutablePointer<UnsafeMutablePointer<Part>?> {
+        guard values.count <= limit else { throw .field(field, .tooMany(limit: limit)) }
+        let parts = try allocate(values.count, of: UnsafeMutablePointer<Part>?.self)
+        for (index, value) in values.enumerated() {
+            (parts + index).initialize(to: try write(value))
+        }
+        return parts
+    }
+
+    /// Block ids as a packed list of numbers.
+    func numbers(_ blocks: [BlockID], _ field: String) throws(WireError)
+        -> UnsafeMutablePointer<UInt64>
+    {
+        guard blocks.count <= MessageLimits.idsMax else {
+            throw .field(field, .tooMany(limit: MessageLimits.idsMax))
+        }
+        let numbers = try allocate(blocks.count, of: UInt64.self)
+        for (index, block) in blocks.enumerated() { numbers[index] = block.value }
+        return numbers
+    }
+
+    private func allocate<Part>(_ count: Int, of type: Part.Type) throws(WireError)
+        -> UnsafeMutablePointer<Part>
+    {
+        guard let memory = region.pointee.allocate(count * MemoryLayout<Part>.stride) else {
+            throw .quotaExceeded
+        }
+        return memory.bindMemory(to: type, capacity: count)
+    }
+}

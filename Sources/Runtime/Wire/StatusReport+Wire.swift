@@ -1,0 +1,41 @@
+import CMessages
+import Messages
+
+extension StatusReport {
+    /// Processes, sockets or counters in one report.
+    static let rowsMax = 512
+
+    init(_ wire: Imagebus__V1__StatusReport, _ read: FieldReader) throws(WireError) {
+        self.init()
+        processes = try read.list(
+            wire.n_processes, wire.processes, "StatusReport.processes", limit: Self.rowsMax
+        ) { part throws(WireError) in try ProcessStatus(part, read) }
+        sockets = try read.list(
+            wire.n_sockets, wire.sockets, "StatusReport.sockets", limit: Self.rowsMax
+        ) { part throws(WireError) in try SocketStatus(part, read) }
+        counters = try read.list(
+            wire.n_counters, wire.counters, "StatusReport.counters", limit: Self.rowsMax
+        ) { part throws(WireError) in try Counter(part, read) }
+        uptimeMilliseconds = wire.uptime_milliseconds
+    }
+
+    func wire(_ write: FieldWriter) throws(WireError)
+        -> UnsafeMutablePointer<Imagebus__V1__StatusReport>
+    {
+        let wire = try write.make(imagebus__v1__status_report__init)
+        wire.pointee.n_processes = processes.count
+        wire.pointee.processes = try write.list(
+            processes, "StatusReport.processes", limit: Self.rowsMax
+        ) { row throws(WireError) in try row.wire(write) }
+        wire.pointee.n_sockets = sockets.count
+        wire.pointee.sockets = try write.list(
+            sockets, "StatusReport.sockets", limit: Self.rowsMax
+        ) { row throws(WireError) in try row.wire(write) }
+        wire.pointee.n_counters = counters.count
+        wire.pointee.counters = try write.list(
+            counters, "StatusReport.counters", limit: Self.rowsMax
+        ) { row throws(WireError) in try row.wire(write) }
+        wire.pointee.uptime_milliseconds = uptimeMilliseconds
+        return wire
+    }
+}

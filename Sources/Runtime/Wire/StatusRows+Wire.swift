@@ -1,0 +1,64 @@
+import CMessages
+import Messages
+
+private let textMax = MessageLimits.textBytesMax
+
+extension StatusReport.ProcessStatus {
+    init(_ wire: Imagebus__V1__StatusReport__Process, _ read: FieldReader) throws(WireError) {
+        self.init(
+            kind: try read.known(wire.kind.rawValue, "Process.kind"), pid: wire.pid,
+            state: try read.text(wire.state, "Process.state", limit: textMax),
+            restarts: wire.restarts, jobs: wire.jobs)
+    }
+
+    func wire(_ write: FieldWriter) throws(WireError)
+        -> UnsafeMutablePointer<Imagebus__V1__StatusReport__Process>
+    {
+        let wire = try write.make(imagebus__v1__status_report__process__init)
+        wire.pointee.kind = .init(rawValue: .init(kind.rawValue))
+        wire.pointee.pid = pid
+        wire.pointee.state = try write.text(state, "Process.state", limit: textMax)
+        wire.pointee.restarts = restarts
+        wire.pointee.jobs = jobs
+        return wire
+    }
+}
+
+extension StatusReport.SocketStatus {
+    init(_ wire: Imagebus__V1__StatusReport__Socket, _ read: FieldReader) throws(WireError) {
+        self.init(
+            name: try read.text(wire.name, "Socket.name", limit: textMax),
+            messagesReceived: wire.messages_received, messagesSent: wire.messages_sent,
+            bytesReceived: wire.bytes_received, bytesSent: wire.bytes_sent,
+            largestMessage: wire.largest_message)
+    }
+
+    func wire(_ write: FieldWriter) throws(WireError)
+        -> UnsafeMutablePointer<Imagebus__V1__StatusReport__Socket>
+    {
+        let wire = try write.make(imagebus__v1__status_report__socket__init)
+        wire.pointee.name = try write.text(name, "Socket.name", limit: textMax)
+        wire.pointee.messages_received = messagesReceived
+        wire.pointee.messages_sent = messagesSent
+        wire.pointee.bytes_received = bytesReceived
+        wire.pointee.bytes_sent = bytesSent
+        wire.pointee.largest_message = largestMessage
+        return wire
+    }
+}
+
+extension StatusReport.Counter {
+    init(_ wire: Imagebus__V1__StatusReport__Counter, _ read: FieldReader) throws(WireError) {
+        self.init(
+            name: try read.text(wire.name, "Counter.name", limit: textMax), value: wire.value)
+    }
+
+    func wire(_ write: FieldWriter) throws(WireError)
+        -> UnsafeMutablePointer<Imagebus__V1__StatusReport__Counter>
+    {
+        let wire = try write.make(imagebus__v1__status_report__counter__init)
+        wire.pointee.name = try write.text(name, "Counter.name", limit: textMax)
+        wire.pointee.value = value
+        return wire
+    }
+}
