@@ -1,0 +1,100 @@
+import ImageModel
+import Messages
+
+extension RandomValues {
+    mutating func headers() -> [HTTPHeader] {
+        list(0...RequestLimits.headersMax) { HTTPHeader(name: $0.text(32), value: $0.text(200)) }
+    }
+
+    mutating func step() -> TransformStep {
+        switch number(0...3) {
+        case 0: .resize(size(), word())
+        case 1: .crop(PixelRect(x: number(), y: number(), size: size()))
+        case 2: .rotate(Rotation(radians: finite(), fitsSize: bool()))
+        default: .flip(horizontal: bool(), vertical: bool())
+        }
+    }
+
+    mutating func output() -> OutputOptions {
+        OutputOptions(
+            format: maybe { $0.word() }, quality: maybe { $0.number() }, lossless: bool())
+    }
+
+    mutating func request() -> ImageRequest {
+        var request = ImageRequest(url: text(RequestLimits.urlBytesMax))
+        request.headers = headers()
+        request.thumbnail = maybe { Thumbnail(box: $0.size(), preservesAspectRatio: $0.bool()) }
+        request.steps = list(0...RequestLimits.stepsMax) { $0.step() }
+        request.output = output()
+        request.infoOnly = bool()
+        request.options = RequestOptions(rawValue: number())
+        request.queryCacheTypes = tiers()
+        request.storeCacheTypes = tiers()
+        request.originalQueryCacheTypes = tiers()
+        request.originalStoreCacheTypes = tiers()
+        request.timeoutMilliseconds = number()
+        return request
+    }
+
+    /// One of each kind of message, in the order of the cases.
+    mutating func clientMessages() -> [ClientMessage] {
+        [
+            .hello(
+                ClientHello(
+                    incarnation: Incarnation(identifier()), pid: number(), version: text())),
+            .load(
+                LoadRequest(
+                    token: token(), group: maybe { GroupID($0.identifier()) }, image: request(),
+                    wantsProgress: bool(), staleRetries: number())),
+            .cancel(token()), .cancelGroup(GroupID(identifier())), .release(blocks()), .status,
+        ]
+    }
+
+    mutating func timings() -> StageTimings {
+        var timings = StageTimings()
+        timings.queue = finite()
+        timings.query = finite()
+        timings.fetch = finite()
+        timings.decode = finite()
+        timings.transform = finite()
+        timings.store = finite()
+        timings.total = finite()
+        return timings
+    }
+
+    mutating func delivery() -> DeliveredImage {
+        DeliveredImage(
+            reference: maybe { $0.reference() }, info: info(), cacheType: tiers(),
+            key: text(MessageLimits.keyBytesMax), storedTiers: maybe { $0.tiers() })
+    }
+
+    mutating func report() -> StatusReport {
+        var report = StatusReport()
+        report.processes = list(0...40) {
+            .init(
+                kind: $0.word(), pid: $0.number(), state: $0.text(), restarts: $0.number(),
+                jobs: $0.number())
+        }
+        report.sockets = list(0...8) {
+            .init(
+                name: $0.text(), messagesReceived: $0.number(), messagesSent: $0.number(),
+                bytesReceived: $0.number(), bytesSent: $0.number(), largestMessage: $0.number())
+        }
+        report.counters = list(0...100) { .init(name: $0.text(), value: $0.number()) }
+        report.uptimeMilliseconds = number()
+        return report
+    }
+
+    /// One of each kind of message, replies with each outcome.
+    mutating func serverMessages() -> [ServerMessage] {
+        [
+            .welcome(ClientWelcome(epoch: Epoch(identifier()), window: number())),
+            .helloRequired,
+            .progress(RequestProgress(token: token(), received: number(), expected: number())),
+            .reply(Reply(token: token(), outcome: .image(delivery()), timings: timings())),
+            .reply(Reply(token: token(), outcome: .miss(key: text(MessageLimits.keyBytesMax)))),
+            .reply(Reply(token: token(), outcome: .failure(error()), timings: timings())),
+            .status(report()), .refused(error(), maybe { $0.token() }),
+        ]
+    }
+}

@@ -1,0 +1,101 @@
+import ImageModel
+import Messages
+
+/// Draws values that are within the limits of the protocol; extremes come often.
+struct RandomValues {
+    var source: SeededGenerator
+
+    init(seed: UInt64) { source = SeededGenerator(seed: seed) }
+
+    mutating func number<Number: FixedWidthInteger>(
+        _ range: ClosedRange<Number> = Number.min...Number.max
+    ) -> Number {
+        switch UInt64.random(in: 0..<6, using: &source) {
+        case 0: range.lowerBound
+        case 1: range.upperBound
+        case 2: min(range.upperBound, max(range.lowerBound, 1))
+        default: Number.random(in: range, using: &source)
+        }
+    }
+
+    mutating func bool() -> Bool { Bool.random(using: &source) }
+
+    mutating func word<Word: CaseIterable>(_ type: Word.Type = Word.self) -> Word {
+        guard let word = type.allCases.randomElement(using: &source) else {
+            preconditionFailure("an enumeration has cases")
+        }
+        return word
+    }
+
+    mutating func maybe<Value>(_ value: (inout RandomValues) -> Value) -> Value? {
+        bool() ? value(&self) : nil
+    }
+
+    mutating func list<Value>(_ range: ClosedRange<Int>, _ value: (inout RandomValues) -> Value)
+        -> [Value]
+    {
+        (0..<number(range)).map { _ in value(&self) }
+    }
+
+    /// Text of up to `limit` bytes: one to four bytes a character, often empty.
+    mutating func text(_ limit: Int = 64) -> String {
+        let length = number(0...limit)
+        var text = ""
+        var count = 0
+        while true {
+            let next = ["a", "/", "%", "é", "→", "🖼", "\u{1}", "\u{7F}"][number(0...7)]
+            count += next.utf8.count
+            if count > length { return text }
+            text += next
+        }
+    }
+
+    mutating func identifier() -> Identifier128 { Identifier128(high: number(), low: number()) }
+    mutating func token() -> Token { Token(identifier()) }
+    mutating func job() -> JobID { JobID(number(1...UInt64.max)) }
+    mutating func block() -> BlockID { BlockID(number(1...UInt64.max)) }
+    mutating func blocks() -> [BlockID] { list(0...MessageLimits.idsMax) { $0.block() } }
+    mutating func tiers() -> CacheTypes { CacheTypes(rawValue: number(0...3)) }
+
+    mutating func finite() -> Double {
+        let value = Double(bitPattern: number())
+        return value.isFinite ? value : 0.1
+    }
+
+    mutating func size() -> PixelSize { PixelSize(width: number(), height: number()) }
+
+    mutating func reference(length: UInt64? = nil) -> BlockReference {
+        let bytes = length ?? number(0...UInt64.max)
+        return BlockReference(
+            producer: maybe {
+                .init(kind: $0.word(), incarnation: Incarnation($0.identifier()))
+            },
+            arena: word(), segment: number(), offset: number(0...(UInt64.max - bytes)),
+            length: bytes, block: block())
+    }
+
+    mutating func info() -> ImageInfo {
+        ImageInfo(
+            format: word(),
+            size: PixelSize(
+                width: number(0...Int(UInt32.max)), height: number(0...Int(UInt32.max))),
+            pages: number(1...Int(UInt32.max)), hasAlpha: bool())
+    }
+
+    mutating func layout() -> PixelLayout {
+        let bands = word(PixelLayout.Bands.self)
+        let size = PixelSize(width: number(1...40_000), height: number(1...40_000))
+        let row = size.width * Int(bands.rawValue)
+        return PixelLayout(
+            bands: bands, size: size, stride: row + number(0...64),
+            activeWidth: Double(size.width) - Double(number(0...3)) / 4,
+            activeHeight: Double(size.height) - Double(number(0...3)) / 4)
+    }
+
+    mutating func error() -> ImageError {
+        let details = list(0...MessageLimits.detailsMax) { ($0.text(24), $0.text(1000)) }
+        return ImageError(
+            word(), text(MessageLimits.textBytesMax),
+            details: Dictionary(details) { first, _ in first })
+    }
+}
