@@ -5,6 +5,8 @@ import Messages
 struct RandomValues {
     var source: SeededGenerator
 
+    private static let characters = ["abcdefgh", "/", "%", "é", "→", "🖼", "\u{1}", "\u{7F}"]
+
     init(seed: UInt64) { source = SeededGenerator(seed: seed) }
 
     mutating func number<Number: FixedWidthInteger>(
@@ -43,7 +45,7 @@ struct RandomValues {
         var text = ""
         var count = 0
         while true {
-            let next = ["a", "/", "%", "é", "→", "🖼", "\u{1}", "\u{7F}"][number(0...7)]
+            let next = Self.characters[Int.random(in: 0..<8, using: &source)]
             count += next.utf8.count
             if count > length { return text }
             text += next

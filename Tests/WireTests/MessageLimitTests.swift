@@ -1,0 +1,333 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Wire
+
+/// Each rule of the other messages, broken by hand or by value.
+@Suite struct MessageLimitTests {
+    private static let reference = ProtobufBytes().number(3, 1).number(5, 10).number(6, 9)
+    private static let info = ProtobufBytes().number(2, 1).number(3, 1).number(4, 1)
+
+    private static func outcome(_ field: UInt64, _ result: ProtobufBytes) -> ProtobufBytes {
+        ProtobufBytes().number(1, 1).number(2, 1).message(field, result)
+    }
+
+    private static func layout(
+        bands: UInt64 = 3, width: UInt64 = 2, stride: UInt64 = 6, active: Double = 2
+    ) -> ProtobufBytes {
+        ProtobufBytes().number(1, bands).number(2, width).number(3, 1).number(4, stride)
+            .double(5, active).double(6, 1)
+    }
+
+    private static func pixels(_ layout: ProtobufBytes) -> ProtobufBytes {
+        outcome(
+            12,
+            ProtobufBytes().message(1, info).message(
+                2, ProtobufBytes().message(1, reference).message(2, layout)))
+    }
+
+    struct Case: CustomTestStringConvertible {
+        let testDescription: String
+        let kind: MessageKind
+        let body: ProtobufBytes
+        let fault: FieldFault
+
+        init(
+            _ name: String, _ kind: MessageKind, _ body: ProtobufBytes, _ field: String,
+            _ problem: FieldFault.Problem
+        ) {
+            (testDescription, self.kind, self.body) = (name, kind, body)
+            fault = FieldFault(field: field, problem: problem)
+        }
+    }
+
+    static let workerCases: [Case] = [
+        Case(
+            "an incarnation of 15 bytes", .workerHello,
+            ProtobufBytes().bytes(1, [UInt8](repeating: 1, count: 15)), "WorkerHello.incarnation",
+            .notAnIdentifier),
+        Case(
+            "a version of 1,025 bytes", .workerHello,
+            ProtobufBytes().bytes(1, [UInt8](repeating: 1, count: 16)).text(
+                4, String(repeating: "v", count: 1_025)), "WorkerHello.version",
+            .tooLong(limit: 1_024)),
+        Case(
+            "257 segments", .segmentsOpened,
+            ProtobufBytes().repeating(257) { $0.message(1, ProtobufBytes()) }, "Segments.segments",
+            .tooMany(limit: 256)),
+        Case(
+            "a third arena", .segmentsClosed,
+            ProtobufBytes().message(1, ProtobufBytes().number(1, 2)), "Segment.arena", .unknownValue
+        ),
+        Case(
+            "1,025 ids", .evicted, ProtobufBytes().repeating(1_025) { $0.number(1, 5) },
+            "Evicted.blocks", .tooMany(limit: 1_024)),
+        Case("block 0", .evicted, ProtobufBytes().number(1, 0), "Evicted.blocks", .outOfRange),
+        Case(
+            "a fifth reason", .goodbye, ProtobufBytes().number(1, 4), "Goodbye.reason",
+            .unknownValue),
+        Case(
+            "progress of job 0", .progress, ProtobufBytes().number(2, 1), "Progress.id", .outOfRange
+        ),
+        Case(
+            "an outcome of job 0", .outcome,
+            ProtobufBytes().number(2, 1).message(10, ProtobufBytes()), "Outcome.id", .outOfRange),
+        Case(
+            "an outcome of attempt 0", .outcome,
+            ProtobufBytes().number(1, 1).message(10, ProtobufBytes()), "Outcome.attempt",
+            .outOfRange),
+        Case(
+            "an outcome without a result", .outcome, ProtobufBytes().number(1, 1).number(2, 1),
+            "Outcome.result", .missing),
+        Case(
+            "an image without a reference", .outcome, outcome(13, ProtobufBytes().message(2, info)),
+            "EncodedImage.reference", .missing),
+        Case(
+            "a reference to block 0", .outcome,
+            outcome(13, ProtobufBytes().message(1, ProtobufBytes().number(5, 1)).message(2, info)),
+            "Reference.block", .outOfRange),
+        Case(
+            "a range that overflows", .outcome,
+            outcome(
+                13,
+                ProtobufBytes().message(
+                    1, ProtobufBytes().number(4, .max).number(5, 1).number(6, 1)
+                ).message(2, info)), "Reference.length", .outOfRange),
+        Case(
+            "a producer without a name", .outcome,
+            outcome(
+                13,
+                ProtobufBytes().message(1, reference.message(1, ProtobufBytes().number(1, 2)))
+                    .message(2, info)), "Producer.incarnation", .notAnIdentifier),
+        Case(
+            "a fifth stage as producer", .outcome,
+            outcome(
+                13,
+                ProtobufBytes().message(1, reference.message(1, ProtobufBytes().number(1, 5)))
+                    .message(2, info)), "Producer.kind", .unknownValue),
+        Case(
+            "no pages", .outcome,
+            outcome(
+                13, ProtobufBytes().message(1, reference).message(2, ProtobufBytes().number(2, 1))),
+            "ImageInfo.pages", .outOfRange),
+        Case(
+            "a format that does not exist", .outcome,
+            outcome(13, ProtobufBytes().message(1, reference).message(2, info.number(1, 11))),
+            "ImageInfo.format", .unknownValue),
+        Case(
+            "a status of 65,536", .outcome,
+            outcome(8, ProtobufBytes().message(1, reference).number(2, 65_536)),
+            "FetchedBody.http_status", .outOfRange),
+        Case(
+            "a content type of 1,025 bytes", .outcome,
+            outcome(
+                8,
+                ProtobufBytes().message(1, reference).text(3, String(repeating: "t", count: 1_025))),
+            "FetchedBody.content_type", .tooLong(limit: 1_024)),
+        Case(
+            "an error of no code", .outcome, outcome(14, ProtobufBytes().text(2, "?")),
+            "Error.code", .unknownValue),
+        Case(
+            "an error message of 1,025 bytes", .outcome,
+            outcome(
+                14, ProtobufBytes().number(1, 3000).text(2, String(repeating: "m", count: 1_025))),
+            "Error.message", .tooLong(limit: 1_024)),
+        Case(
+            "17 details", .outcome,
+            outcome(
+                14, ProtobufBytes().number(1, 3000).repeating(17) { $0.message(3, ProtobufBytes()) }
+            ), "Error.details", .tooMany(limit: 16)),
+        Case(
+            "the same detail twice", .outcome,
+            outcome(
+                14,
+                ProtobufBytes().number(1, 3000).repeating(2) {
+                    $0.message(3, ProtobufBytes().text(1, "a"))
+                }), "Error.details", .duplicate),
+        Case(
+            "a detail of 1,025 bytes", .outcome,
+            outcome(
+                14,
+                ProtobufBytes().number(1, 3000).message(
+                    3, ProtobufBytes().text(1, "abcd").text(2, String(repeating: "v", count: 1_021))
+                )), "Detail.value", .tooLong(limit: 1_020)),
+        Case("no bands", .outcome, pixels(layout(bands: 0)), "PixelLayout.bands", .unknownValue),
+        Case(
+            "rows shorter than their columns", .outcome, pixels(layout(stride: 5)),
+            "PixelLayout.stride", .outOfRange),
+        Case(
+            "no columns", .outcome, pixels(layout(width: 0, active: 0)), "PixelLayout.stride",
+            .outOfRange),
+        Case(
+            "a stride beyond an Int", .outcome, pixels(layout(stride: .max)), "PixelLayout.stride",
+            .outOfRange),
+        Case(
+            "more picture than columns", .outcome, pixels(layout(active: 2.01)),
+            "PixelLayout.active_width", .outOfRange),
+        Case(
+            "a column less of picture", .outcome, pixels(layout(active: 1)),
+            "PixelLayout.active_width", .outOfRange),
+        Case(
+            "a width that is no number", .outcome, pixels(layout(active: .nan)),
+            "PixelLayout.active_width", .outOfRange),
+        Case(
+            "pixels beyond their block", .outcome, pixels(layout(stride: 11)), "Pixels.layout",
+            .outOfRange),
+        Case(
+            "a key of 12,289 bytes", .stored,
+            ProtobufBytes().text(1, String(repeating: "k", count: 12_289)), "Stored.key",
+            .tooLong(limit: 12_288)),
+    ]
+
+    @Test(arguments: workerCases)
+    func aBrokenRuleOfAWorkerIsNamed(_ broken: Case) throws {
+        let frames = Frames(header: FrameHeader(kind: broken.kind).bytes, body: broken.body.bytes)
+        #expect(throws: WireError.field(broken.fault, token: nil)) { try frames.workerMessage() }
+    }
+
+    private static func job(_ field: UInt64, _ work: ProtobufBytes) -> ProtobufBytes {
+        ProtobufBytes().number(1, 1).number(2, 1).message(field, work)
+    }
+
+    static let commandCases: [Case] = [
+        Case("job 0", .job, ProtobufBytes().number(2, 1), "Job.id", .outOfRange),
+        Case("attempt 0", .job, ProtobufBytes().number(1, 1), "Job.attempt", .outOfRange),
+        Case(
+            "a job without work", .job, ProtobufBytes().number(1, 1).number(2, 1), "Job.work",
+            .missing),
+        Case(
+            "a class that does not exist", .job, job(9, ProtobufBytes()).number(4, 3),
+            "Job.priority", .unknownValue),
+        Case(
+            "a destination that does not exist", .job, job(9, ProtobufBytes().number(3, 2)),
+            "Query.destination", .unknownValue),
+        Case(
+            "tiers that do not exist", .job, job(9, ProtobufBytes().number(2, 8)), "Query.tiers",
+            .unknownValue),
+        Case("a decode of nothing", .job, job(11, ProtobufBytes()), "Decode.source", .missing),
+        Case(
+            "a decode without a need", .job,
+            job(11, ProtobufBytes().message(1, reference).message(2, ProtobufBytes())), "Need.need",
+            .missing),
+        Case(
+            "a decode without limits", .job,
+            job(
+                11,
+                ProtobufBytes().message(1, reference).message(
+                    2, ProtobufBytes().message(1, ProtobufBytes()))), "Decode.limits", .missing),
+        Case(
+            "limits beyond an Int", .job,
+            job(
+                11,
+                ProtobufBytes().message(1, reference).message(
+                    2, ProtobufBytes().message(1, ProtobufBytes())
+                ).message(3, ProtobufBytes().number(2, .max))), "Limits.pixels_max", .outOfRange),
+        Case(
+            "a store without facts", .job, job(10, ProtobufBytes().message(2, reference)),
+            "Store.metadata", .missing),
+        Case(
+            "a welcome without an epoch", .workerWelcome, ProtobufBytes(), "WorkerWelcome.epoch",
+            .notAnIdentifier),
+        Case("cancelling job 0", .cancelJob, ProtobufBytes(), "CancelJob.id", .outOfRange),
+        Case(
+            "releasing 1,025 blocks", .release,
+            ProtobufBytes().bytes(1, [UInt8](repeating: 1, count: 1_025)), "Release.blocks",
+            .tooMany(limit: 1_024)),
+        Case(
+            "touching block 0", .touched, ProtobufBytes().bytes(1, [0]), "Touched.blocks",
+            .outOfRange),
+        Case("a refusal without an error", .refused, ProtobufBytes(), "Refused.error", .missing),
+    ]
+
+    @Test(arguments: commandCases)
+    func aBrokenRuleOfACommandIsNamed(_ broken: Case) throws {
+        let frames = Frames(header: FrameHeader(kind: broken.kind).bytes, body: broken.body.bytes)
+        #expect(throws: WireError.field(broken.fault, token: nil)) { try frames.workerCommand() }
+    }
+
+    private static let token = [UInt8](repeating: 7, count: 16)
+
+    static let serverCases: [Case] = [
+        Case(
+            "an event of no kind", .event, ProtobufBytes().bytes(1, token), "Event.event", .missing),
+        Case(
+            "a reply without an outcome", .reply, ProtobufBytes().bytes(1, token), "Reply.outcome",
+            .missing),
+        Case(
+            "a reply to nobody", .reply, ProtobufBytes().text(4, "k"), "Reply.token",
+            .notAnIdentifier),
+        Case(
+            "an endless time", .reply,
+            ProtobufBytes().bytes(1, token).text(4, "k").message(
+                2, ProtobufBytes().double(7, .infinity)), "Timings.total", .outOfRange),
+        Case(
+            "an image without facts", .reply,
+            ProtobufBytes().bytes(1, token).message(3, ProtobufBytes()), "DeliveredImage.info",
+            .missing),
+        Case(
+            "a third stored tier", .reply,
+            ProtobufBytes().bytes(1, token).message(
+                3, ProtobufBytes().message(2, info).number(5, 4)), "DeliveredImage.stored_tiers",
+            .unknownValue),
+        Case(
+            "513 counters", .statusReport,
+            ProtobufBytes().repeating(513) { $0.message(3, ProtobufBytes()) },
+            "StatusReport.counters", .tooMany(limit: 512)),
+        Case(
+            "a refusal of half a token", .refused,
+            ProtobufBytes().message(1, ProtobufBytes().number(1, 3000)).bytes(
+                2, [1, 2, 3, 4, 5, 6, 7, 8]), "Refused.token", .notAnIdentifier),
+    ]
+
+    @Test(arguments: serverCases)
+    func aBrokenRuleOfAReplyIsNamed(_ broken: Case) throws {
+        let frames = Frames(header: FrameHeader(kind: broken.kind).bytes, body: broken.body.bytes)
+        #expect(throws: WireError.field(broken.fault, token: nil)) { try frames.serverMessage() }
+    }
+
+    @Test func aCancelNamesOneTarget() throws {
+        let fault = FieldFault(field: "Cancel.target", problem: .missing)
+        #expect(throws: WireError.field(fault, token: nil)) {
+            try Frames(header: FrameHeader(kind: .cancel).bytes, body: []).clientMessage()
+        }
+    }
+
+    @Test func bodiesHaveTheLimitOfTheirSockets() throws {
+        let back = [UInt8](repeating: 0, count: MessageLimits.backFrameBytesMax + 1)
+        let front = [UInt8](repeating: 0, count: MessageLimits.frontFrameBytesMax + 1)
+        #expect(throws: WireError.tooLarge(limit: 32_768)) {
+            try Frames(header: FrameHeader(kind: .outcome).bytes, body: back).workerMessage()
+        }
+        #expect(throws: WireError.tooLarge(limit: 32_768)) {
+            try Frames(header: FrameHeader(kind: .job).bytes, body: back).workerCommand()
+        }
+        #expect(throws: WireError.malformed) {
+            try Frames(header: FrameHeader(kind: .load).bytes, body: back).clientMessage()
+        }
+        #expect(throws: WireError.tooLarge(limit: 98_304)) {
+            try Frames(header: FrameHeader(kind: .load).bytes, body: front).clientMessage()
+        }
+        #expect(throws: WireError.tooLarge(limit: 98_304)) {
+            try Frames(header: FrameHeader(kind: .reply).bytes, body: front).serverMessage()
+        }
+    }
+
+    @Test func theLargestErrorIsCutUntilItTravels() throws {
+        let long = String(repeating: "é", count: 2_000)
+        let details = (0..<40).map { ("\($0 + 10)" + long, long + "\0") }
+        let error = ImageError(
+            .stepFailed, "a\0b" + long, details: Dictionary(uniqueKeysWithValues: details))
+        let outcome = JobOutcome(
+            id: JobID(1), attempt: 1, result: .failed(error), workMicroseconds: 0)
+        guard case .outcome(let received) = try Frames(.outcome(outcome)).workerMessage(),
+            case .failed(let cut) = received.result
+        else { return #expect(Bool(false), "an outcome arrives as one") }
+        #expect(cut.code == .stepFailed)
+        #expect(cut.message.hasPrefix("a bé"))
+        #expect(cut.message.utf8.count == 1_023)
+        #expect(cut.details.count == 16)
+        #expect(cut.details.keys.allSatisfy { $0.utf8.count == 1_024 })
+        #expect(cut.details.values.allSatisfy { $0.isEmpty })
+    }
+}

@@ -1,0 +1,80 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Wire
+
+@Suite struct QuotaTests {
+    /// The request that takes the most memory of all that are within the limits.
+    private func largestLoad() -> LoadRequest {
+        var request = ImageRequest(url: String(repeating: "u", count: RequestLimits.urlBytesMax))
+        let value = String(repeating: "v", count: RequestLimits.headerBytesMax / 64 - 1)
+        request.headers = Array(repeating: HTTPHeader(name: "h", value: value), count: 64)
+        request.steps = Array(
+            repeating: .crop(PixelRect(x: -1, y: -1, size: PixelSize(width: -1, height: -1))),
+            count: RequestLimits.stepsMax)
+        return LoadRequest(token: Token(Identifier128(high: 1, low: 1)), image: request)
+    }
+
+    @Test func theLargestMessagesFitTheQuota() throws {
+        let load = ClientMessage.load(largestLoad())
+        #expect(try Frames(load).clientMessage() == load)
+        let release = WorkerCommand.release((1...1_024).map { BlockID(UInt64.max - $0) })
+        #expect(try Frames(release).workerCommand() == release)
+        var report = StatusReport()
+        report.counters = (0..<512).map { .init(name: "counter \($0)", value: .max) }
+        report.processes = (0..<512).map {
+            .init(kind: .decode, pid: UInt32($0), state: "busy", restarts: 0, jobs: 1)
+        }
+        #expect(try Frames(.status(report)).serverMessage() == .status(report))
+    }
+
+    @Test func aSmallBodyThatUnpacksLargeIsRefused() throws {
+        // Two bytes each, more than fifty in memory.
+        let image = ProtobufBytes().repeating(40_000) { $0.message(2, ProtobufBytes()) }
+        let body = ProtobufBytes().bytes(1, [UInt8](repeating: 1, count: 16)).message(3, image)
+        #expect(body.bytes.count < MessageLimits.frontFrameBytesMax)
+        #expect(throws: WireError.quotaExceeded) {
+            try Frames(header: FrameHeader(kind: .load).bytes, body: body.bytes).clientMessage()
+        }
+        let ids = ProtobufBytes().bytes(1, [UInt8](repeating: 1, count: 90_000))
+        #expect(throws: WireError.quotaExceeded) {
+            try Frames(header: FrameHeader(kind: .release).bytes, body: ids.bytes).clientMessage()
+        }
+    }
+
+    @Test func unknownFieldsCountAgainstTheQuota() throws {
+        let body = ProtobufBytes().repeating(45_000) { $0.number(15, 1) }
+        #expect(throws: WireError.quotaExceeded) {
+            try Frames(header: FrameHeader(kind: .status).bytes, body: body.bytes).clientMessage()
+        }
+    }
+
+    /// Every allocation of protobuf-c fails once.
+    @Test func memoryMayEndAnywhere() throws {
+        let load = largestLoad()
+        let body = try Frames(.load(load)).body
+        var ends: Set<WireError> = []
+        for quota in stride(from: 0, through: 80_000, by: 56) {
+            var decoder = MessageDecoder(quota: quota)
+            do {
+                let message = try decoder.clientMessage(.load, body.span.bytes)
+                #expect(message == .load(load))
+            } catch {
+                ends.insert(error)
+            }
+        }
+        #expect(ends == [.quotaExceeded])
+    }
+
+    @Test func aDecoderRecoversAfterARefusal() throws {
+        var decoder = MessageDecoder()
+        let hostile = ProtobufBytes().repeating(45_000) { $0.number(15, 1) }.bytes
+        #expect(throws: WireError.quotaExceeded) {
+            try decoder.clientMessage(.status, hostile.span.bytes)
+        }
+        let nothing: [UInt8] = []
+        let message = try decoder.clientMessage(.status, nothing.span.bytes)
+        #expect(message == .status)
+    }
+}
