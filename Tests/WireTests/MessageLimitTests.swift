@@ -123,7 +123,8 @@ import Testing
             "a content type of 1,025 bytes", .outcome,
             outcome(
                 8,
-                ProtobufBytes().message(1, reference).text(3, String(repeating: "t", count: 1_025))),
+                ProtobufBytes().message(1, reference)
+                    .text(3, String(repeating: "t", count: 1_025))),
             "FetchedBody.content_type", .tooLong(limit: 1_024)),
         Case(
             "an error of no code", .outcome, outcome(14, ProtobufBytes().text(2, "?")),
@@ -250,7 +251,8 @@ import Testing
 
     static let serverCases: [Case] = [
         Case(
-            "an event of no kind", .event, ProtobufBytes().bytes(1, token), "Event.event", .missing),
+            "an event of no kind", .event, ProtobufBytes().bytes(1, token), "Event.event",
+            .missing),
         Case(
             "a reply without an outcome", .reply, ProtobufBytes().bytes(1, token), "Reply.outcome",
             .missing),

@@ -18,13 +18,16 @@ extension BlockReference {
     func wire(_ write: FieldWriter) throws(WireError)
         -> UnsafeMutablePointer<Imagebus__V1__Reference>
     {
+        guard !offset.addingReportingOverflow(length).overflow else {
+            throw .field("Reference.length", .outOfRange)
+        }
         let wire = try write.make(imagebus__v1__reference__init)
         if let producer { wire.pointee.producer = try producer.wire(write) }
         wire.pointee.arena = .init(rawValue: .init(arena.rawValue))
         wire.pointee.segment = segment
         wire.pointee.offset = offset
         wire.pointee.length = length
-        wire.pointee.block = block.value
+        wire.pointee.block = try write.counted(block.value, "Reference.block")
         return wire
     }
 }

@@ -48,6 +48,14 @@ struct FieldWriter {
         return number
     }
 
+    /// A number that is not 0.
+    func counted<Number: BinaryInteger>(_ value: Number, _ field: String) throws(WireError)
+        -> Number
+    {
+        guard value != 0 else { throw .field(field, .outOfRange) }
+        return value
+    }
+
     /// Neither infinite nor NaN.
     func finite(_ value: Double, _ field: String) throws(WireError) -> Double {
         guard value.isFinite else { throw .field(field, .outOfRange) }
@@ -75,7 +83,9 @@ struct FieldWriter {
             throw .field(field, .tooMany(limit: MessageLimits.idsMax))
         }
         let numbers = try allocate(blocks.count, of: UInt64.self)
-        for (index, block) in blocks.enumerated() { numbers[index] = block.value }
+        for (index, block) in blocks.enumerated() {
+            numbers[index] = try counted(block.value, field)
+        }
         return numbers
     }
 

@@ -8,7 +8,8 @@ extension ImageInfo {
             size: PixelSize(
                 width: try read.exactly(wire.width, "ImageInfo.width"),
                 height: try read.exactly(wire.height, "ImageInfo.height")),
-            pages: try read.exactly(try read.counted(wire.pages, "ImageInfo.pages"), "pages"),
+            pages: try read.exactly(
+                try read.counted(wire.pages, "ImageInfo.pages"), "ImageInfo.pages"),
             hasAlpha: wire.has_alpha != 0)
     }
 
@@ -19,7 +20,8 @@ extension ImageInfo {
         wire.pointee.format = .init(rawValue: .init(format.rawValue))
         wire.pointee.width = try write.exactly(size.width, "ImageInfo.width")
         wire.pointee.height = try write.exactly(size.height, "ImageInfo.height")
-        wire.pointee.pages = try write.exactly(pages, "ImageInfo.pages")
+        wire.pointee.pages = try write.exactly(
+            try write.counted(pages, "ImageInfo.pages"), "ImageInfo.pages")
         wire.pointee.has_alpha = hasAlpha ? 1 : 0
         return wire
     }

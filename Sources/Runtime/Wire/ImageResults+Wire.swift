@@ -33,6 +33,7 @@ extension DecodedImage.Pixels {
     func wire(_ write: FieldWriter) throws(WireError)
         -> UnsafeMutablePointer<Imagebus__V1__Pixels>
     {
+        try layout.check(in: reference, "Pixels.layout")
         let wire = try write.make(imagebus__v1__pixels__init)
         wire.pointee.reference = try reference.wire(write)
         wire.pointee.layout = try layout.wire(write)

@@ -13,8 +13,8 @@ extension Job {
 
     func wire(_ write: FieldWriter) throws(WireError) -> UnsafeMutablePointer<Imagebus__V1__Job> {
         let wire = try write.make(imagebus__v1__job__init)
-        wire.pointee.id = id.value
-        wire.pointee.attempt = attempt
+        wire.pointee.id = try write.counted(id.value, "Job.id")
+        wire.pointee.attempt = try write.counted(attempt, "Job.attempt")
         wire.pointee.milliseconds_left = millisecondsLeft
         wire.pointee.priority = .init(rawValue: .init(priority.rawValue))
         try work.put(into: &wire.pointee, write)
@@ -75,7 +75,7 @@ extension JobAdjustment {
         -> UnsafeMutablePointer<Imagebus__V1__AdjustJob>
     {
         let wire = try write.make(imagebus__v1__adjust_job__init)
-        wire.pointee.id = id.value
+        wire.pointee.id = try write.counted(id.value, "AdjustJob.id")
         wire.pointee.milliseconds_left = millisecondsLeft
         wire.pointee.priority = .init(rawValue: .init(priority.rawValue))
         return wire

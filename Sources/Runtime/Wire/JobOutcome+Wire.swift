@@ -14,8 +14,8 @@ extension JobOutcome {
         -> UnsafeMutablePointer<Imagebus__V1__Outcome>
     {
         let wire = try write.make(imagebus__v1__outcome__init)
-        wire.pointee.id = id.value
-        wire.pointee.attempt = attempt
+        wire.pointee.id = try write.counted(id.value, "Outcome.id")
+        wire.pointee.attempt = try write.counted(attempt, "Outcome.attempt")
         wire.pointee.work_microseconds = workMicroseconds
         try result.put(into: &wire.pointee, write)
         return wire

@@ -14,18 +14,13 @@ extension PixelLayout {
             stride: try read.exactly(wire.stride, "PixelLayout.stride"),
             activeWidth: try read.finite(wire.active_width, "PixelLayout.active_width"),
             activeHeight: try read.finite(wire.active_height, "PixelLayout.active_height"))
-        guard byteCount != nil else { throw .field("PixelLayout.stride", .outOfRange) }
-        guard Self.reaches(size.width, activeWidth) else {
-            throw .field("PixelLayout.active_width", .outOfRange)
-        }
-        guard Self.reaches(size.height, activeHeight) else {
-            throw .field("PixelLayout.active_height", .outOfRange)
-        }
+        try check()
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
         -> UnsafeMutablePointer<Imagebus__V1__PixelLayout>
     {
+        try check()
         let wire = try write.make(imagebus__v1__pixel_layout__init)
         wire.pointee.bands = .init(rawValue: .init(bands.rawValue))
         wire.pointee.width = try write.exactly(size.width, "PixelLayout.width")
@@ -40,6 +35,16 @@ extension PixelLayout {
     func check(in reference: BlockReference, _ field: String) throws(WireError) {
         guard let byteCount, UInt64(byteCount) <= reference.length else {
             throw .field(field, .outOfRange)
+        }
+    }
+
+    private func check() throws(WireError) {
+        guard byteCount != nil else { throw .field("PixelLayout.stride", .outOfRange) }
+        guard Self.reaches(size.width, activeWidth) else {
+            throw .field("PixelLayout.active_width", .outOfRange)
+        }
+        guard Self.reaches(size.height, activeHeight) else {
+            throw .field("PixelLayout.active_height", .outOfRange)
         }
     }
 

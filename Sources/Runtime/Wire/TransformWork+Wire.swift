@@ -18,6 +18,7 @@ extension TransformWork {
     func wire(_ write: FieldWriter) throws(WireError)
         -> UnsafeMutablePointer<Imagebus__V1__Transform>
     {
+        try layout.check(in: source, "Transform.layout")
         let wire = try write.make(imagebus__v1__transform__init)
         wire.pointee.source = try source.wire(write)
         wire.pointee.layout = try layout.wire(write)

@@ -27,7 +27,7 @@ extension MessageEncoder {
         case .cancelJob(let id):
             try prepare(.cancelJob, limit: limit) { write throws(WireError) in
                 let wire = try write.make(imagebus__v1__cancel_job__init)
-                wire.pointee.id = id.value
+                wire.pointee.id = try write.counted(id.value, "CancelJob.id")
                 return wire
             }
         case .release(let blocks):

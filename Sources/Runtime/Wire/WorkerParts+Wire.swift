@@ -39,8 +39,8 @@ extension JobProgress {
         -> UnsafeMutablePointer<Imagebus__V1__Progress>
     {
         let wire = try write.make(imagebus__v1__progress__init)
-        wire.pointee.id = id.value
-        wire.pointee.attempt = attempt
+        wire.pointee.id = try write.counted(id.value, "Progress.id")
+        wire.pointee.attempt = try write.counted(attempt, "Progress.attempt")
         wire.pointee.received = received
         wire.pointee.expected = expected
         return wire

@@ -1,0 +1,97 @@
+import ImageModel
+import Messages
+import Testing
+
+/// `PROTOCOL.md` and `imagebus.proto` say what the code does.
+@Suite struct DocumentTests {
+    @Test func theTableOfErrorsIsTheOneOfTheCode() throws {
+        let rows = try ProtocolText.read().rows(of: 6).map { $0.prefix(5).joined(separator: " ") }
+        let expected = ErrorCode.allCases.map { code in
+            let rule = code.rule
+            return "`\(rule.name)` \(code.rawValue) \(rule.retryable ? "yes" : "no") "
+                + "\(rule.blacklists ? "yes" : "no") \(rule.exitStatus)"
+        }
+        #expect(rows == expected)
+    }
+
+    @Test func theTableOfKindsIsTheOneOfTheCode() throws {
+        let rows = try ProtocolText.read().rows(of: 4).compactMap { row -> String? in
+            UInt8(row[1]).map { "\(row[0]) \($0)" }
+        }
+        let expected = MessageKind.allCases.map { kind in
+            let name = "\(kind)"
+            return "`\(name.prefix(1).uppercased() + name.dropFirst())` \(kind.rawValue)"
+        }
+        #expect(rows == expected)
+    }
+
+    /// Values of an enumeration in the proto file, by name in the code's spelling.
+    private func values(_ prefix: String) throws -> [String: Int] {
+        var values: [String: Int] = [:]
+        for line in try ProtocolText.read("imagebus.proto").lines {
+            let words = line.split { " ;=".contains($0) }
+            guard words.count == 2, words[0].hasPrefix(prefix + "_"), let value = Int(words[1])
+            else { continue }
+            values[String(words[0].dropFirst(prefix.count + 1)).lowercased()] = value
+        }
+        return values
+    }
+
+    /// `invalidURL` as `invalid_url`, without the underscores: upper case is not told apart.
+    private func agree<Word: CaseIterable & RawRepresentable>(
+        _ prefix: String, _ words: Word.Type, _ unspecified: String? = nil
+    ) throws where Word.RawValue: BinaryInteger {
+        var found: [String: Int] = [:]
+        for (name, value) in try values(prefix) where name != unspecified {
+            found[name.filter { $0 != "_" }] = value
+        }
+        let expected = words.allCases.map { ("\($0)".lowercased(), Int($0.rawValue)) }
+        #expect(found == Dictionary(uniqueKeysWithValues: expected), "\(prefix)")
+    }
+
+    @Test func theWordsOfTheProtoFileAreThoseOfTheCode() throws {
+        try agree("ERROR_CODE", ErrorCode.self, "unspecified")
+        try agree("IMAGE_FORMAT", ImageFormat.self)
+        try agree("RESIZE_MODE", ResizeMode.self)
+        try agree("PRIORITY", Priority.self)
+        try agree("WORKER_KIND", WorkerKind.self)
+        try agree("ARENA", ArenaName.self)
+        try agree("GOODBYE_REASON", GoodbyeReason.self)
+        try agree("BANDS", PixelLayout.Bands.self, "unspecified")
+        #expect(try values("DESTINATION") == ["results": 0, "staging": 1])
+    }
+
+    @Test func noMessageContainsItself() throws {
+        let scalars: Set = [
+            "string", "bytes", "bool", "double", "uint32", "uint64", "int64",
+        ]
+        var parts: [String: Set<String>] = [:]
+        // Open braces; a oneof belongs to the message around it.
+        var owners: [String] = []
+        for line in try ProtocolText.read("imagebus.proto").lines {
+            let words = line.split { " ;={}".contains($0) }.map(String.init)
+            if line.contains("{"), !line.contains("}") {
+                owners.append(words[0] == "oneof" ? try #require(owners.last) : words[1])
+            }
+            let field = words.first == "repeated" ? words.dropFirst() : words[...]
+            if field.count >= 3, Int(field[field.startIndex + 2]) != nil, let type = field.first,
+                let owner = owners.last, !scalars.contains(type)
+            {
+                parts[owner, default: []].insert(type)
+            }
+            if line.drop(while: { $0 == " " }).hasPrefix("}") { owners.removeLast() }
+        }
+        func reaches(_ goal: String, from name: String, _ seen: inout Set<String>) -> Bool {
+            for part in parts[name] ?? [] where seen.insert(part).inserted {
+                if part == goal || reaches(goal, from: part, &seen) { return true }
+            }
+            return false
+        }
+        #expect(parts["Step"] == ["Resize", "Rect", "Rotate", "Flip"])
+        #expect(parts.count > 10)
+        for name in parts.keys {
+            var seen: Set<String> = []
+            #expect(!reaches(name, from: name, &seen), "\(name)")
+        }
+    }
+}
