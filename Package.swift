@@ -111,6 +111,8 @@ let testing: [Target] = [
     tests("LinuxTests", ["Linux", "TestKit"]),
     tests("ZeroMQTests", ["ZeroMQ", "Linux", "TestKit"]),
     tests("SQLiteTests", ["SQLite", "TestKit"]),
+    tests("XXHashTests", ["XXHash"]),
+    tests("SodiumTests", ["Sodium"]),
     tests("CurlTests", ["Curl", "TestKit"]),
     tests("VipsTests", ["Vips", "TestKit"]),
     tests("ImageModelTests", ["ImageModel"]),
@@ -127,7 +129,8 @@ let testing: [Target] = [
     tests(
         "DownloadingTests", ["Downloading", "StageContract", "Messages", "ImageModel", "TestKit"]),
     tests(
-        "CachingTests", ["Caching", "StageContract", "Messages", "ImageModel", "Linux", "TestKit"]),
+        "CachingTests",
+        ["Caching", "SQLite", "StageContract", "Messages", "ImageModel", "Linux", "TestKit"]),
     tests(
         "DecodingTests", ["Decoding", "Vips", "StageContract", "Messages", "ImageModel", "TestKit"]),
     tests(

@@ -4,9 +4,11 @@ internal import CXXHash
 public struct XXH3Stream: ~Copyable {
     private let state: OpaquePointer
 
-    /// An empty stream, seed 0, or nil where there is no memory for its 576 bytes.
-    public init?() {
-        guard let state = XXH3_createState() else { return nil }
+    /// An empty stream, seed 0.
+    ///
+    /// - Throws: where there is no memory for its 576 bytes.
+    public init() throws(OutOfMemory) {
+        guard let state = XXH3_createState() else { throw OutOfMemory() }
         self.state = state
         XXH3_128bits_reset(state)
     }
@@ -30,4 +32,9 @@ public struct XXH3Stream: ~Copyable {
     public borrowing func hash128() -> Hash128 {
         Hash128(XXH3_128bits_digest(state))
     }
+}
+
+extension XXH3Stream {
+    /// No memory for the state of a stream.
+    public struct OutOfMemory: Error {}
 }
