@@ -1,0 +1,191 @@
+internal import Linux
+
+/// The files of the disk tier: `files/xx/<number>`, one body each behind its `BodyHeader`.
+///
+/// A file is written as `<number>.tmp` and renamed when it is whole, so that a process killed at
+/// any instant leaves whole files and files to sweep. Nothing is synchronised to the device: after
+/// a power failure a file may be short, empty or wrong, which its length and checksum show when it
+/// is read, and then it is a miss. A cache need not pay more for what can be fetched again.
+struct BodyFiles: ~Copyable {
+    private let directory: CacheDirectory
+
+    /// How the numbers are spread over directories; `xx` is a number's low byte.
+    static let buckets = 256
+    private static let folder = "files"
+    private static let trash = "trash"
+
+    /// Makes `files` where it is missing.
+    init(in directory: CacheDirectory) throws(DiskError) {
+        self.directory = directory
+        try ensure(Self.folder)
+    }
+
+    // MARK: - One file
+
+    /// Writes a whole file; on failure nothing is left of it.
+    func write(
+        _ number: Int64, header: [UInt8], body: UnsafeRawBufferPointer
+    ) throws(DiskError) {
+        let temporary = Self.path(number) + ".tmp"
+        do {
+            let file = try create(temporary, in: Self.bucket(number))
+            try file.writeAll(header)
+            try file.writeAll(body)
+            try file.close()
+            try directory.root.rename(temporary, to: Self.path(number))
+        } catch {
+            try? directory.root.unlink(temporary)
+            throw DiskError(error, "cannot write \(temporary)")
+        }
+    }
+
+    /// Reads so many bytes from `offset` on with one call; false where the file has not so many.
+    func read(
+        _ number: Int64, from offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(DiskError) -> Bool {
+        try Self.onFile(number) { () throws(Errno) in
+            let file = try directory.root.open(Self.path(number), [.readOnly, .noFollow])
+            return try file.readFully(into: buffer, at: offset) == buffer.count
+        } ?? false
+    }
+
+    /// Removes a file; one that is missing is removed already.
+    func remove(_ number: Int64) throws(DiskError) {
+        _ = try Self.onFile(number) { () throws(Errno) in
+            try directory.root.unlink(Self.path(number))
+        }
+    }
+
+    /// The header of a whole file; `nil` where the file is missing, foreign or cut short.
+    func header(_ number: Int64) throws(DiskError) -> (header: BodyHeader, length: Int)? {
+        try Self.onFile(number) { () throws(Errno) in
+            let file = try directory.root.open(Self.path(number), [.readOnly, .noFollow])
+            let start = try Self.bytes(of: file, count: BodyHeader.lengthMax)
+            guard let length = BodyHeader.length(of: start), length <= start.count,
+                let header = BodyHeader(Array(start[..<length])),
+                try file.status().size == length + header.bodyLength
+            else { return nil }
+            return (header, length)
+        } ?? nil
+    }
+
+    // MARK: - All files
+
+    /// The numbers of one bucket; unfinished files in it are removed on the way.
+    func numbers(inBucket bucket: Int) throws(DiskError) -> [Int64] {
+        let name = "\(Self.folder)/\(hex(UInt64(bucket), digits: 2))"
+        return try Self.onFile(name) { () throws(Errno) in
+            let folder = try directory.root.openDirectory(name)
+            var numbers: [Int64] = []
+            for entry in try folder.entries() {
+                if let number = Int64(entry, radix: 16), hex(UInt64(bitPattern: number), digits: 16) == entry {
+                    numbers.append(number)
+                } else if entry.hasSuffix(".tmp") {
+                    try folder.unlink(entry)
+                }
+            }
+            return numbers
+        } ?? []
+    }
+
+    /// The largest number that a file has; 0 where there is none.
+    func largestNumber() throws(DiskError) -> Int64 {
+        var largest: Int64 = 0
+        for bucket in 0..<Self.buckets {
+            largest = max(largest, try numbers(inBucket: bucket).max() ?? 0)
+        }
+        return largest
+    }
+
+    /// Takes all files out of use at once; `emptyTrash` removes them bit by bit.
+    func discardAll() throws(DiskError) {
+        try ensure(Self.trash)
+        do {
+            // A name that no earlier discard used: the trash may not be empty yet.
+            let used = Set(try directory.root.openDirectory(Self.trash).entries())
+            let name = (0...used.count).lazy.map(String.init).first { !used.contains($0) } ?? "0"
+            try directory.root.rename(Self.folder, to: "\(Self.trash)/\(name)")
+        } catch .noSuchFile {
+            // Nothing to discard.
+        } catch {
+            throw DiskError(error, "cannot discard \(Self.folder)")
+        }
+        try ensure(Self.folder)
+    }
+
+    /// Removes one discarded bucket; false where nothing is left to remove.
+    func emptyTrash() throws(DiskError) -> Bool {
+        try Self.onFile(Self.trash) { () throws(Errno) in
+            let trash = try directory.root.openDirectory(Self.trash)
+            guard let discarded = try trash.entries().first else { return false }
+            let folder = try trash.openDirectory(discarded)
+            if let bucket = try folder.entries().first {
+                try folder.removeTree(bucket)
+            } else {
+                try trash.removeDirectory(discarded)
+            }
+            return true
+        } ?? false
+    }
+
+    // MARK: - Names
+
+    private static func bucket(_ number: Int64) -> String {
+        "\(folder)/\(hex(UInt64(bitPattern: number) & 0xff, digits: 2))"
+    }
+
+    private static func path(_ number: Int64) -> String {
+        "\(bucket(number))/\(hex(UInt64(bitPattern: number), digits: 16))"
+    }
+
+    private func create(_ name: String, in bucket: String) throws(Errno) -> FileDescriptor {
+        let options: OpenOptions = [.writeOnly, .create, .truncate, .noFollow]
+        do {
+            return try directory.root.open(name, options)
+        } catch .noSuchFile {
+            try directory.root.makeDirectory(bucket)
+            return try directory.root.open(name, options)
+        }
+    }
+
+    private func ensure(_ name: String) throws(DiskError) {
+        do {
+            try directory.root.makeDirectory(name)
+        } catch .fileExists {
+            return
+        } catch {
+            throw DiskError(error, "cannot make \(name)")
+        }
+    }
+
+    private static func bytes(
+        of file: borrowing FileDescriptor, count: Int
+    ) throws(Errno) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var span = bytes.mutableSpan
+        var raw = span.mutableBytes
+        let filled = try file.readFully(into: &raw, at: 0)
+        bytes.removeLast(count - filled)
+        return bytes
+    }
+
+    /// `nil` where the file is not there.
+    private static func onFile<R>(
+        _ number: Int64, _ body: () throws(Errno) -> R
+    ) throws(DiskError) -> R? {
+        try onFile(path(number), body)
+    }
+
+    private static func onFile<R>(
+        _ name: String, _ body: () throws(Errno) -> R
+    ) throws(DiskError) -> R? {
+        do { return try body() } catch .noSuchFile { return nil } catch {
+            throw DiskError(error, name)
+        }
+    }
+}
+
+private func hex(_ value: UInt64, digits: Int) -> String {
+    let text = String(value, radix: 16)
+    return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+}

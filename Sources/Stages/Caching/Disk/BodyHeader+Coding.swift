@@ -1,0 +1,102 @@
+internal import ImageModel
+internal import Messages
+internal import XXHash
+
+extension BodyHeader {
+    private static let checksumOffset = 16
+    private static let absent = UInt16.max
+
+    /// The bytes as they stand in the file, `nil` where a text or the image is over its limit.
+    func encoded() -> [UInt8]? {
+        let texts = [
+            metadata.contentType, metadata.etag, metadata.lastModified, metadata.cacheControl,
+        ]
+        guard key.utf8.count <= MessageLimits.keyBytesMax,
+            texts.allSatisfy({ ($0?.utf8.count ?? 0) <= MessageLimits.originHeaderBytesMax }),
+            let width = UInt32(exactly: metadata.info.size.width),
+            let height = UInt32(exactly: metadata.info.size.height),
+            let pages = UInt32(exactly: metadata.info.pages)
+        else { return nil }
+        let strings = [key] + texts.compactMap { $0 }
+        let length = Self.fixedLength + strings.reduce(0) { $0 + $1.utf8.count }
+        var bytes = ByteWriter(capacity: length)
+        bytes.append(Self.magic)
+        bytes.append(Self.version)
+        bytes.append(UInt32(length))
+        bytes.append(UInt64(0))
+        bytes.append(UInt64(bodyLength))
+        bytes.append(checksum)
+        bytes.append(created.milliseconds)
+        bytes.append(stored.milliseconds)
+        bytes.append(width)
+        bytes.append(height)
+        bytes.append(pages)
+        bytes.append(metadata.info.format.rawValue)
+        bytes.append(UInt16(metadata.info.hasAlpha ? 1 : 0))
+        bytes.append(UInt32(key.utf8.count))
+        for text in texts { bytes.append(text.map { UInt16($0.utf8.count) } ?? Self.absent) }
+        bytes.append(UInt32(0))
+        for string in strings { bytes.append(Array(string.utf8)) }
+        bytes.replace(XXH3.hash64(bytes.bytes.span.bytes), at: Self.checksumOffset)
+        return bytes.bytes
+    }
+
+    /// How long the header is that begins with these bytes (`fixedLength` of them at least), `nil`
+    /// where they are no header of this version.
+    static func length(of bytes: [UInt8]) -> Int? {
+        var reader = ByteReader(bytes)
+        guard reader.bytes(magic.count) == magic, reader.next(UInt32.self) == version,
+            let length = reader.next(UInt32.self).map(Int.init),
+            (fixedLength...lengthMax).contains(length)
+        else { return nil }
+        return length
+    }
+
+    /// Reads a whole header; `nil` unless it is exactly as `encoded` writes it.
+    init?(_ bytes: [UInt8]) {
+        guard Self.length(of: bytes) == bytes.count, Self.isIntact(bytes) else { return nil }
+        var reader = ByteReader(bytes, from: 24)
+        guard let bodyLength = reader.next(UInt64.self).flatMap({ Int(exactly: $0) }),
+            let checksum = reader.next(UInt64.self),
+            let created = reader.next(Int64.self), let stored = reader.next(Int64.self),
+            let width = reader.next(UInt32.self), let height = reader.next(UInt32.self),
+            let pages = reader.next(UInt32.self),
+            let format = reader.next(Int16.self).flatMap({ ImageFormat(rawValue: $0) }),
+            let alpha = reader.next(UInt16.self), alpha <= 1,
+            let keyLength = reader.next(UInt32.self),
+            let lengths = reader.next(UInt16.self, count: 4), reader.next(UInt32.self) == 0,
+            let key = reader.text(Int(keyLength)),
+            let texts = Self.texts(lengths, from: &reader), reader.isAtEnd
+        else { return nil }
+        let info = ImageInfo(
+            format: format, size: PixelSize(width: Int(width), height: Int(height)),
+            pages: Int(pages), hasAlpha: alpha == 1)
+        self.init(
+            key: key, bodyLength: bodyLength, checksum: checksum,
+            created: UnixTime(milliseconds: created), stored: UnixTime(milliseconds: stored),
+            metadata: StoredMetadata(
+                info: info, contentType: texts[0], etag: texts[1], lastModified: texts[2],
+                cacheControl: texts[3]))
+    }
+
+    private static func texts(_ lengths: [UInt16], from reader: inout ByteReader) -> [String?]? {
+        var texts: [String?] = []
+        for length in lengths {
+            guard length != absent else {
+                texts.append(nil)
+                continue
+            }
+            guard let text = reader.text(Int(length)) else { return nil }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    private static func isIntact(_ bytes: [UInt8]) -> Bool {
+        var reader = ByteReader(bytes, from: checksumOffset)
+        let said = reader.next(UInt64.self)
+        var blank = ByteWriter(bytes)
+        blank.replace(UInt64(0), at: checksumOffset)
+        return said == XXH3.hash64(blank.bytes.span.bytes)
+    }
+}

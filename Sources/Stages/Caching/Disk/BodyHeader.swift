@@ -1,0 +1,37 @@
+internal import ImageModel
+internal import Messages
+
+/// What stands before the body in every file of the disk tier, so that the index can be rebuilt
+/// from the files alone.
+///
+/// Little-endian, version 1:
+///
+///     0   8  magic "IMGBUS\r\n"
+///     8   4  version
+///     12  4  length of this header, body begins there
+///     16  8  XXH3-64 of this header with these eight bytes zero
+///     24  8  length of the body
+///     32  8  XXH3-64 of the body
+///     40  8  created, milliseconds since 1970
+///     48  8  stored, milliseconds since 1970
+///     56  4  width   60 4 height   64 4 pages   68 2 format   70 1 has alpha   71 1 zero
+///     72  4  length of the key
+///     76  2  content type   78 2 ETag   80 2 Last-Modified   82 2 Cache-Control: lengths,
+///            65535 for absent
+///     84  4  zero
+///     88  …  key, content type, ETag, Last-Modified, Cache-Control, in UTF-8
+struct BodyHeader: Hashable, Sendable {
+    var key: String
+    var bodyLength: Int
+    var checksum: UInt64
+    var created: UnixTime
+    var stored: UnixTime
+    var metadata: StoredMetadata
+
+    static let magic: [UInt8] = Array("IMGBUS\r\n".utf8)
+    static let version: UInt32 = 1
+    static let fixedLength = 88
+    /// The longest header: the longest key and four of the longest origin headers.
+    static let lengthMax =
+        fixedLength + MessageLimits.keyBytesMax + 4 * MessageLimits.originHeaderBytesMax
+}

@@ -1,0 +1,89 @@
+internal import SQLite
+
+extension DiskIndex {
+    /// Kept in `user_version`. An index of another version is set aside and made anew from the
+    /// files, so nothing migrates.
+    static let schemaVersion: Int32 = 1
+
+    /// `number` names the entry and its file. `body` comes last, so that the other columns are
+    /// read without its pages. `totals` is kept by triggers: whatever changes `entries` in whatever
+    /// transaction, the account is right.
+    private static let schema = """
+        CREATE TABLE entries(
+            number INTEGER PRIMARY KEY,
+            key TEXT NOT NULL UNIQUE,
+            charge INTEGER NOT NULL,
+            body_length INTEGER NOT NULL,
+            checksum INTEGER NOT NULL,
+            file_offset INTEGER,
+            created INTEGER NOT NULL,
+            stored INTEGER NOT NULL,
+            accessed INTEGER NOT NULL,
+            format INTEGER NOT NULL,
+            width INTEGER NOT NULL,
+            height INTEGER NOT NULL,
+            pages INTEGER NOT NULL,
+            has_alpha INTEGER NOT NULL,
+            content_type TEXT,
+            etag TEXT,
+            last_modified TEXT,
+            cache_control TEXT,
+            body BLOB
+        ) STRICT;
+        CREATE TABLE totals(entries INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT;
+        INSERT INTO totals VALUES(0, 0);
+        CREATE TRIGGER added AFTER INSERT ON entries BEGIN
+            UPDATE totals SET entries = entries + 1, bytes = bytes + NEW.charge;
+        END;
+        CREATE TRIGGER removed AFTER DELETE ON entries BEGIN
+            UPDATE totals SET entries = entries - 1, bytes = bytes - OLD.charge;
+        END;
+        """
+
+    /// The log of SQLite is cut to this after a checkpoint, bytes.
+    private static let logBytesMax = 4 << 20
+
+    /// Makes the tables in a new file; refuses a file of another version.
+    static func prepare(
+        _ connection: borrowing Connection, _ policy: DiskPolicy
+    ) throws(DiskError) {
+        let version = try onIndex { () throws(SQLiteError) in try connection.userVersion() }
+        switch version {
+        case Int64(schemaVersion): break
+        case 0:
+            try onIndex { () throws(SQLiteError) in
+                // The file gives back what a trim frees; to be said before the first table.
+                try connection.execute("PRAGMA auto_vacuum=INCREMENTAL; VACUUM;")
+                let transaction = try connection.begin()
+                try connection.execute(schema)
+                try connection.setUserVersion(schemaVersion)
+                try transaction.commit()
+            }
+        default:
+            throw DiskError(.badIndex, "the index has version \(version), not \(schemaVersion)")
+        }
+        try onIndex { () throws(SQLiteError) in
+            try connection.execute("PRAGMA journal_size_limit=\(logBytesMax)")
+            try order(connection, by: column(policy.expireType))
+        }
+    }
+
+    /// The column of the date that counts.
+    static func column(_ type: ExpireType) -> String {
+        switch type {
+        case .access: "accessed"
+        case .modification, .change: "stored"
+        case .creation: "created"
+        }
+    }
+
+    /// An order by the date that counts, and no others: each costs a write.
+    private static func order(
+        _ connection: borrowing Connection, by wanted: String
+    ) throws(SQLiteError) {
+        for column in ["accessed", "stored", "created"] where column != wanted {
+            try connection.execute("DROP INDEX IF EXISTS by_\(column)")
+        }
+        try connection.execute("CREATE INDEX IF NOT EXISTS by_\(wanted) ON entries(\(wanted))")
+    }
+}

@@ -1,0 +1,227 @@
+internal import ImageModel
+internal import Messages
+internal import SQLite
+
+/// The index of the disk tier: one SQLite file, its statements, and the rows in the tier's terms.
+///
+/// Owned by the one thread that does disk work.
+final class DiskIndex {
+    let connection: Connection
+    private var find: Statement
+    private var readBody: Statement
+    private var insertRow: Statement
+    private var deleteRow: Statement
+    private var setAccessed: Statement
+    private var selectOldest: Statement
+    private var selectTotals: Statement
+    private var selectNumber: Statement
+    private var selectLargest: Statement
+
+    /// Opens or makes the index.
+    ///
+    /// - Throws: `.badIndex` for a damaged one and for one of another version.
+    init(path: String, policy: DiskPolicy) throws(DiskError) {
+        do {
+            connection = try Connection(path: path)
+            try Self.prepare(connection, policy)
+            let date = Self.column(policy.expireType)
+            find = try connection.prepare(
+                "SELECT \(Self.columns), number FROM entries WHERE key = ?")
+            readBody = try connection.prepare("SELECT body FROM entries WHERE number = ?")
+            insertRow = try connection.prepare(
+                """
+                INSERT INTO entries(\(Self.columns), number, key, charge, body)
+                VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+                """)
+            deleteRow = try connection.prepare("DELETE FROM entries WHERE number = ?")
+            setAccessed = try connection.prepare(
+                "UPDATE entries SET accessed = max(accessed, ?) WHERE key = ?")
+            selectOldest = try connection.prepare(
+                """
+                SELECT number, file_offset IS NOT NULL FROM entries
+                WHERE \(date) <= ? ORDER BY \(date) LIMIT ?
+                """)
+            selectTotals = try connection.prepare("SELECT entries, bytes FROM totals")
+            selectNumber = try connection.prepare("SELECT 1 FROM entries WHERE number = ?")
+            selectLargest = try connection.prepare("SELECT max(number) FROM entries")
+        } catch let error as SQLiteError {
+            throw DiskError(error)
+        } catch let error as DiskError {
+            throw error
+        } catch {
+            throw DiskError(.failed, "\(error)")
+        }
+    }
+
+    private static let columns = """
+        body_length, checksum, file_offset, created, stored, accessed, format, width, height, pages,
+        has_alpha, content_type, etag, last_modified, cache_control
+        """
+
+    // MARK: - Reading
+
+    /// The entry of a key.
+    func row(_ key: String) throws(DiskError) -> IndexRow? {
+        try onIndex { () throws(SQLiteError) in
+            try find.bind(key, 0)
+            return try find.first { Self.row($0) }
+        }
+    }
+
+    /// Copies a body that lies in the index; false where there is none of that length.
+    func copyBody(
+        _ number: Int64, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(DiskError) -> Bool {
+        try onIndex { () throws(SQLiteError) in
+            try readBody.bind(number, 0)
+            return try readBody.first { row in
+                guard !row.isNull(0), row.blobLength(0) == buffer.count else { return false }
+                row.blob(0).withUnsafeBytes { buffer.copyMemory(from: $0) }
+                return true
+            } ?? false
+        }
+    }
+
+    /// Whether an entry has this number.
+    func contains(number: Int64) throws(DiskError) -> Bool {
+        try onIndex { () throws(SQLiteError) in
+            try selectNumber.bind(number, 0)
+            return try selectNumber.first { _ in true } ?? false
+        }
+    }
+
+    /// The largest number in use; 0 in an empty index.
+    func largestNumber() throws(DiskError) -> Int64 {
+        try onIndex { () throws(SQLiteError) in try selectLargest.first { $0.int64(0) } ?? 0 }
+    }
+
+    /// Entries and bytes of all of them.
+    func usage() throws(DiskError) -> DiskUsage {
+        try onIndex { () throws(SQLiteError) in
+            try selectTotals.first {
+                DiskUsage(entries: Int($0.int64(0)), bytes: Int($0.int64(1)))
+            } ?? DiskUsage(entries: 0, bytes: 0)
+        }
+    }
+
+    /// The oldest entries by the date that counts, those up to `limit` only.
+    func oldest(upTo limit: UnixTime, count: Int) throws(DiskError) -> [IndexVictim] {
+        try onIndex { () throws(SQLiteError) in
+            try selectOldest.bind(limit.milliseconds, 0)
+            try selectOldest.bind(Int64(count), 1)
+            var victims: [IndexVictim] = []
+            try selectOldest.forEach { row in
+                victims.append(IndexVictim(number: row.int64(0), hasFile: row.int64(1) != 0))
+                return true
+            }
+            return victims
+        }
+    }
+
+    // MARK: - Writing
+
+    /// Runs `body` in one transaction: all of it happens, or nothing.
+    func transaction<R>(_ body: () throws(DiskError) -> R) throws(DiskError) -> R {
+        try Self.transaction(on: connection, body)
+    }
+
+    // The transaction borrows the connection, which it can from a parameter only.
+    private static func transaction<R>(
+        on connection: borrowing Connection, _ body: () throws(DiskError) -> R
+    ) throws(DiskError) -> R {
+        do {
+            let transaction = try connection.begin()
+            let result = try body()
+            try transaction.commit()
+            return result
+        } catch let error as SQLiteError {
+            throw DiskError(error)
+        } catch let error as DiskError {
+            throw error
+        } catch {
+            throw DiskError(.failed, "\(error)")
+        }
+    }
+
+    /// Adds an entry; `inline` is its body where that lies in the index.
+    func insert(
+        _ row: IndexRow, key: String, charge: Int, inline: UnsafeRawBufferPointer?
+    ) throws(DiskError) {
+        try onIndex { () throws(SQLiteError) in
+            try bind(row)
+            try insertRow.bind(row.number, 15)
+            try insertRow.bind(key, 16)
+            try insertRow.bind(Int64(charge), 17)
+            guard let inline else {
+                try insertRow.bindNull(18)
+                return try insertRow.run()
+            }
+            try insertRow.run(binding: inline, 18)
+        }
+    }
+
+    /// Removes an entry, if there is one.
+    func delete(_ number: Int64) throws(DiskError) {
+        try onIndex { () throws(SQLiteError) in
+            try deleteRow.bind(number, 0)
+            try deleteRow.run()
+        }
+    }
+
+    /// Notes when an entry was used; a later use that is noted already stays.
+    func setAccessed(_ key: String, _ time: UnixTime) throws(DiskError) {
+        try onIndex { () throws(SQLiteError) in
+            try setAccessed.bind(time.milliseconds, 0)
+            try setAccessed.bind(key, 1)
+            try setAccessed.run()
+        }
+    }
+
+    /// Gives so many free pages back to the file system; false where none is free.
+    func shrink(pages: Int) throws(DiskError) -> Bool {
+        try onIndex { () throws(SQLiteError) in
+            var free = try connection.prepare("PRAGMA freelist_count")
+            guard try free.first({ $0.int64(0) }) ?? 0 > 0 else { return false }
+            try connection.execute("PRAGMA incremental_vacuum(\(pages))")
+            return true
+        }
+    }
+
+    // MARK: - Columns
+
+    private func bind(_ row: IndexRow) throws(SQLiteError) {
+        let info = row.metadata.info
+        try insertRow.bind(Int64(row.bodyLength), 0)
+        try insertRow.bind(Int64(bitPattern: row.checksum), 1)
+        try insertRow.bind(row.fileOffset.map { Int64($0) }, 2)
+        try insertRow.bind(row.created.milliseconds, 3)
+        try insertRow.bind(row.stored.milliseconds, 4)
+        try insertRow.bind(row.accessed.milliseconds, 5)
+        try insertRow.bind(Int64(info.format.rawValue), 6)
+        try insertRow.bind(Int64(info.size.width), 7)
+        try insertRow.bind(Int64(info.size.height), 8)
+        try insertRow.bind(Int64(info.pages), 9)
+        try insertRow.bind(info.hasAlpha ? 1 : 0, 10)
+        try insertRow.bind(row.metadata.contentType, 11)
+        try insertRow.bind(row.metadata.etag, 12)
+        try insertRow.bind(row.metadata.lastModified, 13)
+        try insertRow.bind(row.metadata.cacheControl, 14)
+    }
+
+    private static func row(_ row: borrowing Row) -> IndexRow {
+        let info = ImageInfo(
+            format: ImageFormat(rawValue: Int16(truncatingIfNeeded: row.int64(6))) ?? .undefined,
+            size: PixelSize(width: Int(row.int64(7)), height: Int(row.int64(8))),
+            pages: Int(row.int64(9)), hasAlpha: row.int64(10) != 0)
+        return IndexRow(
+            number: row.int64(15), bodyLength: Int(row.int64(0)),
+            checksum: UInt64(bitPattern: row.int64(1)),
+            fileOffset: row.optionalInt64(2).map { Int($0) },
+            created: UnixTime(milliseconds: row.int64(3)),
+            stored: UnixTime(milliseconds: row.int64(4)),
+            accessed: UnixTime(milliseconds: row.int64(5)),
+            metadata: StoredMetadata(
+                info: info, contentType: row.text(11), etag: row.text(12),
+                lastModified: row.text(13), cacheControl: row.text(14)))
+    }
+}

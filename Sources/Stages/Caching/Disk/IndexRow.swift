@@ -1,0 +1,38 @@
+internal import Messages
+
+/// One entry of the index, without its bytes.
+struct IndexRow: Hashable, Sendable {
+    /// Names the entry, and its file.
+    var number: Int64
+    var bodyLength: Int
+    var checksum: UInt64
+    /// Where the body begins in its file; `nil` where it lies in the index itself.
+    var fileOffset: Int?
+    var created: UnixTime
+    var stored: UnixTime
+    var accessed: UnixTime
+    var metadata: StoredMetadata
+
+    /// The date that counts.
+    func date(_ type: ExpireType) -> UnixTime {
+        switch type {
+        case .access: accessed
+        case .modification, .change: stored
+        case .creation: created
+        }
+    }
+}
+
+/// An entry that is to go: what must be known to remove it.
+struct IndexVictim: Hashable, Sendable {
+    var number: Int64
+    var hasFile: Bool
+}
+
+/// What the disk tier takes.
+public struct DiskUsage: Hashable, Sendable {
+    /// Entries.
+    public var entries: Int
+    /// Bytes: bodies, their headers rounded up to blocks, and rows of the index.
+    public var bytes: Int
+}

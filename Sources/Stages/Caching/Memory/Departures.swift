@@ -1,0 +1,21 @@
+public import Messages
+
+/// Blocks that left the memory tier.
+public struct Departures: Sendable, Hashable {
+    /// They hold their keys no longer: the coordinator must hear of it.
+    public var evicted: [BlockID] = []
+    /// Nobody has a claim to their bytes any more.
+    public var freed: [BlockID] = []
+
+    /// None.
+    public init() {}
+
+    /// Nothing left.
+    public var isEmpty: Bool { evicted.isEmpty && freed.isEmpty }
+
+    /// Takes in what else left.
+    public mutating func append(_ other: Departures) {
+        evicted += other.evicted
+        freed += other.freed
+    }
+}

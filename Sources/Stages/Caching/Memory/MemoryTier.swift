@@ -1,0 +1,162 @@
+public import Messages
+
+/// The account of `results/`: which block holds what, and which go first when room is needed.
+///
+/// Pure bookkeeping; the bytes belong to others. Eviction is SIEVE (Zhang et al., NSDI 2024): a
+/// queue in order of arrival, one "visited" bit each, and a hand that moves from old to new, takes
+/// the first entry without the bit and clears it on its way. A hit sets one bit and moves nothing,
+/// so use may be reported late and in batches (DESIGN §4).
+///
+/// An entry that is *held* has a receiver who may have mapped it; it is not evicted before its
+/// release. A removed entry that is held loses its key at once and its bytes at the release.
+public struct MemoryTier: Sendable {
+    /// Bytes of bookkeeping charged to each entry: slot, table entries, metadata.
+    public static let overhead = 512
+
+    /// The limit of `cost`, bytes.
+    public let costMax: Int
+    /// What all entries take, bytes.
+    public private(set) var cost = 0
+    /// What the held entries take, bytes; at most a quarter of `costMax` (DESIGN §4).
+    public private(set) var heldCost = 0
+
+    private(set) var slots = SieveQueue()
+    private var slotOfKey: [String: Int32] = [:]
+    private var slotOfBlock: [BlockID: Int32] = [:]
+
+    /// An empty tier of at most `costMax` bytes.
+    public init(costMax: Int) {
+        self.costMax = max(0, costMax)
+    }
+
+    /// How many entries there are, delivered ones included.
+    public var count: Int { slotOfBlock.count }
+
+    /// How many of them have a key.
+    public var keyedCount: Int { slotOfKey.count }
+
+    /// What an entry takes: its block, its key, and `overhead`.
+    public static func cost(key: String?, blockBytes: Int) -> Int {
+        blockBytes + (key?.utf8.count ?? 0) + overhead
+    }
+
+    // MARK: - Room
+
+    /// Evicts until `cost` more bytes fit; `nil`, with nothing evicted, where that cannot be.
+    public mutating func makeRoom(for cost: Int) -> Departures? {
+        guard cost <= costMax - heldCost else { return nil }
+        var gone = Departures()
+        while self.cost + cost > costMax {
+            guard let departure = evictOne() else { return nil }
+            gone.append(departure)
+        }
+        return gone
+    }
+
+    /// Evicts the next entry in SIEVE's order; `nil` where every entry is held, or there is none.
+    public mutating func evictOne() -> Departures? {
+        guard let slot = slots.victim() else { return nil }
+        return take(out: slot)
+    }
+
+    // MARK: - Entries
+
+    /// Takes an entry in; one of the same key leaves. The caller has made room.
+    public mutating func insert(_ entry: MemoryEntry) -> Departures {
+        precondition(slotOfBlock[entry.block] == nil, "block ids are never reused")
+        let gone = entry.key.map { remove(key: $0) } ?? Departures()
+        let slot = slots.insert(entry)
+        slotOfBlock[entry.block] = slot
+        if let key = entry.key { slotOfKey[key] = slot }
+        cost += entry.cost
+        return gone
+    }
+
+    /// The entry of a key, marked as used; one that has expired leaves instead.
+    public mutating func lookup(_ key: String, now: UnixTime) -> (MemoryEntry?, Departures) {
+        guard let slot = slotOfKey[key] else { return (nil, Departures()) }
+        if let expires = slots[slot].entry.expires, expires <= now {
+            return (nil, take(out: slot))
+        }
+        slots[slot].visited = true
+        return (slots[slot].entry, Departures())
+    }
+
+    /// Whether a key has an entry that has not expired; does not count as use.
+    public func contains(_ key: String, now: UnixTime) -> Bool {
+        guard let slot = slotOfKey[key] else { return false }
+        return slots[slot].entry.expires.map { $0 > now } ?? true
+    }
+
+    /// Marks a block as used and answers its key; `nil` for blocks that left or have none.
+    public mutating func touch(_ block: BlockID) -> String? {
+        guard let slot = slotOfBlock[block] else { return nil }
+        slots[slot].visited = true
+        return slots[slot].entry.key
+    }
+
+    /// Removes the entry of a key, if there is one.
+    public mutating func remove(key: String) -> Departures {
+        slotOfKey[key].map { take(out: $0) } ?? Departures()
+    }
+
+    /// Removes every entry with a key.
+    public mutating func clear() -> Departures {
+        var gone = Departures()
+        for slot in slotOfKey.values.sorted() { gone.append(take(out: slot)) }
+        return gone
+    }
+
+    /// Every entry with a key that has not expired, oldest first.
+    public func entries(now: UnixTime) -> [MemoryEntry] {
+        slots.inOrder().filter { $0.key != nil && ($0.expires.map { $0 > now } ?? true) }
+    }
+
+    // MARK: - Receivers
+
+    /// Keeps a block from eviction until its release, as long as held blocks stay below a quarter
+    /// of the limit; beyond that it stays evictable, and its reader at worst finds it stale.
+    public mutating func hold(_ block: BlockID) {
+        guard let slot = slotOfBlock[block], !slots[slot].isHeld else { return }
+        guard heldCost + slots[slot].entry.cost <= costMax / 4 else { return }
+        slots[slot].isHeld = true
+        heldCost += slots[slot].entry.cost
+    }
+
+    /// No receiver reads the block any more: without a key it leaves, with one it may be evicted.
+    public mutating func release(_ block: BlockID) -> Departures {
+        guard let slot = slotOfBlock[block] else { return Departures() }
+        unhold(slot)
+        return slots[slot].entry.key == nil ? take(out: slot) : Departures()
+    }
+
+    /// Forgets all receivers: what only they had leaves, what has a key stays (a new epoch).
+    public mutating func releaseAll() -> Departures {
+        var gone = Departures()
+        for block in slots.inOrder().map(\.block) { gone.append(release(block)) }
+        return gone
+    }
+
+    private mutating func unhold(_ slot: Int32) {
+        guard slots[slot].isHeld else { return }
+        slots[slot].isHeld = false
+        heldCost -= slots[slot].entry.cost
+    }
+
+    /// Ends an entry, or only its key where it is held.
+    private mutating func take(out slot: Int32) -> Departures {
+        var gone = Departures()
+        let entry = slots[slot].entry
+        if let key = entry.key {
+            slotOfKey[key] = nil
+            slots[slot].entry.key = nil
+            gone.evicted.append(entry.block)
+        }
+        guard !slots[slot].isHeld else { return gone }
+        slots.remove(slot)
+        slotOfBlock[entry.block] = nil
+        cost -= entry.cost
+        gone.freed.append(entry.block)
+        return gone
+    }
+}

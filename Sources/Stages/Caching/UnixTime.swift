@@ -1,0 +1,21 @@
+/// A moment of the calendar clock, handed in by whoever calls: nothing here reads a clock.
+///
+/// Ages outlive restarts, therefore not the monotonic clock.
+public struct UnixTime: Hashable, Comparable, Sendable {
+    /// Milliseconds since 1970.
+    public var milliseconds: Int64
+
+    /// Takes a reading of the clock.
+    public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+    /// Earlier moments are smaller.
+    public static func < (left: UnixTime, right: UnixTime) -> Bool {
+        left.milliseconds < right.milliseconds
+    }
+
+    /// The moment so many milliseconds later, or earlier where negative; stays within the range.
+    func adding(milliseconds step: Int64) -> UnixTime {
+        let (sum, overflow) = milliseconds.addingReportingOverflow(step)
+        return UnixTime(milliseconds: overflow ? (step < 0 ? .min : .max) : sum)
+    }
+}
