@@ -1,12 +1,13 @@
 import Glibc
+import Linux
 import SQLite
 import Testing
 
 @Suite struct ConnectionTests {
     @Test func itIsOpenedForAServersUse() throws {
-        let scratch = Scratch()
+        let scratch = try TemporaryDirectory()
         let connection = try Connection(
-            path: scratch.file("a.sqlite"), configuration: .init(pageCacheKiB: 512))
+            path: scratch.path + "/a.sqlite", configuration: .init(pageCacheKiB: 512))
         #expect(try read(connection, "PRAGMA journal_mode") == "wal")
         #expect(try read(connection, "PRAGMA synchronous") == "1")
         #expect(try read(connection, "PRAGMA foreign_keys") == "1")
@@ -16,19 +17,19 @@ import Testing
     }
 
     @Test func theSchemaVersionIsKeptInTheFile() throws {
-        let scratch = Scratch()
+        let scratch = try TemporaryDirectory()
         do {
-            let connection = try Connection(path: scratch.file("a.sqlite"))
+            let connection = try Connection(path: scratch.path + "/a.sqlite")
             #expect(try connection.userVersion() == 0)
             try connection.setUserVersion(7)
         }
-        let connection = try Connection(path: scratch.file("a.sqlite"))
+        let connection = try Connection(path: scratch.path + "/a.sqlite")
         #expect(try connection.userVersion() == 7)
     }
 
-    @Test func aMissingFileIsNotCreatedUnlessAsked() {
-        let scratch = Scratch()
-        let path = scratch.file("absent.sqlite")
+    @Test func aMissingFileIsNotCreatedUnlessAsked() throws {
+        let scratch = try TemporaryDirectory()
+        let path = scratch.path + "/absent.sqlite"
         let error = #expect(throws: SQLiteError.self) {
             _ = try Connection(path: path, configuration: .init(creates: false))
         }
@@ -37,8 +38,8 @@ import Testing
     }
 
     @Test func aFileThatIsNoDatabaseIsRefusedWithItsCode() throws {
-        let scratch = Scratch()
-        let path = scratch.file("a.sqlite")
+        let scratch = try TemporaryDirectory()
+        let path = scratch.path + "/a.sqlite"
         let file = try #require(fopen(path, "w"))
         for _ in 0..<200 { fputs("this is no database; ", file) }
         fclose(file)
@@ -48,8 +49,8 @@ import Testing
     }
 
     @Test func aTransactionThatIsNotCommittedLeavesNothing() throws {
-        let scratch = Scratch()
-        let connection = try Connection(path: scratch.file("a.sqlite"))
+        let scratch = try TemporaryDirectory()
+        let connection = try Connection(path: scratch.path + "/a.sqlite")
         try connection.execute("CREATE TABLE t(i)")
         do {
             let transaction = try connection.begin()
@@ -66,8 +67,8 @@ import Testing
     }
 
     @Test func aSecondWriterIsToldBusyAfterItsTimeout() throws {
-        let scratch = Scratch()
-        let path = scratch.file("a.sqlite")
+        let scratch = try TemporaryDirectory()
+        let path = scratch.path + "/a.sqlite"
         let first = try Connection(path: path)
         try first.execute("CREATE TABLE t(i)")
         let second = try Connection(path: path, configuration: .init(busyTimeout: 1))
@@ -81,8 +82,8 @@ import Testing
     }
 
     @Test func aStatementMayOutliveItsConnection() throws {
-        let scratch = Scratch()
-        var statement = try Self.statementOfAClosedConnection(scratch.file("a.sqlite"))
+        let scratch = try TemporaryDirectory()
+        var statement = try Self.statementOfAClosedConnection(scratch.path + "/a.sqlite")
         #expect(try statement.first { $0.int64(0) } == 3)
     }
 

@@ -1,10 +1,11 @@
+import Linux
 import SQLite
 import Testing
 
 /// A connection on a file with one table `t(i INTEGER, s TEXT, b BLOB)`.
 private func withTable(_ body: (borrowing Connection) throws -> Void) throws {
-    let scratch = Scratch()
-    let connection = try Connection(path: scratch.file("t.sqlite"))
+    let scratch = try TemporaryDirectory()
+    let connection = try Connection(path: scratch.path + "/t.sqlite")
     try connection.execute("CREATE TABLE t(i INTEGER UNIQUE, s TEXT, b BLOB)")
     try body(connection)
 }

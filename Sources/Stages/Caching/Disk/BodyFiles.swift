@@ -6,7 +6,7 @@ internal import Linux
 /// any instant leaves whole files and files to sweep. Nothing is synchronised to the device: after
 /// a power failure a file may be short, empty or wrong, which its length and checksum show when it
 /// is read, and then it is a miss. A cache need not pay more for what can be fetched again.
-struct BodyFiles: ~Copyable {
+struct BodyFiles: Sendable {
     private let directory: CacheDirectory
 
     /// How the numbers are spread over directories; `xx` is a number's low byte.
@@ -14,9 +14,12 @@ struct BodyFiles: ~Copyable {
     private static let folder = "files"
     private static let trash = "trash"
 
-    /// Makes `files` where it is missing.
-    init(in directory: CacheDirectory) throws(DiskError) {
+    init(in directory: CacheDirectory) {
         self.directory = directory
+    }
+
+    /// Makes `files` where it is missing.
+    func prepare() throws(DiskError) {
         try ensure(Self.folder)
     }
 
@@ -39,13 +42,18 @@ struct BodyFiles: ~Copyable {
         }
     }
 
-    /// Reads so many bytes from `offset` on with one call; false where the file has not so many.
+    /// Reads so many bytes from `offset` on with one call; false where the file has not so many,
+    /// or where the device cannot read them.
     func read(
         _ number: Int64, from offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(DiskError) -> Bool {
         try Self.onFile(number) { () throws(Errno) in
             let file = try directory.root.open(Self.path(number), [.readOnly, .noFollow])
-            return try file.readFully(into: buffer, at: offset) == buffer.count
+            do throws(Errno) {
+                return try file.readFully(into: buffer, at: offset) == buffer.count
+            } catch .inputOutput {
+                return false
+            }
         } ?? false
     }
 
@@ -69,6 +77,19 @@ struct BodyFiles: ~Copyable {
         } ?? nil
     }
 
+    /// Whether a file can be written at all: one block, made and removed.
+    func probe() throws(DiskError) {
+        let name = "\(Self.folder)/probe.tmp"
+        do {
+            defer { try? directory.root.unlink(name) }
+            let file = try directory.root.open(name, [.writeOnly, .create, .truncate, .noFollow])
+            try file.writeAll([UInt8](repeating: 0, count: 4096))
+            try file.close()
+        } catch {
+            throw DiskError(error, "cannot write \(name)")
+        }
+    }
+
     // MARK: - All files
 
     /// The numbers of one bucket; unfinished files in it are removed on the way.
@@ -78,7 +99,9 @@ struct BodyFiles: ~Copyable {
             let folder = try directory.root.openDirectory(name)
             var numbers: [Int64] = []
             for entry in try folder.entries() {
-                if let number = Int64(entry, radix: 16), hex(UInt64(bitPattern: number), digits: 16) == entry {
+                if let number = Int64(entry, radix: 16),
+                    hex(UInt64(bitPattern: number), digits: 16) == entry
+                {
                     numbers.append(number)
                 } else if entry.hasSuffix(".tmp") {
                     try folder.unlink(entry)

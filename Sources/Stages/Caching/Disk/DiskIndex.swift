@@ -38,7 +38,7 @@ final class DiskIndex {
                 "UPDATE entries SET accessed = max(accessed, ?) WHERE key = ?")
             selectOldest = try connection.prepare(
                 """
-                SELECT number, file_offset IS NOT NULL FROM entries
+                SELECT number, file_offset IS NOT NULL, charge FROM entries
                 WHERE \(date) <= ? ORDER BY \(date) LIMIT ?
                 """)
             selectTotals = try connection.prepare("SELECT entries, bytes FROM totals")
@@ -111,7 +111,10 @@ final class DiskIndex {
             try selectOldest.bind(Int64(count), 1)
             var victims: [IndexVictim] = []
             try selectOldest.forEach { row in
-                victims.append(IndexVictim(number: row.int64(0), hasFile: row.int64(1) != 0))
+                victims.append(
+                    IndexVictim(
+                        number: row.int64(0), hasFile: row.int64(1) != 0,
+                        charge: Int(row.int64(2))))
                 return true
             }
             return victims
@@ -208,6 +211,7 @@ final class DiskIndex {
         try insertRow.bind(row.metadata.cacheControl, 14)
     }
 
+    // A damaged number is no size: clamped, so that nothing traps before the checksum is checked.
     private static func row(_ row: borrowing Row) -> IndexRow {
         let info = ImageInfo(
             format: ImageFormat(rawValue: Int16(truncatingIfNeeded: row.int64(6))) ?? .undefined,

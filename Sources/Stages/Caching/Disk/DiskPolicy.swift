@@ -53,7 +53,9 @@ public struct DiskPolicy: Sendable, Hashable {
     }
 
     /// Where a trim ends, bytes.
-    var lowWater: Int { bytesMax / 100 * lowWaterPercent }
+    var lowWater: Int {
+        bytesMax / 100 * lowWaterPercent + bytesMax % 100 * lowWaterPercent / 100
+    }
 
     private var ageMilliseconds: Int64 {
         let (product, overflow) = ageMax.multipliedReportingOverflow(by: 1000)

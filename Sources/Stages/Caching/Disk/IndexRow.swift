@@ -27,6 +27,8 @@ struct IndexRow: Hashable, Sendable {
 struct IndexVictim: Hashable, Sendable {
     var number: Int64
     var hasFile: Bool
+    /// What its removal gives back, bytes.
+    var charge: Int
 }
 
 /// What the disk tier takes.

@@ -39,8 +39,16 @@ struct SieveQueue: Sendable {
     mutating func remove(_ index: Int32) {
         let slot = self[index]
         if hand == index { hand = slot.newer }
-        if slot.newer != Self.none { self[slot.newer].older = slot.older } else { newest = slot.older }
-        if slot.older != Self.none { self[slot.older].newer = slot.newer } else { oldest = slot.newer }
+        if slot.newer != Self.none {
+            self[slot.newer].older = slot.older
+        } else {
+            newest = slot.older
+        }
+        if slot.older != Self.none {
+            self[slot.older].newer = slot.newer
+        } else {
+            oldest = slot.newer
+        }
         self[index].entry.key = nil
         free.append(index)
         count -= 1

@@ -1,0 +1,86 @@
+internal import Messages
+
+/// The disk tier: bodies and their facts by key, in one directory, within limits.
+///
+/// Bodies up to `inlineBytesMax` lie in the index, larger ones in files of their own. Owned by the
+/// one thread that does disk work; nothing here reads a clock. It never throws at its user: what
+/// fails is a miss, or a store that did not happen, and the tier is *degraded* until a later try.
+///
+/// Killed at any instant, every entry is whole or absent: a file gets its name when it is complete
+/// and before its row is committed; a file is removed before its row. What is left over either way
+/// is a whole file without a row, which the sweep takes in again, or a row without a file, which is
+/// a miss.
+final class DiskTier {
+    /// Up to here a body lies in the index: below about 20 KB SQLite reads and writes a blob faster
+    /// than the file system opens a file (sqlite.org/fasterthanfs.html), and a file takes a block.
+    static let inlineBytesMax = 16 * 1024
+    /// What a row takes beside key and body, bytes: columns, the order by date, the key's index.
+    static let rowCharge = 512
+
+    let directory: CacheDirectory
+    let policy: DiskPolicy
+    let files: BodyFiles
+    var index: DiskIndex?
+    /// The next number of an entry.
+    var nextNumber: Int64 = 1
+    /// Uses that are not in the index yet.
+    var accesses = AccessBatch()
+    /// Work that is done bit by bit.
+    var chores = Chores()
+
+    /// Works or not, and why not.
+    var health: DiskHealth
+    /// Entries that were found damaged and removed.
+    var damaged = 0
+    /// Indexes that were set aside.
+    var rebuilt = 0
+
+    /// Opens the tier, or starts degraded where that fails.
+    init(directory: CacheDirectory, policy: DiskPolicy, now: UnixTime) {
+        self.directory = directory
+        self.policy = policy
+        files = BodyFiles(in: directory)
+        health = .healthy
+        open(now)
+    }
+
+    /// Runs what needs the disk; a failure degrades the tier and is answered as `nil`. Where the
+    /// index turns out to be damaged, it is replaced, and `body` runs once more on the new one.
+    func attempt<R>(
+        _ now: UnixTime, _ body: (DiskIndex) throws(DiskError) -> R
+    ) -> R? {
+        if index == nil, isRetryDue(now) { open(now) }
+        guard let index else { return nil }
+        do {
+            return try body(index)
+        } catch {
+            guard fail(error, now), let index = self.index else { return nil }
+            do { return try body(index) } catch {
+                degrade(error, now)
+                return nil
+            }
+        }
+    }
+
+    /// Whether writing may be tried: healthy, or the pause after the last failure is over.
+    func isRetryDue(_ now: UnixTime) -> Bool {
+        switch health {
+        case .healthy: true
+        case .degraded(_, let retryAt): now >= retryAt
+        }
+    }
+
+    /// Notes a failure; a damaged index is set aside and a new one begun. True where that worked.
+    private func fail(_ error: DiskError, _ now: UnixTime) -> Bool {
+        guard error.kind == .badIndex else {
+            degrade(error, now)
+            return false
+        }
+        replaceIndex(now)
+        return index != nil
+    }
+
+    func degrade(_ error: DiskError, _ now: UnixTime) {
+        health = .degraded(error, retryAt: now.adding(milliseconds: DiskHealth.pause))
+    }
+}

@@ -1,0 +1,66 @@
+import Linux
+import Messages
+import Testing
+
+@testable import Caching
+
+/// A cache directory of one test, and disk tiers on it.
+struct DiskFixture: ~Copyable {
+    let scratch: TemporaryDirectory
+
+    init() throws { scratch = try TemporaryDirectory() }
+
+    var path: String { scratch.path + "/cache" }
+
+    /// A tier on the directory; one at a time.
+    func tier(_ policy: DiskPolicy = DiskPolicy(), now: UnixTime = at(0)) throws -> DiskTier {
+        DiskTier(directory: try CacheDirectory(path: path), policy: policy, now: now)
+    }
+
+    /// A name relative to the cache directory, changed by `edit`.
+    func rewrite(_ name: String, _ edit: (inout [UInt8]) -> Void) throws {
+        let file = try FileDescriptor.open("\(path)/\(name)", .readWrite)
+        var bytes = try file.readToEnd(bytesMax: 100 << 20)
+        edit(&bytes)
+        let new = try FileDescriptor.open("\(path)/\(name)", [.writeOnly, .truncate])
+        try new.writeAll(bytes)
+    }
+
+    /// All regular names below `files`, relative to the cache directory.
+    func bodyFiles() throws -> [String] {
+        var names: [String] = []
+        let files = try FileDescriptor.openDirectory("\(path)/files")
+        for bucket in try files.entries() {
+            for name in try files.openDirectory(bucket).entries() {
+                names.append("files/\(bucket)/\(name)")
+            }
+        }
+        return names.sorted()
+    }
+
+    func names() throws -> [String] { try FileDescriptor.openDirectory(path).entries().sorted() }
+}
+
+extension DiskTier {
+    /// Stores a sample and expects that it worked.
+    func put(
+        _ key: String, _ bytes: [UInt8], _ facts: StoredMetadata = jpegFacts,
+        _ now: UnixTime = at(0)
+    ) {
+        #expect(bytes.withUnsafeBytes { write(key, $0, facts, now) } == .stored)
+    }
+
+    /// The bytes of a key, read as a query reads them; `nil` for a miss.
+    func get(_ key: String, _ now: UnixTime = at(0)) -> [UInt8]? {
+        guard let row = locate(key, now) else { return nil }
+        var bytes = [UInt8](repeating: 0, count: row.bodyLength)
+        return bytes.withUnsafeMutableBytes { read(key, row, into: $0, now) } ? bytes : nil
+    }
+
+    /// Does all chores.
+    func maintainAll(_ now: UnixTime = at(0)) {
+        var steps = 0
+        while maintain(now), steps < 100_000 { steps += 1 }
+        #expect(steps < 100_000)
+    }
+}

@@ -1,0 +1,188 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Caching
+
+private func entry(
+    _ block: UInt64, key: String?, bytes: Int = 1_000, expires: UnixTime? = nil
+) -> MemoryEntry {
+    MemoryEntry(
+        key: key,
+        reference: BlockReference(
+            arena: .results, segment: 1, offset: 64, length: UInt64(bytes), block: BlockID(block)),
+        metadata: jpegFacts, blockBytes: bytes, expires: expires)
+}
+
+/// A tier with room for `count` entries of one-letter keys and 1,000 bytes, filled with a, b, c, …
+private func tier(_ keys: [String], room count: Int) -> MemoryTier {
+    var tier = MemoryTier(costMax: count * MemoryTier.cost(key: "a", blockBytes: 1_000))
+    for (number, key) in keys.enumerated() {
+        _ = tier.insert(entry(UInt64(number + 1), key: key))
+    }
+    return tier
+}
+
+private func ids(_ numbers: UInt64...) -> [BlockID] { numbers.map { BlockID($0) } }
+
+@Suite struct MemoryTierTests {
+    @Test func unusedEntriesGoInTheOrderOfTheirArrival() {
+        var tier = tier(["a", "b", "c"], room: 3)
+        #expect(tier.evictOne()?.freed == ids(1))
+        #expect(tier.evictOne()?.freed == ids(2))
+        #expect(tier.evictOne()?.freed == ids(3))
+        #expect(tier.evictOne() == nil)
+        #expect(tier.cost == 0)
+    }
+
+    /// The example of the SIEVE paper's shape: a hit protects once, and the hand goes on from where
+    /// it stood instead of starting anew.
+    @Test func theHandSparesWhatWasUsedAndGoesOnFromThere() {
+        var tier = tier(["a", "b", "c", "d"], room: 4)
+        _ = tier.lookup("a", now: at(0))
+        _ = tier.lookup("c", now: at(0))
+        #expect(tier.evictOne()?.freed == ids(2), "a was used; the hand clears it and takes b")
+        _ = tier.insert(entry(5, key: "e"))
+        #expect(tier.evictOne()?.freed == ids(4), "c was used; the hand takes d")
+        #expect(tier.evictOne()?.freed == ids(5), "then e, the newest")
+        #expect(tier.evictOne()?.freed == ids(1), "then round to a, whose bit is gone")
+        #expect(tier.evictOne()?.freed == ids(3))
+    }
+
+    @Test func aReportOfUseSparesAsAHitDoes() {
+        var tier = tier(["a", "b"], room: 2)
+        #expect(tier.touch(BlockID(1)) == "a")
+        #expect(tier.touch(BlockID(99)) == nil)
+        #expect(tier.evictOne()?.evicted == ids(2))
+    }
+
+    @Test func whenAllWereUsedTheOldestGoes() {
+        var tier = tier(["a", "b", "c"], room: 3)
+        for key in ["a", "b", "c"] { _ = tier.lookup(key, now: at(0)) }
+        #expect(tier.evictOne()?.freed == ids(1))
+    }
+
+    @Test func makingRoomEvictsJustEnough() {
+        var tier = tier(["a", "b", "c"], room: 3)
+        let one = MemoryTier.cost(key: "x", blockBytes: 1_000)
+        #expect(tier.makeRoom(for: one)?.evicted == ids(1))
+        #expect(tier.makeRoom(for: one)?.evicted == [], "there is room now")
+        #expect(tier.makeRoom(for: 3 * one)?.evicted == ids(2, 3))
+        #expect(tier.makeRoom(for: 3 * one + 1) == nil, "more than the whole limit")
+    }
+
+    @Test func anEntryThatCannotFitEvictsNothing() {
+        var tier = tier(["a", "b"], room: 2)
+        #expect(tier.makeRoom(for: 1_000_000) == nil)
+        #expect(tier.count == 2)
+    }
+
+    @Test func aNewEntryOfTheSameKeyReplacesTheOld() {
+        var tier = tier(["a"], room: 4)
+        let gone = tier.insert(entry(7, key: "a"))
+        #expect(gone.evicted == ids(1))
+        #expect(gone.freed == ids(1))
+        #expect(tier.lookup("a", now: at(0)).0?.block == BlockID(7))
+        #expect(tier.count == 1)
+    }
+
+    @Test func anExpiredEntryIsAMissAndLeaves() {
+        var tier = tier([], room: 4)
+        _ = tier.insert(entry(1, key: "a", expires: at(10)))
+        #expect(tier.lookup("a", now: at(9)).0?.block == BlockID(1))
+        #expect(tier.contains("a", now: at(9)))
+        #expect(!tier.contains("a", now: at(10)))
+        let (found, gone) = tier.lookup("a", now: at(10))
+        #expect(found == nil)
+        #expect(gone.evicted == ids(1))
+        #expect(tier.cost == 0)
+    }
+
+    @Test func removingAndClearingTellWhichBlocksLeft() {
+        var tier = tier(["a", "b", "c"], room: 4)
+        _ = tier.insert(entry(4, key: nil))
+        #expect(tier.remove(key: "b").evicted == ids(2))
+        #expect(tier.remove(key: "b").isEmpty)
+        #expect(tier.clear().evicted == ids(1, 3))
+        #expect(tier.count == 1, "what is only delivered stays")
+        #expect(tier.lookup("a", now: at(0)).0 == nil)
+    }
+
+    @Test func aHeldEntryIsNotEvictedBeforeItsRelease() {
+        var tier = tier(["a", "b", "c", "d"], room: 4)
+        tier.hold(BlockID(1))
+        #expect(tier.evictOne()?.freed == ids(2))
+        #expect(tier.release(BlockID(1)).isEmpty, "it has a key, so it stays")
+        #expect(tier.evictOne()?.freed == ids(3))
+        #expect(tier.evictOne()?.freed == ids(4))
+        #expect(tier.evictOne()?.freed == ids(1))
+    }
+
+    @Test func aRemovedHeldEntryLosesItsKeyAtOnceAndItsBytesLater() {
+        var tier = tier(["a", "b", "c", "d"], room: 4)
+        tier.hold(BlockID(1))
+        let gone = tier.remove(key: "a")
+        #expect(gone.evicted == ids(1))
+        #expect(gone.freed == [])
+        #expect(tier.lookup("a", now: at(0)).0 == nil)
+        let later = tier.release(BlockID(1))
+        #expect(later.evicted == [])
+        #expect(later.freed == ids(1))
+        #expect(tier.release(BlockID(1)).isEmpty, "a second release changes nothing")
+    }
+
+    @Test func heldBlocksStayBelowAQuarterOfTheLimit() {
+        var tier = tier(["a", "b", "c", "d", "e", "f", "g", "h"], room: 8)
+        for block in ids(1, 2, 3) { tier.hold(block) }
+        #expect(tier.heldCost == 2 * MemoryTier.cost(key: "a", blockBytes: 1_000))
+        #expect(tier.evictOne()?.freed == ids(3), "the third stays evictable")
+    }
+
+    @Test func roomIsRefusedWhereOnlyHeldBlocksAreLeft() {
+        var tier = tier(["a", "b", "c", "d"], room: 4)
+        tier.hold(BlockID(2))
+        let one = MemoryTier.cost(key: "x", blockBytes: 1_000)
+        #expect(tier.makeRoom(for: 4 * one) == nil)
+        #expect(tier.makeRoom(for: 3 * one)?.freed == ids(1, 3, 4))
+    }
+
+    @Test func aNewEpochKeepsWhatHasAKeyOnly() {
+        var tier = tier(["a"], room: 8)
+        _ = tier.insert(entry(2, key: nil))
+        tier.hold(BlockID(1))
+        tier.hold(BlockID(2))
+        #expect(tier.releaseAll().freed == ids(2))
+        #expect(tier.heldCost == 0)
+        #expect(tier.entries(now: at(0)).map(\.key) == ["a"])
+    }
+
+    @Test func theAccountIsRightAfterManyRandomSteps() {
+        var random = SystemRandomNumberGenerator()
+        var tier = MemoryTier(costMax: 40_000)
+        var model: [BlockID: Int] = [:]
+        for number in 1...5_000 {
+            let key =
+                random.next(upperBound: 4 as UInt) == 0
+                ? nil : "k\(random.next(upperBound: 60 as UInt))"
+            let new = entry(
+                UInt64(number), key: key, bytes: Int(random.next(upperBound: 3_000 as UInt)))
+            var gone = tier.makeRoom(for: new.cost) ?? Departures()
+            gone.append(tier.insert(new))
+            model[new.block] = new.cost
+            if random.next(upperBound: 3 as UInt) == 0 { tier.hold(new.block) }
+            let other = BlockID(
+                UInt64(number) - min(UInt64(number) - 1, random.next(upperBound: 50)))
+            switch random.next(upperBound: 4 as UInt) {
+            case 0: gone.append(tier.release(other))
+            case 1: _ = tier.touch(other)
+            case 2: gone.append(tier.remove(key: "k\(random.next(upperBound: 60 as UInt))"))
+            default: gone.append(tier.lookup("k1", now: at(0)).1)
+            }
+            for block in gone.freed { #expect(model.removeValue(forKey: block) != nil) }
+            #expect(tier.cost == model.values.reduce(0, +))
+            #expect(tier.count == model.count)
+            #expect(tier.cost <= tier.costMax)
+            #expect(tier.heldCost <= tier.costMax / 4)
+        }
+    }
+}

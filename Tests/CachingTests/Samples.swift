@@ -1,0 +1,26 @@
+import ImageModel
+import Messages
+
+@testable import Caching
+
+/// Moments of a made-up calendar: seconds after its start.
+func at(_ seconds: Int64) -> UnixTime { UnixTime(milliseconds: 1_700_000_000_000 + seconds * 1000) }
+
+/// Bytes that look like nothing else and differ by seed.
+func sample(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
+    var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+    return (0..<count).map { _ in
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return UInt8(truncatingIfNeeded: state >> 24)
+    }
+}
+
+let jpegFacts = StoredMetadata(
+    info: ImageInfo(format: .jpeg, size: PixelSize(width: 640, height: 480), pages: 1))
+
+let originalFacts = StoredMetadata(
+    info: ImageInfo(
+        format: .webp, size: PixelSize(width: 3, height: 2), pages: 7, hasAlpha: true),
+    contentType: "image/webp; q=ü", etag: "\"abc\"", lastModified: nil, cacheControl: "")
