@@ -1,0 +1,69 @@
+internal import ImageModel
+internal import Messages
+
+extension CacheStage {
+    /// Reserves memory for a body in `results/`, and evicts for it what has to go.
+    func reserveResult(_ key: String?, length: Int) throws(ImageError) -> Body {
+        let cost = MemoryTier.cost(key: key, blockBytes: length)
+        guard let gone = memory.makeRoom(for: cost) else { throw Self.noRoom(length) }
+        apply(gone)
+        while true {
+            do { return try Body(results: results, length: length) } catch {
+                // The account says that there is room, the arena is not of that opinion: pieces of
+                // it may be too small, or evicted bodies still wait for the disk.
+                guard error.code == .arenaFull, let gone = memory.evictOne() else { throw error }
+                apply(gone)
+            }
+        }
+    }
+
+    /// Publishes a filled body and takes it into the memory tier; without a key it stays until it
+    /// is released or its room is needed.
+    func deliver(
+        _ body: Body, key: String?, _ metadata: StoredMetadata, expires: UnixTime?, _ now: UnixTime
+    ) {
+        body.publish()
+        let entry = MemoryEntry(
+            key: key, reference: body.reference, metadata: metadata, blockBytes: body.blockBytes,
+            expires: expires)
+        if let key { apply(memory.remove(key: key)) }
+        // Again, now that the size of the block is known: others go, never the new one.
+        if let gone = memory.makeRoom(for: entry.cost) { apply(gone) }
+        bodies[entry.block] = body
+        apply(memory.insert(entry))
+        notify(entry, now)
+    }
+
+    /// Tells the coordinator that it may answer the key of an entry.
+    func notify(_ entry: MemoryEntry, _ now: UnixTime) {
+        guard let key = entry.key else { return }
+        let left = entry.expires.map { UInt64(max(0, $0.milliseconds - now.milliseconds)) }
+        act(
+            .stored(
+                StoredNotice(
+                    key: key, reference: entry.reference, info: entry.metadata.info,
+                    expiresInMilliseconds: left)))
+    }
+
+    /// Holds a large block that an outcome names, until its release.
+    func holdIfLarge(_ reference: BlockReference) {
+        if reference.length >= UInt64(Self.largeBytes) { memory.hold(reference.block) }
+    }
+
+    /// Says and does what follows from entries that left the memory tier.
+    func apply(_ gone: Departures) {
+        counts.evictions += UInt64(gone.evicted.count)
+        var rest = gone.evicted[...]
+        while !rest.isEmpty {
+            act(.evicted(Array(rest.prefix(MessageLimits.idsMax))))
+            rest = rest.dropFirst(MessageLimits.idsMax)
+        }
+        for block in gone.freed { bodies[block] = nil }
+    }
+
+    static func noRoom(_ length: Int) -> ImageError {
+        ImageError(.arenaFull, "no room for a result of \(length) bytes; retry, or raise the limit")
+    }
+
+    static let tooMuchWaits = ImageError(.busy, "too many requests wait in the cache; retry")
+}

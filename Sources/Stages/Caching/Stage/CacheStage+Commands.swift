@@ -1,0 +1,101 @@
+public import ImageModel
+internal import Messages
+
+extension CacheStage {
+    /// Removes a key from tiers. `commanded` comes after the `evicted` that it causes, and after
+    /// the disk; a body that is being read or copied for that key is not kept.
+    public func remove(
+        _ key: String, from tiers: CacheTypes, command: CacheCommandID, now: UnixTime
+    ) -> [CacheAction] {
+        forget { $0 == key }
+        if tiers.contains(.memory) { apply(memory.remove(key: key)) }
+        if tiers.contains(.disk) {
+            touches.remove(key)
+            if let number = writeBehind.remove(key) { endWaiting(number, skipped: Self.removed) }
+            carryOut(.remove(key), command, now)
+        } else {
+            act(.commanded(command, true))
+        }
+        return settle(now)
+    }
+
+    /// Removes every key from tiers; otherwise as `remove`.
+    public func clear(
+        _ tiers: CacheTypes, command: CacheCommandID, now: UnixTime
+    ) -> [CacheAction] {
+        forget { _ in true }
+        if tiers.contains(.memory) { apply(memory.clear()) }
+        if tiers.contains(.disk) {
+            touches = []
+            for number in writeBehind.removeAll() { endWaiting(number, skipped: Self.removed) }
+            carryOut(.clear, command, now)
+        } else {
+            act(.commanded(command, true))
+        }
+        return settle(now)
+    }
+
+    /// Which tiers have a key, as far as memory knows: the memory tier, and what waits for the
+    /// disk. Does not count as use.
+    public func tiersInMemory(of key: String, now: UnixTime) -> CacheTypes {
+        var tiers = CacheTypes.none
+        if memory.contains(key, now: now) { tiers.insert(.memory) }
+        if writeBehind.write(of: key) != nil { tiers.insert(.disk) }
+        return tiers
+    }
+
+    /// Writes everything that is on its way to the disk, waits for the jobs that are under way, and
+    /// answers `drained` once. The caller gives no new jobs.
+    public func drain(now: UnixTime) -> [CacheAction] {
+        if draining == .no { draining = .asked }
+        return settle(now)
+    }
+
+    /// The next step to the end, where its time has come.
+    func continueDraining(_ now: UnixTime) {
+        if draining == .asked, writeBehind.isEmpty, !pending.values.contains(where: \.isWork) {
+            if !touches.isEmpty, ask(.touch(Array(touches)), .noting, now) { touches = [] }
+            draining = ask(.flush, .flushing, now) ? .flushing : .done
+        }
+        if draining == .done, !saidDrained {
+            saidDrained = true
+            act(.drained)
+        }
+    }
+
+    static let removed = "disk: removed meanwhile"
+
+    private func carryOut(_ work: DiskWork, _ command: CacheCommandID, _ now: UnixTime) {
+        if disk == nil {
+            act(.commanded(command, true))
+        } else if !ask(work, .commanding(command), now) {
+            act(.commanded(command, false))
+        }
+    }
+
+    /// Work under way must not bring back what is removed now: its bytes are delivered, not kept.
+    private func forget(_ matches: (String) -> Bool) {
+        for (ticket, work) in pending {
+            switch work {
+            case .locating(let job, var query) where matches(query.key):
+                query.promotes = false
+                pending[ticket] = .locating(job, query)
+            case .reading(let job, var query, let row, let body) where matches(query.key):
+                query.promotes = false
+                pending[ticket] = .reading(job, query, row, body)
+            case .copying(.query(let job, var query, let finding), let body)
+            where matches(query.key):
+                query.promotes = false
+                pending[ticket] = .copying(.query(job, query, finding), body)
+            case .copying(.store(let job, let store, var plan), let body)
+            where plan.key.map(matches) ?? false:
+                plan.key = nil
+                plan.toMemory = false
+                plan.toDisk = false
+                plan.skipped.append("removed meanwhile")
+                pending[ticket] = .copying(.store(job, store, plan), body)
+            default: break
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+internal import ImageModel
+public import Messages
+
+extension CacheStage {
+    /// Takes a job; its outcome is among these actions, or among later ones.
+    public func perform(_ job: Job, now: UnixTime) -> [CacheAction] {
+        let id = CacheJob(id: job.id, attempt: job.attempt)
+        switch job.work {
+        case .query(let work): query(id, work, now)
+        case .store(let work): store(id, work, now)
+        case .fetch, .decode, .transform:
+            let error = ImageError(
+                .protocolViolation, "the cache does no \(job.work.kind.name) job")
+            answer(id, .failed(error))
+        }
+        return settle(now)
+    }
+
+    /// Ends a job that nobody wants any more: it is answered at once. A store goes on without it.
+    public func cancel(_ id: JobID, now: UnixTime) -> [CacheAction] {
+        for (ticket, work) in pending {
+            guard let job = work.job, job.id == id else { continue }
+            withdraw(ticket, work)
+            answer(job, .failed(ImageError(.cancelled, "cancelled")))
+        }
+        for (number, waiting) in waiters {
+            for waiter in waiting where waiter.job.id == id {
+                answer(waiter.job, .failed(ImageError(.cancelled, "cancelled")))
+            }
+            waiters[number] = waiting.filter { $0.job.id != id }
+        }
+        return settle(now)
+    }
+
+    /// Takes the answers of the threads; to be called after `wake`.
+    public func collect(now: UnixTime) -> [CacheAction] {
+        for answer in inbox.takeAll() {
+            switch answer {
+            case .copy(let answer): copied(answer, now)
+            case .disk(let answer): answered(answer, now)
+            }
+        }
+        return settle(now)
+    }
+
+    /// These blocks were used; in batches, late is early enough.
+    public func touched(_ blocks: [BlockID]) {
+        for block in blocks {
+            if let key = memory.touch(block) { noteUse(key) }
+        }
+    }
+
+    /// These blocks have no receiver any more. Unknown ones are ignored.
+    public func release(_ blocks: [BlockID], now: UnixTime) -> [CacheAction] {
+        for block in blocks where staged.removeValue(forKey: block) == nil {
+            let gone = memory.release(block)
+            for freed in gone.freed { bodies[freed]?.releasedByReaders() }
+            apply(gone)
+        }
+        return settle(now)
+    }
+
+    /// A new life of the coordinator: its predecessor's jobs are not answered, and what only they
+    /// had is freed. Entries with keys stay, and so does what is on its way to the disk.
+    public func beginEpoch(now: UnixTime) -> [CacheAction] {
+        for (ticket, work) in pending where work.job != nil { withdraw(ticket, work) }
+        waiters = [:]
+        staged = [:]
+        apply(memory.releaseAll())
+        return settle(now)
+    }
+
+    /// The passing of time: about once a second.
+    public func tick(now: UnixTime) -> [CacheAction] {
+        if !touches.isEmpty, ask(.touch(Array(touches)), .noting, now) { touches = [] }
+        maintain(now)
+        return settle(now)
+    }
+
+    /// What is held and what was done.
+    public var statistics: CacheStatistics {
+        var all = counts
+        all.memoryEntries = memory.keyedCount
+        all.memoryBytes = memory.cost
+        all.heldBytes = memory.heldCost
+        all.stagedBlocks = staged.count
+        all.writeBehindCount = writeBehind.count
+        all.writeBehindBytes = writeBehind.bytes
+        all.writeBehindSkipped = writeBehind.skipped
+        return all
+    }
+
+    // MARK: - Inside
+
+    /// What follows from any step: the next write begins, and the end may be reached.
+    func settle(_ now: UnixTime) -> [CacheAction] {
+        pumpWrites(now)
+        continueDraining(now)
+        return takeActions()
+    }
+
+    func maintain(_ now: UnixTime) {
+        guard !isMaintaining, draining == .no else { return }
+        isMaintaining = ask(.maintain, .maintaining, now)
+    }
+
+    private func answered(_ answer: DiskAnswer, _ now: UnixTime) {
+        counts.disk = answer.status
+        guard let work = pending.removeValue(forKey: answer.ticket) else { return }
+        switch (work, answer.result) {
+        case (.locating(let job, let query), .located(let row)): located(row, job, query, now)
+        case (.reading(let job, let query, let row, let body), .read(let isWhole)):
+            didRead(isWhole, row, body, job, query, now)
+        case (.writing(let write), .written(let result)): didWrite(write, result)
+        case (.commanding(let id), .removed(let isDone)): act(.commanded(id, isDone))
+        case (.maintaining, .maintained(let more)):
+            isMaintaining = false
+            if more { maintain(now) }
+        case (.flushing, .done): draining = .done
+        default: break
+        }
+    }
+
+    /// Takes a job out of work that is under way: a query is dropped with its bytes, a store goes
+    /// on unanswered where something is kept.
+    private func withdraw(_ ticket: UInt64, _ work: PendingWork) {
+        if case .copying(.store(_, let store, let plan), let body) = work,
+            plan.toMemory || plan.toDisk
+        {
+            pending[ticket] = .copying(.store(nil, store, plan), body)
+        } else {
+            pending[ticket] = nil
+        }
+    }
+}

@@ -1,0 +1,114 @@
+internal import ImageModel
+internal import Messages
+
+extension CacheStage {
+    /// Asks the tiers in turn: memory, what waits for the disk, the disk.
+    func query(_ job: CacheJob, _ work: QueryWork, _ now: UnixTime) {
+        if work.tiers.contains(.memory), answerFromMemory(job, work, now) { return }
+        guard work.tiers.contains(.disk), disk != nil else { return miss(job) }
+        if let write = writeBehind.write(of: work.key) {
+            let finding = Finding(
+                tier: .disk, metadata: write.metadata,
+                expires: policy.disk.expiry(created: write.stored, stored: write.stored))
+            return give(.body(write.body), length: write.body.length, job, work, finding, now)
+        }
+        if !ask(.locate(work.key), .locating(job, work), now) {
+            answer(job, .failed(Self.tooMuchWaits))
+        }
+    }
+
+    private func answerFromMemory(_ job: CacheJob, _ work: QueryWork, _ now: UnixTime) -> Bool {
+        let (found, gone) = memory.lookup(work.key, now: now)
+        apply(gone)
+        guard let entry = found, let body = bodies[entry.block] else { return false }
+        noteUse(work.key)
+        switch work.destination {
+        case .results:
+            counts.memoryHits += 1
+            holdIfLarge(entry.reference)
+            // The coordinator asked, so it does not know that it could answer by itself.
+            notify(entry, now)
+            let hit = CacheHit(reference: entry.reference, tier: .memory, metadata: entry.metadata)
+            answer(job, .hit(hit))
+        case .staging:
+            let finding = Finding(
+                tier: .memory, metadata: entry.metadata, expires: entry.expires)
+            give(.body(body), length: body.length, job, work, finding, now)
+        }
+        return true
+    }
+
+    /// The disk has looked the key up: reserve its length, and read it straight into there.
+    func located(_ row: IndexRow?, _ job: CacheJob, _ work: QueryWork, _ now: UnixTime) {
+        // Another query may have brought it into memory meanwhile (sdwebimage.md §4.5).
+        if work.tiers.contains(.memory), answerFromMemory(job, work, now) { return }
+        guard let row else { return miss(job) }
+        do throws(ImageError) {
+            let body = try reserve(work, length: row.bodyLength)
+            let pending = PendingWork.reading(job, work, row, body)
+            if !ask(.read(work.key, row, body), pending, now) { throw Self.tooMuchWaits }
+        } catch {
+            answer(job, .failed(error))
+        }
+    }
+
+    /// The disk has read the body, or found it damaged.
+    func didRead(
+        _ isWhole: Bool, _ row: IndexRow, _ body: Body, _ job: CacheJob, _ work: QueryWork,
+        _ now: UnixTime
+    ) {
+        guard isWhole else { return miss(job) }
+        let finding = Finding(
+            tier: .disk, metadata: row.metadata,
+            expires: policy.disk.expiry(created: row.created, stored: row.stored))
+        found(body, job, work, finding, now)
+    }
+
+    /// Answers a query with a body that is filled.
+    func found(
+        _ body: Body, _ job: CacheJob, _ work: QueryWork, _ finding: Finding, _ now: UnixTime
+    ) {
+        if finding.tier == .memory { counts.memoryHits += 1 } else { counts.diskHits += 1 }
+        switch work.destination {
+        case .results:
+            let key = work.promotes ? work.key : nil
+            deliver(body, key: key, finding.metadata, expires: finding.expires, now)
+            holdIfLarge(body.reference)
+        case .staging: staged[body.reference.block] = body
+        }
+        answer(
+            job,
+            .hit(
+                CacheHit(
+                    reference: body.reference, tier: finding.tier, metadata: finding.metadata)))
+    }
+
+    private func give(
+        _ source: CopySource, length: Int, _ job: CacheJob, _ work: QueryWork, _ finding: Finding,
+        _ now: UnixTime
+    ) {
+        do {
+            let body = try reserve(work, length: length)
+            try fill(body, from: source, for: .query(job, work, finding), now)
+        } catch {
+            answer(job, .failed(error))
+        }
+    }
+
+    private func reserve(_ work: QueryWork, length: Int) throws(ImageError) -> Body {
+        switch work.destination {
+        case .results: try reserveResult(work.promotes ? work.key : nil, length: length)
+        case .staging: try Body(staging, length: length)
+        }
+    }
+
+    private func miss(_ job: CacheJob) {
+        counts.misses += 1
+        answer(job, .miss)
+    }
+
+    /// Remembers that a key was used, for the order in which the disk forgets.
+    func noteUse(_ key: String) {
+        if disk != nil, touches.count < Self.touchesMax { touches.insert(key) }
+    }
+}

@@ -1,0 +1,155 @@
+internal import ImageModel
+internal import Messages
+
+extension CacheStage {
+    /// Takes a copy of a payload: for its receiver, for the memory tier, for the disk.
+    func store(_ job: CacheJob, _ work: StoreWork, _ now: UnixTime) {
+        guard let length = Int(exactly: work.source.length) else {
+            let error = ImageError(.internalError, "a payload of \(work.source.length) bytes")
+            return answer(job, .failed(error))
+        }
+        var plan = plan(work, length: length)
+        do {
+            guard let body = try reserve(work, &plan, length: length) else {
+                return answer(job, .stored(report(plan)))
+            }
+            let source = CopySource.payload(work.source, source)
+            try fill(body, from: source, for: .store(job, work, plan), now)
+        } catch {
+            answer(job, .failed(error))
+        }
+    }
+
+    private func plan(_ work: StoreWork, length: Int) -> StorePlan {
+        var plan = StorePlan(
+            key: work.key, toMemory: work.key != nil && work.tiers.contains(.memory),
+            toDisk: work.key != nil && work.tiers.contains(.disk), isResult: false)
+        if plan.toDisk, disk == nil {
+            plan.toDisk = false
+            plan.skipped.append("disk: there is none")
+        }
+        if plan.toMemory, !fitsMemory(plan.key, length) {
+            plan.toMemory = false
+            plan.skipped.append("memory: \(length) bytes are over its limit")
+        }
+        plan.isResult = work.delivers || plan.toMemory
+        return plan
+    }
+
+    private func fitsMemory(_ key: String?, _ length: Int) -> Bool {
+        MemoryTier.cost(key: key, blockBytes: length) <= memory.costMax
+    }
+
+    /// Memory for the copy: `nil` where nobody wants it. A result that only the memory tier wanted
+    /// may still go to the disk when `results/` is full.
+    private func reserve(
+        _ work: StoreWork, _ plan: inout StorePlan, length: Int
+    ) throws(ImageError) -> Body? {
+        if plan.isResult {
+            do {
+                return try reserveResult(plan.key, length: length)
+            } catch {
+                if work.delivers { throw error }
+                plan.toMemory = false
+                plan.isResult = false
+                plan.skipped.append("memory: \(error.message)")
+            }
+        }
+        guard plan.toDisk, let key = plan.key else { return nil }
+        guard writeBehind.hasRoom(key: key, length: length) else {
+            plan.toDisk = false
+            plan.skipped.append(Self.writeBehindFull)
+            return nil
+        }
+        return try Body(heap, length: length)
+    }
+
+    /// The copy is there: hand it to those it is for, and answer now or after the disk.
+    func store(
+        _ body: Body, _ job: CacheJob?, _ work: StoreWork, _ plan: StorePlan, _ now: UnixTime
+    ) {
+        var plan = plan
+        if plan.isResult, plan.toMemory || (work.delivers && job != nil) {
+            let key = plan.toMemory ? plan.key : nil
+            let expires =
+                plan.toDisk ? policy.disk.expiry(created: now, stored: now) : nil
+            deliver(body, key: key, work.metadata, expires: expires, now)
+        }
+        let write = writeLater(body, work, &plan, now)
+        var report = report(plan)
+        if work.delivers, job != nil {
+            report.delivered = body.reference
+            holdIfLarge(body.reference)
+        }
+        guard let write, work.waitsForDisk, let job else { return answer(job, .stored(report)) }
+        waiters[write, default: []].append(StoreWaiter(job: job, report: report))
+    }
+
+    /// Puts a body on its way to the disk; its number there.
+    private func writeLater(
+        _ body: Body, _ work: StoreWork, _ plan: inout StorePlan, _ now: UnixTime
+    ) -> UInt64? {
+        guard plan.toDisk, let key = plan.key else { return nil }
+        let added = writeBehind.add(key: key, body: body, metadata: work.metadata, stored: now)
+        guard let (number, replaced) = added else {
+            plan.toDisk = false
+            plan.skipped.append(Self.writeBehindFull)
+            return nil
+        }
+        if let replaced, let others = waiters.removeValue(forKey: replaced) {
+            // Their key is on its way all the same.
+            waiters[number] = others
+        }
+        return number
+    }
+
+    private func report(_ plan: StorePlan) -> StoreReport {
+        var tiers = CacheTypes.none
+        if plan.toMemory { tiers.insert(.memory) }
+        if plan.toDisk { tiers.insert(.disk) }
+        let skipped = plan.skipped.joined(separator: "; ")
+        return StoreReport(
+            delivered: nil, tiers: tiers, skipped: skipped.isEmpty ? nil : skipped)
+    }
+
+    private static let writeBehindFull = "disk: the write-behind is full"
+
+    // MARK: - Disk
+
+    /// Begins the next write, where none is under way.
+    func pumpWrites(_ now: UnixTime) {
+        guard let write = writeBehind.next() else { return }
+        if !ask(.write(write), .writing(write), now) {
+            didWrite(write, .skipped("disk: \(Self.tooMuchWaits.message)"))
+        }
+    }
+
+    /// A write has ended: answer those who waited for it.
+    func didWrite(_ write: PendingWrite, _ result: DiskWriteResult) {
+        writeBehind.finish()
+        if result != .stored { counts.diskSkipped += 1 }
+        endWaiting(write.number, skipped: result.reason)
+    }
+
+    /// Answers the jobs that waited for a write; `skipped` says why it did not happen.
+    func endWaiting(_ number: UInt64, skipped: String?) {
+        for waiter in waiters.removeValue(forKey: number) ?? [] {
+            var report = waiter.report
+            if let skipped {
+                report.tiers.remove(.disk)
+                report.skipped = [report.skipped, skipped].compactMap { $0 }.joined(separator: "; ")
+            }
+            answer(waiter.job, .stored(report))
+        }
+    }
+}
+
+extension DiskWriteResult {
+    /// Why the entry is not there.
+    var reason: String? {
+        switch self {
+        case .stored: nil
+        case .skipped(let reason): reason
+        }
+    }
+}

@@ -1,0 +1,29 @@
+/// What the cache worker holds and did, for status.
+public struct CacheStatistics: Sendable, Hashable {
+    /// Entries with a key in the memory tier.
+    public var memoryEntries = 0
+    /// Bytes of the memory tier and of what is being delivered.
+    public var memoryBytes = 0
+    /// Bytes that receivers have not released yet.
+    public var heldBytes = 0
+    /// Blocks staged for decoders.
+    public var stagedBlocks = 0
+    /// Bodies that wait for the disk.
+    public var writeBehindCount = 0
+    /// Their bytes.
+    public var writeBehindBytes = 0
+    /// Stores that skipped the disk since the write-behind was full.
+    public var writeBehindSkipped: UInt64 = 0
+    /// Stores that the disk did not take.
+    public var diskSkipped: UInt64 = 0
+    /// Queries answered from memory.
+    public var memoryHits: UInt64 = 0
+    /// Queries answered from the disk, or on the way there.
+    public var diskHits: UInt64 = 0
+    /// Queries that found nothing.
+    public var misses: UInt64 = 0
+    /// Blocks that lost their keys.
+    public var evictions: UInt64 = 0
+    /// The disk tier as of its last answer; `nil` where there is none, or before the first.
+    public var disk: DiskStatus?
+}

@@ -1,0 +1,75 @@
+internal import ImageModel
+internal import Messages
+
+/// A job of the cache that is not answered yet.
+struct CacheJob: Sendable {
+    let id: JobID
+    let attempt: UInt32
+}
+
+/// What goes on when a thread answers.
+enum PendingWork {
+    /// A query whose key is looked up on the disk.
+    case locating(CacheJob, QueryWork)
+    /// A query whose body is being read from the disk.
+    case reading(CacheJob, QueryWork, IndexRow, Body)
+    /// A body that is being copied.
+    case copying(Filling, Body)
+    /// The write under way.
+    case writing(PendingWrite)
+    /// A command that the disk carries out.
+    case commanding(CacheCommandID)
+    /// Housekeeping.
+    case maintaining
+    /// The last thing before the end.
+    case flushing
+    /// Nothing waits for it.
+    case noting
+}
+
+extension PendingWork {
+    /// The job that it answers.
+    var job: CacheJob? {
+        switch self {
+        case .locating(let job, _), .reading(let job, _, _, _): job
+        case .copying(.query(let job, _, _), _): job
+        case .copying(.store(let job, _, _), _): job
+        case .writing, .commanding, .maintaining, .flushing, .noting: nil
+        }
+    }
+
+    /// Whether the process must not end before it: somebody waits, or something is to be kept.
+    var isWork: Bool {
+        switch self {
+        case .locating, .reading, .copying, .writing, .commanding: true
+        case .maintaining, .flushing, .noting: false
+        }
+    }
+}
+
+/// What a body is for, once it is filled.
+enum Filling {
+    /// The answer of a query.
+    case query(CacheJob, QueryWork, Finding)
+    /// What a store keeps; `nil` where its job was cancelled and only the store goes on.
+    case store(CacheJob?, StoreWork, StorePlan)
+}
+
+/// Where a query found its body.
+struct Finding: Sendable {
+    let tier: CacheTypes
+    let metadata: StoredMetadata
+    let expires: UnixTime?
+}
+
+/// What a store will do with its body.
+struct StorePlan: Sendable {
+    /// `nil` where it is kept nowhere.
+    var key: String?
+    var toMemory: Bool
+    var toDisk: Bool
+    /// In `results/`, and not in private memory.
+    var isResult: Bool
+    /// Why a tier that was asked for does not get it.
+    var skipped: [String] = []
+}
