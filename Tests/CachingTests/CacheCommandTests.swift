@@ -1,0 +1,85 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Caching
+
+@Suite struct CacheCommandTests {
+    @Test func aRemovedKeyIsGoneFromBothTiersAndSaysSoInOrder() throws {
+        let disk = try DiskFixture()
+        let cache = try StageFixture(disk.path)
+        _ = try cache.put("a", sample(40_000))
+        _ = try cache.put("b", sample(40_000))
+        let block = try #require(cache.stage.memory.entries(now: at(0)).first).block
+        #expect(
+            try cache.command { cache.stage.remove("a", from: .all, command: $0, now: at(0)) })
+        let evicted = try #require(cache.actions.firstIndex(of: .evicted([block])))
+        let commanded = try #require(
+            cache.actions.firstIndex {
+                if case .commanded = $0 { true } else { false }
+            })
+        #expect(evicted < commanded)
+        #expect(try cache.query("a") == .miss)
+        #expect(try cache.get("b") != nil)
+    }
+
+    @Test func clearingOneTierLeavesTheOther() throws {
+        let disk = try DiskFixture()
+        let cache = try StageFixture(disk.path)
+        _ = try cache.put("a", sample(40_000))
+        #expect(try cache.command { cache.stage.clear(.memory, command: $0, now: at(0)) })
+        #expect(try cache.query("a", .memory) == .miss)
+        #expect(try cache.get("a", .disk) != nil, "and promoted again")
+        #expect(try cache.command { cache.stage.clear(.disk, command: $0, now: at(0)) })
+        #expect(try cache.query("a", .disk) == .miss)
+        #expect(try cache.get("a", .memory) != nil)
+    }
+
+    @Test func removalReachesWhatIsBeingReadAndDoesNotBringItBack() throws {
+        let disk = try DiskFixture()
+        let cache = try StageFixture(disk.path)
+        _ = try cache.put("a", sample(2 << 20), .disk)
+        let id = cache.begin(
+            .query(QueryWork(key: "a", tiers: .all, destination: .results, promotes: true)))
+        #expect(
+            try cache.command { cache.stage.remove("a", from: .all, command: $0, now: at(0)) })
+        _ = try cache.wait { cache.outcome(id) }
+        #expect(try cache.query("a", .memory) == .miss)
+        #expect(try cache.query("a", .disk) == .miss)
+    }
+
+    @Test func removalReachesWhatIsBeingStored() throws {
+        let disk = try DiskFixture()
+        let cache = try StageFixture(disk.path)
+        let id = cache.begin(cache.storing("a", sample(3 << 20), .all, delivers: true))
+        #expect(try cache.command { cache.stage.clear(.all, command: $0, now: at(0)) })
+        guard case .stored(let report) = try cache.wait({ cache.outcome(id) }) else {
+            Issue.record("delivered all the same")
+            return
+        }
+        #expect(cache.results.read(try #require(report.delivered)) == sample(3 << 20))
+        #expect(report.tiers == .none)
+        #expect(report.skipped == "removed meanwhile")
+        #expect(try cache.query("a") == .miss)
+    }
+
+    @Test func aStoreThatWaitsForTheDiskIsAnsweredWhenItsKeyIsRemoved() throws {
+        let disk = try DiskFixture()
+        let cache = try StageFixture(disk.path)
+        // The first write is under way, so the second waits.
+        let first = cache.begin(cache.storing("a", sample(500_000), .disk))
+        let second = cache.begin(cache.storing("b", sample(500_000), .disk))
+        #expect(
+            try cache.command { cache.stage.remove("b", from: .disk, command: $0, now: at(0)) })
+        guard case .stored(let report) = try cache.wait({ cache.outcome(second) }),
+            case .stored(let other) = try cache.wait({ cache.outcome(first) })
+        else {
+            Issue.record("both are answered")
+            return
+        }
+        #expect(report.skipped == "disk: removed meanwhile")
+        #expect(report.tiers == .none)
+        #expect(other.tiers == .disk)
+        #expect(try cache.query("b") == .miss)
+    }
+}

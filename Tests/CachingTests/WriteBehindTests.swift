@@ -1,0 +1,102 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Caching
+
+private func body(_ bytes: Int) throws -> Body { try Body(HeapSpace(), length: bytes) }
+
+@Suite struct WriteBehindTests {
+    @Test func itAnswersFromTheStoreToTheCommit() throws {
+        var queue = WriteBehind(bytesMax: 1 << 20)
+        _ = queue.add(key: "a", body: try body(100), metadata: jpegFacts, stored: at(0))
+        #expect(queue.write(of: "a")?.body.length == 100)
+        #expect(queue.next()?.key == "a")
+        #expect(queue.write(of: "a") != nil, "still under way")
+        #expect(queue.next() == nil, "one at a time")
+        queue.finish()
+        #expect(queue.write(of: "a") == nil)
+        #expect(queue.isEmpty)
+        #expect(queue.bytes == 0)
+    }
+
+    @Test func whatIsOverTheBoundIsSkippedAndCounted() throws {
+        var queue = WriteBehind(bytesMax: 3_000)
+        #expect(
+            queue.add(key: "a", body: try body(2_000), metadata: jpegFacts, stored: at(0)) != nil)
+        #expect(
+            queue.add(key: "b", body: try body(2_000), metadata: jpegFacts, stored: at(0)) == nil)
+        #expect(queue.skipped == 1)
+        #expect(queue.write(of: "b") == nil)
+        #expect(queue.bytes == 2_000 + 1 + MemoryTier.overhead)
+    }
+
+    @Test func aNewerBodyOfAKeyTakesThePlaceOfOneThatWaits() throws {
+        var queue = WriteBehind(bytesMax: 3_000)
+        let first = try #require(
+            queue.add(key: "a", body: try body(2_000), metadata: jpegFacts, stored: at(0)))
+        let second = try #require(
+            queue.add(key: "a", body: try body(2_100), metadata: jpegFacts, stored: at(1)))
+        #expect(second.replaced == first.number)
+        #expect(queue.count == 1)
+        #expect(queue.next()?.body.length == 2_100)
+    }
+
+    @Test func aNewerBodyWaitsBehindOneThatIsUnderWay() throws {
+        var queue = WriteBehind(bytesMax: 1 << 20)
+        _ = queue.add(key: "a", body: try body(1), metadata: jpegFacts, stored: at(0))
+        _ = queue.next()
+        _ = queue.add(key: "a", body: try body(2), metadata: jpegFacts, stored: at(1))
+        #expect(queue.write(of: "a")?.body.length == 2)
+        queue.finish()
+        #expect(queue.write(of: "a")?.body.length == 2)
+        #expect(queue.next()?.body.length == 2)
+    }
+
+    @Test func aRemovedKeyIsNotWrittenAndAnswersNoMore() throws {
+        var queue = WriteBehind(bytesMax: 1 << 20)
+        let number = try #require(
+            queue.add(key: "a", body: try body(1), metadata: jpegFacts, stored: at(0))
+        ).number
+        _ = queue.add(key: "b", body: try body(1), metadata: jpegFacts, stored: at(0))
+        #expect(queue.remove("a") == number)
+        #expect(queue.remove("absent") == nil)
+        #expect(queue.write(of: "a") == nil)
+        #expect(queue.next()?.key == "b")
+        #expect(queue.removeAll() == [])
+        #expect(queue.write(of: "b") == nil, "under way, but nobody is to find it")
+        queue.finish()
+        #expect(queue.bytes == 0)
+    }
+
+    @Test func aQueryBeforeTheDiskHasItIsAHit() throws {
+        let disk = try DiskFixture()
+        let cache = try StageFixture(disk.path)
+        for number in 0..<20 {
+            _ = cache.begin(
+                cache.storing(
+                    "k\(number)", sample(40_000, seed: UInt64(number)), .disk, waits: false))
+        }
+        // Nothing was collected yet: all but the first are still waiting.
+        let id = cache.begin(
+            .query(QueryWork(key: "k19", tiers: .disk, destination: .results, promotes: false)))
+        guard case .hit(let hit)? = cache.outcome(id) else {
+            Issue.record("answered at once")
+            return
+        }
+        #expect(hit.tier == .disk)
+        #expect(cache.results.read(hit.reference) == sample(40_000, seed: 19))
+        #expect(cache.stage.tiersInMemory(of: "k19", now: at(0)) == .disk)
+    }
+
+    @Test func aStoreOverTheBoundSaysSoAndIsCounted() throws {
+        let disk = try DiskFixture()
+        let cache = try StageFixture(disk.path, policy: CachePolicy(writeBehindBytesMax: 100_000))
+        let report = try cache.put("big", sample(200_000))
+        #expect(report.tiers == .memory)
+        #expect(report.skipped == "disk: the write-behind is full")
+        let diskOnly = try cache.put("big", sample(200_000), .disk)
+        #expect(diskOnly.tiers == .none)
+        #expect(cache.stage.statistics.writeBehindSkipped == 2)
+    }
+}
