@@ -52,8 +52,13 @@ final class WorkThread<Request: Sendable, Answer: Sendable>: Sendable {
         thread = Mutex(
             try Thread(name: name) {
                 let answer = make()
-                while let requests = shared.take() {
-                    for request in requests { deliver(answer(request)) }
+                while var requests = shared.take() {
+                    requests.reverse()
+                    while !requests.isEmpty {
+                        // What a request holds is let go before its answer is seen.
+                        let result = answer(requests.removeLast())
+                        deliver(result)
+                    }
                 }
             })
     }
