@@ -1,1 +1,127 @@
+// One plain function per libvips operation that the project uses: no variadics, no GObject macros,
+// no libvips types, so that Swift can import it.
+//
+// Rules that every function keeps: it answers 0, or -1 with the reason in libvips' error buffer;
+// an out-parameter is set to NULL first and holds a new reference only after 0.
 #pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct _VipsImage *cvips_image;
+
+// library.c
+typedef void (*cvips_log)(int level, const char *domain, const char *message);
+int cvips_start(cvips_log log);
+void cvips_set_concurrency(int threads);
+size_t cvips_memory_in_use(void);
+// The text of the error buffer, which is emptied. Free with `cvips_free`.
+char *cvips_take_error(void);
+void cvips_free(void *memory);
+void cvips_unref(cvips_image image);
+
+// load.c: the bytes must outlive the image. A damaged or short file fails when pixels are made.
+int cvips_load_jpeg(const void *bytes, size_t count, int shrink, cvips_image *out);
+int cvips_load_png(const void *bytes, size_t count, cvips_image *out);
+int cvips_load_webp(const void *bytes, size_t count, double scale, cvips_image *out);
+int cvips_load_gif(const void *bytes, size_t count, cvips_image *out);
+
+// memory.c
+// 8-bit bands, rows without padding; the pixels must outlive the image.
+int cvips_wrap(const void *pixels, size_t count, int width, int height, int bands,
+               cvips_image *out);
+// Makes all pixels once, into memory that the new image owns.
+int cvips_copy_memory(cvips_image in, cvips_image *out);
+// Makes all pixels and writes them to `pixels`, which holds exactly `count` bytes.
+int cvips_write(cvips_image in, void *pixels, size_t count);
+
+// header.c
+typedef enum {
+    CVIPS_COLOUR_OTHER = 0,
+    CVIPS_COLOUR_GREY,
+    CVIPS_COLOUR_GREY16,
+    CVIPS_COLOUR_RGB,
+    CVIPS_COLOUR_RGB16,
+    CVIPS_COLOUR_CMYK,
+} cvips_colour;
+typedef struct {
+    int width;
+    int height;
+    int bands;
+    int bytes_per_band;
+    int pages;
+    int orientation;
+    int has_alpha;
+    int interlaced;
+    cvips_colour colour;
+} cvips_header;
+void cvips_read_header(cvips_image image, cvips_header *header);
+// The embedded ICC profile, owned by the image; NULL without one.
+const void *cvips_profile(cvips_image image, size_t *count);
+
+// resample.c
+// Lanczos 3; factors are at least 1; a box filter first where the factor is above 2 × `gap`.
+int cvips_reduce_h(cvips_image in, double factor, double gap, cvips_image *out);
+int cvips_reduce_v(cvips_image in, double factor, double gap, cvips_image *out);
+// Bicubic; factors are at least 1; the result is exactly `width` × `height`, and its top left corner
+// is at `left`, `top` of `in`, in fractions of a pixel.
+int cvips_enlarge(cvips_image in, double horizontal, double vertical, double left, double top,
+                  int width, int height, cvips_image *out);
+
+// geometry.c
+int cvips_extract(cvips_image in, int left, int top, int width, int height, cvips_image *out);
+// What lies outside `in` gets `background`, one value for each band.
+int cvips_embed(cvips_image in, int left, int top, int width, int height,
+                const double *background, int bands, cvips_image *out);
+// What lies outside `in` repeats its edge.
+int cvips_extend(cvips_image in, int left, int top, int width, int height, cvips_image *out);
+// `quarters` clockwise: 1, 2 or 3.
+int cvips_rotate(cvips_image in, int quarters, cvips_image *out);
+int cvips_flip_horizontal(cvips_image in, cvips_image *out);
+int cvips_flip_vertical(cvips_image in, cvips_image *out);
+
+// colour.c
+int cvips_to_srgb(cvips_image in, cvips_image *out);
+int cvips_to_grey(cvips_image in, cvips_image *out);
+// By the embedded profile; 8 or 16 bits as the input has them.
+int cvips_profile_to_srgb(cvips_image in, cvips_image *out);
+int cvips_extract_bands(cvips_image in, int first, int count, cvips_image *out);
+// To the nearest value.
+int cvips_cast_uchar(cvips_image in, cvips_image *out);
+
+// alpha.c
+int cvips_premultiply(cvips_image in, cvips_image *out);
+int cvips_unpremultiply(cvips_image in, cvips_image *out);
+int cvips_flatten(cvips_image in, double red, double green, double blue, cvips_image *out);
+int cvips_add_alpha(cvips_image in, cvips_image *out);
+
+// save.c: `write` takes all `count` bytes and answers 0, or ends the save with another value.
+typedef int (*cvips_sink)(void *context, const void *bytes, size_t count);
+typedef struct {
+    int quality;
+    int progressive;
+    int optimise_coding;
+    int strip;
+} cvips_jpeg_options;
+typedef struct {
+    int compression;
+    int filter_bits;
+    int interlace;
+    int strip;
+} cvips_png_options;
+typedef struct {
+    int quality;
+    int lossless;
+    int effort;
+    int strip;
+} cvips_webp_options;
+int cvips_save_jpeg(cvips_image in, cvips_jpeg_options options, cvips_sink sink, void *context);
+int cvips_save_png(cvips_image in, cvips_png_options options, cvips_sink sink, void *context);
+int cvips_save_webp(cvips_image in, cvips_webp_options options, cvips_sink sink, void *context);
+
+// progress.c: `stop` is called as pixels of `image`, or of what is made from it, are computed; when
+// it answers non-zero, the computation fails with a text that says "killed". `release` is called
+// once with `context`, when the image goes.
+typedef int (*cvips_stop)(void *context);
+typedef void (*cvips_release)(void *context);
+void cvips_watch(cvips_image image, cvips_stop stop, void *context, cvips_release release);

@@ -1,0 +1,38 @@
+internal import CVipsShims
+
+/// What is known of an image before its pixels.
+public struct VipsHeader: Equatable, Sendable {
+    /// How the bands are to be read.
+    public enum Colour: Sendable {
+        case grey, grey16, rgb, rgb16, cmyk, other
+    }
+
+    /// Size of one page in pixels, as stored: `orientation` not applied.
+    public let width: Int
+    public let height: Int
+    /// Including alpha.
+    public let bands: Int
+    public let bytesPerBand: Int
+    public let colour: Colour
+    public let hasAlpha: Bool
+    /// Number of pages or frames in the bytes; 1 where the format has none.
+    public let pages: Int
+    /// EXIF orientation, 1 to 8; 1 where the bytes say nothing.
+    public let orientation: Int
+    /// Whether the decoder must keep the whole image in memory (progressive JPEG, Adam7 PNG).
+    public let isInterlaced: Bool
+}
+
+extension VipsHeader.Colour {
+    init(_ colour: cvips_colour) {
+        self =
+            switch colour {
+            case CVIPS_COLOUR_GREY: .grey
+            case CVIPS_COLOUR_GREY16: .grey16
+            case CVIPS_COLOUR_RGB: .rgb
+            case CVIPS_COLOUR_RGB16: .rgb16
+            case CVIPS_COLOUR_CMYK: .cmyk
+            default: .other
+            }
+    }
+}

@@ -1,0 +1,32 @@
+internal import CVipsShims
+
+extension VipsImage {
+    /// 8-bit sRGB, by what the header says of the colours; an embedded profile is ignored. An
+    /// alpha band stays.
+    public func convertedToSRGB() throws(VipsError) -> VipsImage {
+        try derive("colourspace") { cvips_to_srgb($0, $1) }
+    }
+
+    /// 8-bit grey with the tone curve of sRGB; as `convertedToSRGB`.
+    public func convertedToGrey() throws(VipsError) -> VipsImage {
+        try derive("colourspace") { cvips_to_grey($0, $1) }
+    }
+
+    /// sRGB by the embedded profile, relative colorimetric, in as many bits (8 or 16) as this
+    /// image has. An alpha band stays.
+    ///
+    /// - Throws: `internal` where there is no profile, or none that can be used.
+    public func convertedToSRGBByProfile() throws(VipsError) -> VipsImage {
+        try derive("icc_transform") { cvips_profile_to_srgb($0, $1) }
+    }
+
+    /// `count` bands from `first` on.
+    public func bands(from first: Int, count: Int) throws(VipsError) -> VipsImage {
+        try derive("extract_band") { cvips_extract_bands($0, CInt(first), CInt(count), $1) }
+    }
+
+    /// The nearest values in 8 bits a band, cut off at 0 and 255.
+    public func castToBytes() throws(VipsError) -> VipsImage {
+        try derive("cast") { cvips_cast_uchar($0, $1) }
+    }
+}

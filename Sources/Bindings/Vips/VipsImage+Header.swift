@@ -1,0 +1,29 @@
+internal import CVipsShims
+
+extension VipsImage {
+    /// Width in pixels.
+    public var width: Int { header.width }
+
+    /// Height in pixels.
+    public var height: Int { header.height }
+
+    /// What is known without computing pixels.
+    public var header: VipsHeader {
+        var raw = cvips_header()
+        withExtendedLifetime(self) { cvips_read_header(pointer, &raw) }
+        return VipsHeader(
+            width: Int(raw.width), height: Int(raw.height), bands: Int(raw.bands),
+            bytesPerBand: Int(raw.bytes_per_band), colour: VipsHeader.Colour(raw.colour),
+            hasAlpha: raw.has_alpha != 0, pages: Int(raw.pages),
+            orientation: Int(raw.orientation), isInterlaced: raw.interlaced != 0)
+    }
+
+    /// Hands the embedded ICC profile to `body`, for that call only; nil without a profile.
+    public func withProfile<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
+        withExtendedLifetime(self) {
+            var count = 0
+            guard let profile = cvips_profile(pointer, &count) else { return nil }
+            return body(UnsafeRawBufferPointer(start: profile, count: count))
+        }
+    }
+}

@@ -1,0 +1,40 @@
+internal import CVipsShims
+
+extension VipsImage {
+    /// Pixels that are there already: 8 bits a band, bands interleaved, rows without padding.
+    ///
+    /// - Parameters:
+    ///   - pixels: exactly `width` × `height` × `bands` bytes; must stay valid and unchanged while
+    ///     the image or anything derived from it lives; `owner` can see to that.
+    ///   - bands: 1 grey, 2 grey and alpha, 3 sRGB, 4 sRGB and alpha.
+    public static func pixels(
+        _ pixels: UnsafeRawBufferPointer, width: Int, height: Int, bands: Int,
+        owner: AnyObject? = nil
+    ) throws(VipsError) -> VipsImage {
+        try make("new_from_memory", owner: owner) { out in
+            cvips_wrap(
+                pixels.baseAddress, pixels.count, CInt(width), CInt(height), CInt(bands), out)
+        }
+    }
+
+    /// Computes all pixels, into memory that the new image owns: for operations that ask for rows
+    /// in another order than a decoder makes them.
+    public func copiedToMemory() throws(VipsError) -> VipsImage {
+        try withExtendedLifetime(self) { () throws(VipsError) -> VipsImage in
+            try Self.make("copy_memory", owner: owner, otherwise: .corrupt) { out in
+                cvips_copy_memory(pointer, out)
+            }
+        }
+    }
+
+    /// Computes all pixels straight into `pixels`, which must hold exactly `width` × `height` ×
+    /// `bands` bytes; the image must be of 8 bits.
+    ///
+    /// - Throws: `corrupt` where the pixels come from damaged bytes, `killed`, `internal`.
+    public func write(to pixels: UnsafeMutableRawBufferPointer) throws(VipsError) {
+        let result = withExtendedLifetime(self) {
+            cvips_write(pointer, pixels.baseAddress, pixels.count)
+        }
+        guard result == 0 else { throw VipsError.take("write", otherwise: .corrupt) }
+    }
+}

@@ -1,0 +1,53 @@
+// CVips is imported for its link line, which acts only where Swift imports the module.
+internal import CVips
+internal import CVipsShims
+internal import Synchronization
+
+/// libvips, started: whoever holds a value may make images.
+///
+/// The operation cache is off, all loaders but JPEG, PNG, WebP and GIF are blocked, and nothing is
+/// written to stderr: what libvips warns of goes to `onWarning`.
+public struct VipsLibrary: Sendable {
+    /// Takes one message of libvips or GLib; called on any thread, also on those of libvips.
+    public typealias WarningHandler = @Sendable (_ domain: String, _ message: String) -> Void
+
+    private static let warningHandler = Mutex<WarningHandler?>(nil)
+
+    /// The result of the one start of this process: libvips cannot be started twice.
+    private static let started: Result<Void, VipsError> = {
+        guard cvips_start(passWarning) == 0 else {
+            return .failure(VipsError.take("vips_init", otherwise: .internal))
+        }
+        return .success(())
+    }()
+
+    /// Starts libvips the first time it is called in a process; later calls only set what they
+    /// are given.
+    ///
+    /// - Parameters:
+    ///   - concurrency: threads for each image computed, process-wide; 1 where the processes are
+    ///     the parallelism. At least 1, at most 1024.
+    ///   - onWarning: replaces the handler of an earlier call, unless it is nil.
+    /// - Throws: `VipsError` of kind `internal` when libvips cannot start.
+    public init(concurrency: Int = 1, onWarning: WarningHandler? = nil) throws(VipsError) {
+        precondition((1...1024).contains(concurrency), "concurrency is a number of threads")
+        if let onWarning { Self.warningHandler.withLock { $0 = onWarning } }
+        try Self.started.get()
+        cvips_set_concurrency(Int32(concurrency))
+    }
+
+    /// Bytes that libvips holds for pixels at the moment, in all threads.
+    public var pixelBytesInUse: Int { cvips_memory_in_use() }
+
+    fileprivate static func warn(_ domain: String, _ message: String) {
+        let handler = warningHandler.withLock { $0 }
+        handler?(domain, message)
+    }
+}
+
+private func passWarning(
+    level: CInt, domain: UnsafePointer<CChar>?, message: UnsafePointer<CChar>?
+) {
+    guard let domain, let message else { return }
+    VipsLibrary.warn(String(cString: domain), String(cString: message))
+}

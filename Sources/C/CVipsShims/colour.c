@@ -1,0 +1,40 @@
+#include <vips/vips.h>
+
+#include "CVipsShims.h"
+
+int cvips_to_srgb(cvips_image in, cvips_image *out) {
+    *out = NULL;
+    return vips_colourspace(in, out, VIPS_INTERPRETATION_sRGB, NULL);
+}
+
+int cvips_to_grey(cvips_image in, cvips_image *out) {
+    *out = NULL;
+    return vips_colourspace(in, out, VIPS_INTERPRETATION_B_W, NULL);
+}
+
+int cvips_profile_to_srgb(cvips_image in, cvips_image *out) {
+    *out = NULL;
+    // libvips 8.14 casts the alpha band to the depth of the result without scaling it, so the
+    // depth must not change here.
+    return vips_icc_transform(in, out, "srgb", "embedded", TRUE, "intent",
+                              VIPS_INTENT_RELATIVE, "depth",
+                              in->BandFmt == VIPS_FORMAT_USHORT ? 16 : 8, NULL);
+}
+
+int cvips_extract_bands(cvips_image in, int first, int count, cvips_image *out) {
+    *out = NULL;
+    return vips_extract_band(in, out, first, "n", count, NULL);
+}
+
+int cvips_cast_uchar(cvips_image in, cvips_image *out) {
+    *out = NULL;
+    if (!vips_band_format_isfloat(in->BandFmt))
+        return vips_cast_uchar(in, out, NULL);
+    VipsImage *whole = NULL;
+    // A cast cuts the fraction off.
+    if (vips_rint(in, &whole, NULL))
+        return -1;
+    int result = vips_cast_uchar(whole, out, NULL);
+    g_object_unref(whole);
+    return result;
+}

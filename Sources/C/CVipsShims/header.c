@@ -1,0 +1,46 @@
+#include <vips/vips.h>
+
+#include "CVipsShims.h"
+
+static cvips_colour colour(VipsImage *image) {
+    switch (vips_image_guess_interpretation(image)) {
+    case VIPS_INTERPRETATION_B_W:
+        return CVIPS_COLOUR_GREY;
+    case VIPS_INTERPRETATION_GREY16:
+        return CVIPS_COLOUR_GREY16;
+    case VIPS_INTERPRETATION_sRGB:
+    case VIPS_INTERPRETATION_RGB:
+        return CVIPS_COLOUR_RGB;
+    case VIPS_INTERPRETATION_RGB16:
+        return CVIPS_COLOUR_RGB16;
+    case VIPS_INTERPRETATION_CMYK:
+        return CVIPS_COLOUR_CMYK;
+    default:
+        return CVIPS_COLOUR_OTHER;
+    }
+}
+
+static int flag(VipsImage *image, const char *name) {
+    return vips_image_get_typeof(image, name) != 0;
+}
+
+void cvips_read_header(cvips_image image, cvips_header *header) {
+    header->width = image->Xsize;
+    header->height = image->Ysize;
+    header->bands = image->Bands;
+    header->bytes_per_band = (int)vips_format_sizeof_unsafe(image->BandFmt);
+    header->pages = vips_image_get_n_pages(image);
+    header->orientation = vips_image_get_orientation(image);
+    header->has_alpha = vips_image_hasalpha(image);
+    header->interlaced = flag(image, "interlaced");
+    header->colour = colour(image);
+}
+
+const void *cvips_profile(cvips_image image, size_t *count) {
+    const void *profile = NULL;
+    *count = 0;
+    if (!flag(image, VIPS_META_ICC_NAME) ||
+        vips_image_get_blob(image, VIPS_META_ICC_NAME, &profile, count))
+        return NULL;
+    return profile;
+}

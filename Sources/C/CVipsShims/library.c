@@ -1,0 +1,55 @@
+#include <vips/vips.h>
+
+#include "CVipsShims.h"
+
+static void pass_log(const gchar *domain, GLogLevelFlags level, const gchar *message,
+                     gpointer log) {
+    ((cvips_log)log)((int)(level & G_LOG_LEVEL_MASK), domain ? domain : "", message ? message : "");
+}
+
+// libvips can open dozens of formats, some through libraries of doubtful safety: all loaders are
+// blocked, then the four that are used are let through.
+static void allow_known_loaders(void) {
+    static const char *const loaders[] = {
+        "VipsForeignLoadJpegBuffer",
+        "VipsForeignLoadPngBuffer",
+        "VipsForeignLoadWebpBuffer",
+        "VipsForeignLoadNsgifBuffer",
+    };
+    vips_block_untrusted_set(TRUE);
+    vips_operation_block_set("VipsForeignLoad", TRUE);
+    for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++)
+        vips_operation_block_set(loaders[i], FALSE);
+}
+
+int cvips_start(cvips_log log) {
+    if (log)
+        g_log_set_default_handler(pass_log, (gpointer)log);
+    if (vips_init("imagebus"))
+        return -1;
+    vips_cache_set_max(0);
+    vips_cache_set_max_mem(0);
+    vips_cache_set_max_files(0);
+    allow_known_loaders();
+    return 0;
+}
+
+void cvips_set_concurrency(int threads) {
+    vips_concurrency_set(threads);
+}
+
+size_t cvips_memory_in_use(void) {
+    return vips_tracked_get_mem();
+}
+
+char *cvips_take_error(void) {
+    return vips_error_buffer_copy();
+}
+
+void cvips_free(void *memory) {
+    g_free(memory);
+}
+
+void cvips_unref(cvips_image image) {
+    g_object_unref(image);
+}

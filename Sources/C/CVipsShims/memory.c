@@ -1,0 +1,33 @@
+#include <vips/vips.h>
+
+#include "CVipsShims.h"
+
+int cvips_wrap(const void *pixels, size_t count, int width, int height, int bands,
+               cvips_image *out) {
+    *out = vips_image_new_from_memory(pixels, count, width, height, bands, VIPS_FORMAT_UCHAR);
+    if (!*out)
+        return -1;
+    // The image is new and nobody else has it yet, so its header may be written.
+    (*out)->Type = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB;
+    return 0;
+}
+
+int cvips_copy_memory(cvips_image in, cvips_image *out) {
+    *out = vips_image_copy_memory(in);
+    return *out ? 0 : -1;
+}
+
+int cvips_write(cvips_image in, void *pixels, size_t count) {
+    if (in->BandFmt != VIPS_FORMAT_UCHAR || VIPS_IMAGE_SIZEOF_IMAGE(in) != count) {
+        vips_error("imagebus", "image of %zu bytes written to a block of %zu",
+                   (size_t)VIPS_IMAGE_SIZEOF_IMAGE(in), count);
+        return -1;
+    }
+    VipsImage *target = vips_image_new_from_memory(pixels, count, in->Xsize, in->Ysize, in->Bands,
+                                                   VIPS_FORMAT_UCHAR);
+    if (!target)
+        return -1;
+    int result = vips_image_write(in, target);
+    g_object_unref(target);
+    return result;
+}

@@ -1,0 +1,33 @@
+#include <vips/vips.h>
+
+#include "CVipsShims.h"
+
+int cvips_reduce_h(cvips_image in, double factor, double gap, cvips_image *out) {
+    *out = NULL;
+    return vips_reduceh(in, out, factor, "kernel", VIPS_KERNEL_LANCZOS3, "gap", gap, NULL);
+}
+
+int cvips_reduce_v(cvips_image in, double factor, double gap, cvips_image *out) {
+    *out = NULL;
+    return vips_reducev(in, out, factor, "kernel", VIPS_KERNEL_LANCZOS3, "gap", gap, NULL);
+}
+
+int cvips_enlarge(cvips_image in, double horizontal, double vertical, double left, double top,
+                  int width, int height, cvips_image *out) {
+    *out = NULL;
+    VipsInterpolate *interpolate = vips_interpolate_new("bicubic");
+    if (!interpolate)
+        return -1;
+    VipsArrayInt *area = vips_array_int_newv(4, 0, 0, width, height);
+    // libvips reads column x of the result at x / horizontal − idx; its centre lies at
+    // left + (x + 0.5) / horizontal − 0.5 (likewise for rows). vips_resize leaves the second
+    // half pixel out, which shifts what it enlarges.
+    double idx = 0.5 - 0.5 / horizontal - left;
+    double idy = 0.5 - 0.5 / vertical - top;
+    int result = vips_affine(in, out, horizontal, 0.0, 0.0, vertical, "interpolate", interpolate,
+                             "oarea", area, "idx", idx, "idy", idy, "extend", VIPS_EXTEND_COPY,
+                             "premultiplied", TRUE, NULL);
+    vips_area_unref(VIPS_AREA(area));
+    g_object_unref(interpolate);
+    return result;
+}
