@@ -1,0 +1,55 @@
+public import ImageModel
+public import Messages
+public import StageContract
+import Vips
+
+/// Encoded bytes in, pixels or header facts out: what a decode worker does with one job.
+///
+/// Pixels come out 8-bit sRGB or grey, alpha straight, in the displayed orientation, reduced as far
+/// as the need allows (DESIGN §3). One job at a time in a process: libvips has one error buffer.
+public struct DecodeStage: Sendable {
+    private let library: VipsLibrary
+
+    /// Starts libvips, once in a process.
+    ///
+    /// - Parameters:
+    ///   - concurrency: threads of libvips; 1 where processes are the parallelism.
+    ///   - onWarning: takes what libvips warns of; any thread.
+    /// - Throws: `internalError` where libvips cannot start.
+    public init(
+        concurrency: Int = 1,
+        onWarning: (@Sendable (_ domain: String, _ message: String) -> Void)? = nil
+    ) throws(ImageError) {
+        do {
+            library = try VipsLibrary(concurrency: concurrency, onWarning: onWarning)
+        } catch {
+            throw ImageError(.internalError, "libvips does not start: \(error.text)")
+        }
+    }
+
+    /// Decodes `input`.
+    ///
+    /// - Parameters:
+    ///   - work: need and limits; its reference is not looked at.
+    ///   - input: the encoded bytes; must not change until this returns.
+    ///   - output: where the pixels go. On success the block belongs to the outcome, on a throw
+    ///     nothing is left reserved.
+    ///   - cancellation: looked at every few rows.
+    /// - Throws: `badImageData` for what is no image, or a damaged or cut off one;
+    ///   `unsupportedFormat` for a known format that is not decoded; `limitExceeded` before any
+    ///   pixel is computed; `cancelled`; what `output` throws; `internalError`.
+    public func perform(
+        _ work: DecodeWork, input: UnsafeRawBufferPointer, output: some OutputSpace,
+        cancellation: CancellationFlag
+    ) throws(ImageError) -> DecodedImage {
+        let source = try SourceImage(input)
+        try work.limits.check(source)
+        guard work.need != .header else { return DecodedImage(info: source.info, pixels: nil) }
+        let reduction = source.reduction(for: work.need)
+        try work.limits.checkPixelBytes(source, reducedBy: reduction)
+        guard !cancellation.isCancelled else { throw .cancelled }
+        let plane = try source.picture(reducedBy: reduction, cancellation: cancellation)
+        let pixels = try plane.write(to: output)
+        return DecodedImage(info: source.info, pixels: pixels)
+    }
+}

@@ -1,0 +1,56 @@
+import ImageModel
+import Vips
+
+extension ImageError {
+    static var notAnImage: ImageError {
+        ImageError(.badImageData, "these bytes are no image of a known format")
+    }
+
+    static var cancelled: ImageError {
+        ImageError(.cancelled, "cancelled while the image was decoded")
+    }
+
+    static func unsupported(_ format: ImageFormat) -> ImageError {
+        ImageError(
+            .unsupportedFormat, "this version does not decode \(format.name)",
+            details: ["format": format.name])
+    }
+
+    static func over(_ limit: String, _ message: String) -> ImageError {
+        ImageError(.limitExceeded, message, details: ["limit": limit])
+    }
+
+    /// What an error of libvips means for whoever wanted the image decoded.
+    init(decoding error: VipsError) {
+        switch error.kind {
+        case .corrupt:
+            self.init(
+                .badImageData, "the image is damaged or incomplete", details: Self.reason(error))
+        case .unsupported:
+            self.init(
+                .unsupportedFormat, "this version does not decode images of this kind",
+                details: Self.reason(error))
+        case .killed, .refused:
+            self = .cancelled
+        case .internal:
+            self.init(
+                .internalError, "the image could not be decoded", details: Self.reason(error))
+        }
+    }
+
+    /// Runs calls of libvips, their errors mapped.
+    static func mapping<Result>(
+        _ body: () throws(VipsError) -> Result
+    ) throws(ImageError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw ImageError(decoding: error)
+        }
+    }
+
+    private static func reason(_ error: VipsError) -> [String: String] {
+        let text = String(error.description.prefix(200))
+        return ["reason": String(text.map { $0.isNewline ? " " : $0 })]
+    }
+}

@@ -1,0 +1,45 @@
+import ImageModel
+import Messages
+import StageContract
+import Vips
+
+extension SourceImage {
+    /// The whole way from encoded bytes to displayable pixels, in order; nothing is computed yet,
+    /// except where the orientation needs the pixels in another order than the decoder makes them.
+    func picture(
+        reducedBy reduction: Int, cancellation: CancellationFlag
+    ) throws(ImageError) -> DecodedPicture {
+        let opened = try open(reducedBy: reduction)
+        opened.watch { cancellation.isCancelled }
+        return try ImageError.mapping { () throws(VipsError) -> DecodedPicture in
+            let coloured = try ColourConversion(header: header).apply(to: opened)
+            let turned = try orientation.apply(to: coloured)
+            return try completed(turned, reducedBy: reduction)
+        }
+    }
+
+    /// Adds the columns and rows of which the decoder left out a part.
+    private func completed(
+        _ image: VipsImage, reducedBy reduction: Int
+    ) throws(VipsError) -> DecodedPicture {
+        let header = image.header
+        let size = info.size
+        let columns = ReducedSide(
+            stored: size.width, reduction: reduction, made: header.width,
+            isMirrored: orientation.mirrorsHorizontally)
+        let rows = ReducedSide(
+            stored: size.height, reduction: reduction, made: header.height,
+            isMirrored: orientation.mirrorsVertically)
+        guard let bands = PixelLayout.Bands(rawValue: UInt8(clamping: header.bands)) else {
+            throw VipsError(
+                kind: .unsupported, operation: "decode", text: "\(header.bands) bands")
+        }
+        let isComplete = columns.count == header.width && rows.count == header.height
+        let whole =
+            isComplete
+            ? image
+            : try image.extended(
+                left: columns.before, top: rows.before, width: columns.count, height: rows.count)
+        return DecodedPicture(image: whole, bands: bands, columns: columns, rows: rows)
+    }
+}

@@ -1,0 +1,61 @@
+import ImageModel
+import Vips
+
+/// Encoded bytes whose header has been read.
+struct SourceImage {
+    let bytes: UnsafeRawBufferPointer
+    let format: ImageFormat
+    let header: VipsHeader
+
+    /// Knows the format by the first bytes, never by what a server said.
+    init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
+        let format = ImageFormat.sniff(bytes, tail: bytes.suffix(100))
+        guard format != .undefined else { throw .notAnImage }
+        guard format.isDecodable else { throw .unsupported(format) }
+        self.bytes = bytes
+        self.format = format
+        header = try Self.open(bytes, format, reducedBy: 1).header
+    }
+
+    var orientation: Orientation { Orientation(exif: header.orientation) }
+
+    /// Of the source as it will be displayed.
+    var info: ImageInfo {
+        ImageInfo(
+            format: format, size: orientation.displayed(storedSize), pages: header.pages,
+            hasAlpha: header.hasAlpha)
+    }
+
+    var storedSize: PixelSize { PixelSize(width: header.width, height: header.height) }
+
+    /// By how much the decoder makes fewer pixels in each direction: the most that the need
+    /// allows, of what the format's decoder does while it decodes.
+    func reduction(for need: DecodeNeed) -> Int {
+        switch format {
+        case .jpeg, .webp: need.shrink(for: info.size, permitted: [1, 2, 4, 8])
+        default: 1
+        }
+    }
+
+    /// The image, nothing but its header read; JPEG and WebP are made smaller as they are decoded.
+    func open(reducedBy reduction: Int) throws(ImageError) -> VipsImage {
+        try Self.open(bytes, format, reducedBy: reduction)
+    }
+
+    private static func open(
+        _ bytes: UnsafeRawBufferPointer, _ format: ImageFormat, reducedBy reduction: Int
+    ) throws(ImageError) -> VipsImage {
+        do {
+            switch format {
+            case .jpeg: return try VipsImage.jpeg(bytes, shrink: reduction)
+            case .png: return try VipsImage.png(bytes)
+            case .webp: return try VipsImage.webp(bytes, scale: 1 / Double(reduction))
+            case .gif: return try VipsImage.gif(bytes)
+            default: break
+            }
+        } catch {
+            throw ImageError(decoding: error)
+        }
+        throw .unsupported(format)
+    }
+}
