@@ -14,17 +14,20 @@ public struct VipsError: Error, Equatable, Sendable, CustomStringConvertible {
         case `internal`
     }
 
+    /// What a caller decides by.
     public let kind: Kind
     /// The name of the operation that failed.
     public let operation: String
     /// What libvips said, one message a line; for the log, not for a client.
     public let text: String
 
+    /// An error that is thrown where libvips itself was content.
     public init(kind: Kind, operation: String, text: String) {
         self.kind = kind
         self.operation = operation
         self.text = text
     }
 
+    /// `jpegload: corrupt: VipsJpeg: Premature end of input file`
     public var description: String { "\(operation): \(kind): \(text)" }
 }

@@ -2,18 +2,22 @@ internal import CVipsShims
 
 /// What is known of an image before its pixels.
 public struct VipsHeader: Equatable, Sendable {
-    /// How the bands are to be read.
+    /// The colour spaces that are told apart.
     public enum Colour: Sendable {
         case grey, grey16, rgb, rgb16, cmyk, other
     }
 
-    /// Size of one page in pixels, as stored: `orientation` not applied.
+    /// Columns of one page, as stored: `orientation` not applied.
     public let width: Int
+    /// Rows of one page, as stored.
     public let height: Int
-    /// Including alpha.
+    /// Samples of a pixel, alpha included.
     public let bands: Int
+    /// 1 for 8 bits, 2 for 16.
     public let bytesPerBand: Int
+    /// How the bands are to be read.
     public let colour: Colour
+    /// Whether the last band is alpha.
     public let hasAlpha: Bool
     /// Number of pages or frames in the bytes; 1 where the format has none.
     public let pages: Int

@@ -13,6 +13,8 @@ public struct VipsLibrary: Sendable {
 
     private static let warningHandler = Mutex<WarningHandler?>(nil)
 
+    private static let errorBuffer = Mutex<Void>(())
+
     /// The result of the one start of this process: libvips cannot be started twice.
     private static let started: Result<Void, VipsError> = {
         guard cvips_start(passWarning) == 0 else {
@@ -34,6 +36,23 @@ public struct VipsLibrary: Sendable {
         if let onWarning { Self.warningHandler.withLock { $0 = onWarning } }
         try Self.started.get()
         cvips_set_concurrency(Int32(concurrency))
+    }
+
+    /// Runs `body` while no other thread of the process is in here: libvips has one error buffer
+    /// for all, so work whose errors are to be told apart belongs inside. Not reentrant.
+    public func exclusively<Result, Failure: Error>(
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var result: Swift.Result<Result, Failure>?
+        Self.errorBuffer.withLock { _ in
+            do throws(Failure) {
+                result = .success(try body())
+            } catch {
+                result = .failure(error)
+            }
+        }
+        guard let result else { preconditionFailure("the closure of a lock runs once") }
+        return try result.get()
     }
 
     /// Bytes that libvips holds for pixels at the moment, in all threads.

@@ -6,7 +6,7 @@ import Vips
 /// Encoded bytes in, pixels or header facts out: what a decode worker does with one job.
 ///
 /// Pixels come out 8-bit sRGB or grey, alpha straight, in the displayed orientation, reduced as far
-/// as the need allows (DESIGN §3). One job at a time in a process: libvips has one error buffer.
+/// as the need allows (DESIGN §3). One job at a time in a process: a second one waits.
 public struct DecodeStage: Sendable {
     private let library: VipsLibrary
 
@@ -42,14 +42,22 @@ public struct DecodeStage: Sendable {
         _ work: DecodeWork, input: UnsafeRawBufferPointer, output: some OutputSpace,
         cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage {
+        try library.exclusively { () throws(ImageError) -> DecodedImage in
+            try decode(work, input: input, output: output, cancellation: cancellation)
+        }
+    }
+
+    private func decode(
+        _ work: DecodeWork, input: UnsafeRawBufferPointer, output: some OutputSpace,
+        cancellation: CancellationFlag
+    ) throws(ImageError) -> DecodedImage {
         let source = try SourceImage(input)
         try work.limits.check(source)
         guard work.need != .header else { return DecodedImage(info: source.info, pixels: nil) }
         let reduction = source.reduction(for: work.need)
         try work.limits.checkPixelBytes(source, reducedBy: reduction)
         guard !cancellation.isCancelled else { throw .cancelled }
-        let plane = try source.picture(reducedBy: reduction, cancellation: cancellation)
-        let pixels = try plane.write(to: output)
-        return DecodedImage(info: source.info, pixels: pixels)
+        let picture = try source.picture(reducedBy: reduction, cancellation: cancellation)
+        return DecodedImage(info: source.info, pixels: try picture.write(to: output))
     }
 }

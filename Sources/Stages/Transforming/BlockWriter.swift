@@ -1,0 +1,49 @@
+import ImageModel
+import Messages
+import StageContract
+
+/// Collects bytes in a block that grows as they come.
+final class BlockWriter<Space: OutputSpace> {
+    private let space: Space
+    private var block: OutputBlock
+    private var count = 0
+
+    /// Why `append` answered false.
+    private(set) var failure: ImageError?
+
+    /// - Parameter estimate: bytes expected; a wrong guess costs a copy.
+    init(_ space: Space, estimate: Int) throws(ImageError) {
+        self.space = space
+        block = try space.reserve(max(4096, estimate))
+    }
+
+    /// Adds bytes; false where there is no space for them.
+    func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard grow(by: bytes.count) else { return false }
+        UnsafeMutableRawBufferPointer(rebasing: block.bytes[count...]).copyMemory(from: bytes)
+        count += bytes.count
+        return true
+    }
+
+    /// The bytes so far; the block is the outcome's from now on.
+    func finish() -> BlockReference {
+        block.reference(length: count)
+    }
+
+    /// Gives the block back.
+    func discard() {
+        space.discard(block)
+    }
+
+    private func grow(by more: Int) -> Bool {
+        guard count + more > block.bytes.count else { return true }
+        do {
+            block = try space.resize(
+                block, to: max(count + more, 2 * block.bytes.count), keeping: count)
+            return true
+        } catch {
+            failure = error
+            return false
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import ImageModel
+import Messages
+import StageContract
+import Vips
+
+/// Encodes the finished picture, the last thing a job does.
+struct Encoder {
+    let format: ImageFormat
+    let options: OutputOptions
+
+    /// The format asked for, else the source's where it can be encoded, else PNG with alpha and
+    /// JPEG without (sdwebimage.md §4.4).
+    init(_ work: TransformWork, picture: Picture) {
+        let source = work.sourceInfo.format
+        let fallback: ImageFormat = picture.image.header.hasAlpha ? .png : .jpeg
+        format = work.output.format ?? (source.isEncodable ? source : fallback)
+        options = work.output
+    }
+
+    func encode(
+        _ picture: Picture, to output: some OutputSpace
+    ) throws(ImageError) -> EncodedImage {
+        guard max(picture.size.width, picture.size.height) <= sideMax else {
+            throw .over(
+                "sideMax", "encode", "\(format.name) has at most \(sideMax) pixels on a side")
+        }
+        let writer = try BlockWriter(output, estimate: estimate(picture))
+        let hasAlpha: Bool
+        do {
+            let image = try flattened(picture.image)
+            hasAlpha = image.header.hasAlpha
+            try image.save(encoding) { writer.append($0) }
+        } catch {
+            writer.discard()
+            throw writer.failure ?? ImageError(transforming: error, step: "encode")
+        }
+        let info = ImageInfo(format: format, size: picture.size, hasAlpha: hasAlpha)
+        return EncodedImage(reference: writer.finish(), info: info)
+    }
+
+    /// Quality 0 to 100 of the request, else `OutputOptions.defaultQuality`.
+    private var quality: Int {
+        min(100, max(0, options.quality ?? OutputOptions.defaultQuality))
+    }
+
+    private var encoding: VipsEncoding {
+        switch format {
+        case .png: .png(compression: 6)
+        case .webp: .webp(quality: quality, lossless: options.lossless)
+        default: .jpeg(quality: max(1, quality))
+        }
+    }
+
+    /// White shows where a format without alpha meets transparent pixels (sdwebimage.md §5.3).
+    private func flattened(_ image: VipsImage) throws(VipsError) -> VipsImage {
+        guard !format.carriesAlpha, image.header.hasAlpha else { return image }
+        return try image.flattened(red: 255, green: 255, blue: 255)
+    }
+
+    /// Pixels on a side, by the format.
+    private var sideMax: Int {
+        switch format {
+        case .webp: 16_383
+        case .jpeg: 65_535
+        default: Int(Int32.max)
+        }
+    }
+
+    /// Bytes that usually suffice.
+    private func estimate(_ picture: Picture) -> Int {
+        let pixels = picture.size.width * picture.size.height
+        switch format {
+        case .png: return pixels * picture.image.header.bands / 2
+        default: return options.lossless ? pixels * 2 : pixels / 4
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import ImageModel
+import Messages
+import StageContract
+import Vips
+
+/// An image on its way through the pipeline.
+struct Picture {
+    /// The pixels, 8-bit sRGB or grey, alpha straight.
+    let image: VipsImage
+    /// The size in which geometry counts. The image may have fewer pixels, as long as it is the
+    /// decoder that made it smaller.
+    let size: PixelSize
+    /// The part of the image that is picture.
+    let active: ActiveRegion
+    /// Asked every few rows.
+    let cancellation: CancellationFlag
+
+    /// An image without anything special: each pixel counts as one.
+    init(_ image: VipsImage, cancellation: CancellationFlag) {
+        let header = image.header
+        self.init(
+            image, size: PixelSize(width: header.width, height: header.height),
+            active: ActiveRegion(width: Double(header.width), height: Double(header.height)),
+            cancellation: cancellation)
+    }
+
+    init(
+        _ image: VipsImage, size: PixelSize, active: ActiveRegion, cancellation: CancellationFlag
+    ) {
+        self.image = image
+        self.size = size
+        self.active = active
+        self.cancellation = cancellation
+    }
+
+    /// Whether each pixel of the image counts as one, and all of them are picture.
+    var isSettled: Bool {
+        let header = image.header
+        return size == PixelSize(width: header.width, height: header.height)
+            && active == ActiveRegion(width: Double(size.width), height: Double(size.height))
+    }
+
+    /// The same picture in which each pixel counts as one. Only pixels that the decoder made fewer
+    /// are scaled, and it does that only where a resize comes before any step that needs this.
+    func settled() throws(VipsError) -> Picture {
+        guard !isSettled else { return self }
+        return try resampled(to: size)
+    }
+
+    /// The whole picture in exactly so many pixels.
+    func resampled(to target: PixelSize) throws(VipsError) -> Picture {
+        let resampling = Resampling(active: active, target: target)
+        return Picture(try resampling.apply(to: image), cancellation: cancellation)
+    }
+
+    /// The same picture, its pixels computed: for steps that read them in any order.
+    func computed() throws(VipsError) -> Picture {
+        let copy = try image.copiedToMemory()
+        copy.watch { [cancellation] in cancellation.isCancelled }
+        return Picture(copy, size: size, active: active, cancellation: cancellation)
+    }
+}

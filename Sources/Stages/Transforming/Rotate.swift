@@ -1,0 +1,58 @@
+import ImageModel
+import Vips
+
+/// Turns about the centre, by quarters of a turn.
+struct Rotate: PictureStep {
+    let rotation: Rotation
+
+    var name: String { "rotate" }
+
+    func size(for picture: Picture) throws(ImageError) -> PixelSize {
+        guard let quarters = rotation.quarterTurnsClockwise else {
+            throw .step(name, "this version turns by multiples of 90 degrees only")
+        }
+        guard rotation.fitsSize, quarters % 2 == 1 else { return picture.size }
+        return picture.size.transposed
+    }
+
+    func apply(to picture: Picture) throws(VipsError) -> Picture {
+        guard let quarters = rotation.quarterTurnsClockwise, quarters != 0 else { return picture }
+        if quarters % 2 == 0 || rotation.fitsSize {
+            return try picture.computed().turned(quarters: quarters)
+        }
+        // The canvas stays: what sticks out is cut off, the rest is transparent.
+        let settled = try picture.settled()
+        let turned = try settled.computed().turned(quarters: quarters)
+        let common = PixelSize(
+            width: min(settled.size.width, turned.size.width),
+            height: min(settled.size.height, turned.size.height))
+        return try turned.cutCentred(to: common).padCentred(to: settled.size)
+    }
+}
+
+extension Picture {
+    /// Turned clockwise by 1, 2 or 3 quarters; pixels that are not picture turn as well.
+    fileprivate func turned(quarters: Int) throws(VipsError) -> Picture {
+        let header = image.header
+        let (right, bottom) = (
+            Double(header.width) - active.left - active.width,
+            Double(header.height) - active.top - active.height
+        )
+        let region =
+            switch quarters {
+            case 1:
+                ActiveRegion(
+                    left: bottom, top: active.left, width: active.height, height: active.width)
+            case 2:
+                ActiveRegion(
+                    left: right, top: bottom, width: active.width, height: active.height)
+            default:
+                ActiveRegion(
+                    left: active.top, top: right, width: active.height, height: active.width)
+            }
+        return Picture(
+            try image.rotated(quarters: quarters),
+            size: quarters % 2 == 1 ? size.transposed : size, active: region,
+            cancellation: cancellation)
+    }
+}

@@ -1,0 +1,63 @@
+public import ImageModel
+public import Messages
+public import StageContract
+import Vips
+
+/// Pixels in, an encoded image out: what a transform worker does with one job.
+///
+/// One job at a time in a process: a second one waits.
+public struct TransformStage: Sendable {
+    private let library: VipsLibrary
+
+    /// Starts libvips, once in a process.
+    ///
+    /// - Parameters:
+    ///   - concurrency: threads of libvips; 1 where processes are the parallelism.
+    ///   - onWarning: takes what libvips warns of; any thread.
+    /// - Throws: `internalError` where libvips cannot start.
+    public init(
+        concurrency: Int = 1,
+        onWarning: (@Sendable (_ domain: String, _ message: String) -> Void)? = nil
+    ) throws(ImageError) {
+        do {
+            library = try VipsLibrary(concurrency: concurrency, onWarning: onWarning)
+        } catch {
+            throw ImageError(.internalError, "libvips does not start: \(error.text)")
+        }
+    }
+
+    /// Runs the steps of `work` on `pixels` and encodes the result.
+    ///
+    /// - Parameters:
+    ///   - work: layout, steps, output options and limits; its reference is not looked at.
+    ///   - pixels: as the layout says, at least `layout.byteCount` bytes; must not change until
+    ///     this returns.
+    ///   - output: where the encoded bytes go. On success the block belongs to the outcome, on a
+    ///     throw nothing is left reserved.
+    ///   - cancellation: looked at between steps and every few rows.
+    /// - Throws: `stepFailed` with the step's name for a step that this image or this version
+    ///   cannot do; `limitExceeded`; `unsupportedFormat` for a format that is not encoded;
+    ///   `cancelled`; what `output` throws; `internalError`.
+    public func perform(
+        _ work: TransformWork, pixels: UnsafeRawBufferPointer, output: some OutputSpace,
+        cancellation: CancellationFlag
+    ) throws(ImageError) -> EncodedImage {
+        try library.exclusively { () throws(ImageError) -> EncodedImage in
+            try transform(work, pixels: pixels, output: output, cancellation: cancellation)
+        }
+    }
+
+    private func transform(
+        _ work: TransformWork, pixels: UnsafeRawBufferPointer, output: some OutputSpace,
+        cancellation: CancellationFlag
+    ) throws(ImageError) -> EncodedImage {
+        if let format = work.output.format, !format.isEncodable { throw .unencodable(format) }
+        var picture = try Picture(work, pixels: pixels, cancellation: cancellation)
+        for step in Pipeline(work).steps {
+            guard !cancellation.isCancelled else { throw .cancelled }
+            picture = try step.run(on: picture, limits: work.limits)
+        }
+        guard !cancellation.isCancelled else { throw .cancelled }
+        return try Encoder(work, picture: picture).encode(picture, to: output)
+    }
+}
