@@ -13,9 +13,10 @@ extension VipsImage {
     }
 
     /// sRGB by the embedded profile, relative colorimetric, in as many bits (8 or 16) as this
-    /// image has. An alpha band stays.
+    /// image has. An alpha band stays. Where there is no profile, or one made for other colours,
+    /// libvips takes one of its own: sRGB, or a general one for CMYK.
     ///
-    /// - Throws: `internal` where there is no profile, or none that can be used.
+    /// - Throws: `internal` where libvips has none for these colours.
     public func convertedToSRGBByProfile() throws(VipsError) -> VipsImage {
         try derive("icc_transform") { cvips_profile_to_srgb($0, $1) }
     }
