@@ -1,8 +1,9 @@
 /// Columns, or rows, of an image that the decoder made smaller: how many there are, and how many of
 /// them are picture.
 ///
-/// libvips gives the whole columns only: of 2725 reduced by 4 these are 681, though the picture is
-/// 681.25 wide. Ignoring the quarter costs 4 dB (DESIGN §1).
+/// Of a JPEG libvips gives the whole columns only: of 2725 reduced by 4 these are 681, though the
+/// picture is 681.25 wide. Ignoring the quarter costs 4 dB (DESIGN §1). Every other decoder maps the
+/// whole side to whole columns.
 struct ReducedSide: Equatable {
     /// Columns of the result.
     let count: Int
@@ -11,6 +12,13 @@ struct ReducedSide: Equatable {
     /// Columns to add in front of what the decoder made, by repeating the first.
     let before: Int
 
+    /// All of the picture is in `count` columns.
+    init(count: Int) {
+        self.init(count: count, active: Double(count), before: 0)
+    }
+
+    /// What is left of a JPEG.
+    ///
     /// - Parameters:
     ///   - stored: columns of the source.
     ///   - reduction: by how much the decoder made fewer.
@@ -19,8 +27,7 @@ struct ReducedSide: Equatable {
     init(stored: Int, reduction: Int, made: Int, isMirrored: Bool) {
         let exact = Double(stored) / Double(reduction)
         guard Double(made) < exact else {
-            // All of it is there, as with WebP, which maps the whole side to whole columns.
-            self.init(count: made, active: Double(made), before: 0)
+            self.init(count: made)
             return
         }
         guard isMirrored else {

@@ -23,23 +23,33 @@ extension SourceImage {
         _ image: VipsImage, reducedBy reduction: Int
     ) throws(VipsError) -> DecodedPicture {
         let header = image.header
-        let size = info.size
-        let columns = ReducedSide(
-            stored: size.width, reduction: reduction, made: header.width,
-            isMirrored: orientation.mirrorsHorizontally)
-        let rows = ReducedSide(
-            stored: size.height, reduction: reduction, made: header.height,
-            isMirrored: orientation.mirrorsVertically)
         guard let bands = PixelLayout.Bands(rawValue: UInt8(clamping: header.bands)) else {
             throw VipsError(
                 kind: .unsupported, operation: "decode", text: "\(header.bands) bands")
         }
-        let isComplete = columns.count == header.width && rows.count == header.height
-        let whole =
-            isComplete
-            ? image
-            : try image.extended(
-                left: columns.before, top: rows.before, width: columns.count, height: rows.count)
+        let (columns, rows) = sides(of: header, reducedBy: reduction)
+        guard columns.count != header.width || rows.count != header.height else {
+            return DecodedPicture(image: image, bands: bands, columns: columns, rows: rows)
+        }
+        let whole = try image.extended(
+            left: columns.before, top: rows.before, width: columns.count, height: rows.count)
         return DecodedPicture(image: whole, bands: bands, columns: columns, rows: rows)
+    }
+
+    private func sides(
+        of made: VipsHeader, reducedBy reduction: Int
+    ) -> (columns: ReducedSide, rows: ReducedSide) {
+        guard format == .jpeg else {
+            return (ReducedSide(count: made.width), ReducedSide(count: made.height))
+        }
+        let size = info.size
+        return (
+            ReducedSide(
+                stored: size.width, reduction: reduction, made: made.width,
+                isMirrored: orientation.mirrorsHorizontally),
+            ReducedSide(
+                stored: size.height, reduction: reduction, made: made.height,
+                isMirrored: orientation.mirrorsVertically)
+        )
     }
 }

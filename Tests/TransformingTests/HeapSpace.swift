@@ -1,0 +1,70 @@
+import ImageModel
+import Messages
+import StageContract
+import Synchronization
+
+/// Blocks from the heap; knows which of them nobody gave back.
+final class HeapSpace: OutputSpace {
+    private struct State {
+        var next: UInt64 = 1
+        var blocks: [BlockID: OutputBlock] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let bytesMax: Int
+    private let onReserve: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - bytesMax: of one block; more is `arenaFull`.
+    ///   - onReserve: called before each reservation.
+    init(bytesMax: Int = 1 << 30, onReserve: @escaping @Sendable () -> Void = {}) {
+        self.bytesMax = bytesMax
+        self.onReserve = onReserve
+    }
+
+    deinit {
+        state.withLock { state in
+            for block in state.blocks.values { block.bytes.deallocate() }
+        }
+    }
+
+    var outstanding: Int { state.withLock { $0.blocks.count } }
+
+    func reserve(_ bytes: Int) throws(ImageError) -> OutputBlock {
+        onReserve()
+        guard bytes <= bytesMax else { throw ImageError(.arenaFull, "no space") }
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes, alignment: 64)
+        memory.initializeMemory(as: UInt8.self, repeating: 0xEE)
+        let id = state.withLock { state in
+            defer { state.next += 1 }
+            return BlockID(state.next)
+        }
+        let block = OutputBlock(id: id, arena: .stage, segment: 1, offset: 0, bytes: memory)
+        state.withLock { $0.blocks[id] = block }
+        return block
+    }
+
+    func resize(_ block: OutputBlock, to bytes: Int, keeping: Int) throws(ImageError)
+        -> OutputBlock
+    {
+        guard bytes > block.bytes.count else { return block }
+        let larger = try reserve(bytes)
+        larger.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: block.bytes[..<keeping]))
+        discard(block)
+        return larger
+    }
+
+    func discard(_ block: OutputBlock) {
+        let known = state.withLock { $0.blocks.removeValue(forKey: block.id) != nil }
+        precondition(known, "a block is given back once")
+        block.bytes.deallocate()
+    }
+
+    /// The bytes that a reference names.
+    func bytes(_ reference: BlockReference) -> [UInt8] {
+        state.withLock { state in
+            guard let block = state.blocks[reference.block] else { return [] }
+            return Array(block.bytes.prefix(Int(reference.length)))
+        }
+    }
+}
