@@ -26,8 +26,8 @@ extension VipsImage {
     /// More columns and rows, bicubic, the edge pixels repeated.
     ///
     /// - Parameters:
-    ///   - horizontal: at least 1.
-    ///   - vertical: at least 1.
+    ///   - horizontal: at least 1, or so little less that nothing is lost: there is no low-pass.
+    ///   - vertical: the same for rows.
     ///   - left: where the left edge of the result lies in this image, in fractions of a pixel.
     ///   - top: where its top edge lies.
     ///   - width: columns of the result.

@@ -25,7 +25,12 @@ final class BlockWriter<Space: OutputSpace> {
         return true
     }
 
-    /// The bytes so far; the block is the outcome's from now on.
+    /// The bytes so far, valid until more are added.
+    var bytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(block.bytes)[..<count])
+    }
+
+    /// A reference to the bytes; the block is the outcome's from now on.
     func finish() -> BlockReference {
         block.reference(length: count)
     }

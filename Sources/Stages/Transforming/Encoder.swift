@@ -25,17 +25,26 @@ struct Encoder {
                 "sideMax", "encode", "\(format.name) has at most \(sideMax) pixels on a side")
         }
         let writer = try BlockWriter(output, estimate: estimate(picture))
-        let hasAlpha: Bool
         do {
             let image = try flattened(picture.image)
-            hasAlpha = image.header.hasAlpha
             try image.save(encoding) { writer.append($0) }
+            let info = ImageInfo(
+                format: format, size: picture.size,
+                hasAlpha: try writtenAlpha(image, writer.bytes))
+            return EncodedImage(reference: writer.finish(), info: info)
         } catch {
             writer.discard()
             throw writer.failure ?? ImageError(transforming: error, step: "encode")
         }
-        let info = ImageInfo(format: format, size: picture.size, hasAlpha: hasAlpha)
-        return EncodedImage(reference: writer.finish(), info: info)
+    }
+
+    /// The encoder of WebP leaves alpha out where every pixel is opaque.
+    private func writtenAlpha(
+        _ image: VipsImage, _ bytes: UnsafeRawBufferPointer
+    ) throws(VipsError) -> Bool {
+        let hasAlpha = image.header.hasAlpha
+        guard hasAlpha, format == .webp else { return hasAlpha }
+        return try VipsImage.webp(bytes).header.hasAlpha
     }
 
     /// Quality 0 to 100 of the request, else `OutputOptions.defaultQuality`.

@@ -19,8 +19,8 @@ struct ResampledSide: Equatable {
     private let count: Int
     private let target: Int
 
-    /// Columns of the image that an edge may be off, which nobody sees.
-    private static let tolerance = 0.02
+    /// Columns of the result that it may be off, which nobody sees.
+    private static let tolerance = 0.01
     /// Columns that are added at either end at most.
     private static let addedMax = 8
 
@@ -38,10 +38,12 @@ struct ResampledSide: Equatable {
         place()
     }
 
-    var isReduced: Bool { factor > 1 }
+    /// Whether Lanczos is needed. Where hardly anything becomes smaller, adding columns moves the
+    /// result hardly at all, and a bicubic interpolation, which can begin anywhere, loses nothing.
+    var isReduced: Bool { factor > 1.03 }
 
     /// Also where only the start is a fraction.
-    var isEnlarged: Bool { !isReduced && !(factor == 1 && start == 0 && count == target) }
+    var isInterpolated: Bool { !isReduced && !(factor == 1 && start == 0 && count == target) }
 
     /// Adds as little as makes the error small enough, else what makes it smallest.
     private mutating func place() {
@@ -60,8 +62,8 @@ struct ResampledSide: Equatable {
         self = found
     }
 
-    /// Chooses the column with which the result begins; answers by how much it is off, nil where
-    /// there are not enough columns.
+    /// Chooses the column with which the result begins; answers by how much it is off, in columns
+    /// of the result, nil where there are not enough of them.
     private mutating func align() -> Double? {
         let length = before + count + after
         let made = Int(Double(length) / factor + 0.5)
@@ -69,6 +71,6 @@ struct ResampledSide: Equatable {
         let wanted = Double(before) + start
         skip = max(0, Int(((wanted - centring) / factor).rounded()))
         guard made >= skip + target else { return nil }
-        return abs(centring + Double(skip) * factor - wanted)
+        return abs(centring + Double(skip) * factor - wanted) / factor
     }
 }

@@ -2,7 +2,7 @@ import ImageModel
 import Vips
 
 /// Maps a part of an image, given in fractions of a pixel, to exactly so many pixels: Lanczos 3
-/// where it becomes smaller, bicubic where it becomes larger.
+/// where it becomes smaller, bicubic where it becomes larger or nearly stays.
 ///
 /// `vips_resize` takes whole pixels only and moves what it enlarges by half a pixel (8.14), so its
 /// parts are called here with numbers of our own.
@@ -29,7 +29,7 @@ struct Resampling {
             count: header.width, start: active.left, extent: active.width, target: target.width)
         let rows = ResampledSide(
             count: header.height, start: active.top, extent: active.height, target: target.height)
-        return try enlarged(reduced(image, columns, rows), columns, rows)
+        return try interpolated(reduced(image, columns, rows), columns, rows)
     }
 
     /// Rows first, as libvips does: most of the work is then done on contiguous memory.
@@ -55,14 +55,15 @@ struct Resampling {
             left: columns.skip, top: rows.skip, width: width, height: height)
     }
 
-    private func enlarged(
+    private func interpolated(
         _ image: VipsImage, _ columns: ResampledSide, _ rows: ResampledSide
     ) throws(VipsError) -> VipsImage {
-        guard columns.isEnlarged || rows.isEnlarged else { return image }
+        guard columns.isInterpolated || rows.isInterpolated else { return image }
         return try image.enlarged(
-            horizontally: columns.isEnlarged ? 1 / columns.factor : 1,
-            vertically: rows.isEnlarged ? 1 / rows.factor : 1,
-            left: columns.isEnlarged ? columns.start : 0, top: rows.isEnlarged ? rows.start : 0,
+            horizontally: columns.isInterpolated ? 1 / columns.factor : 1,
+            vertically: rows.isInterpolated ? 1 / rows.factor : 1,
+            left: columns.isInterpolated ? columns.start : 0,
+            top: rows.isInterpolated ? rows.start : 0,
             width: target.width, height: target.height)
     }
 }

@@ -1,0 +1,81 @@
+import ImageModel
+import Messages
+import Testing
+
+@Suite struct OutputTests {
+    @Test(arguments: [
+        (ImageFormat.jpeg, PixelLayout.Bands.rgb, ImageFormat.jpeg), (.png, .rgb, .png),
+        (.webp, .rgb, .webp), (.gif, .rgb, .jpeg), (.gif, .rgba, .png), (.jpeg, .grey, .jpeg),
+    ])
+    func theSourceChoosesTheFormatWhereTheRequestDoesNot(
+        source: ImageFormat, bands: PixelLayout.Bands, result: ImageFormat
+    ) throws {
+        var pixels = Source.quarters(32, 32, bands)
+        pixels.info.format = source
+        #expect(try transform(pixels, []).image.info.format == result)
+    }
+
+    @Test(arguments: [ImageFormat.jpeg, .png, .webp], PixelLayout.Bands.allCases)
+    func everyFormatTakesEveryLayout(format: ImageFormat, bands: PixelLayout.Bands) throws {
+        let output = OutputOptions(format: format, quality: 95)
+        let result = try transform(.quarters(64, 32, bands), [], output: output)
+        #expect(result.image.info.format == format)
+        #expect(result.size == PixelSize(width: 64, height: 32))
+        #expect(result.quarters == [0, 1, 2, 3])
+    }
+
+    @Test func transparencyBecomesWhiteInAJPEG() throws {
+        let source = Source(32, 32, .rgba) { x, _, band in band == 3 ? (x < 16 ? 0 : 255) : 0 }
+        let result = try transform(source, [], output: OutputOptions(format: .jpeg))
+        #expect(result.pixel(4, 16).allSatisfy { $0 > 250 })
+        #expect(result.pixel(28, 16).allSatisfy { $0 < 5 })
+    }
+
+    @Test func qualityAndLosslessAreTaken() throws {
+        let noise = Source(128, 128) { x, y, band in (x * y * (band + 3)) % 251 }
+        for format in [ImageFormat.jpeg, .webp] {
+            let sizes = try [10, 80, 100].map { quality in
+                try transform(
+                    noise, [], output: OutputOptions(format: format, quality: quality)
+                ).bytes.count
+            }
+            #expect(sizes == sizes.sorted() && Set(sizes).count == 3)
+            let unsaid = try transform(noise, [], output: OutputOptions(format: format))
+            #expect(unsaid.bytes.count == sizes[1])
+        }
+        let lossless = try transform(
+            noise, [], output: OutputOptions(format: .webp, quality: 10, lossless: true))
+        #expect(lossless.samples == noise.samples)
+    }
+
+    @Test(arguments: [ImageFormat.gif, .avif, .tiff])
+    func aFormatThatIsNotEncodedIsUnsupported(format: ImageFormat) {
+        let error = failure(.quarters(8, 8), [], output: OutputOptions(format: format))
+        #expect(error?.code == .unsupportedFormat)
+    }
+
+    @Test func aWebPIsAtMostAsLargeAsTheFormatAllows() throws {
+        let source = Source(16_384, 1) { _, _, _ in 0 }
+        let error = failure(source, [], output: OutputOptions(format: .webp))
+        #expect(error?.code == .limitExceeded)
+        #expect(throws: Never.self) {
+            try transform(source, [], output: OutputOptions(format: .png))
+        }
+    }
+
+    @Test func theBlockGrowsWithTheBytes() throws {
+        let noise = Source(300, 300, .rgba) { x, y, band in (x * y * (band + 3) + y) % 251 }
+        let result = try transform(noise, [], output: OutputOptions(format: .png))
+        #expect(result.bytes.count > 300 * 300 * 4 / 2, "the estimate suffices, nothing is tested")
+        #expect(result.samples == noise.samples)
+    }
+
+    @Test func noSpaceIsArenaFull() {
+        let noise = Source(300, 300, .rgba) { x, y, band in (x * y * (band + 3) + y) % 251 }
+        for bytes in [100, 300 * 300 * 2] {
+            let error = failure(
+                noise, [], output: OutputOptions(format: .png), space: HeapSpace(bytesMax: bytes))
+            #expect(error?.code == .arenaFull)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import ImageModel
+import Messages
+import StageContract
+import Testing
+import Vips
+
+@testable import Transforming
+
+@Suite struct RefusalTests {
+    @Test func pixelsThatDoNotFitTheirLayoutAreRefused() {
+        var short = Source.quarters(10, 10)
+        short.samples.removeLast()
+        var stride = Source.quarters(10, 10)
+        stride.layout.stride = 29
+        var active = Source.quarters(10, 10)
+        active.layout.activeWidth = 10.5
+        var nothing = Source.quarters(10, 10)
+        nothing.layout.activeHeight = .nan
+        var size = Source.quarters(10, 10)
+        size.info.size = PixelSize(width: 0, height: 10)
+        for source in [short, stride, active, nothing, size] {
+            #expect(failure(source, [])?.code == .internalError)
+        }
+    }
+
+    @Test func rowsWithPaddingAreRead() throws {
+        var source = Source(10, 4) { x, y, band in x * 20 + y * 3 + band }
+        let plain = source.samples
+        source.layout.stride = 37
+        source.samples = []
+        for row in 0..<4 {
+            source.samples +=
+                plain[(row * 30)..<(row * 30 + 30)] + [UInt8](repeating: 0xEE, count: 7)
+        }
+        #expect(try transform(source, []).samples == plain)
+    }
+
+    @Test func theSourceIsHeldToTheLimits() {
+        var source = Source.quarters(10, 10)
+        source.info.size = PixelSize(width: 1000, height: 1000)
+        #expect(failure(source, [], limits: ImageLimits(sideMax: 999))?.code == .limitExceeded)
+        #expect(
+            failure(source, [], limits: ImageLimits(pixelsMax: 999_999))?.code == .limitExceeded)
+    }
+
+    @Test func aCancelledJobComputesNothing() throws {
+        let cancellation = CancellationFlag()
+        cancellation.cancel()
+        let error = #expect(throws: ImageError.self) {
+            try transform(.quarters(10, 10), [], cancellation: cancellation)
+        }
+        #expect(error?.code == .cancelled)
+    }
+
+    /// Space is asked for right before pixels are computed.
+    @Test(arguments: [ImageFormat.jpeg, .png, .webp])
+    func aBigJobStopsWhenItIsCancelledMidway(format: ImageFormat) throws {
+        let cancellation = CancellationFlag()
+        let space = HeapSpace(onReserve: { cancellation.cancel() })
+        let error = #expect(throws: ImageError.self) {
+            try transform(
+                .quarters(200, 200),
+                [.resize(PixelSize(width: 2000, height: 2000), .stretch)],
+                output: OutputOptions(format: format), space: space, cancellation: cancellation)
+        }
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test func whatAStepHasComputedStopsToo() throws {
+        try VipsLibrary().exclusively {
+            let cancellation = CancellationFlag()
+            let samples = [UInt8](repeating: 7, count: 64 * 64)
+            try samples.withUnsafeBytes { pixels in
+                let image = try VipsImage.pixels(pixels, width: 64, height: 64, bands: 1)
+                let picture = try Picture(image, cancellation: cancellation)
+                    .resampled(to: PixelSize(width: 2000, height: 2000)).computed()
+                cancellation.cancel()
+                let error = #expect(throws: VipsError.self) {
+                    try picture.image.flippedVertically().save(.jpeg(quality: 80)) { _ in true }
+                }
+                #expect(error?.kind == .killed)
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import ImageModel
+import Messages
+import Testing
+import Vips
+
+@testable import Transforming
+
+@Suite struct ResizeTests {
+    @Test(arguments: [
+        (ResizeMode.fit, 60, 30), (.fill, 60, 60), (.stretch, 60, 60), (.letterbox, 60, 60),
+    ])
+    func eachModeHasItsSize(mode: ResizeMode, width: Int, height: Int) throws {
+        let result = try transform(.quarters(200, 100), [.resize(box(60, 60), mode)])
+        #expect(result.size == box(width, height))
+        #expect(result.header.hasAlpha == (mode == .letterbox))
+    }
+
+    @Test func fitKeepsTheRatioAndNeverEnlarges() throws {
+        #expect(
+            try transform(.quarters(200, 100), [.resize(box(50, 50), .fit)]).size == box(50, 25))
+        #expect(
+            try transform(.quarters(200, 100), [.resize(box(500, 500), .fit)]).size
+                == box(200, 100))
+        #expect(try transform(.quarters(500, 3), [.resize(box(50, 50), .fit)]).size == box(50, 1))
+    }
+
+    @Test func letterboxCentresInTransparentMarginsAndEnlarges() throws {
+        let result = try transform(.quarters(20, 10), [.resize(box(60, 60), .letterbox)])
+        #expect(result.pixel(30, 5) == [0, 0, 0, 0])
+        #expect(result.pixel(30, 54) == [0, 0, 0, 0])
+        #expect(result.pixel(5, 20) == [40, 40, 40, 255])
+        #expect(result.pixel(55, 40) == [220, 220, 220, 255])
+        #expect(result.pixel(5, 14)[3] == 0)
+        #expect(result.pixel(5, 15)[3] == 255)
+        #expect(result.pixel(5, 44)[3] == 255)
+        #expect(result.pixel(5, 45)[3] == 0)
+    }
+
+    @Test func fillCutsTheMiddleOut() throws {
+        // Columns 0 to 199 have their number as value; the middle 100 are wanted, halved.
+        let ramp = Source(200, 100) { x, _, _ in x }
+        let result = try transform(ramp, [.resize(box(50, 50), .fill)])
+        #expect(result.size == box(50, 50))
+        for x in [1, 25, 48] {
+            #expect(abs(Double(result.pixel(x, 25)[0]) - (50 + 2 * Double(x) + 0.5)) <= 1)
+        }
+    }
+
+    @Test func stretchChangesTheRatio() throws {
+        let result = try transform(.quarters(40, 80), [.resize(box(100, 30), .stretch)])
+        #expect(result.size == box(100, 30))
+        #expect(result.quarters == [0, 1, 2, 3])
+    }
+
+    /// Ramps are what a resize must not move: each result has the value of its centre.
+    @Test(arguments: [
+        (250, 100), (250, 99), (250, 249), (250, 33), (250, 7), (100, 250), (99, 100),
+    ])
+    func pixelsStayWhereTheyAre(from: Int, to: Int) throws {
+        let factor = Double(from) / Double(to)
+        for bands in [PixelLayout.Bands.rgb, .rgba] {
+            let ramp = Source(from, 8, bands) { x, _, band in band == 3 ? 255 : x }
+            let result = try transform(ramp, [.resize(box(to, 8), .stretch)])
+            for x in stride(from: to / 4, to: to * 3 / 4, by: max(1, to / 10)) {
+                let wanted = (Double(x) + 0.5) * factor - 0.5
+                #expect(abs(Double(result.pixel(x, 4)[0]) - wanted) <= 0.75, "\(x)")
+            }
+        }
+    }
+
+    /// The decoder made 2725 columns 681.25, in 682; the ramp is in columns of the source.
+    @Test func aReducedSourceCountsAsItsFullSizeAndNothingMoves() throws {
+        var source = Source(682, 557) { x, _, _ in (x * 255 + 340) / 681 }
+        source.info.size = box(2725, 2225)
+        source.layout.activeWidth = 681.25
+        source.layout.activeHeight = 556.25
+        let result = try transform(source, [.resize(box(512, 512), .fit)])
+        #expect(result.size == box(512, 418))
+        for x in [10, 256, 500] {
+            let wanted = ((Double(x) + 0.5) * 681.25 / 512 - 0.5) * 255 / 681
+            #expect(abs(Double(result.pixel(x, 100)[0]) - wanted) <= 1)
+        }
+    }
+
+    @Test func aReducedSourceWithoutAResizeBecomesAsLargeAsItCounts() throws {
+        var source = Source.quarters(100, 50)
+        source.info.size = box(399, 199)
+        source.layout.activeWidth = 99.75
+        source.layout.activeHeight = 49.75
+        #expect(try transform(source, []).size == box(399, 199))
+        let cropped = try transform(
+            source, [.crop(PixelRect(x: 300, y: 0, size: box(200, 10)))])
+        #expect(cropped.size == box(99, 10))
+        #expect(cropped.pixel(50, 5)[0] == 100)
+    }
+
+    @Test func coloursOfTransparentPixelsDoNotShow() throws {
+        // Opaque white next to transparent black: the edge stays white, only less opaque.
+        let source = Source(64, 8, .rgba) { x, _, band in
+            x < 30 ? 255 : (band == 3 ? 0 : 0)
+        }
+        let result = try transform(source, [.resize(box(16, 8), .stretch)])
+        let edge = result.pixel(7, 4)
+        #expect(edge[3] > 20 && edge[3] < 235)
+        #expect(edge[0] > 245)
+    }
+
+    @Test func theBoxIsCheckedAgainstTheLimits() {
+        let limits = ImageLimits(sideMax: 300, pixelsMax: 50_000)
+        let source = Source.quarters(100, 100)
+        for (size, limit) in [(box(301, 10), "sideMax"), (box(230, 230), "pixelsMax")] {
+            let error = failure(source, [.resize(size, .stretch)], limits: limits)
+            #expect(error?.code == .limitExceeded)
+            #expect(error?.details["limit"] == limit)
+            #expect(error?.details["step"] == "resize")
+        }
+        let empty = failure(source, [.resize(box(0, 10), .stretch)])
+        #expect(empty?.code == .stepFailed)
+    }
+
+    @Test func sidesArePlacedToAFractionOfAPixel() {
+        for (count, start, extent, target) in [
+            (682, 0.0, 681.25, 512), (682, 0.75, 681.25, 512), (557, 0.25, 556.25, 418),
+            (1000, 0, 1000, 333), (1000, 0, 999.125, 7),
+            (531, 0.5, 530.5, 512),
+        ] {
+            let side = ResampledSide(count: count, start: start, extent: extent, target: target)
+            #expect(side.isReduced)
+            let length = Double(side.before + count + side.after)
+            let made = (length / side.factor + 0.5).rounded(.down)
+            let first = (length - made * side.factor) / 2 + Double(side.skip) * side.factor
+            let error = abs(first - Double(side.before) - start)
+            #expect(error / side.factor < 0.07, "\(count) \(target)")
+            #expect(made >= Double(side.skip + target))
+        }
+    }
+
+    private func box(_ width: Int, _ height: Int) -> PixelSize {
+        PixelSize(width: width, height: height)
+    }
+}

@@ -1,0 +1,90 @@
+import ImageModel
+import Messages
+import StageContract
+import Testing
+import Transforming
+import Vips
+
+/// A transformation that went well, its bytes read from the block that the outcome names.
+struct Transformed {
+    let image: EncodedImage
+    let bytes: [UInt8]
+    /// The bytes decoded again, by libvips alone.
+    let header: VipsHeader
+    let samples: [UInt8]
+
+    var size: PixelSize { PixelSize(width: header.width, height: header.height) }
+
+    /// The samples of one pixel.
+    func pixel(_ x: Int, _ y: Int) -> [Int] {
+        let start = (y * header.width + x) * header.bands
+        return samples[start..<(start + header.bands)].map { Int($0) }
+    }
+
+    /// Which quarter of `Source.quarters` is seen in each quarter.
+    var quarters: [Int] {
+        (0..<4).map { quarter in
+            let x = header.width * (1 + 2 * (quarter % 2)) / 4
+            let y = header.height * (1 + 2 * (quarter / 2)) / 4
+            return (pixel(x, y)[0] - 10) / 60
+        }
+    }
+}
+
+/// Runs the stage and checks what holds for every job: one block for a result, none for an error,
+/// and facts that fit the bytes.
+func transform(
+    _ source: Source, _ steps: [TransformStep], output: OutputOptions = OutputOptions(),
+    limits: ImageLimits = ImageLimits(), space: HeapSpace = HeapSpace(),
+    cancellation: CancellationFlag = CancellationFlag()
+) throws -> Transformed {
+    let reference = BlockReference(
+        segment: 1, offset: 0, length: UInt64(source.samples.count), block: BlockID(1))
+    let work = TransformWork(
+        source: reference, layout: source.layout, sourceInfo: source.info, steps: steps,
+        output: output, limits: limits)
+    let stage = try TransformStage()
+    do {
+        let image = try source.samples.withUnsafeBytes { pixels in
+            try stage.perform(work, pixels: pixels, output: space, cancellation: cancellation)
+        }
+        #expect(space.outstanding == 1)
+        let result = try read(image, space.bytes(image.reference))
+        #expect(result.size == image.info.size)
+        #expect(result.header.hasAlpha == image.info.hasAlpha)
+        #expect(ImageFormat.sniff(result.bytes, tail: []) == image.info.format)
+        return result
+    } catch {
+        #expect(space.outstanding == 0, "an error leaves a block behind")
+        throw error
+    }
+}
+
+/// The error with which a job ends.
+func failure(
+    _ source: Source, _ steps: [TransformStep], output: OutputOptions = OutputOptions(),
+    limits: ImageLimits = ImageLimits(), space: HeapSpace = HeapSpace()
+) -> ImageError? {
+    #expect(throws: ImageError.self) {
+        try transform(source, steps, output: output, limits: limits, space: space)
+    }
+}
+
+private func read(_ image: EncodedImage, _ bytes: [UInt8]) throws -> Transformed {
+    try VipsLibrary().exclusively {
+        try bytes.withUnsafeBytes { input in
+            let decoded =
+                switch image.info.format {
+                case .png: try VipsImage.png(input)
+                case .webp: try VipsImage.webp(input)
+                default: try VipsImage.jpeg(input)
+                }
+            let header = decoded.header
+            let count = header.width * header.height * header.bands
+            let block = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+            defer { block.deallocate() }
+            try decoded.write(to: block)
+            return Transformed(image: image, bytes: bytes, header: header, samples: Array(block))
+        }
+    }
+}
