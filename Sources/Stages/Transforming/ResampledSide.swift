@@ -22,7 +22,7 @@ struct ResampledSide: Equatable {
     /// Columns of the result that it may be off, which nobody sees.
     private static let tolerance = 0.01
     /// Columns that are added at either end at most.
-    private static let addedMax = 8
+    private static let addedMax = 16
 
     /// - Parameters:
     ///   - count: columns of the image.
