@@ -1,0 +1,93 @@
+import ImageModel
+import Messages
+import Testing
+import Vips
+
+/// Images of other people, named by the environment; facts are those of sdwebimage.md §7.3 and §12.
+@Suite(.enabled(if: Fixtures.exist, "needs IMAGEBUS_FIXTURES"))
+struct FixtureTests {
+    @Test(arguments: [
+        ("photos/photo-2725x2225.jpg", ImageFormat.jpeg, 2725, 2225, 1),
+        ("images/TestImage.jpg", .jpeg, 80, 60, 1), ("images/TestImage.png", .png, 300, 300, 1),
+        ("images/TestImageLarge.jpg", .jpeg, 5250, 3450, 1),
+        ("images/1@2x.gif", .gif, 400, 400, 44), ("images/TestImage.gif", .gif, 50, 50, 5),
+        ("images/TestImageAnimated.webp", .webp, 990, 1050, 8),
+        ("images/TestImageStatic.webp", .webp, 550, 368, 1),
+        ("images/TestImageAnimated.apng", .png, 320, 240, 1),
+        ("images/MonochromeTestImage.jpg", .jpeg, 165, 121, 1),
+    ])
+    func headersAreRead(path: String, format: ImageFormat, width: Int, height: Int, pages: Int)
+        throws
+    {
+        let info = try decode(Fixtures.read(path), .header).image.info
+        #expect(info.format == format)
+        #expect(info.size == PixelSize(width: width, height: height))
+        #expect(info.pages == pages)
+        let pixels = try decode(Fixtures.read(path))
+        #expect(pixels.layout?.size == info.size)
+    }
+
+    @Test(arguments: [
+        ("images/TestImage.heic", ImageFormat.heic), ("images/TestImage.heif", .heif),
+        ("images/TestHDR.avif", .avif), ("images/TestHDR.jxl", .jxl),
+        ("images/TestImage.pdf", .pdf), ("images/TestImage.svg", .svg),
+        ("broken/17000x17000.avif", .avif),
+    ])
+    func formatsThatAreNotDecodedAreNamed(path: String, format: ImageFormat) throws {
+        let error = failure(try Fixtures.read(path), .header)
+        #expect(error?.code == .unsupportedFormat)
+        #expect(error?.details["format"] == format.name)
+    }
+
+    @Test(arguments: [
+        "truncated.jpg", "truncated.png", "truncated.gif", "corrupt-header.jpg",
+    ])
+    func brokenImagesAreBadData(name: String) throws {
+        #expect(failure(try Fixtures.read("broken/\(name)"))?.code == .badImageData)
+    }
+
+    @Test func samplesAreThoseOfOtherDecoders() throws {
+        let indexed = try decode(Fixtures.read("images/IndexedPNG.png"))
+        #expect(try near(indexed.pixel(100, 1), [154, 231, 231, 50], within: 2))
+        let photo = try decode(Fixtures.read("images/TestImage.jpg"))
+        #expect(try near(photo.pixel(0, 0), [52, 49, 42], within: 2))
+    }
+
+    @Test(arguments: [
+        ("images/RGBA16PNG.png", UInt8(8738 >> 8)), ("images/webpcoder/TestDisplayP3.png", 255),
+    ])
+    func sixteenBitsBecomeEightAndAlphaIsScaled(path: String, alphaMax: UInt8) throws {
+        let decoded = try decode(Fixtures.read(path))
+        #expect(decoded.layout?.bands == .rgba)
+        let alpha = stride(from: 3, to: decoded.samples.count, by: 4).map { decoded.samples[$0] }
+        #expect(alpha.max() == alphaMax)
+    }
+
+    @Test func aGreyProfileLeavesGreyGrey() throws {
+        let decoded = try decode(Fixtures.read("images/webpcoder/TestImageGrayscale.jpg"))
+        #expect(decoded.layout?.bands == .grey)
+        #expect(decoded.layout?.size == PixelSize(width: 2000, height: 1334))
+    }
+
+    /// `TestEXIF.png` stored with each orientation: where its black marker is displayed.
+    @Test(arguments: [
+        (1, 40, 160), (2, 110, 160), (3, 110, 30), (4, 40, 30), (5, 160, 40), (6, 30, 40),
+        (7, 30, 110), (8, 160, 110),
+    ])
+    func theMarkerIsDisplayedWhereOrientationPutsIt(orientation: Int, x: Int, y: Int) throws {
+        let source = try decode(Fixtures.read("images/TestEXIF.png"))
+        let size = PixelSize(width: 150, height: 200)
+        #expect(source.layout?.size == size)
+        let stored = try Sources.encoded(.jpeg(quality: 95), size.width, size.height) {
+            Int(source.samples[($1 * size.width + $0) * 3 + $2])
+        }.withEXIF(orientation: orientation)
+        let displayed = try decode(stored)
+        #expect(displayed.image.info.size == (orientation >= 5 ? size.transposed : size))
+        #expect(try near(displayed.pixel(x, y), [0, 0, 0], within: 20))
+    }
+
+    private func near(_ left: [UInt8], _ right: [Int], within tolerance: Int) -> Bool {
+        left.count == right.count
+            && zip(left, right).allSatisfy { abs(Int($0) - $1) <= tolerance }
+    }
+}

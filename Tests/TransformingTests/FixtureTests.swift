@@ -1,0 +1,101 @@
+import ImageModel
+import Messages
+import Testing
+import Vips
+
+@testable import Transforming
+
+/// Images of other people, named by the environment; facts are those of sdwebimage.md §7.3.
+@Suite(.enabled(if: Fixtures.exist, "needs IMAGEBUS_FIXTURES"))
+struct FixtureTests {
+    @Test func thePhotographFitsExactly() throws {
+        let source = try photograph(shrink: 4)
+        let steps = [TransformStep.resize(PixelSize(width: 512, height: 512), .fit)]
+        let result = try transform(source, steps)
+        #expect(result.image.info.format == .jpeg)
+        #expect(result.size == PixelSize(width: 512, height: 418))
+        #expect((25_000..<60_000).contains(result.bytes.count))
+    }
+
+    /// Decoding at a quarter and resizing gives nearly what resizing all pixels gives; without the
+    /// active region it would be 4 dB less (DESIGN §1).
+    @Test func theReducedPhotographIsLikeTheWholeOne() throws {
+        let steps = [TransformStep.resize(PixelSize(width: 512, height: 512), .fit)]
+        let output = OutputOptions(format: .png)
+        let reduced = try transform(photograph(shrink: 4), steps, output: output)
+        let whole = try transform(photograph(shrink: 1), steps, output: output)
+        let error = zip(reduced.samples, whole.samples).reduce(0.0) { sum, pair in
+            let difference = Double(pair.0) - Double(pair.1)
+            return sum + difference * difference
+        }
+        let mean = error / Double(whole.samples.count)
+        #expect(mean < 65_025 / 4_000, "less than 36 dB: \(mean)")
+    }
+
+    @Test func theOraclesOfTestImageHold() throws {
+        let source = try testImage()
+        let stretched = try transform(
+            source, [.resize(PixelSize(width: 200, height: 100), .stretch)])
+        #expect(stretched.size == PixelSize(width: 200, height: 100))
+        let boxed = try transform(
+            source, [.resize(PixelSize(width: 2000, height: 1000), .letterbox)])
+        #expect(boxed.size == PixelSize(width: 2000, height: 1000))
+        #expect(boxed.pixel(1000, 50) == [0, 0, 0, 255])
+        let rect = PixelRect(x: 50, y: 10, size: PixelSize(width: 200, height: 200))
+        let cropped = try transform(source, [.crop(rect)])
+        #expect(cropped.size == PixelSize(width: 200, height: 200))
+        #expect(cropped.pixel(0, 0)[3] == 0)
+        #expect(cropped.pixel(100, 10) == [0, 0, 0, 255])
+        let flipped = try transform(source, [.flip(horizontal: true, vertical: true)])
+        #expect(flipped.pixel(150, 285) == [0, 0, 0, 255])
+        let square = (75..<85).flatMap { y in (75..<85).map { x in flipped.pixel(x, y) } }
+        #expect(Set(square).count == 1)
+    }
+
+    @Test func aPNGWithAlphaAsJPEGStandsOnWhite() throws {
+        let result = try transform(testImage(), [], output: OutputOptions(format: .jpeg))
+        #expect(result.pixel(1, 1).allSatisfy { $0 > 250 })
+    }
+
+    private func testImage() throws -> Source {
+        let bytes = try Fixtures.read("images/TestImage.png")
+        return try source(bytes, .png, size: PixelSize(width: 300, height: 300), shrink: 1) {
+            try VipsImage.png($0)
+        }
+    }
+
+    private func photograph(shrink: Int) throws -> Source {
+        let bytes = try Fixtures.read("photos/photo-2725x2225.jpg")
+        return try source(bytes, .jpeg, size: PixelSize(width: 2725, height: 2225), shrink: shrink)
+        {
+            try VipsImage.jpeg($0, shrink: shrink)
+        }
+    }
+
+    /// What a decoder hands over: whole columns and the one that is a part.
+    private func source(
+        _ bytes: [UInt8], _ format: ImageFormat, size: PixelSize, shrink: Int,
+        _ load: (UnsafeRawBufferPointer) throws -> VipsImage
+    ) throws -> Source {
+        try VipsLibrary().exclusively {
+            try bytes.withUnsafeBytes { bytes in
+                let width = (size.width + shrink - 1) / shrink
+                let height = (size.height + shrink - 1) / shrink
+                let image = try load(bytes).extended(left: 0, top: 0, width: width, height: height)
+                let bands = try #require(
+                    PixelLayout.Bands(rawValue: UInt8(image.header.bands)))
+                var source = Source(0, 0, bands, format: format) { _, _, _ in 0 }
+                source.info.size = size
+                source.layout = PixelLayout(
+                    bands: bands, size: PixelSize(width: width, height: height),
+                    stride: width * image.header.bands,
+                    activeWidth: Double(size.width) / Double(shrink),
+                    activeHeight: Double(size.height) / Double(shrink))
+                source.samples = [UInt8](
+                    repeating: 0, count: width * height * image.header.bands)
+                try source.samples.withUnsafeMutableBytes { try image.write(to: $0) }
+                return source
+            }
+        }
+    }
+}
