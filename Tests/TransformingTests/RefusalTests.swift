@@ -72,8 +72,11 @@ import Vips
             let samples = [UInt8](repeating: 7, count: 64 * 64)
             try samples.withUnsafeBytes { pixels in
                 let image = try VipsImage.pixels(pixels, width: 64, height: 64, bands: 1)
-                let picture = try Picture(image, cancellation: cancellation)
-                    .resampled(to: PixelSize(width: 2000, height: 2000)).computed()
+                let picture = try Picture(
+                    image, size: PixelSize(width: 64, height: 64),
+                    active: ActiveRegion(width: 64, height: 64), isOpaque: true,
+                    cancellation: cancellation
+                ).resampled(to: PixelSize(width: 2000, height: 2000)).computed()
                 cancellation.cancel()
                 let error = #expect(throws: VipsError.self) {
                     try picture.image.flippedVertically().save(.jpeg(quality: 80)) { _ in true }

@@ -19,6 +19,6 @@ struct Crop: PictureStep {
         guard let part = rect.intersection(with: settled.size) else { return settled }
         let image = try settled.image.extracted(
             left: part.x, top: part.y, width: part.size.width, height: part.size.height)
-        return Picture(image, cancellation: picture.cancellation)
+        return settled.replaced(by: image)
     }
 }

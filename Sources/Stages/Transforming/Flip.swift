@@ -25,6 +25,7 @@ struct Flip: PictureStep {
             active.top = Double(header.height) - active.top - active.height
         }
         return Picture(
-            image, size: picture.size, active: active, cancellation: picture.cancellation)
+            image, size: picture.size, active: active, isOpaque: picture.isOpaque,
+            cancellation: picture.cancellation)
     }
 }

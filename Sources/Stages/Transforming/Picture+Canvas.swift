@@ -9,7 +9,7 @@ extension Picture {
         let part = try image.extracted(
             left: (size.width - target.width) / 2, top: (size.height - target.height) / 2,
             width: target.width, height: target.height)
-        return Picture(part, cancellation: cancellation)
+        return replaced(by: part)
     }
 
     /// This settled picture in the middle of a transparent canvas at least as large; of an odd rest
@@ -23,6 +23,6 @@ extension Picture {
             left: (target.width - size.width) / 2, top: (target.height - size.height) / 2,
             width: target.width, height: target.height,
             background: [Double](repeating: 0, count: bands))
-        return Picture(canvas, cancellation: cancellation)
+        return replaced(by: canvas, isOpaque: false)
     }
 }

@@ -17,7 +17,7 @@ extension Picture {
             self.init(
                 image, size: work.sourceInfo.size,
                 active: ActiveRegion(width: layout.activeWidth, height: layout.activeHeight),
-                cancellation: cancellation)
+                isOpaque: Opacity.isOpaque(pixels, layout), cancellation: cancellation)
         } catch {
             throw ImageError(transforming: error, step: "open")
         }

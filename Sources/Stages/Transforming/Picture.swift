@@ -15,22 +15,27 @@ struct Picture {
     /// Asked every few rows.
     let cancellation: CancellationFlag
 
-    /// An image without anything special: each pixel counts as one.
-    init(_ image: VipsImage, cancellation: CancellationFlag) {
-        let header = image.header
-        self.init(
-            image, size: PixelSize(width: header.width, height: header.height),
-            active: ActiveRegion(width: Double(header.width), height: Double(header.height)),
-            cancellation: cancellation)
-    }
+    /// No pixel is transparent, alpha band or not.
+    let isOpaque: Bool
 
     init(
-        _ image: VipsImage, size: PixelSize, active: ActiveRegion, cancellation: CancellationFlag
+        _ image: VipsImage, size: PixelSize, active: ActiveRegion, isOpaque: Bool,
+        cancellation: CancellationFlag
     ) {
         self.image = image
         self.size = size
         self.active = active
+        self.isOpaque = isOpaque
         self.cancellation = cancellation
+    }
+
+    /// Another image in place of this one, in which each pixel counts as one.
+    func replaced(by image: VipsImage, isOpaque: Bool? = nil) -> Picture {
+        let header = image.header
+        return Picture(
+            image, size: PixelSize(width: header.width, height: header.height),
+            active: ActiveRegion(width: Double(header.width), height: Double(header.height)),
+            isOpaque: isOpaque ?? self.isOpaque, cancellation: cancellation)
     }
 
     /// Whether each pixel of the image counts as one, and all of them are picture.
@@ -49,14 +54,15 @@ struct Picture {
 
     /// The whole picture in exactly so many pixels.
     func resampled(to target: PixelSize) throws(VipsError) -> Picture {
-        let resampling = Resampling(active: active, target: target)
-        return Picture(try resampling.apply(to: image), cancellation: cancellation)
+        let resampling = Resampling(active: active, target: target, isOpaque: isOpaque)
+        return replaced(by: try resampling.apply(to: image))
     }
 
     /// The same picture, its pixels computed: for steps that read them in any order.
     func computed() throws(VipsError) -> Picture {
         let copy = try image.copiedToMemory()
         copy.watch { [cancellation] in cancellation.isCancelled }
-        return Picture(copy, size: size, active: active, cancellation: cancellation)
+        return Picture(
+            copy, size: size, active: active, isOpaque: isOpaque, cancellation: cancellation)
     }
 }

@@ -9,12 +9,14 @@ import Vips
 struct Resampling {
     let active: ActiveRegion
     let target: PixelSize
+    /// Any alpha band is 255 everywhere.
+    let isOpaque: Bool
 
     /// Alpha is multiplied into the colours first, lest the colours of transparent pixels show.
     func apply(to image: VipsImage) throws(VipsError) -> VipsImage {
         let header = image.header
         guard !isIdentity(header) else { return image }
-        guard header.hasAlpha else { return try scaled(image) }
+        guard header.hasAlpha, !isOpaque else { return try scaled(image) }
         return try scaled(image.premultiplied()).unpremultiplied().castToBytes()
     }
 

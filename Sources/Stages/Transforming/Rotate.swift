@@ -52,7 +52,7 @@ extension Picture {
             }
         return Picture(
             try image.rotated(quarters: quarters),
-            size: quarters % 2 == 1 ? size.transposed : size, active: region,
+            size: quarters % 2 == 1 ? size.transposed : size, active: region, isOpaque: isOpaque,
             cancellation: cancellation)
     }
 }
