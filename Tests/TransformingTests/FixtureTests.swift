@@ -29,7 +29,7 @@ struct FixtureTests {
             return sum + difference * difference
         }
         let mean = error / Double(whole.samples.count)
-        #expect(mean < 65_025 / 4_000, "less than 36 dB: \(mean)")
+        #expect(mean < 65_025 / 10_000, "less than 40 dB: \(mean)")
     }
 
     @Test func theOraclesOfTestImageHold() throws {
