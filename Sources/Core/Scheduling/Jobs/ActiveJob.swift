@@ -1,0 +1,75 @@
+import ImageModel
+import Messages
+
+/// A job from the moment it is wanted until its outcome, or until nobody wants it and no worker
+/// has it.
+struct ActiveJob: Sendable {
+    /// Where it is; never in two places.
+    enum Place: Sendable, Equatable {
+        /// In the queue of its kind, under the ticket of its newest entry there.
+        case queued
+        /// Found no space; waits for a release (DESIGN §4).
+        case parked
+        /// At a worker, which answers with exactly one outcome.
+        case held(by: WorkerID)
+    }
+
+    /// What its outcome is for.
+    enum Purpose: Sendable {
+        case lookup(LookupNode.ID)
+        case source(SourceNode.ID)
+        case original(SourceNode.ID)
+        case decode(DecodeNode.ID)
+        case transform(ResultNode.ID)
+        case delivery(ResultNode.ID)
+    }
+
+    let id: JobID
+    let work: JobWork
+    /// The block that it reads, held for as long as the job is there.
+    let input: BlockHandle?
+    /// `nil` once nobody wants the outcome.
+    var purpose: Purpose?
+    var place = Place.queued
+    var attempt: UInt32 = 1
+    /// Workers that were lost with it.
+    var losses = 0
+    var urgency: Urgency
+
+    /// Its rank among jobs of a class: later stages first, then in order of arrival.
+    var ticket = StageQueue.Ticket.none
+    /// Waiting, in milliseconds, without the time since `waitingSince`.
+    var waited = 0.0
+    var waitingSince: Instant
+
+    /// When the worker has to give it up, and what it was told.
+    var told = Urgency.none
+    /// The latest moment that the stage permits.
+    var cap = Instant(nanoseconds: .max)
+    /// When the scheduler looks after a job that has not been answered.
+    var alarm: Instant?
+    /// The worker was told to stop.
+    var isStopped = false
+
+    var kind: WorkerKind { work.kind }
+    var stage: JobStage { work.stage }
+
+    var worker: WorkerID? {
+        if case .held(let worker) = place { return worker }
+        return nil
+    }
+
+    /// The urgency that a worker is told: nothing is held longer than the stage permits.
+    var effective: Urgency {
+        Urgency(priority: urgency.priority, deadline: min(urgency.deadline, cap))
+    }
+
+    /// Within one class and kind, what ends a request comes before what begins one.
+    var rank: UInt8 {
+        switch purpose {
+        case .delivery: 0
+        case .original: 1
+        case .lookup, .source, .decode, .transform, nil: 2
+        }
+    }
+}

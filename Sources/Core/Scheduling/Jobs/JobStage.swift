@@ -1,0 +1,51 @@
+import Messages
+
+/// The stage that a job belongs to.
+public enum JobStage: UInt8, Hashable, Sendable, CaseIterable {
+    /// Copy bytes into the cache, for storing, for delivery, or for both.
+    case store = 0
+    /// Ask the cache for a key.
+    case query = 1
+    /// Fetch a URL.
+    case fetch = 2
+    /// Bytes to pixels.
+    case decode = 3
+    /// Pixels to encoded bytes.
+    case transform = 4
+
+    /// The word in status and logs.
+    public var name: String {
+        switch self {
+        case .store: "store"
+        case .query: "query"
+        case .fetch: "fetch"
+        case .decode: "decode"
+        case .transform: "transform"
+        }
+    }
+}
+
+extension JobWork {
+    var stage: JobStage {
+        switch self {
+        case .store: .store
+        case .query: .query
+        case .fetch: .fetch
+        case .decode: .decode
+        case .transform: .transform
+        }
+    }
+}
+
+extension SchedulerLimits.JobDeadlines {
+    /// Milliseconds for which a worker may hold a job of that stage.
+    func milliseconds(_ stage: JobStage) -> Int {
+        switch stage {
+        case .store: store
+        case .query: query
+        case .fetch: fetch
+        case .decode: decode
+        case .transform: transform
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import ImageModel
+import Messages
+
+/// One decode, for all results that are made of its pixels.
+///
+///     awaitingSource ──bytes──► decoding ──pixels──► decoded ──no result needs them──► gone
+struct DecodeNode: Sendable {
+    typealias ID = SlotTable<DecodeNode>.ID
+
+    enum State: Sendable {
+        /// The source is on its way.
+        case awaitingSource
+        /// A decoder has the bytes, or will.
+        case decoding(JobID)
+        /// The pixels are there, or only facts where no more was needed.
+        case decoded(Pixels?)
+    }
+
+    /// Pixels that transformers read.
+    struct Pixels: Sendable {
+        let block: BlockHandle
+        let pixels: DecodedImage.Pixels
+        let info: ImageInfo
+    }
+
+    let name: Sourced<DecodeKey>
+    private(set) var state = State.awaitingSource
+    /// Results that wait for the pixels or read them.
+    var results = WaiterList<ResultNode.ID>()
+    /// Its source, which may be gone once it has been decoded.
+    var source: SourceNode.ID?
+    /// Its place among those who need the source's bytes, until it has been decoded.
+    var seat: WaiterList<DecodeNode.ID>.Seat?
+    /// Which tier had the source.
+    var tier: CacheTypes = .none
+    var timings = StageTimings()
+
+    init(name: Sourced<DecodeKey>) { self.name = name }
+
+    var job: JobID? {
+        if case .decoding(let job) = state { return job }
+        return nil
+    }
+
+    var pixels: Pixels? {
+        if case .decoded(let pixels) = state { return pixels }
+        return nil
+    }
+
+    mutating func began(_ job: JobID) { state = .decoding(job) }
+
+    mutating func decoded(_ pixels: Pixels?) { state = .decoded(pixels) }
+}

@@ -1,0 +1,23 @@
+import ImageModel
+import Messages
+
+/// One query of a result's key, for all who ask the same tiers for it.
+struct LookupNode: Sendable {
+    typealias ID = SlotTable<LookupNode>.ID
+
+    /// What is asked; equal queries are one.
+    let query: QueryWork
+    var waiters = WaiterList<LiveRequest.ID>()
+    var job: JobID
+    /// The key was stored while the question was under way: a miss means nothing then.
+    private(set) var isOvertaken = false
+
+    /// Its key was stored by somebody.
+    mutating func overtake() { isOvertaken = true }
+
+    /// It is asked again.
+    mutating func askAgain(_ job: JobID) {
+        self.job = job
+        isOvertaken = false
+    }
+}

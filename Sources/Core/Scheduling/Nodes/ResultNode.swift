@@ -1,0 +1,87 @@
+import ImageModel
+import Messages
+
+/// One result, for all requests that want it.
+///
+///     awaitingPixels ──pixels──► transforming ──bytes──► delivering ──► gone
+///           └─────────the result is the original────────────┘
+///
+/// From `delivering` on the result exists: it is stored although nobody may wait any more.
+struct ResultNode: Sendable {
+    typealias ID = SlotTable<ResultNode>.ID
+
+    enum State: Sendable {
+        /// A decode is on its way.
+        case awaitingPixels
+        /// Steps and encode.
+        case transforming(JobID)
+        /// The cache copies it to where clients read, and stores it as wished.
+        case delivering(JobID, Product, StoreWish)
+    }
+
+    /// The encoded bytes of the result, in the segment of who made them.
+    struct Product: Sendable {
+        let block: BlockHandle
+        let reference: BlockReference
+        let metadata: StoredMetadata
+    }
+
+    let name: ResultName
+    let names: RequestNames
+    /// Of the first request; whether to transform and to deliver is the same for all.
+    let plan: JobPlan
+    /// Of the first request: headers as it wrote them.
+    let image: ImageRequest
+    private(set) var state = State.awaitingPixels
+    var waiters = WaiterList<LiveRequest.ID>()
+    var wish: StoreWish
+    /// Tiers that were asked for the result, in vain.
+    var knownMissing: CacheTypes = .none
+    /// Its decode, and its place among those who need the pixels, until it needs them no more.
+    var decode: DecodeNode.ID?
+    var seat: WaiterList<ResultNode.ID>.Seat?
+    /// Its source, which may be gone once the result exists.
+    var source: SourceNode.ID?
+    /// Which tier had the source.
+    var tier: CacheTypes = .none
+    var timings = StageTimings()
+
+    init(name: ResultName, for request: LiveRequest) {
+        self.name = name
+        names = request.names
+        plan = request.plan
+        image = request.image
+        wish = request.storeWish
+    }
+
+    var job: JobID? {
+        switch state {
+        case .awaitingPixels: nil
+        case .transforming(let job), .delivering(let job, _, _): job
+        }
+    }
+
+    var product: Product? {
+        if case .delivering(_, let product, _) = state { return product }
+        return nil
+    }
+
+    /// Whether the result exists, so that a cancel stops no work.
+    var exists: Bool { product != nil }
+
+    /// Whether the result is the source's own bytes.
+    var isOriginal: Bool { !plan.includes(.transform) }
+
+    mutating func beganTransform(_ job: JobID) { state = .transforming(job) }
+
+    /// A store takes on what is wished for now; who comes later with more is served by another.
+    mutating func beganDelivery(_ job: JobID, of product: Product) {
+        state = .delivering(job, product, wish)
+    }
+
+    /// Whether the store that runs does for what a request wants of it.
+    func serves(_ wish: StoreWish) -> Bool {
+        guard case .delivering(_, _, let running) = state else { return false }
+        return running.covers(wish)
+    }
+}

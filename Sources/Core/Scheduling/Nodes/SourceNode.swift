@@ -1,0 +1,124 @@
+import ImageModel
+import Messages
+
+/// The bytes of one source, for all who decode them (DESIGN §3, keys and coalescing).
+///
+///     obtaining ──bytes──► holding ──nobody uses them, nothing stores them──► gone
+///         └──miss, failure, nobody waits──► gone
+///
+/// A fetched body is held, and stays in the table, until its original was stored or is known not
+/// to be stored: who comes until then uses it, so that no second GET can go out in between.
+struct SourceNode: Sendable {
+    typealias ID = SlotTable<SourceNode>.ID
+
+    enum State: Sendable {
+        /// A fetch, or a query of the original.
+        case obtaining(JobID)
+        /// The bytes are there.
+        case holding(Body)
+    }
+
+    /// Source bytes and what is known of them.
+    struct Body: Sendable {
+        let block: BlockHandle
+        let reference: BlockReference
+        /// Which tier had them; none where they were fetched.
+        let tier: CacheTypes
+        /// What the origin said, where they were fetched.
+        let fetched: FetchedBody?
+    }
+
+    let name: Sourced<SourceKey>
+    /// What obtains the bytes, again if need be.
+    let work: JobWork
+    /// The text under which they are cached.
+    let text: String
+    private(set) var state: State
+    /// Decodes that need the bytes.
+    var decodes = WaiterList<DecodeNode.ID>()
+    var timings = StageTimings()
+    /// Whether anybody ever wanted to see progress.
+    var hasListeners = false
+    /// Tiers that were asked for the original, in vain.
+    var knownMissing: CacheTypes = .none
+    /// The key was stored while a query was under way: a miss means nothing then.
+    var isOvertaken = false
+
+    // The store of the original.
+
+    /// Tiers that somebody wants the original in, and whether somebody waits for the disk.
+    var wish = StoreWish(tiers: .none, waitsForDisk: false)
+    /// What a decoder said of the bytes; only bytes that decode are stored.
+    var info: ImageInfo?
+    /// Tiers for which a store was begun, by whomever.
+    private(set) var attempted: CacheTypes = .none
+    /// Tiers that stored it.
+    private(set) var stored: CacheTypes = .none
+    private(set) var stores: [JobID] = []
+    /// Results that are these very bytes and are being delivered, which stores them as well.
+    private(set) var deliveries = 0
+    /// Requests that have their image and wait for the store.
+    var watchers = SeatList<LiveRequest.ID>()
+
+    init(name: Sourced<SourceKey>, work: JobWork, text: String, job: JobID) {
+        self.name = name
+        self.work = work
+        self.text = text
+        state = .obtaining(job)
+    }
+
+    var body: Body? {
+        if case .holding(let body) = state { return body }
+        return nil
+    }
+
+    /// The job that obtains the bytes, while it runs.
+    var job: JobID? {
+        if case .obtaining(let job) = state { return job }
+        return nil
+    }
+
+    /// Whether a store of the original is under way.
+    var isStoring: Bool { !stores.isEmpty || deliveries > 0 }
+
+    /// Whether the node has a reason to stay.
+    var isInUse: Bool { !decodes.isEmpty || isStoring }
+
+    /// The query is made again.
+    mutating func askAgain(_ job: JobID) {
+        state = .obtaining(job)
+        isOvertaken = false
+    }
+
+    mutating func obtained(_ body: Body) { state = .holding(body) }
+
+    /// The tiers that are wanted and that no store was begun for; from now on one has.
+    mutating func takeUnattempted() -> CacheTypes {
+        let tiers = wish.tiers.subtracting(attempted)
+        attempted.formUnion(tiers)
+        return tiers
+    }
+
+    mutating func beganStore(_ job: JobID) { stores.append(job) }
+
+    /// A store ended; `tiers` have the original now.
+    mutating func endedStore(_ job: JobID, tiers: CacheTypes) {
+        stores.removeAll { $0 == job }
+        stored.formUnion(tiers)
+    }
+
+    mutating func beganDelivery(storing tiers: CacheTypes) {
+        deliveries += 1
+        attempted.formUnion(tiers)
+    }
+
+    mutating func endedDelivery() { deliveries -= 1 }
+
+    /// What the cache keeps beside the original.
+    func metadata(_ info: ImageInfo) -> StoredMetadata {
+        let fetched = body?.fetched
+        return StoredMetadata(
+            info: info, contentType: fetched?.contentType, etag: fetched?.etag,
+            lastModified: fetched?.lastModified, cacheControl: fetched?.cacheControl)
+    }
+}

@@ -1,0 +1,95 @@
+import ImageModel
+
+/// What a load goes through, in order, and what of it this request skips (sdwebimage.md §1.4).
+struct JobPlan: Hashable, Sendable {
+    /// The stages of a load. The first three are ways to the image, tried one after another until
+    /// one has it; the others follow once it was found.
+    enum Stage: UInt8, Hashable, Sendable {
+        case queryResult, queryOriginal, fetch
+        case decode, transform, storeOriginal, deliver
+    }
+
+    /// What makes a request skip stages.
+    struct Trait: OptionSet, Hashable, Sendable {
+        let rawValue: UInt16
+
+        static let fromLoaderOnly = Trait(rawValue: 1 << 0)
+        static let fromCacheOnly = Trait(rawValue: 1 << 1)
+        /// No tier may be asked for the result, or for the original.
+        static let asksNoTier = Trait(rawValue: 1 << 2)
+        static let asksNoOriginalTier = Trait(rawValue: 1 << 3)
+        /// The result is the original: same key, same bytes.
+        static let wantsOriginal = Trait(rawValue: 1 << 4)
+        /// Only facts are wanted, no bytes.
+        static let infoOnly = Trait(rawValue: 1 << 5)
+        /// The original is kept nowhere; for a result that is the original, `deliver` keeps it.
+        static let keepsNoOriginal = Trait(rawValue: 1 << 6)
+    }
+
+    private static let order: [(stage: Stage, skippedBy: Trait)] = [
+        (.queryResult, [.fromLoaderOnly, .asksNoTier]),
+        (.queryOriginal, [.fromLoaderOnly, .asksNoOriginalTier, .wantsOriginal]),
+        (.fetch, [.fromCacheOnly]),
+        (.decode, []),
+        (.transform, [.wantsOriginal]),
+        (.storeOriginal, [.keepsNoOriginal]),
+        (.deliver, [.infoOnly]),
+    ]
+
+    /// The ways that are left to try.
+    struct Ways: Hashable, Sendable {
+        fileprivate var bits: UInt8
+
+        /// The next way, which is no longer left then.
+        mutating func next() -> Stage? {
+            guard bits != 0 else { return nil }
+            let stage = Stage(rawValue: UInt8(bits.trailingZeroBitCount))
+            bits &= bits - 1
+            return stage
+        }
+
+        /// Skips all ways up to and including this one.
+        mutating func skip(past stage: Stage) { bits &= ~((2 << stage.rawValue) - 1) }
+    }
+
+    private let bits: UInt8
+    /// Tiers that are asked for the result.
+    let queryTiers: CacheTypes
+    /// Tiers that are asked for the original.
+    let originalQueryTiers: CacheTypes
+    /// Tiers that `deliver` keeps the result in.
+    let storeTiers: CacheTypes
+    /// Tiers that `storeOriginal` keeps the original in.
+    let originalStoreTiers: CacheTypes
+
+    /// `distrustsMemory`: the copy in memory turned out stale (DESIGN §4).
+    init(_ request: ImageRequest, distrustsMemory: Bool) {
+        let isOriginal = request.wantsOriginal
+        // One key, one entry: what upstream writes twice under it is written once.
+        let union = request.storeCacheTypes.union(request.originalStoreCacheTypes)
+        queryTiers =
+            distrustsMemory
+            ? request.queryCacheTypes.subtracting(.memory) : request.queryCacheTypes
+        originalQueryTiers = request.originalQueryCacheTypes
+        storeTiers = request.infoOnly ? .none : isOriginal ? union : request.storeCacheTypes
+        originalStoreTiers =
+            request.infoOnly ? union : isOriginal ? .none : request.originalStoreCacheTypes
+
+        var traits: Trait = []
+        if request.options.contains(.fromLoaderOnly) { traits.insert(.fromLoaderOnly) }
+        if request.options.contains(.fromCacheOnly) { traits.insert(.fromCacheOnly) }
+        if queryTiers.isEmpty { traits.insert(.asksNoTier) }
+        if originalQueryTiers.isEmpty { traits.insert(.asksNoOriginalTier) }
+        if isOriginal { traits.insert(.wantsOriginal) }
+        if request.infoOnly { traits.insert(.infoOnly) }
+        if originalStoreTiers.isEmpty { traits.insert(.keepsNoOriginal) }
+        bits = Self.order.reduce(0) { bits, step in
+            step.skippedBy.isDisjoint(with: traits) ? bits | (1 << step.stage.rawValue) : bits
+        }
+    }
+
+    func includes(_ stage: Stage) -> Bool { bits & (1 << stage.rawValue) != 0 }
+
+    /// All ways to the image, none of them tried.
+    var ways: Ways { Ways(bits: bits & ((2 << Stage.fetch.rawValue) - 1)) }
+}

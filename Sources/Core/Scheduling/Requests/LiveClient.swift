@@ -1,0 +1,23 @@
+import Messages
+
+/// A client that is connected, and its requests without a terminal reply.
+struct LiveClient: Sendable {
+    private(set) var requests = SeatList<LiveRequest.ID>()
+    private var groups: [GroupID: SeatList<LiveRequest.ID>] = [:]
+
+    /// Requests of a group in the order of their seats.
+    func members(of group: GroupID) -> [LiveRequest.ID] { groups[group]?.members ?? [] }
+
+    /// Takes a request in; its two seats are for `leave`.
+    mutating func join(_ request: LiveRequest.ID, group: GroupID?) -> (seat: Int, groupSeat: Int?) {
+        (requests.join(request), group.map { groups[$0, default: SeatList()].join(request) })
+    }
+
+    /// A request got its terminal reply.
+    mutating func leave(seat: Int, group: GroupID?, groupSeat: Int?) {
+        requests.leave(seat)
+        guard let group, let groupSeat else { return }
+        groups[group]?.leave(groupSeat)
+        if groups[group]?.isEmpty == true { groups[group] = nil }
+    }
+}

@@ -1,0 +1,77 @@
+import ImageModel
+import Messages
+
+/// A request that was admitted and has no terminal reply yet.
+struct LiveRequest: Sendable {
+    typealias ID = SlotTable<LiveRequest>.ID
+
+    /// Where it waits.
+    enum Standing: Sendable {
+        /// Nowhere: on its way from one place to the next, within one event.
+        case moving
+        /// For a query of the result's key.
+        case lookup(LookupNode.ID, WaiterList<LiveRequest.ID>.Seat)
+        /// For a result that is being made.
+        case result(ResultNode.ID, WaiterList<LiveRequest.ID>.Seat)
+        /// With its image, for the store of the original (`waitStoreCache`).
+        case original(SourceNode.ID, SeatList<LiveRequest.ID>.Seat)
+    }
+
+    /// An image that is there, while its reply waits for a store.
+    struct Pending: Sendable {
+        var image: DeliveredImage
+        let block: BlockHandle?
+    }
+
+    let client: ClientID
+    let token: Token
+    let group: GroupID?
+    let image: ImageRequest
+    let names: RequestNames
+    let key: ResultKey
+    let plan: JobPlan
+    let wantsProgress: Bool
+    let admittedAt: Instant
+    let deadline: Instant
+
+    /// Its places in the lists of its client.
+    var seat: SeatList<LiveRequest.ID>.Seat = 0
+    var groupSeat: SeatList<LiveRequest.ID>.Seat?
+
+    /// The ways to the image that are left.
+    var ways: JobPlan.Ways
+    /// Tiers that were asked for the result and for the original, in vain.
+    var missedTiers: CacheTypes = .none
+    var missedOriginalTiers: CacheTypes = .none
+    /// Counts how often it had to begin again, since what was made for it was lost.
+    var attempt = 1
+    var standing = Standing.moving
+    /// Of its own queries; shared work keeps its own.
+    var timings = StageTimings()
+    var pending: Pending?
+
+    var urgency: Urgency { Urgency(priority: image.priority, deadline: deadline) }
+    var waitsForStores: Bool { image.options.contains(.waitStoreCache) }
+    var mayFetch: Bool { plan.includes(.fetch) }
+
+    /// What it wants of the store of its result.
+    var storeWish: StoreWish {
+        StoreWish(tiers: plan.storeTiers, waitsForDisk: waitsForStores)
+    }
+}
+
+/// What is wanted of a store; wishes of those who share a result are united.
+struct StoreWish: Hashable, Sendable {
+    var tiers: CacheTypes
+    var waitsForDisk: Bool
+
+    mutating func unite(_ other: StoreWish) {
+        tiers.formUnion(other.tiers)
+        waitsForDisk = waitsForDisk || other.waitsForDisk
+    }
+
+    /// Whether a store with this wish does for the other one.
+    func covers(_ other: StoreWish) -> Bool {
+        other.tiers.isSubset(of: tiers) && (waitsForDisk || !other.waitsForDisk)
+    }
+}

@@ -1,0 +1,121 @@
+import ImageModel
+import Messages
+
+/// What makes a picture one that may be asked for; checked once for each set of names.
+extension RequestNames {
+    /// Throws the first thing that is wrong with the source, the steps or the output.
+    init(checking request: ImageRequest, identity: String?, limits: ImageLimits)
+        throws(ImageError)
+    {
+        let url = try SourceURL(request.url)
+        guard url.scheme == "http" || url.scheme == "https" else {
+            throw ImageError(.unsupportedScheme, "no loader takes \(url.scheme) URLs")
+        }
+        try Self.check(headers: request.headers)
+        let hasCredentials =
+            url.userInfo != nil || request.headers.contains(where: \.isCredential)
+        guard !hasCredentials || identity != nil else {
+            throw ImageError(.internalError, "credentials came without a digest of them")
+        }
+        try Self.check(steps: request, limits)
+        try Self.check(output: request)
+        result = CacheKey.result(request, url: url, identity: identity)
+        original = CacheKey.original(request, url: url, identity: identity)
+        guard result.utf8.count <= MessageLimits.keyBytesMax else {
+            throw ImageError(.invalidRequest, "the cache key is too long: use fewer steps")
+        }
+    }
+
+    private static func check(headers: [HTTPHeader]) throws(ImageError) {
+        guard headers.count <= RequestLimits.headersMax else {
+            throw ImageError(
+                .invalidRequest, "at most \(RequestLimits.headersMax) headers are accepted")
+        }
+        let bytes = headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+        guard bytes <= RequestLimits.headerBytesMax else {
+            throw ImageError(
+                .invalidRequest,
+                "at most \(RequestLimits.headerBytesMax) bytes of headers are accepted")
+        }
+        guard headers.allSatisfy(\.isValid) else {
+            throw ImageError(.invalidRequest, "a header has an invalid name or value")
+        }
+    }
+
+    private static func check(steps request: ImageRequest, _ limits: ImageLimits)
+        throws(ImageError)
+    {
+        guard request.steps.count <= RequestLimits.stepsMax else {
+            throw ImageError(
+                .invalidRequest, "at most \(RequestLimits.stepsMax) steps are accepted")
+        }
+        for step in request.allSteps { try check(step, limits) }
+        let isPlain = request.thumbnail == nil && request.steps.isEmpty
+        guard !request.infoOnly || (isPlain && request.output.isDefault) else {
+            throw ImageError(
+                .invalidRequest, "facts are those of the source: no steps, no output options")
+        }
+    }
+
+    private static func check(_ step: TransformStep, _ limits: ImageLimits) throws(ImageError) {
+        switch step {
+        case .flip: return
+        case .rotate(let rotation):
+            guard rotation.quarterTurnsClockwise != nil else {
+                throw ImageError(.invalidRequest, "this version turns by 90, 180 or 270 degrees")
+            }
+        case .crop(let rectangle): try check(box: rectangle.size, of: step)
+        case .resize(let box, .fit): try check(box: box, of: step)
+        case .resize(let box, _):
+            try check(box: box, of: step)
+            let pixelsMax = min(RequestLimits.pixelsMax, limits.pixelsMax)
+            guard let area = box.area, area <= pixelsMax else {
+                throw tooLarge(step, limit: pixelsMax, "pixels")
+            }
+        }
+    }
+
+    private static func check(box: PixelSize, of step: TransformStep) throws(ImageError) {
+        guard box.isPositive else {
+            throw ImageError(
+                .invalidRequest, "\(step.name): width and height must be positive")
+        }
+        guard max(box.width, box.height) <= RequestLimits.sideMax else {
+            throw tooLarge(step, limit: RequestLimits.sideMax, "pixels a side")
+        }
+    }
+
+    private static func tooLarge(_ step: TransformStep, limit: Int, _ unit: String) -> ImageError {
+        ImageError(
+            .limitExceeded, "\(step.name): at most \(limit) \(unit) are accepted",
+            details: ["limit": "\(limit)", "step": step.name])
+    }
+
+    private static func check(output request: ImageRequest) throws(ImageError) {
+        if let format = request.output.format, !format.isEncodable {
+            throw ImageError(.unsupportedFormat, "\(format.name) is not encoded by this version")
+        }
+        if let quality = request.output.quality, !(0...100).contains(quality) {
+            throw ImageError(.invalidRequest, "the quality is a number from 0 to 100")
+        }
+    }
+}
+
+extension ImageRequest {
+    /// Throws the first thing that is wrong with how it is to be loaded.
+    func checkWishes() throws(ImageError) {
+        guard options.isSubset(of: .supported) else {
+            throw ImageError(.invalidRequest, "an option is unknown to this version")
+        }
+        let tiers = queryCacheTypes.union(storeCacheTypes)
+            .union(originalQueryCacheTypes).union(originalStoreCacheTypes)
+        guard tiers.isSubset(of: .all) else {
+            throw ImageError(.invalidRequest, "a cache type is none, disk, memory or all")
+        }
+        guard (1...RequestLimits.timeoutMillisecondsMax).contains(timeoutMilliseconds) else {
+            throw ImageError(
+                .invalidRequest,
+                "the timeout is 1 to \(RequestLimits.timeoutMillisecondsMax) milliseconds")
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import ImageModel
+import Messages
+
+/// Under which texts a request's result and original are cached, and proof that its picture is one
+/// that may be asked for.
+struct RequestNames: Hashable, Sendable {
+    /// The key of the result.
+    let result: String
+    /// The key of the source's bytes.
+    let original: String
+}
+
+/// Names that were derived before, so that a hit costs a look-up and no string surgery.
+struct RequestNamesMemo: Sendable {
+    /// What the names depend on: the picture and who asks, no wish.
+    struct Question: Hashable, Sendable {
+        let url: String
+        let headers: [HTTPHeader]
+        let thumbnail: Thumbnail?
+        let steps: [TransformStep]
+        let output: OutputOptions
+        let infoOnly: Bool
+        let identity: String?
+
+        init(_ request: ImageRequest, identity: String?) {
+            url = request.url
+            headers = request.headers
+            thumbnail = request.thumbnail
+            steps = request.steps
+            output = request.output
+            infoOnly = request.infoOnly
+            self.identity = identity
+        }
+    }
+
+    private let namesMax: Int
+    private var known: [Question: RequestNames] = [:]
+
+    init(namesMax: Int) { self.namesMax = namesMax }
+
+    /// The names of a request; throws what is wrong with its picture. Forgets all when full: the
+    /// names that are in use come back at once.
+    mutating func names(of request: ImageRequest, identity: String?, limits: ImageLimits)
+        throws(ImageError) -> RequestNames
+    {
+        let question = Question(request, identity: identity)
+        if let names = known[question] { return names }
+        let names = try RequestNames(checking: request, identity: identity, limits: limits)
+        if known.count >= namesMax { known.removeAll(keepingCapacity: true) }
+        known[question] = names
+        return names
+    }
+}

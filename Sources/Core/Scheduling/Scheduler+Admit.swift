@@ -1,0 +1,91 @@
+import ImageModel
+import Messages
+
+// admit: is this a request that may be made now? (DESIGN §3, 1)
+extension Scheduler {
+    /// A load that names a live token of the same client is the same request, resent: its reply is
+    /// still to come.
+    mutating func admit(_ load: LoadRequest, of client: ClientID, _ identity: String?) {
+        guard clients[client] != nil else { return }
+        if let live = tokens[load.token] {
+            guard requests[live].client != client else { return }
+            counters.requests += 1
+            let error = ImageError(.tokenInUse, "another client has a request with this token")
+            return refuse(load.token, of: client, error)
+        }
+        counters.requests += 1
+        do throws(ImageError) {
+            guard !isDraining else {
+                throw ImageError(.shuttingDown, "the stack is shutting down")
+            }
+            try load.image.checkWishes()
+            let names = try names.names(of: load.image, identity: identity, limits: limits.image)
+            if answerFromMemory(load, of: client, names) { return }
+            try checkRoom(for: client)
+            enlist(load, of: client, names)
+        } catch {
+            refuse(load.token, of: client, error)
+        }
+    }
+
+    /// A request that never became one ends at once.
+    private mutating func refuse(_ token: Token, of client: ClientID, _ error: ImageError) {
+        counters.ended(with: error)
+        actions.append(.reply(client, Reply(token: token, outcome: .failure(error))))
+    }
+
+    /// A hit in the index ends a request before it has cost anything.
+    private mutating func answerFromMemory(
+        _ load: LoadRequest, of client: ClientID, _ names: RequestNames
+    ) -> Bool {
+        let image = load.image
+        guard load.staleRetries == 0, image.queryCacheTypes.contains(.memory),
+            !image.options.contains(.fromLoaderOnly), let cache,
+            let entry = hits.entry(for: names.result, at: now)
+        else { return false }
+        counters.memoryHits += 1
+        touches.add(entry.reference.block, at: now)
+        let reference = image.infoOnly ? nil : entry.reference
+        if let reference, ResultBlocks.isLarge(reference) {
+            resultBlocks.deliver(
+                BlockHandle(worker: cache, block: reference.block), to: client)
+        }
+        let delivered = DeliveredImage(
+            reference: reference, info: entry.info, cacheType: .memory, key: names.result,
+            storedTiers: image.options.contains(.waitStoreCache) ? .memory : nil)
+        actions.append(.reply(client, Reply(token: load.token, outcome: .image(delivered))))
+        return true
+    }
+
+    private func checkRoom(for client: ClientID) throws(ImageError) {
+        guard requests.count < limits.liveRequestsMax else {
+            throw busy("too many requests wait for a reply")
+        }
+        guard clients[client].map({ $0.requests.count < limits.requestsPerClientMax }) == true
+        else { throw busy("too many requests of this client wait for a reply") }
+    }
+
+    /// Something is full.
+    func busy(_ what: String) -> ImageError {
+        ImageError(
+            .busy, "\(what): try again later",
+            details: ["retryAfterMilliseconds": "\(limits.retryAfterMilliseconds)"])
+    }
+
+    private mutating func enlist(_ load: LoadRequest, of client: ClientID, _ names: RequestNames) {
+        let plan = JobPlan(load.image, distrustsMemory: load.staleRetries > 0)
+        let deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
+        let id = requests.insert(
+            LiveRequest(
+                client: client, token: load.token, group: load.group, image: load.image,
+                names: names, key: ResultKey(load.image), plan: plan,
+                wantsProgress: load.wantsProgress, admittedAt: now, deadline: deadline,
+                ways: plan.ways))
+        tokens[load.token] = id
+        if let seats = clients[client]?.join(id, group: load.group) {
+            (requests[id].seat, requests[id].groupSeat) = seats
+        }
+        setAlarm(.request(id), at: deadline)
+        moving.append(.onward(id))
+    }
+}

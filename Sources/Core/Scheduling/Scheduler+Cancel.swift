@@ -1,0 +1,96 @@
+import ImageModel
+import Messages
+
+// The cancellation contract (DESIGN §3).
+extension Scheduler {
+    /// Ends a request of that client at once; after its terminal reply this does nothing.
+    mutating func cancel(_ token: Token, of client: ClientID) {
+        guard let id = tokens[token], requests[id].client == client else { return }
+        end(id, Self.cancelled)
+    }
+
+    /// Ends the members that were admitted before; later ones are not touched.
+    mutating func cancelGroup(_ group: GroupID, of client: ClientID) {
+        for id in clients[client]?.members(of: group) ?? [] { end(id, Self.cancelled) }
+    }
+
+    /// Nobody is there to be answered.
+    mutating func clientLeft(_ client: ClientID) {
+        guard let record = clients[client] else { return }
+        for id in record.requests.members {
+            withdraw(id)
+            strike(id)
+            counters.cancelled += 1
+        }
+        clients[client] = nil
+        releaseAll(of: client)
+    }
+
+    /// A request ends before its work does.
+    mutating func end(_ id: LiveRequest.ID, _ error: ImageError) {
+        withdraw(id)
+        reply(id, .failure(error))
+    }
+
+    /// Nobody waits for this request any more. Work that nobody else wants leaves the tables in
+    /// the same step in which its worker is told, so that a newcomer gets new work.
+    private mutating func withdraw(_ id: LiveRequest.ID) {
+        switch requests[id].standing {
+        case .moving: break
+        case .lookup(let node, let seat):
+            lookups[node].waiters.leave(seat)
+            if lookups[node].waiters.isEmpty { return retire(node) }
+            retune(lookups[node].job, lookups[node].waiters.urgency)
+        case .result(let node, _):
+            leaveResult(id)
+            // Once the result exists, a cancel changes the reply and no longer the store.
+            if !results[node].waiters.isEmpty { return spread(node) }
+            if !results[node].exists { retire(node) }
+        case .original(let node, let seat):
+            sources[node].watchers.leave(seat)
+            if let block = requests[id].pending?.block { letGo(block) }
+        }
+        requests[id].standing = .moving
+    }
+
+    // MARK: - Taking apart
+
+    /// What becomes of the requests whose work was taken apart.
+    enum Fate {
+        /// They fail.
+        case fail(ImageError)
+        /// They go their next way, after work that took so long.
+        case onward(StageTimings)
+        /// They begin again.
+        case again
+    }
+
+    mutating func dissolve(_ node: SourceNode.ID, _ fate: Fate) {
+        for decode in sources[node].decodes.waiters { dissolve(decode, fate) }
+    }
+
+    mutating func dissolve(_ node: DecodeNode.ID, _ fate: Fate) {
+        for result in decodes[node].results.waiters { dissolve(result, fate) }
+    }
+
+    /// The node is over; with the last result its decode is, and with the last decode its source.
+    mutating func dissolve(_ node: ResultNode.ID, _ fate: Fate) {
+        let waiters = results[node].waiters.waiters
+        retire(node)
+        for id in waiters { meet(fate, id) }
+    }
+
+    private mutating func meet(_ fate: Fate, _ id: LiveRequest.ID) {
+        requests[id].standing = .moving
+        switch fate {
+        case .fail(let error): reply(id, .failure(error))
+        case .again: moving.append(.again(id))
+        case .onward(let timings):
+            requests[id].timings += timings
+            requests[id].missedOriginalTiers = requests[id].plan.originalQueryTiers
+            moving.append(.onward(id))
+        }
+    }
+
+    private static let cancelled = ImageError(.cancelled, "the request was cancelled")
+}

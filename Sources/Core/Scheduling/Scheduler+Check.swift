@@ -1,0 +1,61 @@
+import ImageModel
+import Messages
+
+// Nothing that a worker writes is believed (DESIGN §4, who trusts whom).
+extension Scheduler {
+    /// The outcome as far as it answers this job and refers to bytes that the worker has, with the
+    /// producer filled in. Throws what ends the session.
+    func check(_ result: JobResult, of job: ActiveJob, from worker: WorkerID) throws(ImageError)
+        -> JobResult
+    {
+        switch (job.work, result) {
+        case (_, .failed), (.query, .miss): return result
+        case (.fetch(let work), .fetched(var body)):
+            body.reference = try ledger.check(body.reference, from: worker, in: .stage)
+            guard body.reference.length <= work.bodyBytesMax else { throw Self.lie }
+            return .fetched(body)
+        case (.query(let work), .hit(var hit)):
+            let arena: ArenaName = work.destination == .results ? .results : .stage
+            hit.reference = try ledger.check(hit.reference, from: worker, in: arena)
+            guard hit.tier == .memory || hit.tier == .disk else { throw Self.lie }
+            return .hit(hit)
+        case (.store(let work), .stored(var report)):
+            guard work.delivers == (report.delivered != nil) else { throw Self.lie }
+            if let delivered = report.delivered {
+                report.delivered = try ledger.check(delivered, from: worker, in: .results)
+            }
+            return .stored(report)
+        case (.decode(let work), .decoded(let image)):
+            return .decoded(try check(image, of: work, from: worker))
+        case (.transform, .transformed(var image)):
+            image.reference = try ledger.check(image.reference, from: worker, in: .stage)
+            guard image.info.size.isPositive, image.info.pages > 0 else { throw Self.lie }
+            return .transformed(image)
+        default: throw Self.lie
+        }
+    }
+
+    /// The pixels of a decode lie in its block as it says, and came only if they were wanted.
+    private func check(_ image: DecodedImage, of work: DecodeWork, from worker: WorkerID)
+        throws(ImageError) -> DecodedImage
+    {
+        guard image.info.size.isPositive, image.info.pages > 0,
+            (image.pixels == nil) == (work.need == .header)
+        else { throw Self.lie }
+        guard let pixels = image.pixels else { return image }
+        let reference = try ledger.check(pixels.reference, from: worker, in: .stage)
+        let layout = pixels.layout
+        guard let bytes = layout.byteCount, UInt64(bytes) <= reference.length,
+            layout.activeWidth > Double(layout.size.width - 1),
+            layout.activeWidth <= Double(layout.size.width),
+            layout.activeHeight > Double(layout.size.height - 1),
+            layout.activeHeight <= Double(layout.size.height)
+        else { throw Self.lie }
+        var checked = image
+        checked.pixels?.reference = reference
+        return checked
+    }
+
+    private static let lie = ImageError(
+        .protocolViolation, "an outcome does not answer the job that it names")
+}

@@ -1,0 +1,151 @@
+import ImageModel
+import Messages
+
+// collect: what came of it? (DESIGN §3, 4)
+extension Scheduler {
+    /// The first outcome of the attempt that a worker holds counts; every other one only has its
+    /// block released.
+    mutating func collect(_ outcome: JobOutcome, from worker: WorkerID) {
+        guard roster.contains(worker) else { return }
+        guard let job = jobs[outcome.id], job.worker == worker, job.attempt == outcome.attempt
+        else { return discard(outcome.result, from: worker) }
+        let result: JobResult
+        do throws(ImageError) {
+            result = try check(outcome.result, of: job, from: worker)
+        } catch {
+            return expel(worker, error)
+        }
+        roster[worker]?.ended(job.id)
+        guard let purpose = job.purpose else {
+            forget(job)
+            return discard(result, from: worker)
+        }
+        if case .failed(let error) = result {
+            return failed(job, purpose, error)
+        }
+        // The block is taken before the job lets go of what it read.
+        let block = take(result, from: worker)
+        forget(job)
+        let worked = Double(outcome.workMicroseconds) / 1_000
+        conclude(purpose, job, result, block, worker, worked)
+    }
+
+    private mutating func conclude(
+        _ purpose: ActiveJob.Purpose, _ job: ActiveJob, _ result: JobResult,
+        _ block: BlockHandle?, _ worker: WorkerID, _ worked: Double
+    ) {
+        switch (purpose, result) {
+        case (.lookup(let node), .hit(let hit)):
+            lookup(node, found: hit, in: worker, job, worked)
+        case (.lookup(let node), _): lookupMissed(node, job, worked)
+        case (.source(let node), _):
+            sources[node].timings.add(job.stage, waited: job.waited, worked: worked)
+            sourceEnded(node, result, block)
+        case (.original(let node), .stored(let report)):
+            originalStored(node, job.id, tiers: report.tiers)
+        case (.decode(let node), .decoded(let image)):
+            decodes[node].timings.add(.decode, waited: job.waited, worked: worked)
+            decoded(node, image, block)
+        case (.transform(let node), .transformed(let image)):
+            results[node].timings.add(.transform, waited: job.waited, worked: worked)
+            if let block { transformed(node, image, block) }
+        case (.delivery(let node), .stored(let report)):
+            results[node].timings.add(.store, waited: job.waited, worked: worked)
+            delivered(node, report, by: worker)
+        default: preconditionFailure("outcomes were checked against their jobs")
+        }
+    }
+
+    private mutating func sourceEnded(
+        _ node: SourceNode.ID, _ result: JobResult, _ block: BlockHandle?
+    ) {
+        switch (result, block) {
+        case (.fetched(let body), let block?):
+            obtained(
+                node,
+                SourceNode.Body(
+                    block: block, reference: body.reference, tier: .none, fetched: body))
+        case (.hit(let hit), let block?):
+            counters.originalHits += 1
+            obtained(
+                node,
+                SourceNode.Body(
+                    block: block, reference: hit.reference, tier: hit.tier, fetched: nil))
+        default: sourceMissed(node)
+        }
+    }
+
+    // MARK: - Failure
+
+    /// A failure ends those who wait, with three exceptions: a job that found no space waits for
+    /// some; one that its worker gave up unasked is done by another; and what the cache cannot say
+    /// or does not have is looked for elsewhere.
+    private mutating func failed(
+        _ job: ActiveJob, _ purpose: ActiveJob.Purpose, _ error: ImageError
+    ) {
+        switch error.code {
+        case .arenaFull:
+            if case .original = purpose { break }
+            if park(job.id) { return }
+            return ended(job, purpose, busy("there is no space for the payload"))
+        case .cancelled where job.isStopped:
+            return ended(
+                job, purpose,
+                ImageError(.deadlineExceeded, "the \(job.stage.name) stage took too long"))
+        case .cancelled: return lost(job.id)
+        default: break
+        }
+        ended(job, purpose, error)
+    }
+
+    /// The worker that held the job is gone, or gave it up: another one tries.
+    mutating func lost(_ id: JobID) {
+        guard let job = jobs[id], let purpose = job.purpose else { return }
+        guard job.losses + 1 < limits.attemptsMax else {
+            return ended(job, purpose, Self.workerLost)
+        }
+        jobs[id]?.losses += 1
+        requeue(id)
+    }
+
+    /// The job is over without a result.
+    private mutating func ended(
+        _ job: ActiveJob, _ purpose: ActiveJob.Purpose, _ error: ImageError
+    ) {
+        forget(job)
+        switch purpose {
+        case .lookup(let node): lookupMissed(node, job, 0)
+        case .source(let node):
+            if case .cache = sources[node].name.origin { return sourceMissed(node) }
+            dissolve(node, .fail(error))
+        case .original(let node): originalStored(node, job.id, tiers: .none)
+        case .decode(let node):
+            // A cached original that is no image is as good as none (sdwebimage.md §4.5).
+            if error.code == .badImageData, case .cache = decodes[node].name.origin {
+                return dissolve(node, .onward(decodes[node].timings))
+            }
+            dissolve(node, .fail(error))
+        case .transform(let node), .delivery(let node): dissolve(node, .fail(error))
+        }
+    }
+
+    // MARK: - Progress
+
+    /// How far a transfer is, for those who wanted to know and wait for it.
+    mutating func progressed(_ progress: JobProgress, at worker: WorkerID) {
+        guard let job = jobs[progress.id], job.worker == worker,
+            job.attempt == progress.attempt, case .source(let node) = job.purpose,
+            sources[node].hasListeners
+        else { return }
+        for decode in sources[node].decodes.waiters {
+            for result in decodes[decode].results.waiters {
+                for id in results[result].waiters.waiters where requests[id].wantsProgress {
+                    let progress = RequestProgress(
+                        token: requests[id].token, received: progress.received,
+                        expected: progress.expected)
+                    actions.append(.progress(requests[id].client, progress))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import ImageModel
+import Messages
+
+// dispatch: which worker does what now? (DESIGN §3, 3)
+extension Scheduler {
+    /// Gives out what waits for as long as somebody has credit.
+    mutating func dispatch() {
+        for kind in WorkerKind.workers where queues[Int(kind.rawValue)].count > 0 {
+            while let worker = roster.next(of: kind), let job = nextJob(of: kind) {
+                assign(job, to: worker)
+            }
+        }
+    }
+
+    private mutating func nextJob(of kind: WorkerKind) -> JobID? {
+        let queue = Int(kind.rawValue)
+        guard queues[queue].count > 0 else { return nil }
+        if queues[queue].wantsSweep {
+            queues[queue].sweep { [jobs] in jobs[$0.job]?.ticket == $0.ticket }
+        }
+        while let entry = queues[queue].pop() {
+            guard jobs[entry.job]?.ticket == entry.ticket else { continue }
+            queues[queue].leave()
+            return entry.job
+        }
+        preconditionFailure("a queue has an entry for every job that waits in it")
+    }
+
+    private mutating func assign(_ id: JobID, to worker: WorkerID) {
+        guard var job = jobs[id] else { return }
+        job.place = .held(by: worker)
+        job.ticket = .none
+        job.waited += now.fractionalMilliseconds(since: job.waitingSince)
+        job.cap = now.adding(milliseconds: limits.jobMilliseconds.milliseconds(job.stage))
+        job.told = job.effective
+        job.isStopped = false
+        jobs[id] = job
+        roster[worker]?.began(id)
+        counters.began(job.stage)
+        setJobAlarm(id, at: job.told.deadline.adding(milliseconds: limits.overdueMilliseconds))
+        actions.append(
+            .assign(
+                worker,
+                Job(
+                    id: id, attempt: job.attempt, work: job.work,
+                    millisecondsLeft: millisecondsLeft(until: job.told.deadline),
+                    priority: job.told.priority)))
+    }
+
+    // MARK: - Again
+
+    /// A job that its worker did not finish goes to the front of its class, as a new attempt.
+    mutating func requeue(_ id: JobID) {
+        counters.requeued += 1
+        jobs[id]?.attempt += 1
+        jobs[id]?.waitingSince = now
+        jobs[id]?.alarm = nil
+        enqueue(id, inFront: true)
+    }
+
+    /// A job found no space. It waits for a release of something that such workers made, unless
+    /// there is nothing that could be released (DESIGN §4, space never deadlocks).
+    mutating func park(_ id: JobID) -> Bool {
+        guard let kind = jobs[id]?.kind,
+            ledger.liveBlocks(of: kind) > 0 || (kind == .cache && resultBlocks.hasReaders)
+        else { return false }
+        jobs[id]?.place = .parked
+        jobs[id]?.waitingSince = now
+        jobs[id]?.alarm = nil
+        parked.append(id)
+        parkedSince = parkedSince ?? now
+        return true
+    }
+
+    /// Space became free: as many parked jobs of the kind try again as blocks did.
+    mutating func unpark(_ kind: WorkerKind, atMost count: Int) {
+        guard !parked.isEmpty else { return }
+        unpark(atMost: count) { $0.kind == kind }
+    }
+
+    /// Nothing became free for a while: all try again, the cache may have made room by itself.
+    mutating func unparkAll() {
+        parkedSince = nil
+        unpark(atMost: parked.count) { _ in true }
+    }
+
+    private mutating func unpark(atMost count: Int, where isMeant: (ActiveJob) -> Bool) {
+        var room = count
+        let waiting = parked
+        parked.removeAll(keepingCapacity: true)
+        for id in waiting {
+            guard let job = jobs[id], job.place == .parked else { continue }
+            if room > 0, isMeant(job) {
+                room -= 1
+                requeue(id)
+            } else {
+                parked.append(id)
+            }
+        }
+        if parked.isEmpty { parkedSince = nil }
+    }
+}

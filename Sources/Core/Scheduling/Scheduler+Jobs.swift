@@ -1,0 +1,105 @@
+import ImageModel
+import Messages
+
+// Jobs from the moment they are wanted until nobody wants them.
+extension Scheduler {
+    /// Whether one more query, fetch or original may wait for a worker of that kind.
+    func hasRoom(_ kind: WorkerKind) -> Bool {
+        queues[Int(kind.rawValue)].count < limits.queuedJobsMax
+    }
+
+    /// A new job, at the end of its queue. It holds the block that it reads.
+    mutating func submit(
+        _ work: JobWork, for purpose: ActiveJob.Purpose, reading input: BlockHandle?,
+        _ urgency: Urgency
+    ) -> JobID {
+        lastJob += 1
+        let id = JobID(lastJob)
+        if let input { ledger.hold(input) }
+        jobs[id] = ActiveJob(
+            id: id, work: work, input: input, purpose: purpose,
+            urgency: Self.bounded(urgency, work), waitingSince: now)
+        enqueue(id, inFront: false)
+        return id
+    }
+
+    /// A job waits for a worker.
+    mutating func enqueue(_ id: JobID, inFront: Bool) {
+        guard let job = jobs[id] else { return }
+        let ticket = queues[Int(job.kind.rawValue)].enter(
+            id, job.urgency.priority, rank: job.rank, inFront: inFront)
+        jobs[id]?.place = .queued
+        jobs[id]?.ticket = ticket
+    }
+
+    /// Nobody wants the outcome any more. What waits is forgotten; a worker is told to stop, keeps
+    /// its place, and keeps what it reads until it answers.
+    mutating func abandon(_ id: JobID) {
+        guard let job = jobs[id] else { return }
+        switch job.place {
+        case .queued:
+            queues[Int(job.kind.rawValue)].leave()
+            forget(job)
+        case .parked:
+            forget(job)
+        case .held(let worker):
+            jobs[id]?.purpose = nil
+            if roster.contains(worker) { stop(id, at: worker) }
+        }
+    }
+
+    /// Tells a worker once to stop; it has to answer within the silence that is granted.
+    mutating func stop(_ id: JobID, at worker: WorkerID) {
+        guard jobs[id]?.isStopped == false else { return }
+        jobs[id]?.isStopped = true
+        actions.append(.cancelJob(worker, id))
+        setJobAlarm(id, at: now.adding(milliseconds: limits.silenceMilliseconds))
+    }
+
+    /// The job is over, and with it its hold.
+    mutating func forget(_ job: ActiveJob) {
+        jobs[job.id] = nil
+        if let input = job.input { drop(input) }
+    }
+
+    /// Those who wait want it more or less than before.
+    mutating func retune(_ id: JobID?, _ urgency: Urgency) {
+        guard let id, let job = jobs[id] else { return }
+        let urgency = Self.bounded(urgency, job.work)
+        guard job.urgency != urgency else { return }
+        jobs[id]?.urgency = urgency
+        switch job.place {
+        case .queued where job.urgency.priority != urgency.priority:
+            jobs[id]?.ticket = queues[Int(job.kind.rawValue)].move(
+                id, job.ticket, to: urgency.priority)
+        case .queued, .parked: break
+        case .held(let worker): tellIfMoved(id, worker)
+        }
+    }
+
+    /// A worker hears of a new class, and of a deadline that moved by more than a second.
+    private mutating func tellIfMoved(_ id: JobID, _ worker: WorkerID) {
+        guard let job = jobs[id], !job.isStopped else { return }
+        let (new, told) = (job.effective, job.told)
+        let moved = max(new.deadline, told.deadline).milliseconds(
+            since: min(new.deadline, told.deadline))
+        guard new.priority != told.priority || moved > 1_000 else { return }
+        jobs[id]?.told = new
+        setJobAlarm(id, at: new.deadline.adding(milliseconds: limits.overdueMilliseconds))
+        actions.append(
+            .adjust(
+                worker,
+                JobAdjustment(
+                    id: id, millisecondsLeft: millisecondsLeft(until: new.deadline),
+                    priority: new.priority)))
+    }
+
+    func millisecondsLeft(until deadline: Instant) -> UInt32 {
+        UInt32(clamping: deadline.milliseconds(since: now))
+    }
+
+    /// A store is finished whoever still waits: the result exists (DESIGN §3, cancellation).
+    private static func bounded(_ urgency: Urgency, _ work: JobWork) -> Urgency {
+        work.stage == .store ? .unbounded(urgency.priority) : urgency
+    }
+}

@@ -1,0 +1,96 @@
+import ImageModel
+import Messages
+
+// A query of the result's key, from joining to its outcome.
+extension Scheduler {
+    /// Joins the query that is under way, or begins one.
+    mutating func lookUp(_ id: LiveRequest.ID) {
+        let request = requests[id]
+        let query = QueryWork(
+            key: request.names.result, tiers: request.plan.queryTiers, destination: .results,
+            promotes: request.image.storeCacheTypes.contains(.memory))
+        if let node = lookupTable[query] {
+            counters.coalesced += 1
+            let seat = lookups[node].waiters.join(id, request.urgency)
+            requests[id].standing = .lookup(node, seat)
+            return retune(lookups[node].job, lookups[node].waiters.urgency)
+        }
+        guard hasRoom(.cache) else { return reply(id, .failure(busy("the cache is busy"))) }
+        // The job follows at once; it needs to know the node.
+        let node = lookups.insert(LookupNode(query: query, job: JobID(0)))
+        let seat = lookups[node].waiters.join(id, request.urgency)
+        requests[id].standing = .lookup(node, seat)
+        lookupTable[query] = node
+        lookups[node].job = submit(
+            .query(query), for: .lookup(node), reading: nil, request.urgency)
+    }
+
+    /// The cache has the result: everybody is answered.
+    mutating func lookup(
+        _ node: LookupNode.ID, found hit: CacheHit, in cache: WorkerID, _ job: ActiveJob,
+        _ worked: Double
+    ) {
+        let waiters = lookups[node].waiters.waiters
+        retire(node)
+        resultBlocks.notice(hit.reference, of: cache)
+        let block = BlockHandle(worker: cache, block: hit.reference.block)
+        for id in waiters {
+            requests[id].timings.add(.query, waited: job.waited, worked: worked)
+            let request = requests[id]
+            let image = DeliveredImage(
+                reference: request.image.infoOnly ? nil : hit.reference, info: hit.metadata.info,
+                cacheType: hit.tier, key: request.names.result,
+                storedTiers: request.waitsForStores ? hit.tier : nil)
+            if hit.tier == .memory { counters.memoryHits += 1 } else { counters.diskHits += 1 }
+            answer(id, image, block)
+        }
+    }
+
+    /// The cache does not have it, or cannot say: everybody goes on to the next way, unless the
+    /// key was stored in the meantime.
+    mutating func lookupMissed(_ node: LookupNode.ID, _ job: ActiveJob, _ worked: Double) {
+        let lookup = lookups[node]
+        guard !lookup.isOvertaken else {
+            let again = submit(
+                .query(lookup.query), for: .lookup(node), reading: nil, lookup.waiters.urgency)
+            return lookups[node].askAgain(again)
+        }
+        retire(node)
+        for id in lookup.waiters.waiters {
+            requests[id].timings.add(.query, waited: job.waited, worked: worked)
+            requests[id].missedTiers.formUnion(lookup.query.tiers)
+            requests[id].standing = .moving
+            moving.append(.onward(id))
+        }
+    }
+
+    /// The node is over; its job, if it still runs, is of no use.
+    mutating func retire(_ node: LookupNode.ID) {
+        guard let lookup = lookups.remove(node) else { return }
+        lookupTable[lookup.query] = nil
+        abandon(lookup.job)
+    }
+
+    /// A key was stored: queries of it that are under way may have come too early, and their miss
+    /// must not lead to a second transfer.
+    mutating func overtakeQueries(of key: String, _ source: SourceKey) {
+        for query in QueryWork.all(of: key, to: .results) {
+            if let node = lookupTable[query] { lookups[node].overtake() }
+        }
+        for query in QueryWork.all(of: key, to: .staging) {
+            let name = Sourced(key: source, origin: .cache(query))
+            if let node = sourceTable[name] { sources[node].isOvertaken = true }
+        }
+    }
+}
+
+extension QueryWork {
+    /// Every query of a key that can be under way.
+    static func all(of key: String, to destination: Destination) -> [QueryWork] {
+        [CacheTypes.disk, .memory, .all].flatMap { tiers in
+            [false, true].map { promotes in
+                QueryWork(key: key, tiers: tiers, destination: destination, promotes: promotes)
+            }
+        }
+    }
+}

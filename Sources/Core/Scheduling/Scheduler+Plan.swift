@@ -1,0 +1,108 @@
+import ImageModel
+import Messages
+
+/// Where a request goes next.
+enum Move: Sendable {
+    /// The next of the ways that are left.
+    case onward(LiveRequest.ID)
+    /// All ways again: what was made for it is lost.
+    case again(LiveRequest.ID)
+}
+
+// plan: which way leads to the image? (DESIGN §3, 2; the order is `JobPlan`'s)
+extension Scheduler {
+    /// Sends everybody on who has to go somewhere else.
+    mutating func moveOn() {
+        while let move = moving.popFirst() {
+            switch move {
+            case .onward(let id) where requests.contains(id): tryNextWay(id)
+            case .again(let id) where requests.contains(id): beginAgain(id)
+            case .onward, .again: continue
+            }
+        }
+    }
+
+    private mutating func beginAgain(_ id: LiveRequest.ID) {
+        guard requests[id].attempt < limits.attemptsMax else {
+            return reply(id, .failure(Self.workerLost))
+        }
+        counters.requeued += 1
+        requests[id].attempt += 1
+        requests[id].ways = requests[id].plan.ways
+        requests[id].missedTiers = .none
+        requests[id].missedOriginalTiers = .none
+        tryNextWay(id)
+    }
+
+    /// With no way left nobody has it: that is no error (sdwebimage.md §1.4, step 3).
+    private mutating func tryNextWay(_ id: LiveRequest.ID) {
+        switch requests[id].ways.next() {
+        case .queryResult: queryResult(id)
+        case .queryOriginal: queryOriginal(id)
+        case .fetch: fetch(id)
+        case .decode, .transform, .storeOriginal, .deliver:
+            preconditionFailure("only the first three stages are ways to an image")
+        case nil:
+            counters.misses += 1
+            reply(id, .miss(key: requests[id].names.result))
+        }
+    }
+
+    /// Asks the cache for the result, unless it is being made, after those tiers were asked for it
+    /// that this request wants to ask.
+    private mutating func queryResult(_ id: LiveRequest.ID) {
+        for (origin, way) in origins(of: id) {
+            guard let node = resultTable[resultName(id, origin)],
+                requests[id].plan.queryTiers.isSubset(of: results[node].knownMissing)
+            else { continue }
+            requests[id].ways.skip(past: way)
+            return join(id, results[node].name)
+        }
+        lookUp(id)
+    }
+
+    /// Makes the result of the cached original, unless the bytes are here already, or are being
+    /// fetched since the cache does not have them.
+    private mutating func queryOriginal(_ id: LiveRequest.ID) {
+        let fetched = Sourced(key: requests[id].key.decode.source, origin: .network)
+        if requests[id].mayFetch, let node = sourceTable[fetched] {
+            let tiers = requests[id].plan.originalQueryTiers
+            if sources[node].body != nil || tiers.isSubset(of: sources[node].knownMissing) {
+                return tryNextWay(id)
+            }
+        }
+        join(id, resultName(id, .cache(originalQuery(id))))
+    }
+
+    private mutating func fetch(_ id: LiveRequest.ID) {
+        if requests[id].attempt == 1 { counters.misses += 1 }
+        join(id, resultName(id, .network))
+    }
+
+    /// Where source bytes may come from for this request, and by which way.
+    private func origins(of id: LiveRequest.ID) -> [(Origin, JobPlan.Stage)] {
+        let plan = requests[id].plan
+        var origins: [(Origin, JobPlan.Stage)] = []
+        if plan.includes(.fetch) { origins.append((.network, .fetch)) }
+        if plan.includes(.queryOriginal) {
+            origins.append((.cache(originalQuery(id)), .queryOriginal))
+        }
+        return origins
+    }
+
+    private func resultName(_ id: LiveRequest.ID, _ origin: Origin) -> ResultName {
+        ResultName(key: requests[id].key, text: requests[id].names.result, origin: origin)
+    }
+
+    /// The query of the original, staged for a decoder. A hit enters the memory tier only where
+    /// originals are to be kept there.
+    private func originalQuery(_ id: LiveRequest.ID) -> QueryWork {
+        QueryWork(
+            key: requests[id].names.original, tiers: requests[id].plan.originalQueryTiers,
+            destination: .staging,
+            promotes: requests[id].image.originalStoreCacheTypes.contains(.memory))
+    }
+
+    static let workerLost = ImageError(
+        .workerLost, "too many workers were lost with this work: try again later")
+}

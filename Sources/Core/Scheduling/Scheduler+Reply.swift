@@ -1,0 +1,37 @@
+import ImageModel
+import Messages
+
+// reply: exactly one for each request (DESIGN §3, 5)
+extension Scheduler {
+    /// The image of a request that waits nowhere any more; a large block counts as read from now
+    /// on.
+    mutating func answer(_ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?) {
+        if let block, let reference = image.reference, ResultBlocks.isLarge(reference) {
+            resultBlocks.deliver(block, to: requests[id].client)
+        }
+        reply(id, .image(image))
+    }
+
+    /// The terminal reply of a request that waits nowhere any more.
+    mutating func reply(_ id: LiveRequest.ID, _ outcome: Reply.Outcome) {
+        let request = strike(id)
+        if case .failure(let error) = outcome { counters.ended(with: error) }
+        var timings = request.timings
+        timings.total = now.fractionalMilliseconds(since: request.admittedAt)
+        actions.append(
+            .reply(
+                request.client, Reply(token: request.token, outcome: outcome, timings: timings)))
+    }
+
+    /// Takes a request off every list that knows it by its client or token.
+    @discardableResult
+    mutating func strike(_ id: LiveRequest.ID) -> LiveRequest {
+        guard let request = requests.remove(id) else {
+            preconditionFailure("a request ends once")
+        }
+        tokens[request.token] = nil
+        clients[request.client]?.leave(
+            seat: request.seat, group: request.group, groupSeat: request.groupSeat)
+        return request
+    }
+}

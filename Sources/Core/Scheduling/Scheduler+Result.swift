@@ -1,0 +1,198 @@
+import ImageModel
+import Messages
+
+// A result and those who want it, from joining to delivery.
+extension Scheduler {
+    /// Joins the result that is being made, or begins to make it.
+    mutating func join(_ id: LiveRequest.ID, _ name: ResultName) {
+        if let node = resultTable[name] {
+            counters.coalesced += 1
+            sit(id, at: node)
+            spread(node)
+        } else {
+            guard hasRoom(toMake: name) else {
+                return reply(id, .failure(busy("too many sources are being obtained")))
+            }
+            let node = results.insert(ResultNode(name: name, for: requests[id]))
+            resultTable[name] = node
+            sit(id, at: node)
+            attach(node)
+        }
+    }
+
+    private mutating func sit(_ id: LiveRequest.ID, at node: ResultNode.ID) {
+        let request = requests[id]
+        let seat = results[node].waiters.join(id, request.urgency)
+        requests[id].standing = .result(node, seat)
+        results[node].wish.unite(request.storeWish)
+        results[node].knownMissing.formUnion(request.missedTiers)
+        tellSource(of: node, about: request)
+    }
+
+    /// A result needs pixels: those of the decode that is under way, or of a new one.
+    private mutating func attach(_ node: ResultNode.ID) {
+        let name = results[node].name.decode
+        let urgency = results[node].waiters.urgency
+        let isNew = decodeTable[name] == nil
+        let decode = decodeTable[name] ?? decodes.insert(DecodeNode(name: name))
+        decodeTable[name] = decode
+        results[node].decode = decode
+        results[node].seat = decodes[decode].results.join(node, urgency)
+        if isNew { attach(decode, for: results[node]) } else { spread(decode) }
+        results[node].source = decodes[decode].source
+        for id in results[node].waiters.waiters { tellSource(of: node, about: requests[id]) }
+        if case .decoded = decodes[decode].state { usePixels(node) }
+    }
+
+    /// The pixels are there: steps and encode. The facts are there: they are the result, or the
+    /// source's bytes are.
+    mutating func usePixels(_ node: ResultNode.ID) {
+        guard let decode = results[node].decode else {
+            preconditionFailure("a result waits at its decode until the pixels are there")
+        }
+        results[node].tier = decodes[decode].tier
+        results[node].timings += decodes[decode].timings
+        guard let pixels = decodes[decode].pixels else { return useFacts(node) }
+        let work = TransformWork(
+            source: pixels.pixels.reference, layout: pixels.pixels.layout,
+            sourceInfo: pixels.info, steps: results[node].name.key.steps,
+            output: results[node].name.key.output, limits: limits.image)
+        let job = submit(
+            .transform(work), for: .transform(node), reading: pixels.block,
+            results[node].waiters.urgency)
+        results[node].beganTransform(job)
+    }
+
+    /// Only the header was needed: the result is the facts, or the source as it came.
+    private mutating func useFacts(_ node: ResultNode.ID) {
+        guard let id = results[node].source, sources.contains(id), let info = sources[id].info,
+            let body = sources[id].body
+        else { preconditionFailure("facts are used in the event that brought them") }
+        guard results[node].plan.includes(.deliver) else { return completeFacts(node, info) }
+        let metadata = sources[id].metadata(info)
+        // Before the decode is left: the source stays for this delivery.
+        sources[id].beganDelivery(storing: results[node].wish.tiers)
+        leaveDecode(node)
+        deliver(
+            node,
+            ResultNode.Product(block: body.block, reference: body.reference, metadata: metadata))
+    }
+
+    private mutating func completeFacts(_ node: ResultNode.ID, _ info: ImageInfo) {
+        let result = results[node]
+        let image = DeliveredImage(
+            reference: nil, info: info, cacheType: result.tier, key: result.name.text)
+        if let source = result.source { storeOriginal(source) }
+        for id in result.waiters.waiters { complete(id, image, nil, result) }
+        retire(node)
+    }
+
+    /// The result exists: the pixels are needed no more.
+    mutating func transformed(
+        _ node: ResultNode.ID, _ image: EncodedImage, _ block: BlockHandle
+    ) {
+        leaveDecode(node)
+        deliver(
+            node,
+            ResultNode.Product(
+                block: block, reference: image.reference,
+                metadata: StoredMetadata(info: image.info)))
+    }
+
+    /// Has the cache copy the result to where clients read, under its key unless no tier may keep
+    /// it. It is finished whoever still waits.
+    private mutating func deliver(_ node: ResultNode.ID, _ product: ResultNode.Product) {
+        let wish = results[node].wish
+        let work = StoreWork(
+            key: wish.tiers.isEmpty ? nil : results[node].name.text, source: product.reference,
+            tiers: wish.tiers, delivers: true,
+            waitsForDisk: wish.waitsForDisk && wish.tiers.contains(.disk),
+            metadata: product.metadata)
+        let job = submit(
+            .store(work), for: .delivery(node), reading: product.block,
+            results[node].waiters.urgency)
+        results[node].beganDelivery(job, of: product)
+    }
+
+    /// The copy is where clients read: they are answered. Who came while it was being made and
+    /// wants it kept in other tiers than it was, waits for another round.
+    mutating func delivered(_ node: ResultNode.ID, _ report: StoreReport, by cache: WorkerID) {
+        guard let reference = report.delivered, let product = results[node].product else {
+            preconditionFailure("a delivery was asked for and was checked")
+        }
+        resultBlocks.notice(reference, of: cache)
+        let block = BlockHandle(worker: cache, block: reference.block)
+        let result = results[node]
+        if !report.tiers.isEmpty {
+            overtakeQueries(of: result.name.text, result.name.key.decode.source)
+        }
+        let image = DeliveredImage(
+            reference: reference, info: product.metadata.info, cacheType: result.tier,
+            key: result.name.text, storedTiers: report.tiers)
+        let waiters = result.waiters.waiters
+        let served = waiters.filter { result.serves(requests[$0].storeWish) }
+        for id in served {
+            leaveResult(id)
+            complete(id, image, block, result)
+        }
+        if served.count == waiters.count { retire(node) } else { deliver(node, product) }
+    }
+
+    /// The request has its image. Under `waitStoreCache` it waits for the original, too.
+    private mutating func complete(
+        _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?, _ result: ResultNode
+    ) {
+        requests[id].timings += result.timings
+        var image = image
+        if !requests[id].waitsForStores { image.storedTiers = nil }
+        guard requests[id].waitsForStores, requests[id].plan.includes(.storeOriginal),
+            let source = result.source, sources.contains(source), sources[source].isStoring
+        else { return answer(id, image, block) }
+        if let block { resultBlocks.hold(block) }
+        requests[id].pending = LiveRequest.Pending(image: image, block: block)
+        requests[id].standing = .original(source, sources[source].watchers.join(id))
+    }
+
+    // MARK: - Leaving
+
+    /// A request leaves its result, which may go on without it.
+    mutating func leaveResult(_ id: LiveRequest.ID) {
+        guard case .result(let node, let seat) = requests[id].standing else {
+            preconditionFailure("a request leaves the result at which it waits")
+        }
+        results[node].waiters.leave(seat)
+        requests[id].standing = .moving
+    }
+
+    /// A result needs no pixels any more.
+    private mutating func leaveDecode(_ node: ResultNode.ID) {
+        guard let decode = results[node].decode, let seat = results[node].seat else { return }
+        results[node].decode = nil
+        results[node].seat = nil
+        decodes[decode].results.leave(seat)
+        if decodes[decode].results.isEmpty { retire(decode) } else { spread(decode) }
+    }
+
+    /// The node is over: its job is of no use, and what it held is free.
+    mutating func retire(_ node: ResultNode.ID) {
+        leaveDecode(node)
+        guard let result = results.remove(node) else { return }
+        resultTable[result.name] = nil
+        if let job = result.job { abandon(job) }
+        guard let product = result.product else { return }
+        guard result.isOriginal else { return drop(product.block) }
+        if let source = result.source, sources.contains(source) {
+            sources[source].endedDelivery()
+            tidy(source)
+        }
+    }
+
+    /// Its waiters want it more or less than before.
+    mutating func spread(_ node: ResultNode.ID) {
+        let urgency = results[node].waiters.urgency
+        retune(results[node].job, urgency)
+        guard let decode = results[node].decode, let seat = results[node].seat else { return }
+        decodes[decode].results.update(seat, urgency)
+        spread(decode)
+    }
+}

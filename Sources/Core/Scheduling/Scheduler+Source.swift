@@ -1,0 +1,138 @@
+import ImageModel
+import Messages
+
+// The bytes of a source, from fetch or query to the store of the original.
+extension Scheduler {
+    /// Whether a result can be begun: the source is there, or there is room to obtain it.
+    func hasRoom(toMake name: ResultName) -> Bool {
+        let source = Sourced(key: name.key.decode.source, origin: name.origin)
+        if decodeTable[name.decode] != nil || sourceTable[source] != nil { return true }
+        return hasRoom(name.origin == .network ? .download : .cache)
+    }
+
+    /// Begins to obtain bytes: from the URL, or from the cache.
+    mutating func beginSource(
+        _ name: Sourced<SourceKey>, for result: ResultNode, _ urgency: Urgency
+    ) -> SourceNode.ID {
+        let work: JobWork =
+            switch name.origin {
+            case .cache(let query): .query(query)
+            case .network:
+                .fetch(
+                    FetchWork(
+                        url: result.image.url, headers: result.image.headers,
+                        bodyBytesMax: limits.bodyBytesMax))
+            }
+        // The job follows at once; it needs to know the node.
+        let node = sources.insert(
+            SourceNode(name: name, work: work, text: result.names.original, job: JobID(0)))
+        sourceTable[name] = node
+        sources[node].askAgain(submit(work, for: .source(node), reading: nil, urgency))
+        return node
+    }
+
+    /// What a request that joined a result wants of its source.
+    mutating func tellSource(of node: ResultNode.ID, about request: LiveRequest) {
+        guard let source = results[node].source, sources.contains(source) else { return }
+        if request.wantsProgress { sources[source].hasListeners = true }
+        sources[source].knownMissing.formUnion(
+            request.image.wantsOriginal ? request.missedTiers : request.missedOriginalTiers)
+        guard request.plan.includes(.storeOriginal) else { return }
+        sources[source].wish.unite(
+            StoreWish(
+                tiers: request.plan.originalStoreTiers, waitsForDisk: request.waitsForStores))
+        storeOriginal(source)
+    }
+
+    /// The bytes are there: every decode begins.
+    mutating func obtained(_ node: SourceNode.ID, _ body: SourceNode.Body) {
+        sources[node].obtained(body)
+        for decode in sources[node].decodes.waiters { beginDecode(decode) }
+    }
+
+    /// The cache does not have the original, or cannot say: everybody goes on to the next way,
+    /// unless it was stored in the meantime.
+    mutating func sourceMissed(_ node: SourceNode.ID) {
+        guard !sources[node].isOvertaken else {
+            let again = submit(
+                sources[node].work, for: .source(node), reading: nil,
+                sources[node].decodes.urgency)
+            return sources[node].askAgain(again)
+        }
+        dissolve(node, .onward(sources[node].timings))
+    }
+
+    // MARK: - The original
+
+    /// Stores a fetched source that decodes, in the tiers that are wanted and were not tried yet.
+    /// With the cache's queue full it is not stored: at worst a miss.
+    mutating func storeOriginal(_ node: SourceNode.ID) {
+        guard sources.contains(node), let body = sources[node].body, body.fetched != nil,
+            let info = sources[node].info, hasRoom(.cache)
+        else { return }
+        let tiers = sources[node].takeUnattempted()
+        guard !tiers.isEmpty else { return }
+        let work = StoreWork(
+            key: sources[node].text, source: body.reference, tiers: tiers, delivers: false,
+            waitsForDisk: sources[node].wish.waitsForDisk && tiers.contains(.disk),
+            metadata: sources[node].metadata(info))
+        let urgency = Urgency.unbounded(sources[node].decodes.urgency.priority)
+        sources[node].beganStore(
+            submit(.store(work), for: .original(node), reading: body.block, urgency))
+    }
+
+    /// A store ended, well or not: `tiers` have the original now.
+    mutating func originalStored(_ node: SourceNode.ID, _ job: JobID, tiers: CacheTypes) {
+        sources[node].endedStore(job, tiers: tiers)
+        if !tiers.isEmpty {
+            overtakeQueries(of: sources[node].text, sources[node].name.key)
+        }
+        tidy(node)
+    }
+
+    // MARK: - Leaving
+
+    /// Answers those who waited for the original, and lets go of bytes that nobody uses.
+    mutating func tidy(_ node: SourceNode.ID) {
+        guard sources.contains(node) else { return }
+        if !sources[node].isStoring { answerWatchers(of: node) }
+        if !sources[node].isInUse { retire(node) }
+    }
+
+    private mutating func answerWatchers(of node: SourceNode.ID) {
+        let stored = sources[node].stored
+        for id in sources[node].watchers.members {
+            guard case .original(_, let seat) = requests[id].standing,
+                var pending = requests[id].pending
+            else { preconditionFailure("who watches a source has its image") }
+            sources[node].watchers.leave(seat)
+            requests[id].standing = .moving
+            if requests[id].image.infoOnly { pending.image.storedTiers = stored }
+            answer(id, pending.image, pending.block)
+            if let block = pending.block { letGo(block) }
+        }
+    }
+
+    /// The node is over: its job is of no use, and the bytes are free.
+    private mutating func retire(_ node: SourceNode.ID) {
+        guard let source = sources.remove(node) else { return }
+        sourceTable[source.name] = nil
+        if let job = source.job { abandon(job) }
+        if let body = source.body { drop(body.block) }
+    }
+
+    /// The bytes were lost with their producer: stores and decodes of them are of no use.
+    mutating func lose(_ node: SourceNode.ID) {
+        for job in sources[node].stores {
+            abandon(job)
+            sources[node].endedStore(job, tiers: .none)
+        }
+        dissolve(node, .again)
+        tidy(node)
+    }
+
+    /// Its decodes are wanted more or less than before.
+    mutating func spread(_ node: SourceNode.ID) {
+        retune(sources[node].job, sources[node].decodes.urgency)
+    }
+}

@@ -1,0 +1,73 @@
+import ImageModel
+import Messages
+
+// Workers come and go (DESIGN §5, §6).
+extension Scheduler {
+    /// There is one cache: with two of them a key would have two values.
+    mutating func workerJoined(
+        _ worker: WorkerID, _ kind: WorkerKind, _ incarnation: Incarnation, credit: UInt32
+    ) {
+        guard !roster.contains(worker) else { return }
+        guard kind != .coordinator, kind != .cache || cache == nil else {
+            let error = ImageError(.protocolViolation, "a \(kind.name) is connected already")
+            return actions.append(.expel(worker, error))
+        }
+        roster.join(worker, LiveWorker(kind: kind, window: Int(credit)))
+        ledger.join(worker, BlockReference.Producer(kind: kind, incarnation: incarnation))
+        if kind == .cache { cache = worker }
+    }
+
+    /// A worker takes more jobs at a time.
+    mutating func grew(_ worker: WorkerID, by more: UInt32) {
+        guard let window = roster[worker]?.window else { return }
+        roster[worker]?.window = min(window + Int(more), Int(UInt32.max))
+    }
+
+    /// A worker broke the protocol, or is silent: its session is over.
+    mutating func expel(_ worker: WorkerID, _ error: ImageError) {
+        guard roster.contains(worker) else { return }
+        actions.append(.expel(worker, error))
+        workerGone(worker)
+    }
+
+    /// A worker is gone. Jobs that it held are done by another; what it had made is lost, and with
+    /// it every piece of work that needs it: queued or running, it is given up, and its requests
+    /// begin again. They find what was stored meanwhile, so that no more is repeated than must be.
+    mutating func workerGone(_ worker: WorkerID) {
+        guard let record = roster.leave(worker) else { return }
+        ledger.leave(worker)
+        if worker == cache { cacheGone(worker) }
+        for node in results.ids where results[node].product?.block.worker == worker {
+            dissolve(node, .again)
+        }
+        for node in decodes.ids where decodes[node].pixels?.block.worker == worker {
+            dissolve(node, .again)
+        }
+        for node in sources.ids where sources[node].body?.block.worker == worker {
+            lose(node)
+        }
+        // Each goes before the one that was put in front last.
+        for id in record.jobs.sorted().reversed() {
+            guard let job = jobs[id] else { continue }
+            if job.purpose == nil { forget(job) } else { lost(id) }
+        }
+    }
+
+    /// The cache is gone, and with it everything that it had in memory. Queries and deliveries
+    /// wait for its return; images whose reply has not gone out yet are made again.
+    private mutating func cacheGone(_ worker: WorkerID) {
+        cache = nil
+        hits.removeAll()
+        touches.removeAll()
+        resultBlocks.leave(worker)
+        for id in requests.ids {
+            guard case .original(let node, let seat) = requests[id].standing,
+                requests[id].pending?.block?.worker == worker
+            else { continue }
+            sources[node].watchers.leave(seat)
+            requests[id].pending = nil
+            requests[id].standing = .moving
+            moving.append(.again(id))
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import ImageModel
+public import Messages
+
+/// The coordinator's brain: events in, actions out; no I/O, no clock (DESIGN §3 to §6).
+///
+/// A request is **admitted**, its **plan** sends it from one way to an image to the next, jobs are
+/// **dispatched** to workers against credit, outcomes are **collected**, and there is exactly one
+/// **reply**. In between, requests wait at nodes, each of which does one piece of work for all who
+/// want it:
+///
+///     requests ──► LookupNode                               a query of the result's key
+///     requests ──► ResultNode ──► DecodeNode ──► SourceNode a result, its pixels, its bytes
+///
+/// A job reads at most one block and holds it while it is there; a node holds what it keeps.
+/// What is lost with a worker dissolves the nodes that need it, and their requests begin again.
+public struct Scheduler: Sendable {
+    let limits: SchedulerLimits
+
+    // Who asks.
+    var clients: [ClientID: LiveClient] = [:]
+    var requests = SlotTable<LiveRequest>()
+    var tokens: [Token: LiveRequest.ID] = [:]
+    var names: RequestNamesMemo
+
+    // What is being done, by what it is.
+    var lookups = SlotTable<LookupNode>()
+    var results = SlotTable<ResultNode>()
+    var decodes = SlotTable<DecodeNode>()
+    var sources = SlotTable<SourceNode>()
+    var lookupTable: [QueryWork: LookupNode.ID] = [:]
+    var resultTable: [ResultName: ResultNode.ID] = [:]
+    var decodeTable: [Sourced<DecodeKey>: DecodeNode.ID] = [:]
+    var sourceTable: [Sourced<SourceKey>: SourceNode.ID] = [:]
+
+    // Who does it.
+    var roster = WorkerRoster()
+    /// The one cache, while it is there.
+    var cache: WorkerID?
+    var jobs: [JobID: ActiveJob] = [:]
+    var lastJob: UInt64 = 0
+    /// By raw value of the kind.
+    var queues = WorkerKind.allCases.map { _ in StageQueue() }
+    /// Jobs that found no space, the first one first; some may have left.
+    var parked: [JobID] = []
+    var parkedSince: Instant?
+
+    // Bytes.
+    var ledger: BlockLedger
+    var resultBlocks = ResultBlocks()
+    var hits: HitIndex
+    var touches = TouchBatch()
+
+    // Time.
+    var now = Instant(nanoseconds: 0)
+    var alarms = Heap<Alarm>()
+    var lastAlarm: UInt64 = 0
+
+    // What one event leads to.
+    var actions: [SchedulerAction] = []
+    /// Requests on their way to their next node; they move once nothing is being taken apart.
+    var moving = Fifo<Move>()
+
+    var counters = SchedulerCounters()
+    var isDraining = false
+    var saidDrained = false
+
+    /// Nobody asks, nobody works.
+    public init(limits: SchedulerLimits = SchedulerLimits()) {
+        self.limits = limits
+        names = RequestNamesMemo(namesMax: limits.namesMax)
+        ledger = BlockLedger(segmentsMax: limits.segmentsPerWorkerMax)
+        hits = HitIndex(entriesMax: limits.hitsMax)
+    }
+
+    /// Takes an event in and appends what is to be done, in order. `now` never runs backwards; an
+    /// earlier moment counts as the latest one seen. Deadlines that passed by then come first.
+    /// Events of clients and workers that are not there are ignored.
+    public mutating func handle(
+        _ event: SchedulerEvent, at now: Instant, into actions: inout [SchedulerAction]
+    ) {
+        self.now = max(self.now, now)
+        swap(&self.actions, &actions)
+        ringAlarms()
+        take(event)
+        settle()
+        swap(&self.actions, &actions)
+    }
+
+    private mutating func take(_ event: SchedulerEvent) {
+        switch event {
+        case .clientJoined(let client): clients[client] = clients[client] ?? LiveClient()
+        case .load(let client, let load, let identity): admit(load, of: client, identity)
+        case .cancel(let client, let token): cancel(token, of: client)
+        case .cancelGroup(let client, let group): cancelGroup(group, of: client)
+        case .clientReleased(let client, let blocks): released(blocks, by: client)
+        case .clientLeft(let client): clientLeft(client)
+        case .workerJoined(let worker, let kind, let incarnation, let credit):
+            workerJoined(worker, kind, incarnation, credit: credit)
+        case .credit(let worker, let more): grew(worker, by: more)
+        case .segmentsOpened(let worker, let segments): opened(segments, by: worker)
+        case .segmentsClosed(let worker, let segments): closed(segments, by: worker)
+        case .progress(let worker, let progress): progressed(progress, at: worker)
+        case .outcome(let worker, let outcome): collect(outcome, from: worker)
+        case .stored(let worker, let notice): stored(notice, by: worker)
+        case .evicted(let worker, let blocks): evicted(blocks, by: worker)
+        case .workerDraining(let worker): roster[worker]?.isDraining = true
+        case .workerLeft(let worker): workerGone(worker)
+        case .tick: break
+        case .drain: isDraining = true
+        }
+    }
+
+    /// What follows from an event once all tables are consistent again.
+    private mutating func settle() {
+        moveOn()
+        dispatch()
+        tellTouched(atLeast: limits.touchedMax)
+        forgetAlarms()
+        if isDraining, !saidDrained, requests.count == 0 {
+            saidDrained = true
+            actions.append(.drained)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import ImageModel
+public import Messages
+
+/// Every limit of the scheduler; nothing in it grows beyond what is written here.
+public struct SchedulerLimits: Hashable, Sendable {
+    /// Requests without a terminal reply, all clients together; one more is `busy`.
+    public var liveRequestsMax = 65_536
+    /// Requests without a terminal reply of one client; one more is `busy`.
+    public var requestsPerClientMax = MessageLimits.windowMax
+    /// Jobs that wait for one kind of worker. A query or fetch beyond it is `busy`, an original
+    /// is not stored; later stages are bounded by the requests that they serve.
+    public var queuedJobsMax = 16_384
+    /// Entries of the memory tier that the coordinator answers by itself; the oldest makes room.
+    public var hitsMax = 100_000
+    /// Requests whose keys are remembered, so that a hit does not derive them again.
+    public var namesMax = 16_384
+    /// Segments that one worker may have announced; one more ends its session.
+    public var segmentsPerWorkerMax = 4_096
+
+    /// Bytes of a fetched body.
+    public var bodyBytesMax: UInt64 = 64 << 20
+    /// Limits of an image, at admission for what the request itself says, and in every job.
+    public var image = ImageLimits()
+
+    /// Milliseconds for which a worker may hold a job.
+    public var jobMilliseconds = JobDeadlines()
+    /// Milliseconds between a job's deadline and the `CancelJob` for a worker that did not give
+    /// up by itself.
+    public var overdueMilliseconds = 500
+    /// Milliseconds in which a cancelled job must be answered; a worker that is silent for longer
+    /// loses its session (DESIGN §6: 500 ms until it ends itself, and 1 s more).
+    public var silenceMilliseconds = 1_500
+    /// Workers that may be lost with one job, or with what it made, before `workerLost`.
+    public var attemptsMax = 10
+    /// Milliseconds after which a job that found no space tries again without a release.
+    public var parkedMilliseconds = 100
+    /// What `busy` tells a client.
+    public var retryAfterMilliseconds = 100
+
+    /// Used blocks that are collected for one `Touched`.
+    public var touchedMax = 64
+    /// Milliseconds for which they are collected.
+    public var touchedMilliseconds = 100
+
+    /// The limits of DESIGN §3 to §6.
+    public init() {}
+
+    /// Milliseconds by stage; a shorter wish of those who wait holds as well, except for stores.
+    public struct JobDeadlines: Hashable, Sendable {
+        /// A cache query.
+        public var query = 10_000
+        /// A transfer: as long as the longest request.
+        public var fetch = RequestLimits.timeoutMillisecondsMax
+        /// A decode.
+        public var decode = 60_000
+        /// Steps and encode.
+        public var transform = 60_000
+        /// A store, delivery included.
+        public var store = 60_000
+
+        /// Generous: they are for workers that hang, not for slow ones.
+        public init() {}
+    }
+}
