@@ -1,0 +1,151 @@
+import ImageModel
+import Messages
+
+@testable import Scheduling
+
+// Workers that do what they are told, or what a test wants of them.
+extension Stack {
+    /// A block that the worker hands over with its next outcome.
+    mutating func block(
+        of worker: WorkerID, in arena: ArenaName = .stage, length: UInt64 = 1_000
+    ) -> BlockReference {
+        workers[worker]?.lastBlock += 1
+        let id = BlockID(workers[worker]?.lastBlock ?? 0)
+        if arena == .stage {
+            workers[worker]?.live.insert(id)
+        } else if length >= 1 << 20 {
+            workers[worker]?.large[id] = false
+        }
+        return BlockReference(
+            arena: arena, segment: 0, offset: id.value * 64, length: length, block: id)
+    }
+
+    /// The worker answers a job that it holds.
+    mutating func finish(_ held: Held, _ result: JobResult, microseconds: UInt64 = 1_000) {
+        workers[held.worker]?.held[held.job.id] = nil
+        send(
+            .outcome(
+                held.worker,
+                JobOutcome(
+                    id: held.job.id, attempt: held.job.attempt, result: result,
+                    workMicroseconds: microseconds)))
+    }
+
+    /// The worker does the job as it should; the cache has nothing.
+    mutating func finish(_ held: Held) { finish(held, success(held)) }
+
+    /// Finishes the only job of a stage.
+    mutating func finish(_ stage: JobStage, _ result: JobResult? = nil) {
+        let jobs = held(stage)
+        guard jobs.count == 1 else {
+            return fault("\(jobs.count) \(stage.name) jobs are held where one is expected")
+        }
+        finish(jobs[0], result ?? success(jobs[0]))
+    }
+
+    mutating func fail(_ stage: JobStage, _ code: ErrorCode) {
+        finish(stage, .failed(ImageError(code, "as told")))
+    }
+
+    /// Finishes everything until no worker has anything to do.
+    mutating func finishAll() {
+        while let held = allHeld.first {
+            finish(
+                held, held.isCancelled ? .failed(ImageError(.cancelled, "stopped")) : success(held))
+        }
+    }
+
+    /// What a good worker answers.
+    mutating func success(_ held: Held, length: UInt64 = 1_000) -> JobResult {
+        let worker = held.worker
+        switch held.job.work {
+        case .query: return .miss
+        case .fetch(let work):
+            return .fetched(
+                FetchedBody(
+                    reference: block(of: worker, length: length), httpStatus: 200,
+                    contentType: "image/jpeg", etag: "\"1\"", effectiveURL: work.url))
+        case .decode(let work): return .decoded(decoded(work, by: worker))
+        case .transform(let work):
+            return .transformed(
+                EncodedImage(
+                    reference: block(of: worker, length: length),
+                    info: ImageInfo(
+                        format: work.output.format ?? .jpeg,
+                        size: PixelSize(width: 10, height: 10))))
+        case .store(let work):
+            let delivered =
+                work.delivers
+                ? block(of: worker, in: .results, length: work.source.length) : nil
+            return .stored(StoreReport(delivered: delivered, tiers: work.tiers))
+        }
+    }
+
+    private mutating func decoded(_ work: DecodeWork, by worker: WorkerID) -> DecodedImage {
+        let info = ImageInfo(format: .jpeg, size: PixelSize(width: 40, height: 30))
+        guard work.need != .header else { return DecodedImage(info: info, pixels: nil) }
+        let layout = PixelLayout(bands: .rgb, size: info.size, stride: 120)
+        return DecodedImage(
+            info: info,
+            pixels: DecodedImage.Pixels(
+                reference: block(of: worker, length: 3_600), layout: layout))
+    }
+
+    /// The cache has it.
+    mutating func hit(
+        _ held: Held, tier: CacheTypes = .disk, length: UInt64 = 1_000
+    ) -> JobResult {
+        guard case .query(let work) = held.job.work else {
+            preconditionFailure("only a query can be a hit")
+        }
+        let arena: ArenaName = work.destination == .results ? .results : .stage
+        let info = ImageInfo(format: .png, size: PixelSize(width: 20, height: 20))
+        return .hit(
+            CacheHit(
+                reference: block(of: held.worker, in: arena, length: length), tier: tier,
+                metadata: StoredMetadata(info: info)))
+    }
+
+    /// The cache publishes an entry of its memory tier.
+    @discardableResult
+    mutating func publish(
+        _ key: String, length: UInt64 = 1_000, expiresInMilliseconds: UInt64? = nil
+    ) -> BlockReference {
+        let cache = worker(.cache)
+        let reference = block(of: cache, in: .results, length: length)
+        send(
+            .stored(
+                cache,
+                StoredNotice(
+                    key: key, reference: reference,
+                    info: ImageInfo(format: .png, size: PixelSize(width: 20, height: 20)),
+                    expiresInMilliseconds: expiresInMilliseconds)))
+        return reference
+    }
+
+    mutating func evict(_ block: BlockID) {
+        let cache = worker(.cache)
+        if workers[cache]?.large[block] != nil { workers[cache]?.large[block] = true }
+        send(.evicted(cache, [block]))
+    }
+}
+
+extension ImageRequest {
+    /// A load of a picture; `size` makes it a thumbnail.
+    static func picture(
+        _ name: String = "a", size: Int? = nil, _ options: RequestOptions = []
+    ) -> ImageRequest {
+        var request = ImageRequest(url: "http://example.org/\(name).jpg")
+        if let size {
+            request.steps = [.resize(PixelSize(width: size, height: size), .fit)]
+        }
+        request.options = options
+        return request
+    }
+
+    func with(_ change: (inout ImageRequest) -> Void) -> ImageRequest {
+        var request = self
+        change(&request)
+        return request
+    }
+}

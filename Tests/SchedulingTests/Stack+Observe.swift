@@ -1,0 +1,119 @@
+import ImageModel
+import Messages
+
+@testable import Scheduling
+
+// What the scheduler asks for, held against what could really be done.
+extension Stack {
+    mutating func fault(_ what: String) {
+        faults.append("\(what) (after \(actions.count) actions)")
+    }
+
+    mutating func observe(_ action: SchedulerAction) {
+        switch action {
+        case .assign(let worker, let job): assigned(job, to: worker)
+        case .cancelJob(let worker, let job):
+            guard let held = workers[worker]?.held[job] else {
+                return fault("cancelled job \(job.value) which \(worker.value) does not hold")
+            }
+            if held.isCancelled { fault("cancelled job \(job.value) twice") }
+            workers[worker]?.held[job]?.isCancelled = true
+        case .adjust(let worker, let adjustment):
+            guard workers[worker]?.held[adjustment.id] != nil else {
+                return fault("adjusted job \(adjustment.id.value) which nobody holds")
+            }
+            workers[worker]?.held[adjustment.id]?.left = adjustment.millisecondsLeft
+            workers[worker]?.held[adjustment.id]?.priority = adjustment.priority
+        case .release(let worker, let blocks):
+            for block in blocks { released(block, of: worker) }
+        case .touched(let worker, let blocks):
+            if workers[worker]?.kind != .cache { fault("touched blocks of no cache") }
+            touched += blocks
+        case .expel(let worker, let error):
+            workers[worker] = nil
+            expelled.append((worker, error))
+        case .reply(let client, let reply): replied(reply, to: client)
+        case .progress(let client, let progress):
+            if waiting[progress.token] != client { fault("progress of a request that ended") }
+            self.progress[progress.token, default: []].append(progress)
+        case .drained:
+            if wasDrained { fault("drained twice") }
+            wasDrained = true
+        }
+    }
+
+    private mutating func assigned(_ job: Job, to worker: WorkerID) {
+        guard let record = workers[worker] else {
+            return fault("assigned job \(job.id.value) to nobody")
+        }
+        if record.kind != job.work.kind { fault("assigned job \(job.id.value) to another kind") }
+        if record.held.count >= record.window {
+            fault("worker \(worker.value) has more jobs than credit")
+        }
+        if workers.values.contains(where: { $0.held[job.id] != nil }) {
+            fault("job \(job.id.value) is in two places")
+        }
+        if job.attempt <= attempts[job.id, default: 0] {
+            fault("attempt \(job.attempt) of job \(job.id.value) is not new")
+        }
+        if job.millisecondsLeft == 0 { fault("job \(job.id.value) has no time") }
+        attempts[job.id] = job.attempt
+        if let input = job.work.input, !isReadable(input) {
+            fault("job \(job.id.value) reads a block that is not there")
+        }
+        if case .fetch(let work) = job.work {
+            gets[work.url, default: 0] += 1
+            let same = held(.fetch).filter { $0.job.work == job.work }
+            if !same.isEmpty { fault("\(work.url) is fetched twice at once") }
+        }
+        workers[worker]?.held[job.id] = Held(
+            worker: worker, job: job, left: job.millisecondsLeft, priority: job.priority)
+    }
+
+    private func isReadable(_ reference: BlockReference) -> Bool {
+        workers.values.contains {
+            $0.incarnation == reference.producer?.incarnation
+                && $0.kind == reference.producer?.kind && $0.live.contains(reference.block)
+        }
+    }
+
+    private mutating func released(_ block: BlockID, of worker: WorkerID) {
+        guard let record = workers[worker] else { return fault("released to nobody") }
+        if record.large[block] == true {
+            workers[worker]?.large[block] = nil
+            return
+        }
+        guard record.live.contains(block) else {
+            return fault("released block \(block.value) of \(worker.value) twice or too early")
+        }
+        let readers = allHeld.filter {
+            $0.job.work.input?.block == block
+                && $0.job.work.input?.producer?.incarnation == record.incarnation
+        }
+        if !readers.isEmpty { fault("released block \(block.value) while it is read") }
+        workers[worker]?.live.remove(block)
+    }
+
+    private mutating func replied(_ reply: Reply, to client: ClientID) {
+        if !clients.contains(client) { fault("replied to a client that left") }
+        if case .failure(let error) = reply.outcome, error.code == .tokenInUse {
+            replies[reply.token, default: []].append(reply)
+            return
+        }
+        if waiting[reply.token] != client { fault("replied twice, or to another client") }
+        waiting[reply.token] = nil
+        replies[reply.token, default: []].append(reply)
+    }
+}
+
+extension JobWork {
+    /// The block that a job reads.
+    var input: BlockReference? {
+        switch self {
+        case .fetch, .query: nil
+        case .store(let work): work.source
+        case .decode(let work): work.source
+        case .transform(let work): work.source
+        }
+    }
+}

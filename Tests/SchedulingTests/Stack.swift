@@ -1,0 +1,169 @@
+import ImageModel
+import Messages
+
+@testable import Scheduling
+
+/// A scheduler with clients and workers played around it. Every action is checked against what a
+/// real stack could do with it; what must never happen is noted in `faults`.
+struct Stack {
+    /// A worker as the scheduler should know it.
+    struct Worker {
+        let kind: WorkerKind
+        let incarnation: Incarnation
+        var window: Int
+        var held: [JobID: Held] = [:]
+        var lastBlock: UInt64 = 0
+        /// Stage blocks that it handed over and that were not released.
+        var live: Set<BlockID> = []
+        /// Large blocks of `results/`; whether they were evicted.
+        var large: [BlockID: Bool] = [:]
+    }
+
+    /// A job at a worker.
+    struct Held {
+        let worker: WorkerID
+        let job: Job
+        var isCancelled = false
+        var left: UInt32
+        var priority: Priority
+    }
+
+    var scheduler: Scheduler
+    var now = Instant(nanoseconds: 1_000_000_000)
+    /// What the last event led to.
+    var actions: [SchedulerAction] = []
+    var faults: [String] = []
+
+    var workers: [WorkerID: Worker] = [:]
+    var clients: Set<ClientID> = []
+    /// Requests that have no terminal reply yet, by who made them.
+    var waiting: [Token: ClientID] = [:]
+    var replies: [Token: [Reply]] = [:]
+    var progress: [Token: [RequestProgress]] = [:]
+    /// The newest attempt of every job that was ever given out.
+    var attempts: [JobID: UInt32] = [:]
+    var expelled: [(WorkerID, ImageError)] = []
+    var touched: [BlockID] = []
+    var wasDrained = false
+    /// How often each URL was fetched, repeated attempts included.
+    var gets: [String: Int] = [:]
+
+    var lastWorker: UInt64 = 0
+    var lastClient: UInt64 = 0
+    var lastToken: UInt64 = 0
+
+    init(_ change: (inout SchedulerLimits) -> Void = { _ in }) {
+        var limits = SchedulerLimits()
+        change(&limits)
+        scheduler = Scheduler(limits: limits)
+    }
+
+    // MARK: - Events
+
+    mutating func send(_ event: SchedulerEvent) {
+        actions.removeAll()
+        scheduler.handle(event, at: now, into: &actions)
+        for action in actions { observe(action) }
+    }
+
+    mutating func pass(milliseconds: Int) {
+        now = now.adding(milliseconds: milliseconds)
+        send(.tick)
+    }
+
+    mutating func connect() -> ClientID {
+        lastClient += 1
+        let client = ClientID(lastClient)
+        clients.insert(client)
+        send(.clientJoined(client))
+        return client
+    }
+
+    mutating func disconnect(_ client: ClientID) {
+        clients.remove(client)
+        waiting = waiting.filter { $0.value != client }
+        send(.clientLeft(client))
+    }
+
+    /// A worker with one announced segment of each arena that it may have.
+    @discardableResult
+    mutating func hire(_ kind: WorkerKind, credit: Int = 1) -> WorkerID {
+        lastWorker += 1
+        let id = WorkerID(lastWorker)
+        let incarnation = Incarnation(Identifier128(high: 7, low: lastWorker))
+        workers[id] = Worker(kind: kind, incarnation: incarnation, window: credit)
+        // Segments are announced before there is credit, as real workers do.
+        send(.workerJoined(id, kind: kind, incarnation: incarnation, credit: 0))
+        guard workers[id] != nil else { return id }
+        var segments = [SegmentAnnouncement(arena: .stage, number: 0, size: 1 << 30)]
+        if kind == .cache {
+            segments.append(SegmentAnnouncement(arena: .results, number: 0, size: 1 << 30))
+        }
+        send(.segmentsOpened(id, segments))
+        send(.credit(id, UInt32(credit)))
+        return id
+    }
+
+    mutating func hireAll(credit: Int = 4) {
+        for kind in WorkerKind.workers { hire(kind, credit: credit) }
+    }
+
+    mutating func kill(_ worker: WorkerID) {
+        workers[worker] = nil
+        send(.workerLeft(worker))
+    }
+
+    func worker(_ kind: WorkerKind) -> WorkerID {
+        guard let id = workers.keys.sorted().first(where: { workers[$0]?.kind == kind }) else {
+            preconditionFailure("no \(kind.name) is there")
+        }
+        return id
+    }
+
+    @discardableResult
+    mutating func load(
+        _ image: ImageRequest, by client: ClientID, token: Token? = nil, group: GroupID? = nil,
+        wantsProgress: Bool = false, staleRetries: UInt8 = 0, identity: String? = nil
+    ) -> Token {
+        lastToken += 1
+        let token = token ?? Token(Identifier128(high: 1, low: lastToken))
+        let load = LoadRequest(
+            token: token, group: group, image: image, wantsProgress: wantsProgress,
+            staleRetries: staleRetries)
+        if waiting[token] == nil {
+            waiting[token] = client
+            replies[token] = nil
+        }
+        send(.load(client, load, identity: identity))
+        return token
+    }
+
+    // MARK: - What there is
+
+    func reply(_ token: Token) -> Reply? { replies[token]?.last }
+
+    func error(_ token: Token) -> ErrorCode? {
+        guard case .failure(let error) = reply(token)?.outcome else { return nil }
+        return error.code
+    }
+
+    func image(_ token: Token) -> DeliveredImage? {
+        guard case .image(let image) = reply(token)?.outcome else { return nil }
+        return image
+    }
+
+    func isMiss(_ token: Token) -> Bool {
+        guard case .miss = reply(token)?.outcome else { return false }
+        return true
+    }
+
+    /// All jobs at workers, the oldest first.
+    var allHeld: [Held] {
+        workers.values.flatMap(\.held.values).sorted { $0.job.id < $1.job.id }
+    }
+
+    /// Jobs of a stage at workers that nobody cancelled, the oldest first.
+    func held(_ stage: JobStage) -> [Held] {
+        allHeld.filter { $0.job.work.stage == stage && !$0.isCancelled }
+    }
+}
