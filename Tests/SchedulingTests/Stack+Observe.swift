@@ -79,10 +79,16 @@ extension Stack {
 
     private mutating func released(_ block: BlockID, of worker: WorkerID) {
         guard let record = workers[worker] else { return fault("released to nobody") }
-        if record.large[block] == true {
+        if let isEvicted = record.large[block] {
+            let isRead = reading.values.joined().contains {
+                $0.block == block && $0.producer?.incarnation == record.incarnation
+            }
+            if !isEvicted || isRead { fault("released large block \(block.value) too early") }
             workers[worker]?.large[block] = nil
             return
         }
+        let handle = BlockHandle(worker: worker, block: block)
+        if !record.live.contains(block), namedTwice.contains(handle) { return }
         guard record.live.contains(block) else {
             return fault("released block \(block.value) of \(worker.value) twice or too early")
         }
@@ -103,6 +109,10 @@ extension Stack {
         if waiting[reply.token] != client { fault("replied twice, or to another client") }
         waiting[reply.token] = nil
         replies[reply.token, default: []].append(reply)
+        if case .image(let image) = reply.outcome, let reference = image.reference {
+            if reference.arena != .results { fault("a client was sent to a stage's arena") }
+            if reference.length >= 1 << 20 { reading[client, default: []].append(reference) }
+        }
     }
 }
 

@@ -45,6 +45,10 @@ struct Stack {
     var expelled: [(WorkerID, ImageError)] = []
     var touched: [BlockID] = []
     var wasDrained = false
+    /// Large blocks of `results/` that clients have and did not release.
+    var reading: [ClientID: [BlockReference]] = [:]
+    /// Blocks that may be released once more, since an outcome named them twice.
+    var namedTwice: Set<BlockHandle> = []
     /// How often each URL was fetched, repeated attempts included.
     var gets: [String: Int] = [:]
 
@@ -82,6 +86,7 @@ struct Stack {
     mutating func disconnect(_ client: ClientID) {
         clients.remove(client)
         waiting = waiting.filter { $0.value != client }
+        reading[client] = nil
         send(.clientLeft(client))
     }
 
@@ -136,6 +141,12 @@ struct Stack {
         }
         send(.load(client, load, identity: identity))
         return token
+    }
+
+    /// A client lets go of one large block.
+    mutating func release(_ index: Int, by client: ClientID) {
+        guard let reference = reading[client]?.remove(at: index) else { return }
+        send(.clientReleased(client, [reference.block]))
     }
 
     // MARK: - What there is

@@ -116,6 +116,11 @@ struct BlockLedger: Sendable {
         return BlockHandle(worker: worker, block: reference.block)
     }
 
+    /// How many read or keep the block.
+    func holds(of handle: BlockHandle) -> Int {
+        accounts[handle.worker]?.blocks[handle.block]?.holds ?? 0
+    }
+
     /// One more reads or keeps the block.
     mutating func hold(_ handle: BlockHandle) {
         accounts[handle.worker]?.blocks[handle.block]?.holds += 1

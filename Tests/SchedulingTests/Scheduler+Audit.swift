@@ -1,0 +1,155 @@
+import ImageModel
+import Messages
+
+@testable import Scheduling
+
+// What must hold between the tables after every event.
+extension Scheduler {
+    /// Everything that does not fit together; empty in a scheduler that is right.
+    func audit() -> [String] {
+        var faults: [String] = []
+        func check(_ isRight: Bool, _ what: String) { if !isRight { faults.append(what) } }
+        auditRequests(check)
+        auditNodes(check)
+        auditSources(check)
+        auditJobs(check)
+        auditBlocks(check)
+        check(moving.count == 0, "everybody has arrived somewhere")
+        return faults
+    }
+
+    private func auditRequests(_ check: (Bool, String) -> Void) {
+        check(tokens.count == requests.count, "each request has a token")
+        let listed = clients.values.reduce(0) { $0 + $1.requests.count }
+        check(listed == requests.count, "each request is in the list of its client")
+        for id in requests.ids {
+            let request = requests[id]
+            check(tokens[request.token] == id, "a token names its request")
+            check(request.deadline > now, "no deadline has passed")
+            switch request.standing {
+            case .moving: check(false, "a request waits somewhere")
+            case .lookup(let node, _):
+                check(
+                    lookups.contains(node) && lookups[node].waiters.waiters.contains(id),
+                    "a lookup knows who waits")
+            case .result(let node, _):
+                check(
+                    results.contains(node) && results[node].waiters.waiters.contains(id),
+                    "a result knows who waits")
+            case .original(let node, _):
+                check(
+                    sources.contains(node) && sources[node].watchers.members.contains(id),
+                    "a source knows who watches")
+            }
+        }
+    }
+
+    private func auditNodes(_ check: (Bool, String) -> Void) {
+        check(lookupTable.count == lookups.count, "each lookup is in its table")
+        check(resultTable.count == results.count, "each result is in its table")
+        check(decodeTable.count == decodes.count, "each decode is in its table")
+        for id in lookups.ids {
+            let node = lookups[id]
+            check(lookupTable[node.query] == id, "a lookup is found by its query")
+            check(!node.waiters.isEmpty, "a lookup is waited for")
+            check(jobs[node.job]?.urgency == node.waiters.urgency, "a query is as urgent")
+        }
+        for id in results.ids {
+            let node = results[id]
+            check(resultTable[node.name] == id, "a result is found by its name")
+            check(!node.waiters.isEmpty || node.exists, "a result is waited for")
+            check((node.decode != nil) == !node.exists, "a result needs pixels until it exists")
+            if let job = node.job, !node.waiters.isEmpty {
+                check(
+                    jobs[job]?.urgency.priority == node.waiters.urgency.priority,
+                    "a transform or delivery has the class of its waiters")
+            }
+        }
+        for id in decodes.ids {
+            let node = decodes[id]
+            check(decodeTable[node.name] == id, "a decode is found by its name")
+            check(!node.results.isEmpty, "a decode is needed")
+            for result in node.results.waiters {
+                check(results[result].decode == id, "a result knows its decode")
+            }
+            let urgencies = node.results.waiters.map { results[$0].waiters.urgency }
+            check(node.results.urgency.priority == urgencies.map(\.priority).max(), "max class")
+            check(node.results.urgency.deadline == urgencies.map(\.deadline).max(), "longest")
+        }
+    }
+
+    private func auditSources(_ check: (Bool, String) -> Void) {
+        check(sourceTable.count == sources.count, "each source is in its table")
+        for id in sources.ids {
+            let node = sources[id]
+            check(sourceTable[node.name] == id, "a source is found by its name")
+            check(node.isInUse, "a source is used or stored")
+            check(node.watchers.isEmpty || node.isStoring, "watchers wait for a store")
+            for decode in node.decodes.waiters {
+                check(decodes[decode].source == id, "a decode knows its source")
+            }
+            if let job = node.job {
+                check(jobs[job]?.urgency == node.decodes.urgency, "a fetch is as urgent")
+            }
+            let deliveries = results.ids.filter {
+                results[$0].isOriginal && results[$0].exists && results[$0].source == id
+            }
+            check(node.deliveries == deliveries.count, "deliveries of a source are counted")
+        }
+    }
+
+    private func auditJobs(_ check: (Bool, String) -> Void) {
+        for kind in WorkerKind.workers {
+            let waiting = jobs.values.filter { $0.kind == kind && $0.place == .queued }
+            check(queues[Int(kind.rawValue)].count == waiting.count, "\(kind.name) queue counts")
+            let free = roster.members(of: kind).contains { (roster[$0]?.free ?? 0) > 0 }
+            check(waiting.isEmpty || !free, "nothing waits while a \(kind.name) is free")
+        }
+        let held = roster.ids.reduce(0) { $0 + (roster[$1]?.jobs.count ?? 0) }
+        check(jobs.values.count { $0.worker != nil } == held, "each held job has one worker")
+        for job in jobs.values {
+            if let worker = job.worker {
+                check(roster[worker]?.jobs.contains(job.id) == true, "a worker knows its job")
+            } else {
+                check(job.purpose != nil, "what nobody wants does not wait")
+            }
+            if job.place == .parked {
+                check(parked.contains(job.id) && parkedSince != nil, "a parked job is listed")
+            }
+            check(isWanted(job), "a job is the one that its node waits for")
+        }
+    }
+
+    private func isWanted(_ job: ActiveJob) -> Bool {
+        switch job.purpose {
+        case nil: true
+        case .lookup(let node): lookups.contains(node) && lookups[node].job == job.id
+        case .source(let node): sources.contains(node) && sources[node].job == job.id
+        case .original(let node): sources.contains(node) && sources[node].stores.contains(job.id)
+        case .decode(let node): decodes.contains(node) && decodes[node].job == job.id
+        case .transform(let node): results.contains(node) && results[node].job == job.id
+        case .delivery(let node): results.contains(node) && results[node].job == job.id
+        }
+    }
+
+    private func auditBlocks(_ check: (Bool, String) -> Void) {
+        var holds: [BlockHandle: Int] = [:]
+        for job in jobs.values {
+            if let input = job.input { holds[input, default: 0] += 1 }
+        }
+        for id in sources.ids {
+            if let body = sources[id].body { holds[body.block, default: 0] += 1 }
+        }
+        for id in decodes.ids {
+            if let pixels = decodes[id].pixels { holds[pixels.block, default: 0] += 1 }
+        }
+        for id in results.ids where !results[id].isOriginal {
+            if let product = results[id].product { holds[product.block, default: 0] += 1 }
+        }
+        for (handle, count) in holds where roster.contains(handle.worker) {
+            check(ledger.holds(of: handle) == count, "holds of a block are counted")
+        }
+        let there = holds.keys.count { roster.contains($0.worker) }
+        check(ledger.liveBlocks == there, "no block is held by nobody")
+    }
+}

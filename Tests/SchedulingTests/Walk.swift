@@ -1,0 +1,323 @@
+import ImageModel
+import Messages
+
+@testable import Scheduling
+
+/// A random walk: clients, workers, deaths, lies and time, all drawn from one seed.
+struct Walk {
+    /// What may happen in one step, and how often compared with the others.
+    enum Step: CaseIterable {
+        case load, finish, finishMore, pass, cancel, cancelGroup, resend, foreignToken, connect
+        case disconnect, hire, kill, drainWorker, credit, progress, publish, evict, release
+        case duplicate, stale, forge, mistake, waitLong
+
+        var weight: Int {
+            switch self {
+            case .load, .finishMore: 300
+            case .finish: 400
+            case .pass: 120
+            case .cancel: 60
+            case .hire, .publish, .evict, .release: 40
+            case .cancelGroup, .connect, .progress, .credit: 20
+            case .resend, .disconnect, .kill, .duplicate, .stale: 12
+            case .foreignToken, .drainWorker, .forge, .mistake, .waitLong: 5
+            }
+        }
+    }
+
+    var stack: Stack
+    var random: SplitMix
+    var published: [BlockID] = []
+    var lastOutcomes: [(WorkerID, JobOutcome)] = []
+    private let deck = Step.allCases.flatMap { Array(repeating: $0, count: $0.weight) }
+
+    init(seed: UInt64) {
+        random = SplitMix(seed: seed)
+        let isTight = random.oneIn(3)
+        stack = Stack { limits in
+            guard isTight else { return }
+            limits.liveRequestsMax = 24
+            limits.requestsPerClientMax = 12
+            limits.queuedJobsMax = 6
+            limits.hitsMax = 3
+            limits.namesMax = 4
+            limits.attemptsMax = 3
+        }
+        for _ in 0..<3 { _ = stack.connect() }
+        for kind in WorkerKind.workers {
+            stack.hire(kind, credit: Int.random(in: 1...3, using: &random))
+        }
+    }
+
+    mutating func draw(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+
+    mutating func pick<Element>(_ elements: [Element]) -> Element? {
+        elements.randomElement(using: &random)
+    }
+
+    mutating func step() {
+        guard let step = pick(deck) else { return }
+        switch step {
+        case .load: load()
+        case .finish, .finishMore: finish()
+        case .pass: stack.pass(milliseconds: draw(0...40))
+        case .waitLong: stack.pass(milliseconds: draw(100...4_000))
+        case .cancel:
+            guard let token = pick(stack.replies.keys.isEmpty ? tokens : tokens + ended) else {
+                return
+            }
+            guard let client = pick(stack.clients.sorted()) else { return }
+            stack.send(.cancel(stack.waiting[token] ?? client, token))
+        case .cancelGroup:
+            guard let client = pick(stack.clients.sorted()) else { return }
+            stack.send(.cancelGroup(client, group(draw(0...2))))
+        case .resend:
+            guard let token = pick(tokens), let client = stack.waiting[token] else { return }
+            stack.load(request(), by: client, token: token)
+        case .foreignToken:
+            guard let token = pick(tokens), let client = pick(stack.clients.sorted()),
+                client != stack.waiting[token]
+            else { return }
+            stack.load(request(), by: client, token: token)
+        case .connect: if stack.clients.count < 6 { _ = stack.connect() }
+        case .disconnect:
+            if let client = pick(stack.clients.sorted()) { stack.disconnect(client) }
+        case .hire: hire()
+        case .kill: if let worker = pick(stack.workers.keys.sorted()) { kill(worker) }
+        case .drainWorker:
+            if let worker = pick(stack.workers.keys.sorted()) {
+                stack.send(.workerDraining(worker))
+            }
+        case .credit:
+            guard let worker = pick(stack.workers.keys.sorted()) else { return }
+            stack.workers[worker]?.window += 1
+            stack.send(.credit(worker, 1))
+        case .progress: progress()
+        case .publish: publish()
+        case .evict: evict()
+        case .release: release()
+        case .duplicate, .stale: repeatOutcome(isOld: step == .stale)
+        case .forge: forge()
+        case .mistake: mistake()
+        }
+    }
+
+    var tokens: [Token] { stack.waiting.keys.sorted { $0.value.low < $1.value.low } }
+    var ended: [Token] {
+        Array(stack.replies.keys.sorted { $0.value.low < $1.value.low }.suffix(5))
+    }
+
+    func group(_ number: Int) -> GroupID {
+        GroupID(Identifier128(high: 3, low: UInt64(number)))
+    }
+
+    // MARK: - Clients
+
+    private mutating func load() {
+        guard let client = pick(stack.clients.sorted()) else { return }
+        stack.load(
+            request(), by: client, group: random.oneIn(3) ? group(draw(0...2)) : nil,
+            wantsProgress: random.oneIn(3), staleRetries: random.oneIn(12) ? 1 : 0)
+    }
+
+    private mutating func request() -> ImageRequest {
+        var request = ImageRequest.picture(
+            pick(["a", "b", "c"]) ?? "a", size: random.oneIn(4) ? nil : draw(1...3))
+        if random.oneIn(4) { request.output.format = .webp }
+        if random.oneIn(4) { request.headers = [HTTPHeader(name: "Accept", value: "image/*")] }
+        if random.oneIn(12) { request = ImageRequest.picture().with { $0.infoOnly = true } }
+        if random.oneIn(30) { request.url = "nonsense" }
+        request.options =
+            pick(
+                [
+                    [], [], [], .highPriority, .lowPriority, .fromCacheOnly, .fromLoaderOnly,
+                    .waitStoreCache, [.waitStoreCache, .highPriority],
+                    [.fromCacheOnly, .fromLoaderOnly],
+                ] as [RequestOptions]) ?? []
+        if random.oneIn(3) {
+            request.queryCacheTypes = tiers()
+            request.storeCacheTypes = tiers()
+            request.originalQueryCacheTypes = tiers()
+            request.originalStoreCacheTypes = tiers()
+        }
+        request.timeoutMilliseconds = pick([30_000, 30_000, 3_000, 300, 40, 1]) ?? 1
+        return request
+    }
+
+    private mutating func tiers() -> CacheTypes { CacheTypes(rawValue: UInt8(draw(0...3))) }
+
+    private mutating func release() {
+        let readers = stack.reading.keys.sorted().filter { stack.reading[$0]?.isEmpty == false }
+        guard let client = pick(readers), let count = stack.reading[client]?.count else { return }
+        stack.release(draw(0...(count - 1)), by: client)
+    }
+
+    // MARK: - Workers
+
+    private mutating func hire() {
+        let kind = pick(WorkerKind.workers) ?? .decode
+        let count = stack.workers.values.count { $0.kind == kind }
+        guard count < (kind == .cache ? 1 : 3) else { return }
+        stack.hire(kind, credit: draw(1...3))
+        if kind == .cache { published = [] }
+    }
+
+    private mutating func kill(_ worker: WorkerID) { stack.kill(worker) }
+
+    private mutating func finish() {
+        guard let held = pick(stack.allHeld) else { return }
+        let result = result(held)
+        lastOutcomes.append(
+            (
+                held.worker,
+                JobOutcome(
+                    id: held.job.id, attempt: held.job.attempt, result: result,
+                    workMicroseconds: 10)
+            ))
+        if lastOutcomes.count > 8 { lastOutcomes.removeFirst() }
+        stack.finish(held, result)
+    }
+
+    private mutating func result(_ held: Stack.Held) -> JobResult {
+        func failed(_ code: ErrorCode) -> JobResult { .failed(ImageError(code, "drawn")) }
+        if held.isCancelled, !random.oneIn(4) { return failed(.cancelled) }
+        switch draw(0...29) {
+        case 0: return failed(.arenaFull)
+        case 1: return failed(.badImageData)
+        case 2: return failed(.connectionFailed)
+        case 3: return failed(.cancelled)
+        default: break
+        }
+        let length: UInt64 = random.oneIn(4) ? 2 << 20 : 900
+        if case .query = held.job.work, random.oneIn(3) {
+            return stack.hit(held, tier: random.oneIn(2) ? .memory : .disk, length: length)
+        }
+        return stack.success(held, length: length)
+    }
+
+    private mutating func progress() {
+        guard let held = pick(stack.held(.fetch)) else { return }
+        stack.send(
+            .progress(
+                held.worker,
+                JobProgress(
+                    id: held.job.id, attempt: held.job.attempt, received: 1, expected: 0)))
+    }
+
+    private mutating func publish() {
+        guard stack.workers.values.contains(where: { $0.kind == .cache }) else { return }
+        let name = pick(["a", "b", "c"]) ?? "a"
+        let request = ImageRequest.picture(name, size: random.oneIn(2) ? nil : draw(1...3))
+        guard let url = try? SourceURL(request.url) else { return }
+        let reference = stack.publish(
+            CacheKey.result(request, url: url, identity: nil),
+            length: random.oneIn(3) ? 2 << 20 : 800,
+            expiresInMilliseconds: random.oneIn(2) ? UInt64(draw(0...300)) : nil)
+        published.append(reference.block)
+    }
+
+    private mutating func evict() {
+        guard let cache = stack.workers.first(where: { $0.value.kind == .cache })?.value else {
+            return
+        }
+        let blocks = cache.large.filter { !$0.value }.keys.sorted { $0.value < $1.value }
+        if let block = pick(published + blocks) { stack.evict(block) }
+    }
+
+    // MARK: - Lies
+
+    /// An outcome comes again, or one of an attempt that is over with a block of its own.
+    private mutating func repeatOutcome(isOld: Bool) {
+        guard let (worker, outcome) = pick(lastOutcomes), stack.workers[worker] != nil else {
+            return
+        }
+        guard isOld else {
+            if let block = outcome.result.reference?.block {
+                stack.namedTwice.insert(BlockHandle(worker: worker, block: block))
+            }
+            return stack.send(.outcome(worker, outcome))
+        }
+        guard stack.workers[worker]?.kind == .transform else { return }
+        let image = EncodedImage(
+            reference: stack.block(of: worker),
+            info: ImageInfo(format: .png, size: PixelSize(width: 1, height: 1)))
+        stack.send(
+            .outcome(
+                worker,
+                JobOutcome(
+                    id: outcome.id, attempt: outcome.attempt, result: .transformed(image),
+                    workMicroseconds: 1)))
+    }
+
+    /// A job is answered with bytes that the worker does not have: its session ends.
+    private mutating func forge() {
+        let makers = stack.allHeld.filter {
+            $0.job.work.stage == .fetch || $0.job.work.stage == .transform
+        }
+        guard let held = pick(makers) else { return }
+        let live = stack.scheduler.liveBlock(of: held.worker)
+        var reference = stack.block(of: held.worker)
+        switch draw(0...(live == nil ? 4 : 5)) {
+        case 0: reference.segment = 9
+        case 1: reference.offset = 1 << 30
+        case 2: reference.offset = .max
+        case 3: reference.block = BlockID(0)
+        case 4: reference.arena = .results
+        default:
+            reference.block = live ?? BlockID(0)
+        }
+        let body = FetchedBody(reference: reference, httpStatus: 200, effectiveURL: "")
+        let info = ImageInfo(format: .png, size: PixelSize(width: 1, height: 1))
+        let result: JobResult =
+            held.job.work.stage == .fetch
+            ? .fetched(body) : .transformed(EncodedImage(reference: reference, info: info))
+        stack.finish(held, result)
+        if stack.workers[held.worker] != nil { stack.fault("a forged reference was believed") }
+    }
+
+    /// A job is answered with what was not asked for: its session ends.
+    private mutating func mistake() {
+        guard let held = pick(stack.allHeld.filter { $0.job.work.stage != .query }) else { return }
+        stack.finish(held, .miss)
+        if stack.workers[held.worker] != nil { stack.fault("a wrong answer was believed") }
+    }
+
+    // MARK: - The end
+
+    /// Nobody asks any more and nobody lies any more: everything has to come to an end.
+    mutating func comeToRest() {
+        for kind in WorkerKind.workers {
+            let draining = stack.scheduler.report.workers.filter {
+                $0.kind == kind && $0.isDraining
+            }
+            for worker in draining { stack.kill(worker.id) }
+            if !stack.workers.values.contains(where: { $0.kind == kind }) { stack.hire(kind) }
+        }
+        for _ in 0..<5_000 where !stack.scheduler.isIdle {
+            if stack.allHeld.isEmpty { stack.pass(milliseconds: 100) }
+            stack.finishAll()
+        }
+        if !stack.scheduler.isIdle { stack.fault("something is left in a table") }
+        if !stack.waiting.isEmpty { stack.fault("\(stack.waiting.count) requests got no reply") }
+        for worker in stack.workers.values where !worker.live.isEmpty {
+            stack.fault("\(worker.live.count) blocks of a \(worker.kind.name) were not released")
+        }
+        for client in stack.clients.sorted() { stack.disconnect(client) }
+        let large = stack.workers.values.flatMap { $0.large.filter { !$0.value }.keys }
+        for block in large.sorted(by: { $0.value < $1.value }) { stack.evict(block) }
+        if stack.workers.values.contains(where: { !$0.large.isEmpty }) {
+            stack.fault("large blocks were not released")
+        }
+        if stack.scheduler.resultBlocks.hasDeliveries { stack.fault("deliveries are left") }
+    }
+}
+
+extension Scheduler {
+    /// A block of the worker that is in use.
+    func liveBlock(of worker: WorkerID) -> BlockID? {
+        let blocks =
+            sources.ids.compactMap { sources[$0].body?.block }
+            + results.ids.compactMap { results[$0].product?.block }
+        return blocks.first { $0.worker == worker && ledger.isLive($0) }?.block
+    }
+}
