@@ -1,0 +1,21 @@
+/// Rules about whole files.
+enum FileRules {
+    static let linesMax = 500
+    static let vagueNames = ["Utils", "Utilities", "Helpers", "Manager", "Common", "Extensions"]
+
+    static func tooLong(_ source: SourceText) -> [Finding] {
+        guard !source.path.hasSuffix(".md"), source.lines.count > linesMax else { return [] }
+        return [
+            source.finding(
+                at: linesMax, "file of \(source.lines.count) lines",
+                "give each concept a file; at most \(linesMax), aim at 120")
+        ]
+    }
+
+    static func vagueName(_ source: SourceText) -> [Finding] {
+        let name = source.path.split(separator: "/").last ?? ""
+        return vagueNames.filter { name.contains($0) }.map {
+            source.finding(at: 0, "a file named …\($0)…", "name it after the type in it")
+        }
+    }
+}

@@ -1,0 +1,23 @@
+/// All rules that look at one file alone.
+enum HouseRules {
+    static func findings(_ source: SourceText) -> [Finding] {
+        var found: [Finding] = []
+        found += LineRules.tooLong(source)
+        found += LineRules.tabs(source)
+        found += LineRules.trailingSpace(source)
+        found += FileRules.tooLong(source)
+        found += FileRules.vagueName(source)
+        found += WordRules.unfinishedWork(source)
+        found += WordRules.pathsOfOneMachine(source)
+        found += WordRules.bannedCode(source)
+        if source.path.hasSuffix(".swift") {
+            found += UncheckedSendableRule.findings(source)
+            found += DocumentationRule.findings(source)
+            found += FunctionLengthRule.findings(source)
+        }
+        return found
+    }
+
+    /// Generated code keeps the form that its generator gives it.
+    static func areFor(_ path: String) -> Bool { !path.contains(".pb-c.") }
+}

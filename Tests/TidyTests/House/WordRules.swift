@@ -1,0 +1,90 @@
+/// Words that do not get into the repository.
+///
+/// The words that are looked for everywhere are written in two halves here, so that this file and
+/// its tests may be looked at as well.
+enum WordRules {
+    static let unfinished = ["TO" + "DO", "FIX" + "ME", "XX" + "X"]
+    static let machinePaths = ["/wo" + "rk/", "/ro" + "ot/", "/opt/sw" + "ift"]
+
+    static func unfinishedWork(_ source: SourceText) -> [Finding] {
+        source.lines.indices.flatMap { index in
+            unfinished.filter { source.lines[index].containsWord($0) }.map {
+                source.finding(at: index, $0, "do it now, or open an issue")
+            }
+        }
+    }
+
+    static func pathsOfOneMachine(_ source: SourceText) -> [Finding] {
+        source.lines.indices.flatMap { index in
+            machinePaths.filter { source.lines[index].contains($0) }.map {
+                source.finding(at: index, "path of one machine, \($0)", "use a relative path")
+            }
+        }
+    }
+
+    /// Swift only: comments and literals may say what code may not do.
+    static func bannedCode(_ source: SourceText) -> [Finding] {
+        guard source.path.hasSuffix(".swift") else { return [] }
+        return source.code.indices.flatMap { index in
+            banned(in: source.code[index], of: source.path).map {
+                source.finding(at: index, $0.rule, $0.remedy)
+            }
+        }
+    }
+
+    /// The command line writes for people, and may read what Foundation's small half can.
+    static func isCommandLine(_ path: String) -> Bool {
+        path.hasPrefix("Sources/Programs/imagebus-cli/")
+    }
+
+    private static func banned(
+        in code: String, of path: String
+    ) -> [(rule: String, remedy: String)] {
+        var found: [(String, String)] = []
+        if code.contains("try!") { found.append(("try!", "handle the error, or throw it on")) }
+        if code.contains("fatalError()") || code.contains("preconditionFailure()") {
+            found.append(("a trap without a sentence", "say which invariant was broken"))
+        }
+        if code.declaresActor { found.append(("actor", "use a value and one thread that owns it")) }
+        if path.hasPrefix("Sources/"), !isCommandLine(path), code.callsPrint {
+            found.append(("print(", "write a log line through Observability"))
+        }
+        if let module = Imports.module(in: code), module.hasPrefix("Foundation") {
+            let isAllowed = module == "FoundationEssentials" && isCommandLine(path)
+            if !isAllowed { found.append(("import \(module)", "use Glibc or a binding")) }
+        }
+        return found
+    }
+}
+
+extension StringProtocol {
+    /// Whether `word` stands in the text with no letter, digit or underscore beside it.
+    func containsWord(_ word: String) -> Bool {
+        ranges(of: word).contains { range in
+            let before =
+                range.lowerBound == startIndex ? nil : self[index(before: range.lowerBound)]
+            let after = range.upperBound == endIndex ? nil : self[range.upperBound]
+            return before?.isPartOfName != true && after?.isPartOfName != true
+        }
+    }
+
+    fileprivate var declaresActor: Bool {
+        let words = split(separator: " ")
+        guard let place = words.firstIndex(of: "actor"), place + 1 < words.count else {
+            return false
+        }
+        return words[place + 1].first?.isLetter == true
+    }
+
+    fileprivate var callsPrint: Bool {
+        ranges(of: "print(").contains { range in
+            guard range.lowerBound > startIndex else { return true }
+            let before = self[index(before: range.lowerBound)]
+            return !before.isPartOfName && before != "."
+        }
+    }
+}
+
+extension Character {
+    fileprivate var isPartOfName: Bool { isLetter || isNumber || self == "_" }
+}

@@ -1,0 +1,41 @@
+/// Who may use whom: Programs → Runtime, Stages, Client → Core, Bindings → C.
+enum Arrows {
+    /// What each binding wraps. A library has one binding, and no other room sees its C module.
+    static let modulesOfBinding: [String: Set<String>] = [
+        "Linux": ["CLinux"],
+        "ZeroMQ": ["CZMQ"],
+        "SQLite": ["CSQLite"],
+        "Curl": ["CCurl"],
+        "XXHash": ["CXXHash"],
+        "Sodium": ["CSodium"],
+        "Vips": ["CVips", "CVipsShims"],
+    ]
+    /// The rooms of Runtime that the client library stands on.
+    static let runtimeOfClient: Set<String> = ["Wire", "EventLoop", "SharedArena"]
+
+    /// Modules that come with the toolchain, by the layers that may import them.
+    static func isSystemModule(_ module: String, allowedIn layer: Layer, path: String) -> Bool {
+        switch module {
+        case "Swift": true
+        case "Glibc", "Synchronization": layer != .core
+        case "FoundationEssentials": WordRules.isCommandLine(path)
+        default: false
+        }
+    }
+
+    static func isAllowed(from: Room, to: Room) -> Bool {
+        switch (from.layer, to.layer) {
+        case (.c, .c): true
+        case (.bindings, .c): modulesOfBinding[from.name]?.contains(to.name) == true
+        case (.core, .core): true
+        case (.runtime, .c): from.name == "Wire" && to.name == "CMessages"
+        case (.runtime, .runtime), (.runtime, .core), (.runtime, .bindings): true
+        case (.stages, .core): true
+        case (.stages, .bindings): to.name != "ZeroMQ"
+        case (.client, .runtime): runtimeOfClient.contains(to.name)
+        case (.client, .client), (.client, .core), (.client, .bindings): true
+        case (.programs, let layer): layer != .c && layer != .programs
+        default: false
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import Testing
+
+@Suite struct LayeringTests {
+    private let files = RepositoryFiles()
+
+    @Test func everyFolderOfALayerIsARoomOfTheManifest() throws {
+        let manifest = try manifest()
+        for layer in Layer.allCases {
+            let folders = files.folders(in: "Sources/\(layer.rawValue)")
+            let rooms = manifest.rooms.filter { $0.layer == layer }.map(\.name).sorted()
+            #expect(folders == rooms)
+        }
+        #expect(files.folders(in: "Sources") == Layer.allCases.map(\.rawValue).sorted())
+    }
+
+    @Test func dependenciesOfTheManifestGoDown() throws {
+        for finding in LayeringRules.findings(in: try manifest()) { Issue.record("\(finding)") }
+    }
+
+    @Test func importsGoDownAndAreDeclared() throws {
+        let manifest = try manifest()
+        for room in manifest.rooms {
+            let folder = "Sources/\(room.layer.rawValue)/\(room.name)"
+            for path in files.paths(below: folder) where path.hasSuffix(".swift") {
+                let source = SourceText(path: path, text: try #require(files.text(of: path)))
+                for finding in LayeringRules.findings(in: source, of: room, manifest) {
+                    Issue.record("\(finding)")
+                }
+            }
+        }
+    }
+
+    @Test func everyBindingHasItsModulesInTheTable() throws {
+        let bindings = try manifest().rooms.filter { $0.layer == .bindings }
+        for binding in bindings {
+            #expect(Arrows.modulesOfBinding[binding.name] == Set(binding.dependencies))
+        }
+        #expect(bindings.count == Arrows.modulesOfBinding.count)
+    }
+
+    // MARK: - The rules themselves
+
+    /// A manifest in the forms of ours, with a room or two in each layer.
+    private let small = """
+        let c: [Target] = [
+            .systemLibrary(name: "CZMQ", path: "Sources/C/CZMQ"),
+            .systemLibrary(name: "CVips", path: "Sources/C/CVips", pkgConfig: "gobject-2.0"),
+            .target(name: "CVipsShims", dependencies: ["CVips"], path: "Sources/C/CVipsShims"),
+            .target(name: "CMessages", path: "Sources/C/CMessages"),
+        ]
+        func room(_ folder: String, _ name: String, _ dependencies: [Target.Dependency]) -> Target {
+            .target(name: name, dependencies: dependencies, path: "Sources/(folder)/(name)")
+        }
+        let rooms: [Target] = [
+            room("Bindings", "ZeroMQ", ["CZMQ"]),
+            room("Bindings", "Vips", ["CVips", "CVipsShims"]),
+            room("Core", "Messages", []),
+            room("Core", "Scheduling", ["Messages"]),
+            room("Runtime", "Wire", ["CMessages", "Messages"]),
+            room(
+                "Runtime", "Supervision",
+                [
+                    "ZeroMQ", "Messages",
+                ]),
+            room("Stages", "Decoding", ["Vips", "Messages"]),
+            room("Client", "Imagebus", ["ZeroMQ", "Wire", "Messages"]),
+        ]
+        let worker: [Target.Dependency] = [
+            "Wire", "Messages",
+        ]
+        let programs: [Target] = [
+            program("imagebus-decode", worker + ["Decoding"]),
+            program("imagebus-coordinator", ["Supervision"]),
+        ]
+        """
+
+    @Test func manifestIsReadAsText() {
+        let manifest = Manifest(text: small)
+        #expect(manifest.rooms.count == 14)
+        #expect(manifest["CVipsShims"]?.dependencies == ["CVips"])
+        #expect(manifest["Supervision"]?.dependencies == ["ZeroMQ", "Messages"])
+        #expect(manifest["imagebus-decode"]?.dependencies == ["Wire", "Messages", "Decoding"])
+        #expect(manifest["imagebus-coordinator"]?.dependencies == ["Supervision"])
+        #expect(LayeringRules.findings(in: manifest) == [])
+    }
+
+    @Test(arguments: [
+        ("\"Messages\", []", "\"Messages\", [\"Wire\"]"),
+        ("[\"Vips\", \"Messages\"]", "[\"Vips\", \"Wire\"]"),
+        ("[\"Vips\", \"Messages\"]", "[\"Vips\", \"ZeroMQ\"]"),
+        ("\"ZeroMQ\", \"Messages\",", "\"ZeroMQ\", \"Decoding\","),
+        ("\"ZeroMQ\", \"Messages\",", "\"ZeroMQ\", \"CMessages\","),
+        ("\"ZeroMQ\", [\"CZMQ\"]", "\"ZeroMQ\", [\"CZMQ\", \"CMessages\"]"),
+        ("[\"ZeroMQ\", \"Wire\", \"Messages\"]", "[\"Supervision\"]"),
+        ("worker + [\"Decoding\"]", "worker + [\"CVips\"]"),
+        ("worker + [\"Decoding\"]", "worker + [\"Unknown\"]"),
+    ])
+    func anUpwardArrowPlantedInTheManifestIsFound(allowed: String, planted: String) {
+        #expect(small.contains(allowed))
+        let manifest = Manifest(text: small.replacing(allowed, with: planted))
+        #expect(LayeringRules.findings(in: manifest).count == 1)
+    }
+
+    @Test(arguments: [
+        ("Messages", "import Wire"),
+        ("Messages", "import Glibc"),
+        ("Messages", "import Synchronization"),
+        ("Scheduling", "import CZMQ"),
+        ("Scheduling", "import Scheduling"),
+        ("Decoding", "import ZeroMQ"),
+        ("Decoding", "public import Wire"),
+        ("Supervision", "@preconcurrency import Decoding"),
+        ("Supervision", "private import struct CMessages.Hello"),
+        ("Supervision", "import Wire"),
+        ("Supervision", "import Dispatch"),
+        ("Imagebus", "import Supervision"),
+        ("imagebus-decode", "import CVips"),
+    ])
+    func aPlantedImportIsFound(room: String, code: String) throws {
+        let manifest = Manifest(text: small)
+        let source = SourceText(path: "Sources/A.swift", text: "// \(code)\n\(code)\n")
+        let found = LayeringRules.findings(in: source, of: try #require(manifest[room]), manifest)
+        #expect(found.map(\.line) == [2])
+    }
+
+    @Test(arguments: [
+        ("Scheduling", "import Messages"),
+        ("Wire", "import CMessages"),
+        ("Supervision", "public import ZeroMQ"),
+        ("Supervision", "import Glibc"),
+        ("Imagebus", "import Synchronization"),
+        ("imagebus-decode", "import Decoding"),
+    ])
+    func anImportThatGoesDownIsLeftAlone(room: String, code: String) throws {
+        let manifest = Manifest(text: small)
+        let source = SourceText(path: "Sources/A.swift", text: code)
+        let room = try #require(manifest[room])
+        #expect(LayeringRules.findings(in: source, of: room, manifest) == [])
+    }
+
+    private func manifest() throws -> Manifest {
+        Manifest(text: try #require(files.text(of: "Package.swift")))
+    }
+}

@@ -1,0 +1,77 @@
+/// The rooms that the text of `Package.swift` declares.
+///
+/// The manifest is read as text: asking the package manager takes seconds. It knows the forms that
+/// our manifest uses: `room("Layer", "Name", […])`, `program("name", […])`, with or without
+/// `worker +`, and `.target` or `.systemLibrary` with a literal name and a path below `Sources/C`.
+struct Manifest {
+    let rooms: [Room]
+
+    init(text: String) {
+        let source = SourceText(path: "Package.swift", text: text)
+        let worker = Self.calls("let worker: [Target.Dependency] = [", "[", "]", in: source)
+            .first.map { Self.literals(in: $0.text) }
+        rooms =
+            Self.calls("room(", "(", ")", in: source).compactMap(Self.room)
+            + Self.calls("program(", "(", ")", in: source).compactMap {
+                Self.program($0, worker: worker ?? [])
+            }
+            + Self.calls(".target(", "(", ")", in: source).compactMap(Self.cTarget)
+            + Self.calls(".systemLibrary(", "(", ")", in: source).compactMap(Self.cTarget)
+    }
+
+    subscript(name: String) -> Room? { rooms.first { $0.name == name } }
+
+    private struct Call {
+        let text: String
+        let line: Int
+    }
+
+    private static func room(_ call: Call) -> Room? {
+        let words = literals(in: call.text)
+        guard words.count >= 2, let layer = Layer(rawValue: words[0]) else { return nil }
+        return Room(
+            name: words[1], layer: layer, dependencies: Array(words.dropFirst(2)), line: call.line)
+    }
+
+    private static func program(_ call: Call, worker: [String]) -> Room? {
+        let words = literals(in: call.text)
+        guard let name = words.first else { return nil }
+        let shared = call.text.containsWord("worker") ? worker : []
+        return Room(
+            name: name, layer: .programs, dependencies: shared + words.dropFirst(), line: call.line)
+    }
+
+    private static func cTarget(_ call: Call) -> Room? {
+        guard call.text.contains("path: \"Sources/C/"), let name = literals(in: call.text).first
+        else { return nil }
+        let list = call.text.split(separator: "dependencies: [", maxSplits: 1).dropFirst().first
+        let dependencies = literals(in: String(list?.prefix { $0 != "]" } ?? ""))
+        return Room(name: name, layer: .c, dependencies: dependencies, line: call.line)
+    }
+
+    /// The text between the brackets of each place where `start` stands. `start` ends with `open`.
+    private static func calls(
+        _ start: String, _ open: Character, _ close: Character, in source: SourceText
+    ) -> [Call] {
+        let text = source.lines.joined(separator: "\n")
+        return text.ranges(of: start).compactMap { range in
+            if let before = text[..<range.lowerBound].last, before.isLetter { return nil }
+            if text[..<range.lowerBound].hasSuffix("func ") { return nil }
+            var depth = 1
+            let rest = text[range.upperBound...]
+            let end = rest.firstIndex { character in
+                if character == open { depth += 1 }
+                if character == close { depth -= 1 }
+                return depth == 0
+            }
+            guard let end else { return nil }
+            let line = text[..<range.lowerBound].count { $0 == "\n" } + 1
+            return Call(text: String(rest[..<end]), line: line)
+        }
+    }
+
+    private static func literals(in text: String) -> [String] {
+        let parts = text.split(separator: "\"", omittingEmptySubsequences: false)
+        return parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }
+    }
+}

@@ -1,0 +1,47 @@
+/// Which libraries each program may ask for. A fault in a codec, in SQLite or in libcurl stays out of
+/// every process that does not need it.
+enum LinkRules {
+    /// Every program talks on the bus.
+    static let bus: Set<String> = ["zmq", "protobuf-c"]
+    static let images: Set<String> = ["vips", "gobject-2.0", "glib-2.0"]
+
+    static let allowed: [String: Set<String>] = [
+        "imagebus": bus.union(["FoundationEssentials"]),
+        "imagebus-coordinator": bus.union(["sodium"]),
+        "imagebus-download": bus.union(["curl"]),
+        "imagebus-cache": bus.union(["sqlite3", "xxhash"]),
+        "imagebus-decode": bus.union(images),
+        "imagebus-transform": bus.union(images),
+    ]
+
+    private static let system: Set<String> = [
+        "c", "m", "gcc_s", "stdc++", "pthread", "dl", "rt",
+    ]
+
+    /// Objects to what `program` needs, as `readelf --dynamic` printed it.
+    static func findings(program: String, readelf text: String) -> [Finding] {
+        guard let allowed = allowed[program] else {
+            return [finding(program, "an unknown program", "give it a row in LinkRules")]
+        }
+        let names = NeededLibraries.names(inReadelf: text)
+        guard names.contains(where: { NeededLibraries.stem(of: $0) == "c" }) else {
+            return [finding(program, "no libc among what it needs", "is this output of readelf?")]
+        }
+        return names.filter { !isAllowed($0, allowed) }.map {
+            finding(program, "links \($0)", "use it in the program whose list has it")
+        }
+    }
+
+    private static func isAllowed(_ library: String, _ allowed: Set<String>) -> Bool {
+        if library.hasPrefix("ld-linux") { return true }
+        guard let stem = NeededLibraries.stem(of: library) else { return false }
+        return system.contains(stem) || allowed.contains(stem) || isSwiftRuntime(stem)
+    }
+
+    /// Debug builds ask for Swift's own libraries; release builds have them inside.
+    private static func isSwiftRuntime(_ stem: String) -> Bool { stem.hasPrefix("swift") }
+
+    private static func finding(_ program: String, _ rule: String, _ remedy: String) -> Finding {
+        Finding(file: program, line: 0, rule: rule, remedy: remedy)
+    }
+}

@@ -1,0 +1,27 @@
+/// Compares the generated messages that are checked in with those that the schema gives now.
+enum StaleMessages {
+    static let schema = "Proto/imagebus.proto"
+    static let folder = "Sources/C/CMessages"
+
+    /// Both by file name. A file that differs, that is missing or that has no schema any more is stale.
+    static func findings(fresh: [String: String], checkedIn: [String: String]) -> [Finding] {
+        Set(fresh.keys).union(checkedIn.keys).sorted().compactMap { name in
+            switch (fresh[name], checkedIn[name]) {
+            case (let made?, let kept?):
+                return made == kept ? nil : finding(name, firstDifference(made, kept), "stale")
+            case (_?, nil): return finding(name, 1, "missing")
+            default: return finding(name, 1, "nothing generates it")
+            }
+        }
+    }
+
+    private static func finding(_ name: String, _ line: Int, _ rule: String) -> Finding {
+        Finding(file: "\(folder)/…/\(name)", line: line, rule: rule, remedy: "run scripts/proto")
+    }
+
+    private static func firstDifference(_ made: String, _ kept: String) -> Int {
+        let made = made.split(separator: "\n", omittingEmptySubsequences: false)
+        let kept = kept.split(separator: "\n", omittingEmptySubsequences: false)
+        return zip(made, kept).prefix { $0.0 == $0.1 }.count + 1
+    }
+}

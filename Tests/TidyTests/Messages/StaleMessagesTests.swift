@@ -1,0 +1,54 @@
+import Glibc
+import Testing
+
+@Suite struct StaleMessagesTests {
+    private let files = RepositoryFiles()
+
+    @Test func generatedMessagesAreFresh() throws {
+        var template = Array("/tmp/ib-XX".utf8CString.dropLast()) + Array("XXXX".utf8CString)
+        let made = String(cString: try #require(mkdtemp(&template)))
+        defer { _ = Command.run(["rm", "-rf", made]) }
+        let protoc = try #require(
+            Command.run([
+                "protoc-c", "--proto_path=" + files.absolute("Proto"), "--c_out=" + made,
+                files.absolute(StaleMessages.schema),
+            ]))
+        #expect(protoc.status == 0, "\(protoc.output)")
+
+        let fresh = RepositoryFiles(root: made)
+        #expect(!fresh.paths().isEmpty)
+        let kept = files.paths(below: StaleMessages.folder).filter { $0.contains(".pb-c.") }
+        let findings = StaleMessages.findings(
+            fresh: texts(fresh.paths(), fresh), checkedIn: texts(kept, files))
+        for finding in findings { Issue.record("\(finding)") }
+    }
+
+    private func texts(_ paths: [String], _ files: RepositoryFiles) -> [String: String] {
+        var texts: [String: String] = [:]
+        for path in paths {
+            let name = path.split(separator: "/").last ?? ""
+            texts[String(name)] = files.text(of: path)
+        }
+        return texts
+    }
+
+    // MARK: - The rule itself
+
+    @Test func equalMessagesAreFresh() {
+        let files = ["a.pb-c.c": "int a;\n", "a.pb-c.h": "int b;\n"]
+        #expect(StaleMessages.findings(fresh: files, checkedIn: files) == [])
+    }
+
+    @Test(arguments: [
+        (["a.pb-c.c": "one\ntwo\n"], ["a.pb-c.c": "one\nthree\n"], 2, "stale"),
+        (["a.pb-c.c": "one\n"], [:], 1, "missing"),
+        ([:], ["a.pb-c.c": "one\n"], 1, "nothing generates it"),
+    ])
+    func aStaleMessageIsFound(
+        fresh: [String: String], checkedIn: [String: String], line: Int, rule: String
+    ) {
+        let found = StaleMessages.findings(fresh: fresh, checkedIn: checkedIn)
+        #expect(found.map(\.line) == [line])
+        #expect(found.map(\.rule) == [rule])
+    }
+}

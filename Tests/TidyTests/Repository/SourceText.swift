@@ -1,0 +1,34 @@
+/// One file as the rules see it: its lines, and the same lines with nothing but code in them.
+struct SourceText {
+    let path: String
+    let lines: [String]
+    /// `lines` with comments and the contents of string literals blanked. For Swift files only;
+    /// for all others the same as `lines`.
+    let code: [String]
+
+    init(path: String, text: String) {
+        self.path = path
+        lines = Self.split(text)
+        code = path.hasSuffix(".swift") ? Self.split(CodeOnly.text(of: text)) : lines
+    }
+
+    func finding(at index: Int, _ rule: String, _ remedy: String) -> Finding {
+        Finding(file: path, line: index + 1, rule: rule, remedy: remedy)
+    }
+
+    private static func split(_ text: String) -> [String] {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        if lines.last == "" { lines.removeLast() }
+        return lines
+    }
+}
+
+extension StringProtocol {
+    /// Without the blanks around it.
+    var trimmed: String {
+        guard let first = firstIndex(where: { $0 != " " }),
+            let last = lastIndex(where: { $0 != " " })
+        else { return "" }
+        return String(self[first...last])
+    }
+}
