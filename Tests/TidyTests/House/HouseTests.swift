@@ -51,7 +51,8 @@ import Testing
         Planted("documentation above attributes", "/// A.\n@frozen\n@inlinable public func a() {}"),
         Planted("a public import", "public import Messages"),
         Planted(
-            "a protocol", "protocol A {\n    func b()\n" + String(repeating: "\n", count: 70) + "}"),
+            "a protocol",
+            "protocol A {\n    func b()\n" + String(repeating: "\n", count: 70) + "}"),
         Planted("the command line", "print(1)", in: "Sources/Programs/imagebus-cli/Answer.swift"),
         Planted(
             "a function that is just short enough",

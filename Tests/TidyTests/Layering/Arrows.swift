@@ -16,8 +16,8 @@ enum Arrows {
     /// Modules that come with the toolchain, by the layers that may import them.
     static func isSystemModule(_ module: String, allowedIn layer: Layer, path: String) -> Bool {
         switch module {
-        case "Swift": true
-        case "Glibc", "Synchronization": layer != .core
+        case "Swift", "Synchronization": true
+        case "Glibc": layer != .core
         case "FoundationEssentials": WordRules.isCommandLine(path)
         default: false
         }

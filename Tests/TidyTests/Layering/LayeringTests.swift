@@ -104,7 +104,6 @@ import Testing
     @Test(arguments: [
         ("Messages", "import Wire"),
         ("Messages", "import Glibc"),
-        ("Messages", "import Synchronization"),
         ("Scheduling", "import CZMQ"),
         ("Scheduling", "import Scheduling"),
         ("Decoding", "import ZeroMQ"),

@@ -1,5 +1,6 @@
-/// Which libraries each program may ask for. A fault in a codec, in SQLite or in libcurl stays out of
-/// every process that does not need it.
+/// Which libraries each program may ask for.
+///
+/// A fault in a codec, in SQLite or in libcurl stays out of every process that does not need it.
 enum LinkRules {
     /// Every program talks on the bus.
     static let bus: Set<String> = ["zmq", "protobuf-c"]

@@ -3,7 +3,7 @@ enum StaleMessages {
     static let schema = "Proto/imagebus.proto"
     static let folder = "Sources/C/CMessages"
 
-    /// Both by file name. A file that differs, that is missing or that has no schema any more is stale.
+    /// Both by file name. Stale is what differs, what is missing, and what has no schema any more.
     static func findings(fresh: [String: String], checkedIn: [String: String]) -> [Finding] {
         Set(fresh.keys).union(checkedIn.keys).sorted().compactMap { name in
             switch (fresh[name], checkedIn[name]) {
