@@ -7,16 +7,20 @@ enum WordRules {
     static let machinePaths = ["/wo" + "rk/", "/ro" + "ot/", "/opt/sw" + "ift"]
 
     static func unfinishedWork(_ source: SourceText) -> [Finding] {
-        source.lines.indices.flatMap { index in
-            unfinished.filter { source.lines[index].containsWord($0) }.map {
+        let words = unfinished.filter(source.mentions)
+        guard !words.isEmpty else { return [] }
+        return source.lines.indices.flatMap { index in
+            words.filter { source.lines[index].containsWord($0) }.map {
                 source.finding(at: index, $0, "do it now, or open an issue")
             }
         }
     }
 
     static func pathsOfOneMachine(_ source: SourceText) -> [Finding] {
-        source.lines.indices.flatMap { index in
-            machinePaths.filter { source.lines[index].contains($0) }.map {
+        let paths = machinePaths.filter(source.mentions)
+        guard !paths.isEmpty else { return [] }
+        return source.lines.indices.flatMap { index in
+            paths.filter { source.lines[index].contains($0) }.map {
                 source.finding(at: index, "path of one machine, \($0)", "use a relative path")
             }
         }

@@ -29,6 +29,8 @@ struct CodeOnly {
     }
 
     private mutating func step() {
+        keepOrBlankWhatIsPlain()
+        guard index < bytes.count else { return }
         switch place {
         case .code(let open): stepInCode(open)
         case .lineComment:
@@ -36,6 +38,16 @@ struct CodeOnly {
         case .blockComment(let depth): stepInBlockComment(depth)
         case .literal(let hashes, let isMultiline): stepInLiteral(hashes, isMultiline)
         }
+    }
+
+    /// Takes the bytes up to the next one that can begin or end anything: nearly all of them.
+    private mutating func keepOrBlankWhatIsPlain() {
+        let plain = bytes[index...].firstIndex { Self.isSpecial[Int($0)] } ?? bytes.count
+        if case .code = place { keep(plain - index) } else { blank(plain - index) }
+    }
+
+    private static let isSpecial: [Bool] = (UInt8.min...UInt8.max).map {
+        "/*\"#()\\\n".utf8.contains($0)
     }
 
     private mutating func stepInCode(_ open: Int) {

@@ -1,3 +1,5 @@
+import Glibc
+
 /// One file as the rules see it: its lines, and the same lines with nothing but code in them.
 struct SourceText {
     let path: String
@@ -5,12 +7,17 @@ struct SourceText {
     /// `lines` with comments and the contents of string literals blanked. For Swift files only;
     /// for all others the same as `lines`.
     let code: [String]
+    private let text: String
 
     init(path: String, text: String) {
         self.path = path
+        self.text = text
         lines = Self.split(text)
         code = path.hasSuffix(".swift") ? Self.split(CodeOnly.text(of: text)) : lines
     }
+
+    /// Whether `word` stands anywhere in the file; saves the look at each line.
+    func mentions(_ word: String) -> Bool { strstr(text, word) != nil }
 
     func finding(at index: Int, _ rule: String, _ remedy: String) -> Finding {
         Finding(file: path, line: index + 1, rule: rule, remedy: remedy)
