@@ -45,19 +45,20 @@ let runtime: [Target] = [
     room("Runtime", "Observability", ["Linux"]),
     room("Runtime", "Wire", ["CMessages", "ImageModel", "Messages"]),
     room("Runtime", "EventLoop", ["Linux", "ZeroMQ", "Messages"]),
+    room("Runtime", "BusConnection", ["ZeroMQ", "Messages", "Wire"]),
+    room("Runtime", "Bootstrap", ["Linux", "Messages", "SharedArena", "Observability"]),
     room("Runtime", "SharedArena", ["Linux", "ImageModel", "Messages", "StageContract"]),
     room(
         "Runtime", "WorkerRuntime",
         [
             "Linux", "ZeroMQ", "ImageModel", "Messages", "StageContract", "Wire", "EventLoop",
-            "SharedArena", "Observability",
+            "SharedArena", "Observability", "Bootstrap", "BusConnection",
         ]),
     room(
         "Runtime", "CoordinatorRuntime",
         [
             "Linux", "ZeroMQ", "Sodium", "ImageModel", "Messages", "Scheduling", "Wire",
-            "EventLoop",
-            "SharedArena", "Observability",
+            "EventLoop", "SharedArena", "Observability", "Bootstrap", "BusConnection",
         ]),
     room(
         "Runtime", "Supervision",
@@ -76,7 +77,10 @@ let stages: [Target] = [
 let client: [Target] = [
     room(
         "Client", "Imagebus",
-        ["Linux", "ZeroMQ", "ImageModel", "Messages", "Wire", "EventLoop", "SharedArena"])
+        [
+            "Linux", "ZeroMQ", "ImageModel", "Messages", "Wire", "EventLoop", "SharedArena",
+            "BusConnection",
+        ])
 ]
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -84,7 +88,8 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 let worker: [Target.Dependency] = [
-    "WorkerRuntime", "Messages", "ImageModel", "StageContract", "SharedArena", "Linux",
+    "WorkerRuntime", "Messages", "ImageModel", "StageContract", "SharedArena", "Linux", "Bootstrap",
+    "Observability",
 ]
 let programs: [Target] = [
     program(
@@ -93,9 +98,9 @@ let programs: [Target] = [
             "Imagebus", "Supervision", "SharedArena", "Messages", "ImageModel", "Linux",
             "Observability",
         ]),
-    program("imagebus-coordinator", ["CoordinatorRuntime"]),
+    program("imagebus-coordinator", ["CoordinatorRuntime", "Linux"]),
     program("imagebus-download", worker + ["Downloading"]),
-    program("imagebus-cache", worker + ["Caching"]),
+    program("imagebus-cache", worker + ["Caching", "EventLoop"]),
     program("imagebus-decode", worker + ["Decoding"]),
     program("imagebus-transform", worker + ["Transforming"]),
 ]

@@ -44,3 +44,11 @@ public enum CurrentProcess {
     /// How many processors this process may use (sched_getaffinity); at least 1.
     public static var processorCount: Int { max(1, Int(clinux_processor_count())) }
 }
+
+extension CurrentProcess {
+    /// What the program was started with, without its own name.
+    public static var arguments: [String] { Array(CommandLine.arguments.dropFirst()) }
+
+    /// Ends the process with this status, after the exit handlers of the C library.
+    public static func end(_ status: Int32) -> Never { exit(status) }
+}

@@ -4,7 +4,8 @@ public import ImageModel
 public enum WorkerMessage: Hashable, Sendable {
     /// First after every handshake.
     case hello(WorkerHello)
-    /// May be given that many more jobs.
+    /// Takes that many more jobs at a time than it said before. An outcome frees its job's place
+    /// without a word.
     case credit(UInt32)
     /// Made these segments; before any reference into them.
     case segmentsOpened([SegmentAnnouncement])

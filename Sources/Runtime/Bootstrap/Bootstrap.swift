@@ -1,0 +1,71 @@
+public import Linux
+public import Messages
+public import Observability
+public import SharedArena
+
+/// What every program of the stack does first, in this order: signals before any thread, end with
+/// the parent, limits, then the log (style: no library is initialised before).
+public struct Bootstrap: ~Copyable {
+    /// SIGTERM and SIGINT, as readable events.
+    public let signals: SignalDescriptor
+    /// Paths of the stack.
+    public let paths: RuntimePaths
+    /// This life of the process.
+    public let incarnation: Incarnation
+    /// Where the supervisor waits for the welcome.
+    public var ready: ReadyPipe
+    /// Writes lines to stderr.
+    public let log: Log
+    /// How often the supervisor restarted this program.
+    public let restarts: UInt32
+
+    /// Names of the arguments that every program takes.
+    public static let valued: Set<String> = [
+        "runtime-dir", "restarts", "ready-fd", "parent-pid", "log-level", "log-format",
+    ]
+
+    /// Prepares the process. Whatever is thrown is a sentence for people; the program then ends
+    /// with 70.
+    public init(program: String, _ arguments: ProgramArguments) throws {
+        try Signal.block([.terminate, .interrupt])
+        try Signal.brokenPipe.ignore()
+        try Self.followParent(arguments)
+        // libzmq ends the process where it finds no descriptor: take what the system allows.
+        try ResourceLimit.raise(.descriptors, to: .max)
+        let readyNumber = try arguments.number("ready-fd", else: -1)
+        let paths = try RuntimePaths(resolving: try arguments.required("runtime-dir"))
+        let restarts = try arguments.number("restarts", else: 0)
+        let signals = try SignalDescriptor([.terminate, .interrupt])
+        // Nothing throws from here on: a noncopyable value cannot be half made.
+        self.paths = paths
+        self.restarts = UInt32(clamping: restarts)
+        self.signals = signals
+        incarnation = Incarnation(Identifier128(high: Random.uint64(), low: Random.uint64()))
+        log = Log(
+            program: program,
+            level: arguments.value("log-level").flatMap(LogLevel.init(rawValue:)) ?? .info,
+            format: arguments.value("log-format").flatMap(LogFormat.init(rawValue:)) ?? .text)
+        ready = ReadyPipe(inherited: readyNumber < 0 ? nil : readyNumber)
+    }
+
+    /// Says on stderr why a program ends.
+    public static func complain(_ program: String, _ error: any Error) {
+        Log(program: program).error("cannot go on", ["error": .string("\(error)")])
+    }
+
+    private static func followParent(_ arguments: ProgramArguments) throws {
+        guard let text = arguments.value("parent-pid"), let parent = Int32(text) else { return }
+        guard try ParentDeath.arm(.kill, expected: parent) else {
+            throw BootstrapError(message: "the supervisor has gone")
+        }
+    }
+}
+
+/// Why a program could not start.
+public struct BootstrapError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// One sentence.
+    public let message: String
+
+    /// The sentence.
+    public var description: String { message }
+}

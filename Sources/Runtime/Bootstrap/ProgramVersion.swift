@@ -1,0 +1,5 @@
+/// The version of all programs and of the client library; they are released together.
+public enum ProgramVersion {
+    /// Semantic version.
+    public static let text = "0.1.0"
+}

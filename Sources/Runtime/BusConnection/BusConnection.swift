@@ -1,0 +1,60 @@
+import Messages
+public import ZeroMQ
+
+/// The connecting side of the bus: one DEALER and the events of its connection. One thread.
+///
+/// A handshake opens a new session with the coordinator, the end of a connection ends it: whoever
+/// owns this introduces itself after each `up` (DESIGN §5).
+public struct BusConnection: ~Copyable {
+    /// What became of the connection.
+    public enum LinkEvent: Hashable, Sendable {
+        /// The handshake is done: say hello.
+        case up
+        /// The peer has gone; libzmq tries again by itself.
+        case down
+    }
+
+    /// For the event loop.
+    public let socket: Socket
+    /// For the event loop; drain it before the socket.
+    public var monitor: SocketMonitor
+    private var reader = MessageReader(framesMax: MessageLimits.framesMax)
+    private var isUp = false
+
+    /// Connects in the background.
+    public init(to endpoint: Endpoint, in context: Context, frameBytesMax: Int) throws(ZMQError) {
+        let options = SocketOptions(frameBytesMax: frameBytesMax)
+        let dealer = try Socket(.dealer, in: context, options)
+        // Before the connection, or its first events are missed.
+        let events = try SocketMonitor(dealer, in: context)
+        try dealer.connect(endpoint)
+        socket = dealer
+        monitor = events
+    }
+
+    /// The next change of the connection; `nil` when nothing changed since.
+    public mutating func nextLinkEvent() throws(ZMQError) -> LinkEvent? {
+        while let event = try monitor.next() {
+            switch event {
+            case .handshakeSucceeded:
+                isUp = true
+                return .up
+            case .disconnected where isUp:
+                isUp = false
+                return .down
+            default: continue
+            }
+        }
+        return nil
+    }
+
+    /// Takes the next message. Its frames are valid until the next call.
+    public mutating func receive() throws(ZMQError) -> Bool { try reader.receive(from: socket) }
+
+    /// Frames of the message that was received; more than allowed reads as none.
+    public var frameCount: Int { reader.isOverlong ? 0 : reader.count }
+
+    /// One frame of the message that was received.
+    @_lifetime(borrow self)
+    public borrowing func frame(_ index: Int) -> RawSpan { reader.bytes(at: index) }
+}

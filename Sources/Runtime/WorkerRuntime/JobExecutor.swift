@@ -1,0 +1,46 @@
+public import Messages
+
+/// What does the jobs of a worker. All calls come on the bus thread and never block; results go to
+/// the `WorkerReporter` from any thread, exactly one outcome for each job started.
+public protocol JobExecutor: AnyObject {
+    /// Jobs that may be held at a time.
+    var credit: UInt32 { get }
+    /// Whether native code may ignore a cancel, so that the process has to end (DESIGN §3).
+    var needsHardCancel: Bool { get }
+    /// Begins a job.
+    func start(_ job: Job)
+    /// A job's outcome reached the bus thread: nothing of the job is left here.
+    func finished(_ id: JobID)
+    /// Stops a job. Idempotent; its outcome still comes.
+    func cancel(_ id: JobID)
+    /// These blocks are free.
+    func release(_ blocks: [BlockID])
+    /// These blocks were used.
+    func touched(_ blocks: [BlockID])
+    /// What a coordinator that knows nothing of this process has to hear besides its segments.
+    func announcements() -> [WorkerMessage]
+    /// The connection ended: cancel everything, no outcome that comes from now on is wanted. Blocks
+    /// that were handed over are released one by one before.
+    func abandon()
+    /// The block of an outcome that nobody wants.
+    func discard(_ reference: BlockReference)
+    /// Writes what is unwritten, then reports `flushed`.
+    func flush()
+    /// `WorkerReporter.attend` was called: look after what other threads have done.
+    func attend()
+    /// About a second has passed.
+    func tick()
+}
+
+extension JobExecutor {
+    /// Nothing.
+    public func finished(_ id: JobID) {}
+    /// Nothing.
+    public func touched(_ blocks: [BlockID]) {}
+    /// Segments are all there is.
+    public func announcements() -> [WorkerMessage] { [] }
+    /// Nothing.
+    public func attend() {}
+    /// Nothing.
+    public func tick() {}
+}

@@ -1,0 +1,95 @@
+import EventLoop
+public import ImageModel
+public import Linux
+public import Messages
+public import SharedArena
+public import StageContract
+
+/// One job at a time on a work thread of its own: for decoders and transformers, where a process is
+/// what can be killed (DESIGN §2).
+public final class SingleJobExecutor: JobExecutor {
+    /// Does one job, on the work thread.
+    public typealias Work = (JobWork, CancellationFlag) throws(ImageError) -> JobResult
+
+    private struct Assignment: Sendable {
+        let job: Job
+        let flag: CancellationFlag
+    }
+
+    private let arena: Arena
+    private let reporter: WorkerReporter
+    private let assignments: Mailbox<Assignment>
+    private var current: (id: JobID, flag: CancellationFlag)?
+    private let thread: Thread
+
+    /// See `JobExecutor`.
+    public let credit: UInt32 = 1
+    /// See `JobExecutor`.
+    public let needsHardCancel = true
+
+    /// Starts the work thread; `arena` is where the work's blocks come from. `makeWork` is called
+    /// once, on that thread, so that what the work holds needs no lock.
+    public init(
+        name: String, arena: Arena, reporter: WorkerReporter,
+        makeWork: @escaping @Sendable () -> Work
+    ) throws(Errno) {
+        self.arena = arena
+        self.reporter = reporter
+        let assignments = try Mailbox<Assignment>(elementsMax: 16)
+        self.assignments = assignments
+        let body: @Sendable () -> Void = { Self.run(assignments, reporter, makeWork()) }
+        thread = try Thread(name: name, body)
+    }
+
+    /// See `JobExecutor`.
+    public func start(_ job: Job) {
+        let flag = CancellationFlag()
+        current = (job.id, flag)
+        let isPosted = assignments.post(Assignment(job: job, flag: flag))
+        precondition(isPosted, "a worker holds no more jobs than its credit")
+    }
+
+    /// See `JobExecutor`.
+    public func cancel(_ id: JobID) {
+        if let current, current.id == id { current.flag.cancel() }
+    }
+
+    /// See `JobExecutor`.
+    public func finished(_ id: JobID) { if current?.id == id { current = nil } }
+
+    /// See `JobExecutor`.
+    public func release(_ blocks: [BlockID]) { for block in blocks { arena.free(block) } }
+
+    /// See `JobExecutor`.
+    public func abandon() { current?.flag.cancel() }
+
+    /// See `JobExecutor`.
+    public func discard(_ reference: BlockReference) { arena.free(reference.block) }
+
+    /// See `JobExecutor`.
+    public func flush() { reporter.flushed() }
+
+    private static func run(
+        _ assignments: Mailbox<Assignment>, _ reporter: WorkerReporter, _ work: Work
+    ) {
+        while let next = try? assignments.take(milliseconds: nil) {
+            reporter.finish(outcome(of: next.job, next.flag, work))
+        }
+    }
+
+    private static func outcome(
+        of job: Job, _ flag: CancellationFlag, _ work: Work
+    ) -> JobOutcome {
+        let began = Instant.now()
+        let result: JobResult
+        do throws(ImageError) {
+            guard !flag.isCancelled else { throw ImageError(.cancelled, "cancelled in the queue") }
+            result = try work(job.work, flag)
+        } catch {
+            result = .failed(error)
+        }
+        let spent = (Instant.now().nanoseconds - began.nanoseconds) / 1000
+        return JobOutcome(
+            id: job.id, attempt: job.attempt, result: result, workMicroseconds: spent)
+    }
+}

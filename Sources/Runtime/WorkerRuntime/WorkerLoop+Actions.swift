@@ -1,0 +1,128 @@
+import Bootstrap
+import BusConnection
+import EventLoop
+import Linux
+import Messages
+import Observability
+import SharedArena
+import Wire
+import ZeroMQ
+
+extension WorkerLoop {
+    mutating func perform(_ actions: [WorkerSession.Action]) throws {
+        for action in actions { try perform(action) }
+    }
+
+    private mutating func perform(_ action: WorkerSession.Action) throws {
+        switch action {
+        case .sayHello: sayHello()
+        case .announceEverything: announceEverything()
+        case .tellReady: bootstrap.ready.tell(bootstrap.incarnation)
+        case .abandonEverything: abandonEverything()
+        case .start(let job): executor.start(job)
+        case .cancel(let job): executor.cancel(job)
+        case .release(let blocks):
+            handedOver.remove(blocks)
+            executor.release(blocks)
+        case .touched(let blocks): executor.touched(blocks)
+        case .sendOutcome(let outcome):
+            handedOver.add(outcome.result.reference)
+            send(.outcome(outcome))
+        case .discard(let outcome):
+            if let reference = outcome.result.reference { executor.discard(reference) }
+        case .flush: executor.flush()
+        case .end(let reason): end(reason)
+        }
+    }
+
+    private mutating func sayHello() {
+        let hello = WorkerHello(
+            incarnation: bootstrap.incarnation, pid: UInt32(CurrentProcess.processID),
+            restarts: bootstrap.restarts, version: ProgramVersion.text, credit: executor.credit)
+        outbox.append(.hello(hello))
+    }
+
+    /// Segments first: nothing may be referred to before.
+    private mutating func announceEverything() {
+        for arena in arenas {
+            _ = arena.takeAnnouncements()
+            announce(opened: arena.allSegments())
+        }
+        for message in executor.announcements() { send(message) }
+    }
+
+    private mutating func abandonEverything() {
+        outbox.removeAll()
+        forgetAll()
+        executor.abandon()
+        executor.release(handedOver.takeAll())
+    }
+
+    private mutating func end(_ reason: GoodbyeReason) {
+        send(.goodbye(reason))
+        exitStatus = 0
+    }
+
+    /// Queues a message behind the announcement of every segment that it might refer to.
+    mutating func send(_ message: WorkerMessage) {
+        for arena in arenas {
+            let changes = arena.takeAnnouncements()
+            announce(opened: changes.opened)
+            announce(closed: changes.closed)
+        }
+        outbox.append(message)
+    }
+
+    private mutating func announce(
+        opened: [SegmentAnnouncement] = [], closed: [SegmentAnnouncement] = []
+    ) {
+        for part in opened.parts(of: MessageLimits.segmentsMax) {
+            outbox.append(.segmentsOpened(part))
+        }
+        for part in closed.parts(of: MessageLimits.segmentsMax) {
+            outbox.append(.segmentsClosed(part))
+        }
+    }
+
+    /// Sends what waits, in order. What finds no room stays for the next turn.
+    mutating func sendOutbox(at now: Instant) throws {
+        guard !isRetrying || exitStatus != nil else { return }
+        var sent = 0
+        while sent < outbox.count {
+            guard try transmit(outbox[sent]) else { break }
+            sent += 1
+        }
+        outbox.removeFirst(sent)
+        guard !outbox.isEmpty else { return }
+        guard outbox.count <= Self.outboxMax else {
+            bootstrap.log.error("the coordinator does not read", [:])
+            exitStatus = 75
+            return
+        }
+        isRetrying = true
+        timers.schedule(.retry, at: now.adding(milliseconds: Self.retryMilliseconds))
+    }
+
+    /// Whether libzmq has it. What cannot be encoded is a defect of ours: it is dropped and said.
+    private mutating func transmit(_ message: WorkerMessage) throws -> Bool {
+        let encoded: EncodedMessage
+        do throws(WireError) {
+            encoded = try encoder.encode(message)
+        } catch {
+            bootstrap.log.error("a message cannot travel", ["error": "\(error)"])
+            return true
+        }
+        return try connection.socket.send(encoded, from: encoder) == .sent
+    }
+
+    private static var retryMilliseconds: Int { 5 }
+}
+
+extension Array {
+    /// The elements in order, in arrays of at most `count`.
+    fileprivate func parts(of count: Int) -> [[Element]] {
+        stride(from: 0, to: self.count, by: count).map { start in
+            Array(self[start..<Swift.min(start + count, self.count)])
+        }
+    }
+}

@@ -1,0 +1,160 @@
+public import Bootstrap
+import BusConnection
+import EventLoop
+import ImageModel
+import Linux
+public import Messages
+import Observability
+public import SharedArena
+import Wire
+import ZeroMQ
+
+/// The bus thread of a worker: connection, session, executor, signals and timers. Never blocks.
+///
+/// The same for all four kinds; what differs is the executor.
+public struct WorkerLoop: ~Copyable {
+    let kind: WorkerKind
+    var bootstrap: Bootstrap
+    let executor: any JobExecutor
+    let arenas: [Arena]
+    let reporter: WorkerReporter
+    let policy: WorkerPolicy
+
+    let context: Context
+    var connection: BusConnection
+    var encoder = MessageEncoder()
+    var decoder = MessageDecoder()
+    var session = WorkerSession()
+    var handedOver = HandedOver()
+    var outbox: [WorkerMessage] = []
+    var timers = TimerQueue<WorkerTimer>(timersMax: 65_536)
+    var jobTimers = JobTimers()
+    var isRetrying = false
+    var jobsDone = 0
+    var exitStatus: Int32?
+
+    /// Messages that wait for a coordinator that does not read; beyond it the process ends, and its
+    /// jobs go to somebody else.
+    static let outboxMax = 65_536
+    static let tickMilliseconds = 1_000
+    /// Messages read before other sources get their turn.
+    private static let messagesPerTurn = 256
+
+    /// Connects to the directory of its kind. `arenas` are all that the executor allocates from.
+    public init(
+        kind: WorkerKind, bootstrap: consuming Bootstrap, executor: any JobExecutor,
+        arenas: [Arena], reporter: WorkerReporter, policy: WorkerPolicy = WorkerPolicy()
+    ) throws {
+        let endpoint = try Endpoint(parsing: bootstrap.paths.backEndpoint(kind))
+        let context = try Context()
+        connection = try BusConnection(
+            to: endpoint, in: context, frameBytesMax: MessageLimits.backFrameBytesMax)
+        self.kind = kind
+        self.bootstrap = bootstrap
+        self.executor = executor
+        self.arenas = arenas
+        self.reporter = reporter
+        self.policy = policy
+        self.context = context
+    }
+
+    /// Runs until the worker has said goodbye; returns the exit status of the process.
+    public mutating func run() throws -> Int32 {
+        var loop = EventLoop(sourcesMax: 4)
+        let monitor = loop.add(connection.monitor.socket)
+        let bus = loop.add(connection.socket)
+        let signals = loop.add(descriptor: bootstrap.signals.descriptor.number)
+        let reports = loop.add(descriptor: reporter.mailbox.descriptor)
+        timers.schedule(.tick, at: .now().adding(milliseconds: Self.tickMilliseconds))
+        while exitStatus == nil {
+            let turn = try loop.wait(until: timers.nextDue)
+            if turn.ready.contains(monitor) { try drainMonitor() }
+            if turn.ready.contains(bus) { try drainBus(at: turn.wokenAt) }
+            if turn.ready.contains(reports) { try drainReports(at: turn.wokenAt) }
+            if turn.ready.contains(signals) { try drainSignals() }
+            while let timer = timers.takeDue(at: turn.wokenAt) {
+                try fire(timer, at: turn.wokenAt)
+            }
+            try sendOutbox(at: turn.wokenAt)
+        }
+        for arena in arenas { arena.removeAll() }
+        return exitStatus ?? 0
+    }
+
+    // MARK: - Sources
+
+    private mutating func drainMonitor() throws {
+        while let event = try connection.nextLinkEvent() {
+            switch event {
+            case .up: try perform(session.linkUp())
+            case .down: try perform(session.linkDown())
+            }
+        }
+    }
+
+    private mutating func drainBus(at now: Instant) throws {
+        for _ in 0..<Self.messagesPerTurn {
+            guard try connection.receive() else { return }
+            let received: WorkerCommand
+            guard connection.frameCount == 2 else { continue }
+            do throws(WireError) {
+                received = try Self.decode(connection, &decoder)
+            } catch {
+                bootstrap.log.error("a message was not understood", ["error": "\(error)"])
+                continue
+            }
+            try obey(received, at: now)
+        }
+    }
+
+    private static func decode(
+        _ connection: borrowing BusConnection, _ decoder: inout MessageDecoder
+    ) throws(WireError) -> WorkerCommand {
+        let header = try FrameHeader(decoding: connection.frame(0))
+        return try decoder.workerCommand(header.kind, connection.frame(1))
+    }
+
+    private mutating func obey(_ command: WorkerCommand, at now: Instant) throws {
+        if case .job(let job) = command { watch(job, at: now) }
+        if case .cancelJob(let id) = command { expectEnd(of: id, at: now) }
+        try perform(session.received(command))
+    }
+
+    private mutating func drainReports(at now: Instant) throws {
+        var waiting: [WorkerReport] = []
+        var isAttending = false
+        reporter.mailbox.drain(into: &waiting)
+        for report in waiting {
+            switch report {
+            case .outcome(let outcome): try finish(outcome)
+            case .message(let message): if session.isWelcome { send(message) }
+            case .flushed: try perform(session.flushed())
+            case .attend: isAttending = true
+            }
+        }
+        guard isAttending else { return }
+        executor.attend()
+    }
+
+    private mutating func drainSignals() throws {
+        while try bootstrap.signals.next() != nil { try perform(session.terminated()) }
+    }
+
+    // MARK: - Jobs
+
+    private mutating func finish(_ outcome: JobOutcome) throws {
+        jobsDone += 1
+        forget(outcome.id)
+        executor.finished(outcome.id)
+        try perform(session.finished(outcome))
+        if jobsDone >= policy.jobsMax || isTooLarge { try perform(session.recycle()) }
+    }
+
+    /// Looked at every 64 jobs: reading it costs a system call or three.
+    private var isTooLarge: Bool {
+        guard jobsDone % 64 == 0,
+            let memory = try? ProcessMemory.proportional(of: CurrentProcess.processID)
+        else { return false }
+        return memory.total - min(memory.total, memory.shared) > UInt64(policy.privateBytesMax)
+    }
+}

@@ -1,0 +1,82 @@
+public import Bootstrap
+import ImageModel
+import Linux
+public import Messages
+public import Observability
+public import SharedArena
+
+/// The whole of a worker's program but for what its kind does.
+public enum WorkerProgram {
+    /// Runs a worker of `kind` with these arguments (without the program's name) and returns the
+    /// exit status. `valued` and `flags` name the arguments of this kind; `build` makes its machine,
+    /// after signals, parent and paths are settled.
+    public static func run(
+        _ kind: WorkerKind, _ words: [String], valued: Set<String> = [], flags: Set<String> = [],
+        build: (WorkerParts) throws -> WorkerMachine
+    ) -> Int32 {
+        let program = "imagebus-\(kind.name)"
+        do {
+            let arguments = try ProgramArguments(
+                words, valued: Bootstrap.valued.union(valued).union(["arena-limit"]),
+                flags: flags)
+            let bootstrap = try Bootstrap(program: program, arguments)
+            let reporter = try WorkerReporter()
+            let parts = WorkerParts(
+                kind: kind, arguments: arguments, paths: bootstrap.paths,
+                incarnation: bootstrap.incarnation, log: bootstrap.log, reporter: reporter)
+            let machine = try build(parts)
+            var loop = try WorkerLoop(
+                kind: kind, bootstrap: bootstrap, executor: machine.executor,
+                arenas: machine.arenas, reporter: reporter)
+            return try loop.run()
+        } catch {
+            Bootstrap.complain(program, error)
+            return 70
+        }
+    }
+}
+
+/// What a worker's machine is made of.
+public struct WorkerParts: Sendable {
+    /// Its kind.
+    public let kind: WorkerKind
+    /// What it was started with.
+    public let arguments: ProgramArguments
+    /// Where everything lies.
+    public let paths: RuntimePaths
+    /// This life of the process.
+    public let incarnation: Incarnation
+    /// Lines to stderr.
+    public let log: Log
+    /// The way to the bus thread.
+    public let reporter: WorkerReporter
+
+    /// Bytes of segments in `arena/<kind>/`, unless `--arena-limit` says otherwise.
+    public static let arenaBytesMax = 1 << 30
+
+    /// Where other processes' segments lie.
+    public var directories: SegmentDirectories {
+        SegmentDirectories(arenas: paths.arenasDirectory, results: paths.resultsDirectory)
+    }
+
+    /// The arena that other stages read.
+    public func stageArena() throws -> Arena {
+        try Arena(
+            directory: paths.arenaDirectory(kind), name: .stage, incarnation: incarnation,
+            totalBytesMax: try arguments.number("arena-limit", else: Self.arenaBytesMax))
+    }
+}
+
+/// What a kind of worker brings.
+public struct WorkerMachine {
+    /// Does the jobs.
+    public let executor: any JobExecutor
+    /// Everything that it allocates from.
+    public let arenas: [Arena]
+
+    /// Names both.
+    public init(executor: any JobExecutor, arenas: [Arena]) {
+        self.executor = executor
+        self.arenas = arenas
+    }
+}

@@ -1,0 +1,163 @@
+import Messages
+
+/// The worker's side of one connection after the other: what is said when, and which jobs are held.
+///
+/// Pure: events in, actions out. A session begins with `Welcome` and ends with the connection; what
+/// was held then is abandoned, since the coordinator has given it to somebody else.
+struct WorkerSession {
+    private enum State: Equatable {
+        /// No connection. Next: greeting, ended.
+        case away
+        /// `Hello` was said. Next: ready, away, ended.
+        case greeting
+        /// Welcomed. Next: leaving, away, ended.
+        case ready
+        /// Takes nothing new; ends once nothing is held. Next: ended.
+        case leaving(GoodbyeReason)
+        /// The loop stops. Final.
+        case ended
+    }
+
+    /// What the loop is to do, in order.
+    enum Action: Equatable {
+        /// Introduce this process.
+        case sayHello
+        /// The coordinator knows nothing of us yet: announce all segments, and what else there is.
+        case announceEverything
+        /// Tell the supervisor.
+        case tellReady
+        /// Cancel whatever runs and free every block.
+        case abandonEverything
+        /// Begin this job.
+        case start(Job)
+        /// Stop this job; its outcome follows.
+        case cancel(JobID)
+        /// These blocks are free.
+        case release([BlockID])
+        /// These blocks were used.
+        case touched([BlockID])
+        /// Send this outcome; it frees the job's place.
+        case sendOutcome(JobOutcome)
+        /// Nobody wants what this outcome names.
+        case discard(JobOutcome)
+        /// Write what is unwritten, then call `flushed`.
+        case flush
+        /// Say goodbye and stop.
+        case end(GoodbyeReason)
+    }
+
+    private var state: State = .away
+    private var held: Set<JobID> = []
+
+    /// Whether the coordinator knows this process.
+    var isWelcome: Bool { state == .ready }
+
+    /// Jobs that were taken and not answered.
+    var heldCount: Int { held.count }
+
+    /// The handshake is done.
+    mutating func linkUp() -> [Action] {
+        switch state {
+        case .away, .greeting, .ready:
+            state = .greeting
+            return [.sayHello]
+        case .leaving, .ended: return []
+        }
+    }
+
+    /// The connection ended.
+    mutating func linkDown() -> [Action] {
+        held.removeAll()
+        switch state {
+        case .away, .greeting, .ready:
+            state = .away
+            return [.abandonEverything]
+        case .leaving(let reason):
+            state = .ended
+            return [.abandonEverything, .end(reason)]
+        case .ended: return []
+        }
+    }
+
+    /// The coordinator said something.
+    mutating func received(_ command: WorkerCommand) -> [Action] {
+        switch (command, state) {
+        case (_, .ended), (_, .away): []
+        case (.welcome, .greeting): welcomed()
+        case (.welcome, _): []
+        case (.helloRequired, _): helloRequired()
+        case (_, .greeting): []
+        case (.job(let job), _): start(job)
+        case (.cancelJob(let id), _): held.contains(id) ? [.cancel(id)] : []
+        case (.adjust, _): []
+        case (.release(let blocks), _): [.release(blocks)]
+        case (.touched(let blocks), _): [.touched(blocks)]
+        case (.drain, _): leave(.drained)
+        case (.refused, _): leaveNow(.terminated)
+        }
+    }
+
+    /// A job ended.
+    mutating func finished(_ outcome: JobOutcome) -> [Action] {
+        guard held.remove(outcome.id) != nil else { return [.discard(outcome)] }
+        switch state {
+        case .leaving:
+            return [.sendOutcome(outcome)] + (held.isEmpty ? [.flush] : [])
+        case .ready: return [.sendOutcome(outcome)]
+        case .away, .greeting, .ended: return [.discard(outcome)]
+        }
+    }
+
+    /// SIGTERM: the first one leaves in order, the second one now.
+    mutating func terminated() -> [Action] {
+        if case .leaving = state { return leaveNow(.terminated) }
+        return leave(.terminated)
+    }
+
+    /// This process has done enough.
+    mutating func recycle() -> [Action] {
+        state == .ready ? leave(.recycled) : []
+    }
+
+    /// Native code did not heed a cancel within the grace.
+    mutating func gaveUpOnNativeCode() -> [Action] { leaveNow(.cancelledHard) }
+
+    /// Everything is written.
+    mutating func flushed() -> [Action] {
+        guard case .leaving(let reason) = state else { return [] }
+        state = .ended
+        return [.end(reason)]
+    }
+
+    private mutating func welcomed() -> [Action] {
+        state = .ready
+        return [.announceEverything, .tellReady]
+    }
+
+    /// A coordinator that does not know us is not the one that welcomed us.
+    private mutating func helloRequired() -> [Action] {
+        guard state == .ready else { return state == .greeting ? [.sayHello] : [] }
+        held.removeAll()
+        state = .greeting
+        return [.abandonEverything, .sayHello]
+    }
+
+    private mutating func start(_ job: Job) -> [Action] {
+        held.insert(job.id).inserted ? [.start(job)] : []
+    }
+
+    private mutating func leave(_ reason: GoodbyeReason) -> [Action] {
+        switch state {
+        case .leaving, .ended: return []
+        case .away, .greeting, .ready:
+            state = .leaving(reason)
+            return held.isEmpty ? [.flush] : []
+        }
+    }
+
+    private mutating func leaveNow(_ reason: GoodbyeReason) -> [Action] {
+        guard state != .ended else { return [] }
+        state = .ended
+        return [.end(reason)]
+    }
+}

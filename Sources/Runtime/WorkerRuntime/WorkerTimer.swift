@@ -1,0 +1,13 @@
+import Messages
+
+/// What a worker waits for besides messages.
+enum WorkerTimer {
+    /// The job's time is over: stop it without being told (DESIGN §6, hangs).
+    case deadline(JobID)
+    /// The grace after a cancel is over: end the process if the job still runs (DESIGN §3).
+    case grace(JobID)
+    /// The coordinator's queue was full: try again.
+    case retry
+    /// A second has passed.
+    case tick
+}
