@@ -1,0 +1,114 @@
+import Bootstrap
+import EventLoop
+import Messages
+import Observability
+import Scheduling
+import Wire
+import ZeroMQ
+
+extension Coordinator {
+    /// Tells the scheduler what happened and does what it answers, in order. What follows from an
+    /// action (a session that turns out to be dead) is told to it after the rest.
+    mutating func handle(_ event: SchedulerEvent, at now: Instant) {
+        let isNested = !actions.isEmpty
+        scheduler.handle(event, at: now, into: &actions)
+        guard !isNested else { return }
+        var next = 0
+        while next < actions.count {
+            perform(actions[next], at: now)
+            next += 1
+        }
+        actions.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func perform(_ action: SchedulerAction, at now: Instant) {
+        switch action {
+        case .assign(let worker, let job): send(.toWorker(.job(job)), to: worker.value, at: now)
+        case .cancelJob(let worker, let job):
+            send(.toWorker(.cancelJob(job)), to: worker.value, at: now)
+        case .adjust(let worker, let adjustment):
+            send(.toWorker(.adjust(adjustment)), to: worker.value, at: now)
+        case .release(let worker, let blocks):
+            send(.toWorker(.release(blocks)), to: worker.value, at: now)
+        case .touched(let worker, let blocks):
+            send(.toWorker(.touched(blocks)), to: worker.value, at: now)
+        case .expel(let worker, let error): expel(worker.value, error, at: now)
+        case .reply(let client, let reply):
+            send(.toClient(.reply(reply)), to: client.value, at: now)
+        case .progress(let client, let progress):
+            send(.toClient(.progress(progress)), to: client.value, at: now)
+        case .drained: dismiss(at: now)
+        }
+    }
+
+    /// Sends a message, or keeps it behind those that wait already. A peer that has gone ends its
+    /// session.
+    mutating func send(_ message: Outbox.Message, to id: UInt64, at now: Instant) {
+        guard let peer = peers[id] else { return }
+        guard peer.outbox.isEmpty, transmit(message, to: peer) == .sent else {
+            guard peers[id] != nil else { return }
+            return keep(message, for: id, at: now)
+        }
+    }
+
+    private mutating func keep(_ message: Outbox.Message, for id: UInt64, at now: Instant) {
+        if peers[id]?.outbox.isEmpty == true { peers[id]?.outbox.blockedSince = now }
+        peers[id]?.outbox.append(message)
+        if retryAt == nil { retryAt = now.adding(milliseconds: Self.retryMilliseconds) }
+    }
+
+    /// Tries peers again that took nothing; ROUTER's POLLOUT says nothing about one peer. Who takes
+    /// nothing for ten seconds is dead (DESIGN §5).
+    mutating func retryOutboxes(at now: Instant) throws {
+        guard let due = retryAt, due <= now else { return }
+        retryAt = nil
+        for peer in peers.all where !peer.outbox.isEmpty {
+            flush(peer, at: now)
+        }
+    }
+
+    private mutating func flush(_ peer: Peer, at now: Instant) {
+        var sent = 0
+        loop: for message in peer.outbox.waiting {
+            switch transmit(message, to: peer) {
+            case .sent: sent += 1
+            case .wouldBlock: break loop
+            case .hostUnreachable: return end(peer.id, at: now)
+            }
+        }
+        if sent > 0 {
+            peers[peer.id]?.outbox.removeFirst(sent)
+            peers[peer.id]?.outbox.blockedSince = now
+        }
+        let since = peer.outbox.blockedSince ?? now
+        if sent == 0, now.milliseconds(since: since) > Self.stallMilliseconds {
+            counters.stalledPeers += 1
+            return end(peer.id, at: now)
+        }
+        if peers[peer.id]?.outbox.isEmpty == false, retryAt == nil {
+            retryAt = now.adding(milliseconds: Self.retryMilliseconds)
+        }
+    }
+
+    /// A message that cannot be encoded is a defect of ours: it is said, and counts as sent.
+    private mutating func transmit(_ message: Outbox.Message, to peer: Peer) -> SendOutcome {
+        do {
+            let encoded = try encode(message)
+            guard let gateway = gateways[peer.door] else { return .hostUnreachable }
+            return try gateway.send(encoded, from: encoder, to: peer.routing)
+        } catch {
+            bootstrap.log.error("a message cannot travel", ["error": .string("\(error)")])
+            return .sent
+        }
+    }
+
+    mutating func encode(_ message: Outbox.Message) throws(WireError) -> EncodedMessage {
+        switch message {
+        case .toClient(let message): try encoder.encode(message)
+        case .toWorker(let command): try encoder.encode(command)
+        }
+    }
+
+    private static var retryMilliseconds: Int { 5 }
+    private static var stallMilliseconds: Int { 10_000 }
+}

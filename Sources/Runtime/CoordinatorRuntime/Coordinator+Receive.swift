@@ -1,0 +1,168 @@
+import Bootstrap
+import EventLoop
+import ImageModel
+import Messages
+import Observability
+import Scheduling
+import Wire
+import ZeroMQ
+
+extension Coordinator {
+    /// Reads the message that `gateway` has just received.
+    mutating func receive(from gateway: Gateway, at now: Instant) throws {
+        guard let sender = gateway.sender else {
+            counters.malformedMessages += 1
+            return
+        }
+        do throws(WireError) {
+            let header = try gateway.header()
+            switch gateway.door {
+            case .front, .admin:
+                let message = try gateway.clientMessage(header.kind, &decoder)
+                try receive(message, from: sender, gateway, at: now)
+            case .back:
+                let message = try gateway.workerMessage(header.kind, &decoder)
+                try receive(message, from: sender, gateway, at: now)
+            }
+        } catch {
+            counters.malformedMessages += 1
+            try refuse(error, sender, gateway, at: now)
+        }
+    }
+
+    private mutating func refuse(
+        _ error: WireError, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
+    ) throws {
+        bootstrap.log.warning(
+            "a message was refused",
+            ["door": .string(gateway.door.name), "error": .string("\(error)")])
+        if case .unsupportedVersion = error { return try gateway.refuseVersion(of: sender) }
+        guard let id = peers.id(at: gateway.door, sender) else { return }
+        switch gateway.door {
+        case .front, .admin:
+            var token: Token?
+            if case .field(_, let named) = error { token = named }
+            send(.toClient(.refused(error.imageError, token)), to: id, at: now)
+        case .back:
+            expel(id, error.imageError, at: now)
+        }
+    }
+
+    // MARK: - Clients
+
+    private mutating func receive(
+        _ message: ClientMessage, from sender: RoutingID, _ gateway: Gateway, at now: Instant
+    ) throws(WireError) {
+        if case .hello(let hello) = message {
+            return welcome(hello, sender, gateway, at: now)
+        }
+        guard let id = peers.id(at: gateway.door, sender) else {
+            return requireHello(.toClient(.helloRequired), sender, gateway)
+        }
+        let client = ClientID(id)
+        switch message {
+        case .hello: return
+        case .load(let request):
+            let identity = identities.identity(of: request.image)
+            handle(.load(client, request, identity: identity), at: now)
+        case .cancel(let token): handle(.cancel(client, token), at: now)
+        case .cancelGroup(let group): handle(.cancelGroup(client, group), at: now)
+        case .release(let blocks): handle(.clientReleased(client, blocks), at: now)
+        case .status: send(.toClient(.status(report(at: now))), to: id, at: now)
+        }
+    }
+
+    private mutating func welcome(
+        _ hello: ClientHello, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
+    ) {
+        guard let id = begin(.client(hello), sender, gateway, at: now) else { return }
+        handle(.clientJoined(ClientID(id)), at: now)
+        let window = UInt32(MessageLimits.windowMax)
+        send(.toClient(.welcome(ClientWelcome(epoch: epoch, window: window))), to: id, at: now)
+    }
+
+    // MARK: - Workers
+
+    private mutating func receive(
+        _ message: WorkerMessage, from sender: RoutingID, _ gateway: Gateway, at now: Instant
+    ) throws(WireError) {
+        if case .hello(let hello) = message {
+            return welcome(hello, sender, gateway, at: now)
+        }
+        guard let id = peers.id(at: gateway.door, sender) else {
+            return requireHello(.toWorker(.helloRequired), sender, gateway)
+        }
+        let worker = WorkerID(id)
+        switch message {
+        case .hello: return
+        case .credit(let count): handle(.credit(worker, count), at: now)
+        case .segmentsOpened(let segments): handle(.segmentsOpened(worker, segments), at: now)
+        case .segmentsClosed(let segments): handle(.segmentsClosed(worker, segments), at: now)
+        case .progress(let progress): handle(.progress(worker, progress), at: now)
+        case .outcome(let outcome): handle(.outcome(worker, outcome), at: now)
+        case .stored(let notice): handle(.stored(worker, notice), at: now)
+        case .evicted(let blocks): handle(.evicted(worker, blocks), at: now)
+        case .goodbye(let reason):
+            bootstrap.log.info(
+                "a worker says goodbye",
+                ["door": .string(gateway.door.name), "reason": .string("\(reason)")])
+            peers[id]?.isLeaving = true
+            handle(.workerDraining(worker), at: now)
+        }
+    }
+
+    private mutating func welcome(
+        _ hello: WorkerHello, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
+    ) {
+        guard case .back(let kind) = gateway.door,
+            let id = begin(.worker(kind, hello), sender, gateway, at: now)
+        else { return }
+        send(.toWorker(.welcome(WorkerWelcome(epoch: epoch))), to: id, at: now)
+        let joined = SchedulerEvent.workerJoined(
+            WorkerID(id), kind: kind, incarnation: hello.incarnation, credit: hello.credit)
+        handle(joined, at: now)
+    }
+
+    // MARK: - Sessions
+
+    /// Begins a session for a `Hello`. A second one on the same connection ends the first; one whose
+    /// connection has closed by now is ignored.
+    private mutating func begin(
+        _ role: Peer.Role, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
+    ) -> UInt64? {
+        guard let connection = gateway.connection, peers.count < PeerTable.peersMax else {
+            return nil
+        }
+        // The number of a connection that died is reused at once; one connection has one session.
+        if let older = peers.id(at: gateway.door, connection) { end(older, at: now) }
+        if let older = peers.id(at: gateway.door, sender) { end(older, at: now) }
+        return peers.insert(
+            door: gateway.door, routing: sender, connection: connection, role: role)
+    }
+
+    /// Whether it arrives does not matter: the peer says something again, and is asked again.
+    private mutating func requireHello(
+        _ message: Outbox.Message, _ sender: RoutingID, _ gateway: Gateway
+    ) {
+        guard let encoded = try? encode(message) else { return }
+        _ = try? gateway.send(encoded, from: encoder, to: sender)
+    }
+
+    /// Ends a session and what it was interested in.
+    mutating func end(_ id: UInt64, at now: Instant) {
+        guard let peer = peers.remove(id) else { return }
+        switch peer.role {
+        case .client: handle(.clientLeft(ClientID(id)), at: now)
+        case .worker: handle(.workerLeft(WorkerID(id)), at: now)
+        }
+    }
+
+    /// Ends the session of a worker that broke the protocol.
+    mutating func expel(_ id: UInt64, _ error: ImageError, at now: Instant) {
+        counters.expelledWorkers += 1
+        bootstrap.log.error(
+            "a worker broke the protocol", ["error": .string("\(error)"), "session": LogValue(id)])
+        send(.toWorker(.refused(error)), to: id, at: now)
+        end(id, at: now)
+    }
+}

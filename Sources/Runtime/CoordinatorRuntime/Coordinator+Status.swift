@@ -1,0 +1,73 @@
+import Bootstrap
+import EventLoop
+import Linux
+import Messages
+import Scheduling
+
+extension Coordinator {
+    /// What is known of the stack at this moment.
+    mutating func report(at now: Instant) -> StatusReport {
+        let brain = scheduler.report
+        var report = StatusReport()
+        report.uptimeMilliseconds = UInt64(now.milliseconds(since: began))
+        report.processes = [ownStatus] + peers.all.compactMap { workerStatus($0, brain) }
+        report.sockets = Door.all.compactMap { door in
+            gateways[door].map { socketStatus(door, $0.traffic) }
+        }
+        report.counters = Self.counters(of: brain) + doorCounters
+        return report
+    }
+
+    private var ownStatus: StatusReport.ProcessStatus {
+        StatusReport.ProcessStatus(
+            kind: .coordinator, pid: UInt32(CurrentProcess.processID), state: "ready",
+            restarts: bootstrap.restarts, jobs: 0)
+    }
+
+    private func workerStatus(
+        _ peer: Peer, _ brain: SchedulerReport
+    ) -> StatusReport.ProcessStatus? {
+        guard case .worker(let kind, let hello) = peer.role else { return nil }
+        let jobs = brain.workers.first { $0.id.value == peer.id }?.jobs ?? 0
+        let state = peer.isLeaving ? "draining" : jobs > 0 ? "busy" : "ready"
+        return StatusReport.ProcessStatus(
+            kind: kind, pid: hello.pid, state: state, restarts: hello.restarts,
+            jobs: UInt32(clamping: jobs))
+    }
+
+    private func socketStatus(
+        _ door: Door, _ traffic: Gateway.Traffic
+    ) -> StatusReport.SocketStatus {
+        StatusReport.SocketStatus(
+            name: door.name, messagesReceived: traffic.messagesReceived,
+            messagesSent: traffic.messagesSent, bytesReceived: traffic.bytesReceived,
+            bytesSent: traffic.bytesSent, largestMessage: traffic.largestMessage)
+    }
+
+    private static func counters(of brain: SchedulerReport) -> [StatusReport.Counter] {
+        let counted = brain.counters
+        let rows: [(String, UInt64)] = [
+            ("requests", counted.requests), ("memoryHits", counted.memoryHits),
+            ("diskHits", counted.diskHits), ("originalHits", counted.originalHits),
+            ("misses", counted.misses), ("fetches", counted.fetches),
+            ("decodes", counted.decodes), ("transforms", counted.transforms),
+            ("stores", counted.stores), ("cancelled", counted.cancelled),
+            ("failed", counted.failed), ("coalesced", counted.coalesced),
+            ("requeued", counted.requeued), ("refusedBusy", counted.refusedBusy),
+            ("liveRequests", UInt64(brain.liveRequests)), ("liveJobs", UInt64(brain.liveJobs)),
+            ("liveBlocks", UInt64(brain.liveBlocks)), ("indexedHits", UInt64(brain.hits)),
+        ]
+        let queues = JobStage.allCases.map { ("queued.\($0.name)", UInt64(brain.queued[$0] ?? 0)) }
+        return (rows + queues).map { StatusReport.Counter(name: $0.0, value: $0.1) }
+    }
+
+    private var doorCounters: [StatusReport.Counter] {
+        let clients = peers.all.filter { if case .client = $0.role { true } else { false } }
+        return [
+            StatusReport.Counter(name: "clients", value: UInt64(clients.count)),
+            StatusReport.Counter(name: "malformedMessages", value: counters.malformedMessages),
+            StatusReport.Counter(name: "expelledWorkers", value: counters.expelledWorkers),
+            StatusReport.Counter(name: "stalledPeers", value: counters.stalledPeers),
+        ]
+    }
+}

@@ -1,0 +1,142 @@
+public import Bootstrap
+import EventLoop
+import Linux
+import Messages
+import Observability
+import Scheduling
+import SharedArena
+import Wire
+import ZeroMQ
+
+/// The coordinator's one thread: doors in, scheduler, doors out. Holds no pixels and decides nothing.
+public struct Coordinator: ~Copyable {
+    var bootstrap: Bootstrap
+    let epoch = Epoch(Identifier128(high: Random.uint64(), low: Random.uint64()))
+    let identities: IdentityDigest
+    private let lock: FileDescriptor
+    private let context: Context
+    let gateways: [Door: Gateway]
+    let began = Instant.now()
+
+    var scheduler: Scheduler
+    var actions: [SchedulerAction] = []
+    var peers = PeerTable()
+    var encoder = MessageEncoder()
+    var decoder = MessageDecoder()
+    var counters = CoordinatorCounters()
+    /// When peers that did not take their messages are tried again.
+    var retryAt: Instant?
+    var exitStatus: Int32?
+    private var phase = Phase.serving
+
+    /// What the process is doing as a whole.
+    private enum Phase {
+        /// Admits requests. Next: finishing.
+        case serving
+        /// Admits nothing; what was admitted runs. Next: dismissing.
+        case finishing
+        /// All requests have ended; workers write what is unwritten. Ends when all have gone.
+        case dismissing(since: Instant)
+    }
+
+    /// Messages of one door before the others get their turn.
+    private static let messagesPerTurn = 512
+    /// Milliseconds that workers have for writing what is unwritten.
+    private static let dismissalMilliseconds = 6_000
+
+    /// Takes the lock of the runtime directory and binds all doors.
+    ///
+    /// Whatever is thrown is a sentence for people: another coordinator serves there, or the
+    /// directory is not as it should be.
+    public init(_ bootstrap: consuming Bootstrap, options: CoordinatorOptions) throws {
+        let lock = try CoordinatorLock.take(in: bootstrap.paths)
+        let identities = try IdentityDigest(keyFile: options.secretFile)
+        let context = try Context()
+        var gateways: [Door: Gateway] = [:]
+        for door in Door.all {
+            gateways[door] = try Gateway(door, in: context, paths: bootstrap.paths)
+        }
+        self.lock = lock
+        self.identities = identities
+        self.context = context
+        self.gateways = gateways
+        self.bootstrap = bootstrap
+        scheduler = Scheduler(limits: options.limits)
+    }
+
+    /// Serves until drained; returns the exit status of the process.
+    public mutating func run() throws -> Int32 {
+        var loop = EventLoop(sourcesMax: 2 * Door.all.count + 1)
+        for door in Door.all { gateways[door]?.watch(in: &loop) }
+        let signals = loop.add(descriptor: bootstrap.signals.descriptor.number)
+        bootstrap.ready.tell(bootstrap.incarnation)
+        bootstrap.log.info("serving", ["endpoint": .string(bootstrap.paths.frontEndpoint)])
+        while exitStatus == nil {
+            let turn = try loop.wait(until: nextDeadline)
+            // Ends of connections first: what is read afterwards is of the living (DESIGN §5).
+            for door in Door.all { try drainMonitor(door, at: turn.wokenAt) }
+            for door in Door.all { try drain(door, at: turn) }
+            if turn.ready.contains(signals) { try drainSignals(at: turn.wokenAt) }
+            handle(.tick, at: turn.wokenAt)
+            try retryOutboxes(at: turn.wokenAt)
+            endIfDismissed(at: turn.wokenAt)
+        }
+        return exitStatus ?? 0
+    }
+
+    private var nextDeadline: Instant? {
+        var deadlines = [scheduler.nextDeadline, retryAt].compactMap { $0 }
+        if case .dismissing(let since) = phase {
+            deadlines.append(since.adding(milliseconds: Self.dismissalMilliseconds))
+        }
+        return deadlines.min()
+    }
+
+    private mutating func drainMonitor(_ door: Door, at now: Instant) throws {
+        guard let gateway = gateways[door] else { return }
+        for connection in try gateway.endedConnections() {
+            if let id = peers.id(at: door, connection) { end(id, at: now) }
+        }
+    }
+
+    private mutating func drain(_ door: Door, at turn: EventLoop.Turn) throws {
+        guard let gateway = gateways[door], let source = gateway.sources?.socket,
+            turn.ready.contains(source)
+        else { return }
+        for _ in 0..<Self.messagesPerTurn {
+            guard try gateway.receive() else { return }
+            try receive(from: gateway, at: turn.wokenAt)
+        }
+    }
+
+    private mutating func drainSignals(at now: Instant) throws {
+        while try bootstrap.signals.next() != nil {
+            guard case .serving = phase else {
+                exitStatus = 0
+                return
+            }
+            phase = .finishing
+            bootstrap.log.info("draining")
+            handle(.drain, at: now)
+        }
+    }
+
+    /// All requests have ended: let the workers write what is unwritten.
+    mutating func dismiss(at now: Instant) {
+        phase = .dismissing(since: now)
+        for peer in peers.all {
+            if case .worker = peer.role { send(.toWorker(.drain), to: peer.id, at: now) }
+        }
+    }
+
+    private mutating func endIfDismissed(at now: Instant) {
+        guard case .dismissing(let since) = phase else { return }
+        let workers = peers.all.filter { if case .worker = $0.role { true } else { false } }
+        let isLate = now >= since.adding(milliseconds: Self.dismissalMilliseconds)
+        guard workers.isEmpty || isLate else { return }
+        if isLate {
+            bootstrap.log.warning("workers did not end", ["left": LogValue(workers.count)])
+        }
+        exitStatus = 0
+    }
+}

@@ -1,0 +1,21 @@
+public import Bootstrap
+public import Scheduling
+
+/// What the coordinator is told when it starts.
+public struct CoordinatorOptions: Sendable {
+    /// Limits of the scheduler.
+    public var limits: SchedulerLimits
+    /// The file of the installation's secret; `nil`: a secret that lives as long as the process.
+    public var secretFile: String?
+
+    /// Names of the arguments besides those of every program.
+    public static let valued: Set<String> = ["secret-file", "body-limit"]
+
+    /// Reads the arguments.
+    public init(_ arguments: ProgramArguments) throws(ProgramArgumentsError) {
+        limits = SchedulerLimits()
+        limits.bodyBytesMax = UInt64(
+            try arguments.number("body-limit", else: Int(limits.bodyBytesMax)))
+        secretFile = arguments.value("secret-file")
+    }
+}

@@ -1,0 +1,20 @@
+import Bootstrap
+import Linux
+
+/// The whole program.
+public enum CoordinatorProgram {
+    /// Runs with these arguments (without the program's name); returns the exit status.
+    public static func run(_ words: [String]) -> Int32 {
+        do {
+            let arguments = try ProgramArguments(
+                words, valued: Bootstrap.valued.union(CoordinatorOptions.valued))
+            let options = try CoordinatorOptions(arguments)
+            let bootstrap = try Bootstrap(program: "imagebus-coordinator", arguments)
+            var coordinator = try Coordinator(bootstrap, options: options)
+            return try coordinator.run()
+        } catch {
+            Bootstrap.complain("imagebus-coordinator", error)
+            return 70
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import BusConnection
+import EventLoop
+import Messages
+import SharedArena
+import Wire
+import ZeroMQ
+
+/// One door: its ROUTER, the events of its connections, and what went through it. One thread.
+final class Gateway {
+    let door: Door
+    let socket: Socket
+    private var monitor: SocketMonitor
+    private var frames = RoutedFrames()
+    private(set) var connections = ConnectionLedger()
+    private(set) var traffic = Traffic()
+    /// What the loop watches.
+    private(set) var sources: (monitor: EventSource, socket: EventSource)?
+
+    /// What went through a door.
+    struct Traffic {
+        var messagesReceived: UInt64 = 0
+        var messagesSent: UInt64 = 0
+        var bytesReceived: UInt64 = 0
+        var bytesSent: UInt64 = 0
+        var largestMessage: UInt64 = 0
+    }
+
+    /// Binds. The caller holds the coordinator's lock, so whatever lies at the path is a leftover.
+    init(_ door: Door, in context: Context, paths: RuntimePaths) throws {
+        self.door = door
+        var options = SocketOptions(frameBytesMax: door.frameBytesMax)
+        options.sendQueueMax = 20_000
+        options.receiveQueueMax = 20_000
+        let router = try Socket(.router, in: context, options)
+        monitor = try SocketMonitor(router, in: context)
+        try router.bind(try Endpoint(parsing: door.endpoint(in: paths)))
+        socket = router
+    }
+
+    /// Enters both sockets into the loop.
+    func watch(in loop: inout EventLoop) {
+        sources = (loop.add(monitor.socket), loop.add(socket))
+    }
+
+    /// Connections that ended since the last call.
+    func endedConnections() throws(ZMQError) -> [ConnectionLedger.Connection] {
+        var ended: [ConnectionLedger.Connection] = []
+        while let event = try monitor.next() {
+            switch event {
+            case .accepted(let descriptor): connections.accepted(descriptor)
+            case .disconnected(let descriptor), .closed(let descriptor):
+                if let connection = connections.ended(descriptor) { ended.append(connection) }
+            default: continue
+            }
+        }
+        return ended
+    }
+
+    /// Takes the next message; its parts are valid until the next call.
+    func receive() throws(ZMQError) -> Bool {
+        guard try frames.receive(from: socket) else { return false }
+        let bytes = UInt64(frames.byteCount)
+        traffic.messagesReceived += 1
+        traffic.bytesReceived += bytes
+        traffic.largestMessage = max(traffic.largestMessage, bytes)
+        return true
+    }
+
+    /// Who sent the message; `nil` for a peer that chose its own identity, which none of ours does.
+    var sender: RoutingID? { frames.sender }
+
+    /// The open connection through which the message came.
+    var connection: ConnectionLedger.Connection? {
+        frames.sourceDescriptor.flatMap { connections.current($0) }
+    }
+
+    /// Reads the header of the message.
+    func header() throws(WireError) -> FrameHeader { try frames.header() }
+
+    /// Reads the message as a client's.
+    func clientMessage(
+        _ kind: MessageKind, _ decoder: inout MessageDecoder
+    ) throws(WireError) -> ClientMessage {
+        try frames.clientMessage(kind, &decoder)
+    }
+
+    /// Reads the message as a worker's.
+    func workerMessage(
+        _ kind: MessageKind, _ decoder: inout MessageDecoder
+    ) throws(WireError) -> WorkerMessage {
+        try frames.workerMessage(kind, &decoder)
+    }
+
+    /// Sends what `encoder` encoded last.
+    func send(
+        _ message: EncodedMessage, from encoder: borrowing MessageEncoder, to peer: RoutingID
+    ) throws(ZMQError) -> SendOutcome {
+        let outcome = try socket.send(message, from: encoder, to: peer)
+        if outcome == .sent { count(sent: message.byteCount + FrameHeader.byteCount) }
+        return outcome
+    }
+
+    /// Tells a stranger which versions are spoken here; whether it arrives is its own affair.
+    func refuseVersion(of peer: RoutingID) throws(ZMQError) {
+        guard try socket.send(to: peer) == .sent else { return }
+        let (header, body) = (VersionRefusal.header, VersionRefusal.body)
+        _ = try socket.send(header.span.bytes, more: true)
+        _ = try socket.send(body.span.bytes)
+        count(sent: VersionRefusal.header.count + VersionRefusal.body.count)
+    }
+
+    private func count(sent bytes: Int) {
+        traffic.messagesSent += 1
+        traffic.bytesSent += UInt64(bytes)
+        traffic.largestMessage = max(traffic.largestMessage, UInt64(bytes))
+    }
+}

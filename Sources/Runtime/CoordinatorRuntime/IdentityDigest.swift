@@ -1,0 +1,56 @@
+import ImageModel
+import Linux
+import Sodium
+
+/// Names who asks, for cache keys, without telling it: a keyed digest of the credentials of a
+/// request (DESIGN §3). The key is this installation's own, so that digests of guessed passwords
+/// cannot be compared.
+struct IdentityDigest: ~Copyable {
+    private let digest: KeyedDigest
+
+    /// Reads the key from a file of mode 0600, and makes the file where there is none. Without a
+    /// path the key lives as long as the process.
+    init(keyFile path: String?) throws {
+        digest = try KeyedDigest(key: try Self.key(file: path))
+    }
+
+    private static func key(file path: String?) throws -> [UInt8] {
+        guard let path else { return Random.bytes(count: KeyedDigest.keyLength) }
+        do throws(Errno) {
+            let file = try FileDescriptor.open(path, [.readOnly, .noFollow])
+            let key = try file.readToEnd(bytesMax: KeyedDigest.keyLength)
+            guard key.count == KeyedDigest.keyLength else { throw Errno.invalidArgument }
+            return key
+        } catch .noSuchFile {
+            let key = Random.bytes(count: KeyedDigest.keyLength)
+            let file = try FileDescriptor.open(
+                path, [.writeOnly, .create, .exclusive, .noFollow], mode: 0o600)
+            try file.writeAll(key)
+            return key
+        } catch {
+            throw IdentityKeyError(path: path, errno: error)
+        }
+    }
+
+    /// The digest in hex, or `nil` where the request has no credentials.
+    borrowing func identity(of request: ImageRequest) -> String? {
+        let headers = SourceKey(request).headers.filter(\.isCredential)
+        let userInfo = (try? SourceURL(request.url))?.userInfo
+        guard userInfo != nil || !headers.isEmpty else { return nil }
+        // Lengths keep apart what concatenation would mix up.
+        let parts = [userInfo ?? ""] + headers.flatMap { [$0.name, $0.value] }
+        let text = parts.map { "\($0.utf8.count):\($0)" }.joined(separator: ",")
+        return digest.digest(text).description
+    }
+}
+
+/// The key file cannot be used.
+struct IdentityKeyError: Error, CustomStringConvertible {
+    let path: String
+    let errno: Errno
+
+    var description: String {
+        "\(path) is no key of \(KeyedDigest.keyLength) bytes (\(errno)): remove it, and a new one "
+            + "is made"
+    }
+}

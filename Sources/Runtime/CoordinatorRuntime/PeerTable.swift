@@ -1,0 +1,61 @@
+import ZeroMQ
+
+/// All sessions, by id, by door and routing id, and by connection.
+struct PeerTable {
+    private struct Address: Hashable {
+        let door: Door
+        let routing: RoutingID
+    }
+    private struct Line: Hashable {
+        let door: Door
+        let connection: ConnectionLedger.Connection
+    }
+
+    private var peers: [UInt64: Peer] = [:]
+    private var byAddress: [Address: UInt64] = [:]
+    private var byLine: [Line: UInt64] = [:]
+    private var lastID: UInt64 = 0
+
+    /// Sessions that there may be.
+    static let peersMax = 10_000
+
+    var count: Int { peers.count }
+
+    /// All sessions in the order in which they began.
+    var all: [Peer] { peers.keys.sorted().compactMap { peers[$0] } }
+
+    subscript(id: UInt64) -> Peer? {
+        get { peers[id] }
+        set { peers[id] = newValue }
+    }
+
+    func id(at door: Door, _ routing: RoutingID) -> UInt64? {
+        byAddress[Address(door: door, routing: routing)]
+    }
+
+    func id(at door: Door, _ connection: ConnectionLedger.Connection) -> UInt64? {
+        byLine[Line(door: door, connection: connection)]
+    }
+
+    /// Begins a session and returns its id.
+    mutating func insert(
+        door: Door, routing: RoutingID, connection: ConnectionLedger.Connection, role: Peer.Role
+    ) -> UInt64 {
+        lastID += 1
+        peers[lastID] = Peer(
+            id: lastID, door: door, routing: routing, connection: connection, role: role)
+        byAddress[Address(door: door, routing: routing)] = lastID
+        byLine[Line(door: door, connection: connection)] = lastID
+        return lastID
+    }
+
+    /// Ends a session.
+    mutating func remove(_ id: UInt64) -> Peer? {
+        guard let peer = peers.removeValue(forKey: id) else { return nil }
+        let address = Address(door: peer.door, routing: peer.routing)
+        if byAddress[address] == id { byAddress[address] = nil }
+        let line = Line(door: peer.door, connection: peer.connection)
+        if byLine[line] == id { byLine[line] = nil }
+        return peer
+    }
+}
