@@ -1,1 +1,4 @@
-// replaced by the first real file
+import CoordinatorRuntime
+import Linux
+
+CurrentProcess.end(CoordinatorProgram.run(CurrentProcess.arguments))

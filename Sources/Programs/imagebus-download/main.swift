@@ -1,1 +1,3 @@
-// replaced by the first real file
+import Linux
+
+CurrentProcess.end(DownloadProgram.run(CurrentProcess.arguments))

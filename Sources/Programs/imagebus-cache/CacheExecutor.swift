@@ -1,0 +1,91 @@
+public import Caching
+import EventLoop
+import ImageModel
+import Linux
+import Messages
+public import SharedArena
+import WorkerRuntime
+
+extension Arena: ResultSpace {}
+extension BlockCopier: PayloadSource {}
+
+/// Joins the cache stage to the bus: jobs in, its actions out.
+final class CacheExecutor: JobExecutor {
+    private let stage: CacheStage
+    private let staging: Arena
+    private let results: Arena
+    private let reporter: WorkerReporter
+    /// When each job began, for its timing.
+    private var began: [JobID: Instant] = [:]
+
+    /// Queries and stores at a time; the stage itself bounds what waits for the disk.
+    let credit: UInt32 = 256
+    let needsHardCancel = false
+
+    init(
+        policy: CachePolicy, directory: CacheDirectory?, results: Arena, staging: Arena,
+        directories: SegmentDirectories, reporter: WorkerReporter
+    ) throws {
+        self.staging = staging
+        self.results = results
+        self.reporter = reporter
+        stage = try CacheStage(
+            policy: policy, directory: directory, results: results, staging: staging,
+            source: BlockCopier(directories: directories, owner: CurrentProcess.userID),
+            now: Self.now, wake: { reporter.attend() })
+    }
+
+    func start(_ job: Job) {
+        began[job.id] = .now()
+        report(stage.perform(job, now: Self.now))
+    }
+
+    func cancel(_ id: JobID) { report(stage.cancel(id, now: Self.now)) }
+
+    func release(_ blocks: [BlockID]) { report(stage.release(blocks, now: Self.now)) }
+
+    func touched(_ blocks: [BlockID]) { stage.touched(blocks) }
+
+    func announcements() -> [WorkerMessage] {
+        stage.notices(now: Self.now).map { .stored($0) }
+    }
+
+    func abandon() {
+        began.removeAll()
+        report(stage.beginEpoch(now: Self.now))
+    }
+
+    /// What lies in `results/` stays: it has its key, or is evicted in its turn.
+    func discard(_ reference: BlockReference) {
+        if reference.arena == .stage { release([reference.block]) }
+    }
+
+    func flush() { report(stage.drain(now: Self.now)) }
+
+    func attend() { report(stage.collect(now: Self.now)) }
+
+    func tick() { report(stage.tick(now: Self.now)) }
+
+    private func report(_ actions: [CacheAction]) {
+        for action in actions {
+            switch action {
+            case .outcome(let id, let attempt, let result): finish(id, attempt, result)
+            case .stored(let notice): reporter.tell(.stored(notice))
+            case .evicted(let blocks): reporter.tell(.evicted(blocks))
+            case .commanded: continue
+            case .drained: reporter.flushed()
+            }
+        }
+    }
+
+    private func finish(_ id: JobID, _ attempt: UInt32, _ result: JobResult) {
+        let start = began.removeValue(forKey: id) ?? .now()
+        let spent = (Instant.now().nanoseconds - start.nanoseconds) / 1000
+        reporter.finish(
+            JobOutcome(id: id, attempt: attempt, result: result, workMicroseconds: spent))
+    }
+
+    private static var now: UnixTime {
+        UnixTime(milliseconds: WallClock.nanoseconds() / 1_000_000)
+    }
+}

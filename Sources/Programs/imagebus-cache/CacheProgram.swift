@@ -1,0 +1,46 @@
+import Bootstrap
+import Caching
+import Linux
+import Messages
+import Observability
+import SharedArena
+import WorkerRuntime
+
+/// Keys to bytes: memory tier, disk tier, and the copies that clients read.
+enum CacheProgram {
+    static func run(_ words: [String]) -> Int32 {
+        WorkerProgram.run(
+            .cache, words, valued: ["cache-dir", "memory-limit", "disk-limit"]
+        ) { parts in
+            let policy = try self.policy(parts.arguments)
+            let staging = try parts.stageArena()
+            // What waits to be released or written lies there too, beside the memory tier.
+            let results = try Arena(
+                directory: parts.paths.resultsDirectory, name: .results,
+                incarnation: parts.incarnation,
+                totalBytesMax: policy.memoryBytesMax + max(64 << 20, policy.memoryBytesMax / 2))
+            let executor = try CacheExecutor(
+                policy: policy, directory: try directory(parts), results: results,
+                staging: staging, directories: parts.directories, reporter: parts.reporter)
+            return WorkerMachine(executor: executor, arenas: [staging, results])
+        }
+    }
+
+    private static func policy(
+        _ arguments: ProgramArguments
+    ) throws(ProgramArgumentsError) -> CachePolicy {
+        var policy = CachePolicy()
+        policy.memoryBytesMax = try arguments.number("memory-limit", else: policy.memoryBytesMax)
+        policy.disk.bytesMax = try arguments.number("disk-limit", else: policy.disk.bytesMax)
+        return policy
+    }
+
+    /// Without `--cache-dir` there is memory only.
+    private static func directory(_ parts: WorkerParts) throws -> CacheDirectory? {
+        guard let path = parts.arguments.value("cache-dir") else {
+            parts.log.info("no cache directory: memory only")
+            return nil
+        }
+        return try CacheDirectory(path: path)
+    }
+}

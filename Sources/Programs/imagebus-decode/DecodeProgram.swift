@@ -1,0 +1,34 @@
+import Decoding
+import ImageModel
+import Linux
+import Messages
+import Observability
+import SharedArena
+import StageContract
+import WorkerRuntime
+
+/// Bytes to pixels: one job at a time, no network.
+enum DecodeProgram {
+    static func run(_ words: [String]) -> Int32 {
+        WorkerProgram.run(.decode, words) { parts in
+            let log = parts.log
+            let arena = try parts.stageArena()
+            let stage = try DecodeStage { domain, message in
+                log.debug("libvips", ["domain": .string(domain), "message": .string(message)])
+            }
+            let directories = parts.directories
+            let executor = try SingleJobExecutor(
+                name: "decode", arena: arena, reporter: parts.reporter
+            ) {
+                let reader = BlockReader(directories: directories, owner: CurrentProcess.userID)
+                return { work, flag throws(ImageError) in
+                    guard case .decode(let decode) = work else { throw .notOurs(work) }
+                    let input = try reader.bytes(of: decode.source)
+                    return .decoded(
+                        try stage.perform(decode, input: input, output: arena, cancellation: flag))
+                }
+            }
+            return WorkerMachine(executor: executor, arenas: [arena])
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Downloading
+import ImageModel
+import Messages
+import SharedArena
+import WorkerRuntime
+
+/// Joins the downloader to the bus.
+final class DownloadExecutor: JobExecutor {
+    private let downloader: Downloader
+    private let arena: Arena
+    private let reporter: WorkerReporter
+    private var running: Set<JobID> = []
+
+    let credit: UInt32
+    let needsHardCancel = false
+
+    init(
+        _ configuration: DownloadConfiguration, arena: Arena, reporter: WorkerReporter
+    ) throws(ImageError) {
+        self.arena = arena
+        self.reporter = reporter
+        credit = UInt32(configuration.jobsMax)
+        downloader = try Downloader(
+            configuration, into: arena, onProgress: { reporter.tell(.progress($0)) },
+            onOutcome: { reporter.finish($0) })
+    }
+
+    func start(_ job: Job) {
+        running.insert(job.id)
+        downloader.start(job)
+    }
+
+    func cancel(_ id: JobID) { downloader.cancel(id) }
+
+    func release(_ blocks: [BlockID]) { for block in blocks { arena.free(block) } }
+
+    func finished(_ id: JobID) { running.remove(id) }
+
+    func abandon() { for id in running { downloader.cancel(id) } }
+
+    func discard(_ reference: BlockReference) { arena.free(reference.block) }
+
+    func flush() { reporter.flushed() }
+}

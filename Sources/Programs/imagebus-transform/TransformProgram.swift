@@ -1,0 +1,35 @@
+import ImageModel
+import Linux
+import Messages
+import Observability
+import SharedArena
+import StageContract
+import Transforming
+import WorkerRuntime
+
+/// Pixels to encoded bytes: one job at a time, no network.
+enum TransformProgram {
+    static func run(_ words: [String]) -> Int32 {
+        WorkerProgram.run(.transform, words) { parts in
+            let log = parts.log
+            let arena = try parts.stageArena()
+            let stage = try TransformStage { domain, message in
+                log.debug("libvips", ["domain": .string(domain), "message": .string(message)])
+            }
+            let directories = parts.directories
+            let executor = try SingleJobExecutor(
+                name: "transform", arena: arena, reporter: parts.reporter
+            ) {
+                let reader = BlockReader(directories: directories, owner: CurrentProcess.userID)
+                return { work, flag throws(ImageError) in
+                    guard case .transform(let transform) = work else { throw .notOurs(work) }
+                    let pixels = try reader.bytes(of: transform.source)
+                    return .transformed(
+                        try stage.perform(
+                            transform, pixels: pixels, output: arena, cancellation: flag))
+                }
+            }
+            return WorkerMachine(executor: executor, arenas: [arena])
+        }
+    }
+}
