@@ -1,0 +1,32 @@
+public import SharedArena
+
+/// Where a client connects.
+public struct ClientConfiguration: Hashable, Sendable {
+    /// The socket's path: `front.sock` for loads, `admin.sock` for operators.
+    public var endpoint: String
+    /// `results/` of the same stack, from which delivered bytes are read.
+    public var resultsDirectory: String
+    /// Milliseconds for which a request waits for somebody to serve the endpoint; it then ends with
+    /// `unavailable`.
+    public var connectTimeoutMilliseconds: Int
+
+    /// Names both by absolute paths.
+    public init(endpoint: String, resultsDirectory: String, connectTimeoutMilliseconds: Int = 5_000)
+    {
+        self.endpoint = endpoint
+        self.resultsDirectory = resultsDirectory
+        self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
+    }
+
+    /// The stack of a runtime directory: its `front` door, or `admin` for operators.
+    public init(
+        runtimeDirectory: String, isOperator: Bool = false,
+        connectTimeoutMilliseconds: Int = 5_000
+    ) throws(RuntimePathsError) {
+        let paths = try RuntimePaths(resolving: runtimeDirectory)
+        self.init(
+            endpoint: isOperator ? paths.adminSocket : paths.frontSocket,
+            resultsDirectory: paths.resultsDirectory,
+            connectTimeoutMilliseconds: connectTimeoutMilliseconds)
+    }
+}

@@ -1,0 +1,57 @@
+import Linux
+import Messages
+
+/// The bytes of an image: a copy below 1 MiB, a mapping of shared memory from there on, which the
+/// stack may use again once this object has gone. Any thread; read-only.
+public final class ImageBytes: Sendable {
+    /// A class, because a noncopyable value cannot be an optional property that is borrowed.
+    private final class Mapping: Sendable {
+        let memory: MappedMemory
+        let offset: Int
+
+        init(_ memory: consuming MappedMemory, offset: Int) {
+            self.memory = memory
+            self.offset = offset
+        }
+    }
+
+    private let copied: [UInt8]
+    private let mapping: Mapping?
+    private let release: (@Sendable () -> Void)?
+    /// How many.
+    public let count: Int
+
+    init(copied bytes: [UInt8]) {
+        copied = bytes
+        mapping = nil
+        release = nil
+        count = bytes.count
+    }
+
+    init(
+        mapped memory: consuming MappedMemory, offset: Int, count: Int,
+        release: @escaping @Sendable () -> Void
+    ) {
+        copied = []
+        mapping = Mapping(memory, offset: offset)
+        self.release = release
+        self.count = count
+    }
+
+    deinit { release?() }
+
+    /// Lends the bytes; they are valid within the call only.
+    public func withUnsafeBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard let mapping else {
+            let whole = copied
+            return try whole.span.bytes.withUnsafeBytes(body)
+        }
+        let payload = mapping.memory.bytes[mapping.offset..<(mapping.offset + count)]
+        return try body(UnsafeRawBufferPointer(rebasing: payload))
+    }
+
+    /// A copy.
+    public var array: [UInt8] { withUnsafeBytes { Array($0) } }
+}

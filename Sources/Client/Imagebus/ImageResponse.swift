@@ -1,0 +1,28 @@
+public import ImageModel
+public import Messages
+
+/// How a load ended well.
+public struct ImageResponse: Sendable {
+    /// Whether there is an image.
+    public enum Status: String, Hashable, Sendable {
+        /// There is.
+        case ok
+        /// `fromCacheOnly`, and no cache has it: no error.
+        case miss
+    }
+
+    /// Whether there is an image.
+    public let status: Status
+    /// What it is; `nil` for a miss.
+    public let info: ImageInfo?
+    /// Which tier had it; none where it was made for this load, or is a miss.
+    public let cacheType: CacheTypes
+    /// The text of its cache key.
+    public let key: String
+    /// Where the time went.
+    public let timings: StageTimings
+    /// The encoded bytes; `nil` for a miss and where only facts were asked for.
+    public let bytes: ImageBytes?
+    /// Under `waitStoreCache`, the tiers that have it.
+    public let storedTiers: CacheTypes?
+}

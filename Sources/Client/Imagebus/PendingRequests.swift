@@ -1,0 +1,203 @@
+import ImageModel
+import Messages
+
+/// What the client has asked for and not been told the end of.
+///
+/// Pure: events in, actions out. Every request ends exactly once, whatever the connection does: what
+/// has no terminal reply and was not cancelled is sent again under a new session (DESIGN §5).
+struct PendingRequests {
+    /// What the connection is to do, in order.
+    enum Action: Equatable {
+        /// Send it.
+        case send(ClientMessage)
+        /// Tell the caller how far it is.
+        case advance(RequestProgress)
+        /// Fetch the bytes of this reply, then tell the caller.
+        case deliver(Reply)
+        /// Tell the caller that it failed.
+        case fail(Token, ImageError)
+    }
+
+    private struct Entry {
+        var request: LoadRequest
+        var deadline: Instant
+        var unservedUntil: Instant
+        var isSent = false
+        var isCancelled = false
+    }
+
+    private let connectTimeoutMilliseconds: Int
+    private var entries: [Token: Entry] = [:]
+    /// Not sent yet, in order.
+    private var queue: [Token] = []
+    private var isWelcome = false
+    private var window = 0
+    private var sentCount = 0
+
+    init(connectTimeoutMilliseconds: Int) {
+        self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
+    }
+
+    /// Whether nothing is pending.
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// The caller wants an image.
+    mutating func submitted(_ request: LoadRequest, at now: Instant) -> [Action] {
+        guard entries[request.token] == nil else { return [] }
+        entries[request.token] = Entry(
+            request: request,
+            deadline: now.adding(milliseconds: request.image.timeoutMilliseconds),
+            unservedUntil: now.adding(milliseconds: connectTimeoutMilliseconds))
+        queue.append(request.token)
+        return sendQueued(at: now)
+    }
+
+    /// The caller no longer wants it. What was not sent ends here.
+    mutating func cancelled(_ token: Token) -> [Action] {
+        guard let entry = entries[token], !entry.isCancelled else { return [] }
+        guard entry.isSent else { return [end(token, .cancelled, "cancelled before it was sent")] }
+        entries[token]?.isCancelled = true
+        return [.send(.cancel(token))]
+    }
+
+    /// The caller no longer wants a whole group.
+    mutating func cancelledGroup(_ group: GroupID) -> [Action] {
+        let members = entries.filter { $0.value.request.group == group && !$0.value.isCancelled }
+        let unsent = members.filter { !$0.value.isSent }.map(\.key)
+        let sent = members.filter { $0.value.isSent }.map(\.key)
+        for token in sent { entries[token]?.isCancelled = true }
+        return unsent.map { end($0, .cancelled, "cancelled before it was sent") }
+            + (sent.isEmpty ? [] : [.send(.cancelGroup(group))])
+    }
+
+    /// A session has begun.
+    mutating func welcomed(_ welcome: ClientWelcome, at now: Instant) -> [Action] {
+        isWelcome = true
+        window = Int(welcome.window)
+        return sendQueued(at: now)
+    }
+
+    /// The session has ended. What was sent is queued again, before what was not.
+    mutating func sessionEnded(at now: Instant) -> [Action] {
+        isWelcome = false
+        sentCount = 0
+        let sent = entries.filter { $0.value.isSent }.map(\.key)
+        let unserved = now.adding(milliseconds: connectTimeoutMilliseconds)
+        for token in entries.keys { entries[token]?.unservedUntil = unserved }
+        var actions: [Action] = []
+        for token in sent where entries[token]?.isCancelled == true {
+            actions.append(end(token, .cancelled, "cancelled; the connection ended meanwhile"))
+        }
+        let again = sent.filter { entries[$0] != nil }
+        for token in again { entries[token]?.isSent = false }
+        queue = again + queue
+        return actions
+    }
+
+    /// How far a request is.
+    mutating func progressed(_ progress: RequestProgress) -> [Action] {
+        entries[progress.token] == nil ? [] : [.advance(progress)]
+    }
+
+    /// A request has ended, as far as the coordinator is concerned.
+    mutating func replied(_ reply: Reply) -> [Action] {
+        guard let entry = entries[reply.token], entry.isSent else { return [] }
+        if case .failure(let error) = reply.outcome { return [end(reply.token, error)] }
+        return [.deliver(reply)]
+    }
+
+    /// The bytes of a reply were taken: the request has ended, and the next one may be sent.
+    mutating func delivered(_ token: Token, at now: Instant) -> [Action] {
+        remove(token)
+        return sendQueued(at: now)
+    }
+
+    /// The bytes of a reply were reused before they could be taken: the same request again, at most
+    /// three times (DESIGN §4).
+    mutating func foundStale(_ token: Token, at now: Instant) -> [Action] {
+        guard let entry = entries[token] else { return [] }
+        guard entry.request.staleRetries < Self.staleRetriesMax else {
+            return [end(token, .stale, "the result was evicted faster than it could be read")]
+        }
+        if entry.isCancelled { return [end(token, .cancelled, "cancelled")] }
+        entries[token]?.request.staleRetries += 1
+        return [send(token, at: now)].compactMap { $0 }
+    }
+
+    /// The coordinator does not accept a request.
+    mutating func refused(_ error: ImageError, _ token: Token?, at now: Instant) -> [Action] {
+        guard let token, entries[token] != nil else { return [] }
+        return [end(token, error)] + sendQueued(at: now)
+    }
+
+    /// Ends what is overdue.
+    mutating func expire(at now: Instant) -> [Action] {
+        var actions: [Action] = []
+        for (token, entry) in entries {
+            if !isWelcome, entry.unservedUntil <= now {
+                actions.append(
+                    end(token, .unavailable, "nobody serves the endpoint; start imagebus serve"))
+            } else if now >= entry.deadline.adding(milliseconds: entry.isSent ? 1_000 : 0) {
+                actions.append(end(token, .deadlineExceeded, "the deadline passed"))
+                if entry.isSent, isWelcome { actions.append(.send(.cancel(token))) }
+            }
+        }
+        return actions
+    }
+
+    /// When something may be overdue next.
+    var nextDeadline: Instant? {
+        entries.values.map { entry in
+            let due = entry.deadline.adding(milliseconds: entry.isSent ? 1_000 : 0)
+            return isWelcome ? due : min(due, entry.unservedUntil)
+        }.min()
+    }
+
+    /// Ends everything: the client is closed.
+    mutating func closed() -> [Action] {
+        entries.keys.map { end($0, .cancelled, "the client was closed") }
+    }
+
+    private static let staleRetriesMax: UInt8 = 3
+
+    private mutating func sendQueued(at now: Instant) -> [Action] {
+        guard isWelcome else { return [] }
+        var actions: [Action] = []
+        var next = 0
+        while next < queue.count, sentCount < window {
+            if let action = send(queue[next], at: now) {
+                actions.append(action)
+                sentCount += 1
+            }
+            next += 1
+        }
+        queue.removeFirst(next)
+        return actions
+    }
+
+    private mutating func send(_ token: Token, at now: Instant) -> Action? {
+        guard var entry = entries[token] else { return nil }
+        entry.isSent = true
+        entries[token] = entry
+        entry.request.image.timeoutMilliseconds = max(1, entry.deadline.milliseconds(since: now))
+        return .send(.load(entry.request))
+    }
+
+    private mutating func end(_ token: Token, _ code: ErrorCode, _ message: String) -> Action {
+        end(token, ImageError(code, message))
+    }
+
+    private mutating func end(_ token: Token, _ error: ImageError) -> Action {
+        remove(token)
+        return .fail(token, error)
+    }
+
+    private mutating func remove(_ token: Token) {
+        guard let entry = entries.removeValue(forKey: token) else { return }
+        if entry.isSent {
+            sentCount -= 1
+        } else {
+            queue.removeAll { $0 == token }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import ImageModel
+import Messages
+import Synchronization
+
+/// One question for the status of the stack; answered once.
+final class StatusInquiry: Sendable {
+    /// When it ends without an answer.
+    let deadline: Instant
+    private let continuation: Mutex<CheckedContinuation<Result<StatusReport, ImageError>, Never>?>
+
+    init(
+        deadline: Instant,
+        _ continuation: CheckedContinuation<Result<StatusReport, ImageError>, Never>
+    ) {
+        self.deadline = deadline
+        self.continuation = Mutex(continuation)
+    }
+
+    func answer(_ result: Result<StatusReport, ImageError>) {
+        let waiting = continuation.withLock { $0.take() }
+        waiting?.resume(returning: result)
+    }
+}
+
+extension ImageError {
+    static var clientClosed: ImageError { ImageError(.cancelled, "the client was closed") }
+    static var nobodyAnswers: ImageError {
+        ImageError(.unavailable, "nobody answers at the endpoint; start imagebus serve")
+    }
+}
