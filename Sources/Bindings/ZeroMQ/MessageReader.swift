@@ -53,6 +53,7 @@ public struct MessageReader: ~Copyable {
     }
 
     /// Lends the bytes of one frame. A precondition: `index` < `count`.
+    @inlinable
     public borrowing func withBytes<Result: ~Copyable, Failure: Error>(
         at index: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -74,7 +75,8 @@ public struct MessageReader: ~Copyable {
         return descriptor >= 0 ? descriptor : nil
     }
 
-    private func raw(at index: Int) -> UnsafeRawBufferPointer {
+    @usableFromInline
+    func raw(at index: Int) -> UnsafeRawBufferPointer {
         precondition(index >= 0 && index < count, "no such frame in this message")
         let slot = slots + index
         return UnsafeRawBufferPointer(start: zmq_msg_data(slot), count: zmq_msg_size(slot))

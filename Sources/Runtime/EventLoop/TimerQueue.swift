@@ -11,26 +11,10 @@ public struct TimerID: Hashable, Sendable {
 /// A binary heap; scheduling, cancelling and taking are O(log n), the next due moment is O(1). Timers
 /// that are due at the same moment come in the order in which they were scheduled.
 public struct TimerQueue<Element: Sendable>: Sendable {
-    private struct Slot: Sendable {
-        var element: Element?
-        var generation: UInt32 = 0
-        var position: Int32 = -1
-    }
-    private struct Entry: Sendable {
-        var due: Instant
-        var order: UInt64
-        var slot: Int32
-
-        func isBefore(_ other: Entry) -> Bool {
-            due == other.due ? order < other.order : due < other.due
-        }
-    }
-
     private let timersMax: Int
-    private var slots: [Slot] = []
-    private var free: [Int32] = []
-    private var heap: [Entry] = []
-    private var scheduled: UInt64 = 0
+    private var heap = TimerHeap()
+    /// By slot of the heap.
+    private var elements: [Element?] = []
 
     /// Makes a queue for at most so many timers at a time.
     public init(timersMax: Int) {
@@ -41,7 +25,7 @@ public struct TimerQueue<Element: Sendable>: Sendable {
     public var count: Int { heap.count }
 
     /// When the next one is due; nil when there is none.
-    public var nextDue: Instant? { heap.first?.due }
+    public var nextDue: Instant? { heap.nextDue }
 
     /// Schedules a timer.
     ///
@@ -50,78 +34,23 @@ public struct TimerQueue<Element: Sendable>: Sendable {
     @discardableResult
     public mutating func schedule(_ element: Element, at due: Instant) -> TimerID {
         precondition(heap.count < timersMax, "more timers than were admitted")
-        let slot = takeSlot()
-        slots[Int(slot)].element = element
-        scheduled += 1
-        heap.append(Entry(due: due, order: scheduled, slot: slot))
-        rise(heap.count - 1)
-        return TimerID(slot: slot, generation: slots[Int(slot)].generation)
+        let id = heap.insert(at: due)
+        if Int(id.slot) == elements.count {
+            elements.append(element)
+        } else {
+            elements[Int(id.slot)] = element
+        }
+        return id
     }
 
     /// Takes a timer out before it is due; nil when it was taken or cancelled before.
     @discardableResult
     public mutating func cancel(_ id: TimerID) -> Element? {
-        let slot = slots[Int(id.slot)]
-        guard slot.generation == id.generation, slot.position >= 0 else { return nil }
-        return remove(at: Int(slot.position))
+        heap.remove(id).flatMap { elements[$0].take() }
     }
 
     /// Takes the next timer that is due at `now`; nil when none is.
     public mutating func takeDue(at now: Instant) -> Element? {
-        guard let first = heap.first, first.due <= now else { return nil }
-        return remove(at: 0)
-    }
-}
-
-extension TimerQueue {
-    private mutating func takeSlot() -> Int32 {
-        if let reused = free.popLast() { return reused }
-        slots.append(Slot())
-        return Int32(slots.count - 1)
-    }
-
-    private mutating func remove(at position: Int) -> Element? {
-        let slot = Int(heap[position].slot)
-        let last = heap.removeLast()
-        if position < heap.count {
-            heap[position] = last
-            sink(position)
-            rise(Int(slots[Int(last.slot)].position))
-        }
-        slots[slot].position = -1
-        slots[slot].generation &+= 1
-        free.append(Int32(slot))
-        return slots[slot].element.take()
-    }
-
-    private mutating func rise(_ start: Int) {
-        var child = start
-        let entry = heap[child]
-        while child > 0 {
-            let parent = (child - 1) / 2
-            guard entry.isBefore(heap[parent]) else { break }
-            put(heap[parent], at: child)
-            child = parent
-        }
-        put(entry, at: child)
-    }
-
-    private mutating func sink(_ start: Int) {
-        var parent = start
-        let entry = heap[parent]
-        while true {
-            var child = 2 * parent + 1
-            guard child < heap.count else { break }
-            if child + 1 < heap.count, heap[child + 1].isBefore(heap[child]) { child += 1 }
-            guard heap[child].isBefore(entry) else { break }
-            put(heap[child], at: parent)
-            parent = child
-        }
-        put(entry, at: parent)
-    }
-
-    private mutating func put(_ entry: Entry, at position: Int) {
-        heap[position] = entry
-        slots[Int(entry.slot)].position = Int32(position)
+        heap.removeDue(at: now).flatMap { elements[$0].take() }
     }
 }
