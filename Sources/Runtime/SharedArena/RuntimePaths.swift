@@ -1,0 +1,134 @@
+public import Linux
+public import Messages
+
+/// Where everything of one stack lies (DESIGN §4). All processes and clients build the same paths
+/// from the runtime directory alone.
+public struct RuntimePaths: Hashable, Sendable {
+    /// The runtime directory, absolute, without a slash at its end.
+    public let root: String
+    /// Where `arena/` and `results/` lie: `root` itself where that is on tmpfs, else the directory
+    /// that `serve` wrote into the file `segments`.
+    public let segmentsRoot: String
+
+    /// Names both directories.
+    public init(root: String, segmentsRoot: String? = nil) {
+        let root = Self.withoutTrailingSlashes(root)
+        self.root = root
+        self.segmentsRoot = segmentsRoot.map(Self.withoutTrailingSlashes) ?? root
+    }
+
+    /// Reads `segments` in the runtime directory; without that file, or without the directory,
+    /// everything lies in `root`.
+    public init(resolving root: String) throws(RuntimePathsError) {
+        guard root.utf8.first == UInt8(ascii: "/") else { throw .notAbsolute(root) }
+        self.init(root: root, segmentsRoot: try Self.readSegmentsFile(in: root))
+    }
+
+    /// Finds the runtime directory of an endpoint: `ipc://DIRECTORY/front/front.sock`, or the path
+    /// alone; a socket of `admin/` as well.
+    public init(endpoint: String) throws(RuntimePathsError) {
+        let path =
+            endpoint.hasPrefix(Self.scheme)
+            ? String(endpoint.dropFirst(Self.scheme.count)) : endpoint
+        guard path.utf8.first == UInt8(ascii: "/") else { throw .notAnEndpoint(endpoint) }
+        for known in ["/front/front.sock", "/admin/admin.sock"] where path.hasSuffix(known) {
+            try self.init(resolving: String(path.dropLast(known.count)))
+            return
+        }
+        throw .notAnEndpoint(endpoint)
+    }
+
+    /// Clients connect in it.
+    public var frontDirectory: String { "\(root)/front" }
+    /// Operators connect in it.
+    public var adminDirectory: String { "\(root)/admin" }
+    /// Workers of a kind connect in it.
+    public func backDirectory(_ kind: WorkerKind) -> String { "\(root)/back/\(kind.name)" }
+
+    /// The socket of clients.
+    public var frontSocket: String { "\(frontDirectory)/front.sock" }
+    /// The socket of operators.
+    public var adminSocket: String { "\(adminDirectory)/admin.sock" }
+    /// The socket of workers of a kind.
+    public func backSocket(_ kind: WorkerKind) -> String { "\(backDirectory(kind))/back.sock" }
+
+    /// The same as ZeroMQ names it.
+    public var frontEndpoint: String { Self.scheme + frontSocket }
+    /// The same as ZeroMQ names it.
+    public var adminEndpoint: String { Self.scheme + adminSocket }
+    /// The same as ZeroMQ names it.
+    public func backEndpoint(_ kind: WorkerKind) -> String { Self.scheme + backSocket(kind) }
+
+    /// `arena/`, with one directory for each kind.
+    public var arenasDirectory: String { "\(segmentsRoot)/arena" }
+    /// Segments of a kind's processes.
+    public func arenaDirectory(_ kind: WorkerKind) -> String { "\(arenasDirectory)/\(kind.name)" }
+    /// The memory tier and delivered results.
+    public var resultsDirectory: String { "\(segmentsRoot)/results" }
+
+    /// The same for those who open segments.
+    public var segmentDirectories: SegmentDirectories {
+        SegmentDirectories(arenas: arenasDirectory, results: resultsDirectory)
+    }
+
+    /// The file in the runtime directory that names `segmentsRoot`. A file, since a symbolic link
+    /// is followed nowhere.
+    public static let segmentsFileName = "segments"
+
+    private static let scheme = "ipc://"
+    private static let pathBytesMax = 4096
+
+    private static func readSegmentsFile(in root: String) throws(RuntimePathsError) -> String? {
+        let path = "\(root)/\(segmentsFileName)"
+        let bytes: [UInt8]
+        do throws(Errno) {
+            let directory = try FileDescriptor.openDirectory(root)
+            let file = try directory.open(segmentsFileName, [.noFollow, .nonBlocking])
+            let status = try file.status()
+            let owners = [0, try directory.status().userID]
+            guard status.type == .regular, owners.contains(status.userID) else {
+                throw Errno.notPermitted
+            }
+            bytes = try file.readToEnd(bytesMax: pathBytesMax)
+        } catch .noSuchFile {
+            return nil
+        } catch {
+            throw .unreadable(path, error)
+        }
+        guard bytes.first == UInt8(ascii: "/"), bytes.last == UInt8(ascii: "\n"),
+            let text = String(validating: bytes.dropLast(), as: UTF8.self),
+            !text.utf8.contains(where: { $0 < 0x20 })
+        else { throw .malformed(path) }
+        return text
+    }
+
+    private static func withoutTrailingSlashes(_ path: String) -> String {
+        var path = Substring(path)
+        while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path = path.dropLast() }
+        return String(path)
+    }
+}
+
+/// Why the paths of a stack could not be found.
+public enum RuntimePathsError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The runtime directory is not an absolute path.
+    case notAbsolute(String)
+    /// An endpoint that does not end in `/front/front.sock` or `/admin/admin.sock`.
+    case notAnEndpoint(String)
+    /// The file `segments` cannot be read, or belongs to somebody else (EPERM).
+    case unreadable(String, Errno)
+    /// The file `segments` holds no absolute path.
+    case malformed(String)
+
+    /// One sentence that says what to do.
+    public var description: String {
+        switch self {
+        case .notAbsolute(let path): "the runtime directory '\(path)' is not an absolute path"
+        case .notAnEndpoint(let text):
+            "'\(text)' is no endpoint: name it as ipc:///DIRECTORY/front/front.sock"
+        case .unreadable(let path, let errno): "\(path) cannot be trusted or read (\(errno))"
+        case .malformed(let path):
+            "\(path) holds no absolute path: remove it, the next serve writes it anew"
+        }
+    }
+}
