@@ -36,13 +36,7 @@ extension CacheStage {
 
     /// Tells the coordinator that it may answer the key of an entry.
     func notify(_ entry: MemoryEntry, _ now: UnixTime) {
-        guard let key = entry.key else { return }
-        let left = entry.expires.map { UInt64(max(0, $0.milliseconds - now.milliseconds)) }
-        act(
-            .stored(
-                StoredNotice(
-                    key: key, reference: entry.reference, info: entry.metadata.info,
-                    expiresInMilliseconds: left)))
+        if let notice = notice(of: entry, now) { act(.stored(notice)) }
     }
 
     /// Holds a large block that an outcome names, until its release.
