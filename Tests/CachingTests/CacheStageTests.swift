@@ -87,16 +87,16 @@ import Testing
         #expect(try cache.query("k") == .miss)
     }
 
-    @Test func aResultWithoutAKeyIsDeliveredAndGoesWithItsRelease() throws {
-        let cache = try StageFixture(nil)
+    @Test func aResultWithoutAKeyIsDeliveredAndStaysUntilItsRoomIsNeeded() throws {
+        let cache = try StageFixture(nil, policy: CachePolicy(memoryBytesMax: 20_000))
         let report = try cache.put(nil, sample(5_000), .none, delivers: true)
         let reference = try #require(report.delivered)
         #expect(cache.results.read(reference) == sample(5_000))
         #expect(report.tiers == .none)
-        cache.note(cache.stage.release([reference.block], now: cache.now))
-        #expect(cache.results.liveBlocks == 0)
-        #expect(!cache.results.isRetired(reference.block), "nobody else had it")
-        #expect(!cache.actions.contains(.evicted([reference.block])))
+        for number in 0..<4 { _ = try cache.put("k\(number)", sample(5_000), .memory) }
+        let isGone = cache.results.read(reference) == nil
+        #expect(isGone)
+        #expect(!cache.actions.contains(.evicted([reference.block])), "small, and without a key")
     }
 
     @Test func aSecondStoreOfAKeyEvictsTheFirstBlock() throws {
@@ -187,23 +187,48 @@ import Testing
 
     // MARK: - Large results
 
-    @Test func aLargeResultIsHeldUntilItsRelease() throws {
+    /// A cache that had to evict its large result; the result's reference and its bytes.
+    private func evictLarge(
+        _ body: (StageFixture, BlockReference, [UInt8]) throws -> Void
+    ) throws {
         let cache = try StageFixture(nil, policy: CachePolicy(memoryBytesMax: 10 << 20))
         let big = [UInt8](repeating: 7, count: 2 << 20)
         let other = [UInt8](repeating: 8, count: 1 << 20)
         let reference = try #require(
             try cache.put("big", big, .memory, delivers: true).delivered)
-        for number in 0..<12 { _ = try cache.put("k\(number)", other, .memory) }
-        let isWhole = cache.results.read(reference) == big
-        #expect(isWhole, "its receiver has not released it")
+        for number in 0..<9 { _ = try cache.put("k\(number)", other, .memory) }
+        #expect(cache.actions.contains(.evicted([reference.block])))
+        try body(cache, reference, big)
+    }
+
+    @Test func anEvictedLargeResultKeepsItsBytesUntilItsRelease() throws {
+        try evictLarge { cache, reference, big in
+            let isWhole = cache.results.read(reference) == big
+            #expect(isWhole, "the coordinator has not released it")
+            cache.note(cache.stage.release([reference.block], now: cache.now))
+            let isGone = cache.results.read(reference) == nil
+            #expect(isGone)
+            #expect(!cache.results.isRetired(reference.block), "nobody reads it: used again warm")
+        }
+    }
+
+    @Test func ofManyEvictedLargeResultsTheOldestIsUnlinked() throws {
+        try evictLarge { cache, reference, _ in
+            let other = [UInt8](repeating: 9, count: 1 << 20)
+            for number in 0..<9 { _ = try cache.put("m\(number)", other, .memory) }
+            #expect(cache.results.isRetired(reference.block), "others may have mapped it")
+        }
+    }
+
+    @Test func afterANewEpochNoOldLargeResultIsUsedAgain() throws {
+        let cache = try StageFixture(nil, policy: CachePolicy(memoryBytesMax: 10 << 20))
+        let big = [UInt8](repeating: 7, count: 2 << 20)
+        let reference = try #require(
+            try cache.put("big", big, .memory, delivers: true).delivered)
+        cache.note(cache.stage.beginEpoch(now: cache.now))
+        for number in 0..<9 { _ = try cache.put("k\(number)", big, .memory) }
         cache.note(cache.stage.release([reference.block], now: cache.now))
-        // All others are used, so the hand comes round to it.
-        let blocks = cache.stage.memory.entries(now: cache.now).map(\.block)
-        cache.stage.touched(blocks.filter { $0 != reference.block })
-        _ = try cache.put("k12", other, .memory)
-        let isGone = cache.results.read(reference) == nil
-        #expect(isGone)
-        #expect(cache.results.isRetired(reference.block), "others may have mapped it")
+        #expect(cache.results.isRetired(reference.block), "its old readers are unknown")
     }
 
     // MARK: - The life of a job

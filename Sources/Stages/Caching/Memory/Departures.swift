@@ -2,9 +2,9 @@ public import Messages
 
 /// Blocks that left the memory tier.
 public struct Departures: Sendable, Hashable {
-    /// They hold their keys no longer: the coordinator must hear of it.
+    /// They hold their keys no longer, or were large: the coordinator must hear of it.
     public var evicted: [BlockID] = []
-    /// Nobody has a claim to their bytes any more.
+    /// The memory tier has no claim to their bytes any more.
     public var freed: [BlockID] = []
 
     /// None.

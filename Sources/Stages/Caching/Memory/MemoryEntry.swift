@@ -26,6 +26,9 @@ public struct MemoryEntry: Sendable, Hashable {
         self.expires = expires
     }
 
+    /// Its receivers may have mapped it (DESIGN §4).
+    public var isLarge: Bool { reference.length >= UInt64(CacheStage.largeBytes) }
+
     /// Its name.
     public var block: BlockID { reference.block }
 }

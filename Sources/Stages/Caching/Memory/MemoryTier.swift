@@ -7,8 +7,8 @@ public import Messages
 /// the first entry without the bit and clears it on its way. A hit sets one bit and moves nothing,
 /// so use may be reported late and in batches (DESIGN §4).
 ///
-/// An entry that is *held* has a receiver who may have mapped it; it is not evicted before its
-/// release. A removed entry that is held loses its key at once and its bytes at the release.
+/// Whether somebody still reads an entry that leaves is the coordinator's to know: it hears of every
+/// large one (`Departures.evicted`) and answers with its release (DESIGN §4).
 public struct MemoryTier: Sendable {
     /// Bytes of bookkeeping charged to each entry: slot, table entries, metadata.
     public static let overhead = 512
@@ -17,8 +17,6 @@ public struct MemoryTier: Sendable {
     public let costMax: Int
     /// What all entries take, bytes.
     public private(set) var cost = 0
-    /// What the held entries take, bytes; at most a quarter of `costMax` (DESIGN §4).
-    public private(set) var heldCost = 0
 
     private(set) var slots = SieveQueue()
     private var slotOfKey: [String: Int32] = [:]
@@ -44,7 +42,7 @@ public struct MemoryTier: Sendable {
 
     /// Evicts until `cost` more bytes fit; `nil`, with nothing evicted, where that cannot be.
     public mutating func makeRoom(for cost: Int) -> Departures? {
-        guard cost <= costMax - heldCost else { return nil }
+        guard cost <= costMax else { return nil }
         var gone = Departures()
         while self.cost + cost > costMax {
             guard let departure = evictOne() else { return nil }
@@ -53,7 +51,7 @@ public struct MemoryTier: Sendable {
         return gone
     }
 
-    /// Evicts the next entry in SIEVE's order; `nil` where every entry is held, or there is none.
+    /// Evicts the next entry in SIEVE's order; `nil` where there is none.
     public mutating func evictOne() -> Departures? {
         guard let slot = slots.victim() else { return nil }
         return take(out: slot)
@@ -107,52 +105,25 @@ public struct MemoryTier: Sendable {
         return gone
     }
 
+    /// Removes what was only delivered.
+    public mutating func removeKeyless() -> Departures {
+        var gone = Departures()
+        for entry in slots.inOrder() where entry.key == nil {
+            if let slot = slotOfBlock[entry.block] { gone.append(take(out: slot)) }
+        }
+        return gone
+    }
+
     /// Every entry with a key that has not expired, oldest first.
     public func entries(now: UnixTime) -> [MemoryEntry] {
         slots.inOrder().filter { $0.key != nil && ($0.expires.map { $0 > now } ?? true) }
     }
 
-    // MARK: - Receivers
-
-    /// Keeps a block from eviction until its release, as long as held blocks stay below a quarter
-    /// of the limit; beyond that it stays evictable, and its reader at worst finds it stale.
-    public mutating func hold(_ block: BlockID) {
-        guard let slot = slotOfBlock[block], !slots[slot].isHeld else { return }
-        guard heldCost + slots[slot].entry.cost <= costMax / 4 else { return }
-        slots[slot].isHeld = true
-        heldCost += slots[slot].entry.cost
-    }
-
-    /// No receiver reads the block any more: without a key it leaves, with one it may be evicted.
-    public mutating func release(_ block: BlockID) -> Departures {
-        guard let slot = slotOfBlock[block] else { return Departures() }
-        unhold(slot)
-        return slots[slot].entry.key == nil ? take(out: slot) : Departures()
-    }
-
-    /// Forgets all receivers: what only they had leaves, what has a key stays (a new epoch).
-    public mutating func releaseAll() -> Departures {
-        var gone = Departures()
-        for block in slots.inOrder().map(\.block) { gone.append(release(block)) }
-        return gone
-    }
-
-    private mutating func unhold(_ slot: Int32) {
-        guard slots[slot].isHeld else { return }
-        slots[slot].isHeld = false
-        heldCost -= slots[slot].entry.cost
-    }
-
-    /// Ends an entry, or only its key where it is held.
     private mutating func take(out slot: Int32) -> Departures {
         var gone = Departures()
         let entry = slots[slot].entry
-        if let key = entry.key {
-            slotOfKey[key] = nil
-            slots[slot].entry.key = nil
-            gone.evicted.append(entry.block)
-        }
-        guard !slots[slot].isHeld else { return gone }
+        if let key = entry.key { slotOfKey[key] = nil }
+        if entry.key != nil || entry.isLarge { gone.evicted.append(entry.block) }
         slots.remove(slot)
         slotOfBlock[entry.block] = nil
         cost -= entry.cost

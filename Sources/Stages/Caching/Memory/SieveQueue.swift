@@ -4,7 +4,6 @@ struct SieveQueue: Sendable {
     struct Slot: Sendable {
         var entry: MemoryEntry
         var visited = false
-        var isHeld = false
         fileprivate var newer = none
         fileprivate var older = none
     }
@@ -54,16 +53,16 @@ struct SieveQueue: Sendable {
         count -= 1
     }
 
-    /// The next one to go: neither visited nor held. Clears the bits it passes.
+    /// The next one to go: not visited. Clears the bits it passes.
     mutating func victim() -> Int32? {
         var index = hand == Self.none ? oldest : hand
         // Two rounds: the first may only clear bits.
         for _ in 0..<(2 * count) {
-            if !self[index].visited, !self[index].isHeld {
+            if !self[index].visited {
                 hand = index
                 return index
             }
-            if !self[index].isHeld { self[index].visited = false }
+            self[index].visited = false
             index = self[index].newer == Self.none ? oldest : self[index].newer
         }
         return nil

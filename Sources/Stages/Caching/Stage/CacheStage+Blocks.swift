@@ -39,11 +39,6 @@ extension CacheStage {
         if let notice = notice(of: entry, now) { act(.stored(notice)) }
     }
 
-    /// Holds a large block that an outcome names, until its release.
-    func holdIfLarge(_ reference: BlockReference) {
-        if reference.length >= UInt64(Self.largeBytes) { memory.hold(reference.block) }
-    }
-
     /// Says and does what follows from entries that left the memory tier.
     func apply(_ gone: Departures) {
         counts.evictions += UInt64(gone.evicted.count)
@@ -52,7 +47,10 @@ extension CacheStage {
             act(.evicted(Array(rest.prefix(MessageLimits.idsMax))))
             rest = rest.dropFirst(MessageLimits.idsMax)
         }
-        for block in gone.freed { bodies[block] = nil }
+        for block in gone.freed {
+            guard let body = bodies.removeValue(forKey: block) else { continue }
+            if body.length >= Self.largeBytes { departing.add(body) }
+        }
     }
 
     static func noRoom(_ length: Int) -> ImageError {

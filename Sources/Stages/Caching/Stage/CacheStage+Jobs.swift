@@ -53,9 +53,7 @@ extension CacheStage {
     /// These blocks have no receiver any more. Unknown ones are ignored.
     public func release(_ blocks: [BlockID], now: UnixTime) -> [CacheAction] {
         for block in blocks where staged.removeValue(forKey: block) == nil {
-            let gone = memory.release(block)
-            for freed in gone.freed { bodies[freed]?.releasedByReaders() }
-            apply(gone)
+            departing.release(block)
         }
         return settle(now)
     }
@@ -66,7 +64,8 @@ extension CacheStage {
         for (ticket, work) in pending where work.job != nil { withdraw(ticket, work) }
         waiters = [:]
         staged = [:]
-        apply(memory.releaseAll())
+        apply(memory.removeKeyless())
+        departing.distrust(bodies.values)
         return settle(now)
     }
 
@@ -82,7 +81,7 @@ extension CacheStage {
         var all = counts
         all.memoryEntries = memory.keyedCount
         all.memoryBytes = memory.cost
-        all.heldBytes = memory.heldCost
+        all.heldBytes = departing.bytes
         all.stagedBlocks = staged.count
         all.writeBehindCount = writeBehind.count
         all.writeBehindBytes = writeBehind.bytes

@@ -25,7 +25,6 @@ extension CacheStage {
         switch work.destination {
         case .results:
             counts.memoryHits += 1
-            holdIfLarge(entry.reference)
             // The coordinator asked, so it does not know that it could answer by itself.
             notify(entry, now)
             let hit = CacheHit(reference: entry.reference, tier: .memory, metadata: entry.metadata)
@@ -73,7 +72,6 @@ extension CacheStage {
         case .results:
             let key = work.promotes ? work.key : nil
             deliver(body, key: key, finding.metadata, expires: finding.expires, now)
-            holdIfLarge(body.reference)
         case .staging: staged[body.reference.block] = body
         }
         answer(

@@ -79,7 +79,6 @@ extension CacheStage {
         var report = report(plan)
         if work.delivers, job != nil {
             report.delivered = body.reference
-            holdIfLarge(body.reference)
         }
         guard let write, work.waitsForDisk, let job else { return answer(job, .stored(report)) }
         waiters[write, default: []].append(StoreWaiter(job: job, report: report))

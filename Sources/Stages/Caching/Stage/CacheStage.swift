@@ -26,6 +26,8 @@ public final class CacheStage {
     var memory: MemoryTier
     /// The bytes of every entry of `memory`.
     var bodies: [BlockID: Body] = [:]
+    /// Large bodies that left `memory` and that clients may still have mapped.
+    var departing: DepartingBodies
     /// Originals that decoders read.
     var staged: [BlockID: Body] = [:]
     var writeBehind: WriteBehind
@@ -68,6 +70,7 @@ public final class CacheStage {
         self.staging = staging
         self.source = source
         memory = MemoryTier(costMax: policy.memoryBytesMax)
+        departing = DepartingBodies(bytesMax: policy.memoryBytesMax / 4)
         writeBehind = WriteBehind(bytesMax: policy.writeBehindBytesMax)
         let inbox = Inbox(wake: wake)
         self.inbox = inbox
