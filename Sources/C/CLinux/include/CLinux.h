@@ -149,3 +149,23 @@ void clinux_thread_name(const char *name);
 const char *clinux_errno_name(int number);
 const char *clinux_errno_description(int number);
 const char *clinux_signal_name(int number);
+
+// MARK: - options of a command line (options.c)
+
+struct clinux_option {
+    const char *name;
+    bool takes_value;
+    int32_t code;
+};
+
+struct clinux_option_hit {
+    int32_t code;
+    int32_t next;
+    const char *value;
+};
+
+// getopt_long, which <getopt.h> keeps from Swift's Glibc. Keeps its place in global variables:
+// one caller at a time. Returns 1 for a hit, 0 at the end of the options.
+int clinux_next_option(
+    bool first, int count, char *const *arguments, const char *letters,
+    const struct clinux_option *options, size_t option_count, struct clinux_option_hit *hit);
