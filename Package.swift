@@ -130,7 +130,13 @@ let testing: [Target] = [
         ["SharedArena", "StageContract", "Messages", "ImageModel", "Linux", "TestKit"]),
     tests("WorkerRuntimeTests", ["WorkerRuntime", "Messages", "ImageModel", "TestKit"]),
     tests("CoordinatorRuntimeTests", ["CoordinatorRuntime", "Messages", "ImageModel", "TestKit"]),
-    tests("SupervisionTests", ["Supervision", "Messages", "Linux", "TestKit"]),
+    tests("SupervisionTests", ["Supervision", "SharedArena", "Messages", "Linux", "TestKit"]),
+    tests(
+        "CommandLineTests",
+        [
+            "imagebus-cli", "Supervision", "SharedArena", "Observability", "Messages", "ImageModel",
+            "Linux", "TestKit",
+        ]),
     tests(
         "DownloadingTests", ["Downloading", "StageContract", "Messages", "ImageModel", "TestKit"]),
     tests(

@@ -1,0 +1,34 @@
+public import Messages
+
+/// One child that a supervisor keeps alive.
+public struct ChildSpecification: Hashable, Sendable {
+    /// What it is.
+    public var kind: WorkerKind
+    /// The path of its program.
+    public var program: String
+    /// Its own arguments; the supervisor appends those of `lifeArguments`.
+    public var arguments: [String]
+
+    /// Describes a child.
+    public init(kind: WorkerKind, program: String, arguments: [String]) {
+        self.kind = kind
+        self.program = program
+        self.arguments = arguments
+    }
+
+    /// The name of a kind's program.
+    public static func programName(_ kind: WorkerKind) -> String { "imagebus-\(kind.name)" }
+
+    /// The descriptor on which a child tells that it was welcomed: its incarnation as 32 hex digits
+    /// and a line feed. The coordinator does so once its sockets are bound.
+    public static let readyDescriptor: Int32 = 3
+
+    /// What differs from life to life: how often it was restarted, where it reports, and whose
+    /// death it does not outlive.
+    static func lifeArguments(restarts: UInt32, parent: Int32) -> [String] {
+        [
+            "--restarts", "\(restarts)", "--ready-fd", "\(readyDescriptor)",
+            "--parent-pid", "\(parent)",
+        ]
+    }
+}

@@ -1,0 +1,129 @@
+import Linux
+public import Messages
+public import SharedArena
+
+/// The directories of one stack, made, verified and locked for the kinds that this process serves
+/// (DESIGN §4).
+///
+/// Each is opened without following a link, and owner, mode and type are what `fstat` says of the
+/// open one. What earlier lives left is removed: stale sockets, and segments of dead processes.
+public struct RuntimeDirectory: ~Copyable {
+    /// Where everything lies.
+    public let paths: RuntimePaths
+    private let lock: StackLock?
+    private let segments: [WorkerKind: [SegmentDirectory]]
+
+    /// Bytes of a Unix socket's path, without the zero at its end (`sun_path`).
+    public static let socketPathBytesMax = 107
+
+    /// Makes, verifies and locks everything; `root` is absolute.
+    ///
+    /// Whoever serves the coordinator holds `serve.lock`: a second one is refused with `locked`.
+    /// `sharedMemory` is where segments go when `root` is not on tmpfs.
+    public init(
+        root: String, kinds: Set<WorkerKind>, sharedMemory: String = "/dev/shm"
+    ) throws(RuntimeDirectoryError) {
+        let root = RuntimePaths(root: root).root
+        try Self.checkLength(root)
+        let top = try VerifiedDirectory.at(path: root, .above)
+        let lock = kinds.contains(.coordinator) ? try StackLock(in: top) : nil
+        let paths =
+            kinds.contains(.coordinator)
+            ? try SharedMemoryRoot.choose(for: top, sharedMemory: sharedMemory)
+            : try Self.resolvedOrChosen(top, sharedMemory: sharedMemory)
+        if kinds.contains(.coordinator) { try Self.makeSocketDirectories(in: top) }
+        let place = try VerifiedDirectory.at(path: paths.segmentsRoot, .above)
+        segments = try Self.makeSegmentDirectories(kinds, in: place)
+        self.lock = lock
+        self.paths = paths
+    }
+
+    /// Whether segments lie elsewhere, since the runtime directory is not on tmpfs.
+    public var hasSegmentsElsewhere: Bool { paths.segmentsRoot != paths.root }
+
+    /// Unlinks the segments of a dead process; returns how many there were.
+    public func removeSegments(of incarnation: Incarnation, kind: WorkerKind) -> Int {
+        var removed = 0
+        for directory in segments[kind] ?? [] {
+            // What cannot be removed now is removed by the next start.
+            removed += (try? directory.removeSegments(of: incarnation)) ?? 0
+        }
+        return removed
+    }
+
+    /// Removes what a stack whose processes have all ended leaves: sockets and segments. The
+    /// directories stay, except one in `/dev/shm` that was made for this runtime directory.
+    public borrowing func clear() {
+        for directory in segments.values.joined() { try? directory.clear() }
+        guard lock != nil else { return }
+        if let top = try? VerifiedDirectory.at(path: paths.root, .above) {
+            try? Self.makeSocketDirectories(in: top)
+            guard hasSegmentsElsewhere else { return }
+            try? FileDescriptor.removeTree(path: paths.segmentsRoot)
+            try? top.descriptor.unlink(RuntimePaths.segmentsFileName)
+        }
+    }
+}
+
+extension RuntimeDirectory {
+    private static func checkLength(_ root: String) throws(RuntimeDirectoryError) {
+        guard root.utf8.first == UInt8(ascii: "/") else { throw .notAbsolute(root) }
+        let paths = RuntimePaths(root: root)
+        let sockets = WorkerKind.workers.map { paths.backSocket($0) }
+        for socket in sockets + [paths.frontSocket, paths.adminSocket]
+        where socket.utf8.count > socketPathBytesMax {
+            let longest = sockets.max { $0.utf8.count < $1.utf8.count } ?? socket
+            throw .pathTooLong(longest, bytes: longest.utf8.count)
+        }
+    }
+
+    /// Workers alone go where the coordinator's supervisor said; before there is one, where it
+    /// will say.
+    private static func resolvedOrChosen(
+        _ top: borrowing VerifiedDirectory, sharedMemory: String
+    ) throws(RuntimeDirectoryError) -> RuntimePaths {
+        if let paths = try? RuntimePaths(resolving: top.path), paths.segmentsRoot != paths.root {
+            return paths
+        }
+        return try SharedMemoryRoot.choose(for: top, sharedMemory: sharedMemory)
+    }
+
+    /// `front/`, `admin/` and `back/<kind>/`, without the sockets of an earlier life.
+    private static func makeSocketDirectories(
+        in top: borrowing VerifiedDirectory
+    ) throws(RuntimeDirectoryError) {
+        try removeSockets(in: top.directory("front"))
+        try removeSockets(in: top.directory("admin", .secret))
+        let back = try top.directory("back", .above)
+        for kind in WorkerKind.workers {
+            try removeSockets(in: back.directory(kind.name))
+        }
+    }
+
+    private static func makeSegmentDirectories(
+        _ kinds: Set<WorkerKind>, in place: borrowing VerifiedDirectory
+    ) throws(RuntimeDirectoryError) -> [WorkerKind: [SegmentDirectory]] {
+        let arenas = try place.directory("arena", .above)
+        var made: [WorkerKind: [SegmentDirectory]] = [:]
+        for kind in kinds {
+            made[kind] = [try SegmentDirectory(arenas.directory(kind.name))]
+        }
+        if kinds.contains(.cache) {
+            made[.cache]?.append(try SegmentDirectory(place.directory("results")))
+        }
+        return made
+    }
+
+    private static func removeSockets(
+        in directory: consuming VerifiedDirectory
+    ) throws(RuntimeDirectoryError) {
+        do throws(Errno) {
+            for entry in try directory.descriptor.entries()
+            where try directory.descriptor.status(of: entry).type == .socket {
+                try directory.descriptor.unlink(entry)
+            }
+        } catch {
+            throw .system(directory.path, error)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import Linux
+import Messages
+
+/// A running child.
+final class SupervisedChild {
+    let kind: WorkerKind
+    let process: ChildProcess
+    let ready: ReadyPipe
+
+    /// Starts the program: no descriptor but its log and the pipe, in a process group of its own,
+    /// so that a Ctrl-C at the terminal reaches the supervisor alone.
+    init(_ specification: ChildSpecification, restarts: UInt32) throws(Errno) {
+        let pipe = try FileDescriptor.pipe()
+        var command = ChildCommand(
+            specification.program,
+            specification.arguments
+                + ChildSpecification.lifeArguments(
+                    restarts: restarts, parent: CurrentProcess.processID))
+        // glibc makes eight arenas a core otherwise, and memory creeps up (style.md P19).
+        command.environment["MALLOC_ARENA_MAX"] = "2"
+        command.descriptors = [
+            0: .null, 1: .descriptor(2), 2: .inherited,
+            ChildSpecification.readyDescriptor: .descriptor(pipe.writeEnd.number),
+        ]
+        command.leadsGroup = true
+        kind = specification.kind
+        process = try ChildProcess(command)
+        ready = try ReadyPipe(pipe.readEnd)
+    }
+
+    /// The descriptors that become readable when something happens to it.
+    var descriptorNumbers: [Int32] {
+        let end = process.descriptor.descriptor.number
+        return ready.isOpen ? [end, ready.number] : [end]
+    }
+}

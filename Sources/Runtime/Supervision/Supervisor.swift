@@ -1,0 +1,119 @@
+public import Linux
+import Messages
+
+/// Keeps the children of one stack alive until it is told to stop: one loop over their pidfds,
+/// their ready pipes and the requests to stop; `SupervisorState` decides.
+///
+/// Belongs to one thread, which must live as long as the children: the kernel ties their
+/// parent-death signal to it.
+public final class Supervisor {
+    private let specifications: [ChildSpecification]
+    private let directory: RuntimeDirectory
+    private let stopRequests: StopRequests
+    private let observe: (SupervisorNote) -> Void
+    private var state: SupervisorState
+    private var children: [Int: SupervisedChild] = [:]
+    private var end: SupervisorEnd?
+    private var isStopping = false
+
+    /// A stack of these children, the coordinator first; nothing is started yet.
+    public init(
+        _ specifications: [ChildSpecification], in directory: consuming RuntimeDirectory,
+        stopRequests: consuming StopRequests, observe: @escaping (SupervisorNote) -> Void
+    ) {
+        self.specifications = specifications
+        self.directory = directory
+        self.stopRequests = stopRequests
+        self.observe = observe
+        state = SupervisorState(kinds: specifications.map(\.kind))
+    }
+
+    /// Starts all children and returns when the last one has ended; sockets and segments are then
+    /// removed. Throws only when the kernel gives no descriptors or no memory; children are killed.
+    public func run() throws(Errno) -> SupervisorEnd {
+        handle(.start)
+        while true {
+            if let end { return end }
+            let ready = try waitForSomething()
+            if ready.contains(stopRequests.descriptorNumber) {
+                for _ in 0..<(try stopRequests.take()) { handle(.stopRequested) }
+            }
+            for (slot, child) in children.sorted(by: { $0.key < $1.key }) {
+                try look(at: child, slot: slot, ready: ready)
+            }
+            handle(.tick)
+        }
+    }
+
+    private func waitForSomething() throws(Errno) -> Set<Int32> {
+        let now = Instant.now()
+        let numbers = [stopRequests.descriptorNumber] + children.values.flatMap(\.descriptorNumbers)
+        return try ReadinessPoll.wait(
+            numbers, milliseconds: state.nextDeadline.map { $0.milliseconds(since: now) })
+    }
+
+    /// The welcome first: it may lie in the pipe of a child that has ended already.
+    private func look(
+        at child: SupervisedChild, slot: Int, ready: Set<Int32>
+    ) throws(Errno) {
+        guard child.descriptorNumbers.contains(where: ready.contains) else { return }
+        for incarnation in child.ready.take() {
+            observe(.welcomed(child.kind, child.process.processID))
+            handle(.welcomed(slot: slot, incarnation))
+        }
+        guard let status = try child.process.poll() else { return }
+        children[slot] = nil
+        observe(
+            .ended(child.kind, child.process.processID, status, expected: isStopping))
+        handle(.ended(slot: slot, status))
+    }
+
+    /// What an action brings about is handled after the actions before it.
+    private func handle(_ event: SupervisorEvent) {
+        var events = [event]
+        while !events.isEmpty {
+            var actions: [SupervisorAction] = []
+            state.handle(events.removeFirst(), at: .now(), into: &actions)
+            for action in actions {
+                if let next = perform(action) { events.append(next) }
+            }
+        }
+    }
+
+    private func perform(_ action: SupervisorAction) -> SupervisorEvent? {
+        switch action {
+        case .spawn(let slot, let restarts): return spawn(slot, restarts: restarts)
+        case .signal(let slot, let signal):
+            // Fails only for a child that has ended and is reaped in the next turn.
+            try? children[slot]?.process.send(signal)
+        case .announceReady: observe(.ready)
+        case .removeSegments(let kind, let incarnation):
+            let count = directory.removeSegments(of: incarnation, kind: kind)
+            if count > 0 { observe(.removedSegments(kind, count)) }
+        case .reportBackoff(let slot, let milliseconds):
+            observe(.backingOff(specifications[slot].kind, milliseconds: milliseconds))
+        case .reportRefusal(let slot, let code):
+            observe(.refused(specifications[slot].kind, code: code))
+        case .reportDrain:
+            isStopping = true
+            observe(.draining)
+        case .finish(let end):
+            directory.clear()
+            self.end = end
+        }
+        return nil
+    }
+
+    private func spawn(_ slot: Int, restarts: UInt32) -> SupervisorEvent? {
+        let specification = specifications[slot]
+        do throws(Errno) {
+            let child = try SupervisedChild(specification, restarts: restarts)
+            children[slot] = child
+            observe(.started(specification.kind, child.process.processID))
+            return nil
+        } catch {
+            observe(.cannotStart(specification.kind, program: specification.program, error))
+            return .spawnFailed(slot: slot)
+        }
+    }
+}

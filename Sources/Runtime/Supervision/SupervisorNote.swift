@@ -1,0 +1,56 @@
+public import Linux
+public import Messages
+public import Observability
+
+/// What a supervisor tells its log.
+public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
+    /// A child runs.
+    case started(WorkerKind, ProcessID)
+    /// A child is part of the stack.
+    case welcomed(WorkerKind, ProcessID)
+    /// A child ended; whether that was part of a drain.
+    case ended(WorkerKind, ProcessID, ChildStatus, expected: Bool)
+    /// A program cannot be started.
+    case cannotStart(WorkerKind, program: String, Errno)
+    /// A child waits before its next start.
+    case backingOff(WorkerKind, milliseconds: Int)
+    /// A child says that it can never start with these settings.
+    case refused(WorkerKind, code: Int32)
+    /// All children are welcomed.
+    case ready
+    /// The stack drains.
+    case draining
+    /// Segments of a dead child were unlinked.
+    case removedSegments(WorkerKind, Int)
+
+    /// How much it matters.
+    public var level: LogLevel {
+        switch self {
+        case .started, .welcomed, .removedSegments: .debug
+        case .ended(_, _, _, let expected): expected ? .debug : .warning
+        case .cannotStart, .refused: .error
+        case .backingOff: .warning
+        case .ready, .draining: .info
+        }
+    }
+
+    /// One line for people.
+    public var description: String {
+        switch self {
+        case .started(let kind, let pid): "\(kind.name) \(pid) started"
+        case .welcomed(let kind, let pid): "\(kind.name) \(pid) ready"
+        case .ended(let kind, let pid, let status, _): "\(kind.name) \(pid) ended: \(status)"
+        case .cannotStart(let kind, let program, let errno):
+            "\(kind.name): \(program) cannot be started (\(errno)): "
+                + "IMAGEBUS_PROGRAMS names the directory of the programs"
+        case .backingOff(let kind, let milliseconds):
+            "\(kind.name) failed repeatedly, next start in \(milliseconds) ms"
+        case .refused(let kind, let code):
+            "\(kind.name) cannot run with these settings (exit \(code)), see its message above"
+        case .ready: "all processes are ready"
+        case .draining: "draining"
+        case .removedSegments(let kind, let count):
+            "removed \(count) segments of a dead \(kind.name) process"
+        }
+    }
+}

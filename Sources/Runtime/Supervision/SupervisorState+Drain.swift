@@ -1,0 +1,68 @@
+import Linux
+import Messages
+
+extension SupervisorState {
+    var coordinatorRuns: Bool {
+        slots.contains { $0.kind == .coordinator && $0.isRunning }
+    }
+
+    mutating func stopRequested(
+        at now: Instant, into actions: inout [SupervisorAction]
+    ) {
+        switch phase {
+        case .running: beginDrain(.drained, at: now, into: &actions)
+        case .draining: kill(.forced, into: &actions)
+        case .killing, .finished: break
+        }
+    }
+
+    mutating func beginDrain(
+        _ end: SupervisorEnd, at now: Instant, into actions: inout [SupervisorAction]
+    ) {
+        self.end = end
+        actions.append(.reportDrain)
+        for slot in slots.indices where slots[slot].kind == .coordinator {
+            slots[slot].stopWaiting()
+        }
+        phase = .draining(
+            until: now.adding(milliseconds: Self.drainMilliseconds), workersUntil: nil)
+        if coordinatorRuns {
+            signal(.terminate, into: &actions) { $0.kind == .coordinator }
+        } else {
+            endWorkers(into: &actions)
+        }
+    }
+
+    /// The coordinator is gone: nobody waits for restarts any more, and workers that were told to
+    /// drain need a moment.
+    mutating func awaitWorkers(at now: Instant) {
+        guard case .draining(let until, _) = phase else { return }
+        for slot in slots.indices { slots[slot].stopWaiting() }
+        phase = .draining(
+            until: until,
+            workersUntil: now.adding(milliseconds: Self.workersGraceMilliseconds))
+    }
+
+    mutating func endWorkers(into actions: inout [SupervisorAction]) {
+        for slot in slots.indices { slots[slot].stopWaiting() }
+        signal(.terminate, into: &actions) { $0.kind != .coordinator }
+    }
+
+    mutating func kill(
+        _ end: SupervisorEnd, into actions: inout [SupervisorAction]
+    ) {
+        self.end = end
+        phase = .killing
+        for slot in slots.indices { slots[slot].stopWaiting() }
+        signal(.kill, into: &actions) { _ in true }
+    }
+
+    private func signal(
+        _ signal: Signal, into actions: inout [SupervisorAction],
+        where isMeant: (SupervisorSlot) -> Bool
+    ) {
+        for slot in slots.indices where slots[slot].isRunning && isMeant(slots[slot]) {
+            actions.append(.signal(slot: slot, signal))
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Linux
+import Messages
+
+extension SupervisorState {
+    mutating func spawnDueSlots(
+        at now: Instant, into actions: inout [SupervisorAction], all: Bool = false
+    ) {
+        for slot in slots.indices where all || slots[slot].isDue(at: now) {
+            slots[slot].start(at: now)
+            actions.append(.spawn(slot: slot, restarts: slots[slot].restarts))
+        }
+    }
+
+    mutating func spawnFailed(
+        _ slot: Int, at now: Instant, into actions: inout [SupervisorAction]
+    ) {
+        guard wasReady else {
+            slots[slot].life = .done
+            beginDrain(.refused(SupervisorEnd.internalCode), at: now, into: &actions)
+            return
+        }
+        ended(slot, .exited(SupervisorEnd.internalCode), at: now, into: &actions)
+    }
+
+    mutating func welcomed(
+        _ slot: Int, _ incarnation: Incarnation, into actions: inout [SupervisorAction]
+    ) {
+        slots[slot].welcome(incarnation)
+        guard phase == .running, !wasReady, slots.allSatisfy(\.isWelcomed) else { return }
+        wasReady = true
+        actions.append(.announceReady)
+    }
+
+    mutating func ended(
+        _ slot: Int, _ status: ChildStatus, at now: Instant, into actions: inout [SupervisorAction]
+    ) {
+        guard case .running(let life) = slots[slot].life else { return }
+        if let incarnation = life {
+            orphans.append(
+                OrphanedLife(
+                    kind: slots[slot].kind, incarnation: incarnation,
+                    removedAt: now.adding(milliseconds: Self.orphanGraceMilliseconds)))
+        }
+        switch phase {
+        case .running: endedWhileRunning(slot, status, at: now, into: &actions)
+        case .draining: endedWhileDraining(slot, status, at: now, into: &actions)
+        case .killing, .finished: slots[slot].life = .done
+        }
+    }
+
+    private mutating func endedWhileRunning(
+        _ slot: Int, _ status: ChildStatus, at now: Instant, into actions: inout [SupervisorAction]
+    ) {
+        if !wasReady, case .exited(let code) = status, Self.refusals.contains(code) {
+            slots[slot].life = .done
+            actions.append(.reportRefusal(slot: slot, code: code))
+            beginDrain(.refused(code), at: now, into: &actions)
+        } else {
+            restart(slot, status, at: now, into: &actions)
+        }
+    }
+
+    /// A worker that dies while the coordinator still finishes what it admitted comes back; one
+    /// that ended with 0 was drained.
+    private mutating func endedWhileDraining(
+        _ slot: Int, _ status: ChildStatus, at now: Instant, into actions: inout [SupervisorAction]
+    ) {
+        guard slots[slot].kind != .coordinator else {
+            slots[slot].life = .done
+            awaitWorkers(at: now)
+            return
+        }
+        if coordinatorRuns, !status.isSuccess {
+            restart(slot, status, at: now, into: &actions)
+        } else {
+            slots[slot].life = .done
+        }
+    }
+
+    private mutating func restart(
+        _ slot: Int, _ status: ChildStatus, at now: Instant, into actions: inout [SupervisorAction]
+    ) {
+        let delay = slots[slot].end(status, at: now)
+        if delay > 0 { actions.append(.reportBackoff(slot: slot, milliseconds: delay)) }
+        spawnDueSlots(at: now, into: &actions)
+    }
+}

@@ -1,0 +1,83 @@
+public import Messages
+
+/// What the supervisor does next: events in, actions out, no I/O, no clock.
+///
+/// A slot is a place for one child; it is filled again whenever its child ends. The coordinator, if
+/// there is one, drains first and tells the workers; they end by themselves.
+public struct SupervisorState: Sendable {
+    /// How long `SIGTERM` may take until everything left is killed (DESIGN §2).
+    public static let drainMilliseconds = 8_000
+    /// How long workers may take to end after their coordinator, before they are told to.
+    public static let workersGraceMilliseconds = 500
+    /// How long segments of a dead child stay: until then somebody may still read them.
+    public static let orphanGraceMilliseconds = 30_000
+    /// Codes with which a child says that it can never start with these settings: 64 usage,
+    /// 78 configuration, such as a cache directory that another cache holds.
+    public static let refusals: Set<Int32> = [64, 78]
+
+    enum Phase: Hashable, Sendable {
+        case running
+        case draining(until: Instant, workersUntil: Instant?)
+        case killing
+        case finished
+    }
+
+    var phase = Phase.running
+    var end = SupervisorEnd.drained
+    var slots: [SupervisorSlot]
+    var orphans: [OrphanedLife] = []
+    var wasReady = false
+
+    /// One slot for each kind named, in that order; put the coordinator first.
+    public init(kinds: [WorkerKind]) {
+        slots = kinds.map { SupervisorSlot(kind: $0) }
+    }
+
+    /// When `tick` is due at the latest; nil: nothing waits for the clock.
+    public var nextDeadline: Instant? {
+        var deadlines = slots.compactMap(\.waitsUntil) + orphans.map(\.removedAt)
+        if case .draining(let until, let workersUntil) = phase {
+            deadlines += [until] + (workersUntil.map { [$0] } ?? [])
+        }
+        return deadlines.min()
+    }
+
+    /// Takes one event and appends what is to be done, in order.
+    public mutating func handle(
+        _ event: SupervisorEvent, at now: Instant, into actions: inout [SupervisorAction]
+    ) {
+        switch event {
+        case .start: spawnDueSlots(at: now, into: &actions, all: true)
+        case .spawnFailed(let slot): spawnFailed(slot, at: now, into: &actions)
+        case .welcomed(let slot, let incarnation):
+            welcomed(slot, incarnation, into: &actions)
+        case .ended(let slot, let status): ended(slot, status, at: now, into: &actions)
+        case .stopRequested: stopRequested(at: now, into: &actions)
+        case .tick: tick(at: now, into: &actions)
+        }
+        finishIfDone(into: &actions)
+    }
+
+    private mutating func tick(at now: Instant, into actions: inout [SupervisorAction]) {
+        for orphan in orphans where orphan.removedAt <= now {
+            actions.append(.removeSegments(orphan.kind, orphan.incarnation))
+        }
+        orphans.removeAll { $0.removedAt <= now }
+        if case .draining(let until, let workersUntil) = phase {
+            if until <= now {
+                kill(.limitPassed, into: &actions)
+            } else if let workersUntil, workersUntil <= now {
+                phase = .draining(until: until, workersUntil: nil)
+                endWorkers(into: &actions)
+            }
+        }
+        spawnDueSlots(at: now, into: &actions)
+    }
+
+    private mutating func finishIfDone(into actions: inout [SupervisorAction]) {
+        guard phase != .running, phase != .finished, slots.allSatisfy({ $0.isDone }) else { return }
+        phase = .finished
+        orphans = []
+        actions.append(.finish(end))
+    }
+}

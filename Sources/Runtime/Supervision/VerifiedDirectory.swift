@@ -1,0 +1,107 @@
+import Linux
+
+/// An open directory of which `fstat` said that it is one, who owns it and who may change it.
+struct VerifiedDirectory: ~Copyable {
+    let path: String
+    let descriptor: FileDescriptor
+
+    /// Who may own a directory, and what its mode may not grant.
+    struct Rule {
+        let owners: Set<UInt32>
+        let forbiddenModeBits: UInt32
+
+        /// Ours, and nobody else changes it.
+        static let own = Rule(owners: [CurrentProcess.userID], forbiddenModeBits: 0o022)
+        /// Ours, and nobody else even looks into it.
+        static let secret = Rule(owners: [CurrentProcess.userID], forbiddenModeBits: 0o077)
+        /// Above those: an administrator may have made it.
+        static let above = Rule(owners: [0, CurrentProcess.userID], forbiddenModeBits: 0o022)
+    }
+
+    private init(path: String, descriptor: consuming FileDescriptor) {
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    /// Opens a path; it and the directories above it are made where they are missing.
+    static func at(path: String, _ rule: Rule) throws(RuntimeDirectoryError) -> VerifiedDirectory {
+        let above = path.split(separator: "/").dropLast()
+        for count in above.indices {
+            let parent = "/" + above[...count].joined(separator: "/")
+            _ = try explaining(parent) { () throws(Errno) in try make(parent) }
+        }
+        let directory = try explaining(path) { () throws(Errno) in try openMaking(path) }
+        try verify(path, directory, rule)
+        return VerifiedDirectory(path: path, descriptor: directory)
+    }
+
+    /// Opens a name in this directory, and makes it where it is missing.
+    borrowing func directory(
+        _ name: String, _ rule: Rule = .own
+    ) throws(RuntimeDirectoryError) -> VerifiedDirectory {
+        let path = "\(path)/\(name)"
+        let directory: FileDescriptor
+        do throws(Errno) {
+            directory = try Self.openMaking(name, in: descriptor)
+        } catch {
+            throw Self.explained(error, path)
+        }
+        try Self.verify(path, directory, rule)
+        return VerifiedDirectory(path: path, descriptor: directory)
+    }
+
+    private static func openMaking(_ path: String) throws(Errno) -> FileDescriptor {
+        let isNew = try make(path)
+        let directory = try FileDescriptor.openDirectory(path)
+        // Whatever the umask says.
+        if isNew { try directory.setMode(0o700) }
+        return directory
+    }
+
+    private static func openMaking(
+        _ name: String, in parent: borrowing FileDescriptor
+    ) throws(Errno) -> FileDescriptor {
+        var isNew = true
+        do throws(Errno) { try parent.makeDirectory(name) } catch .fileExists { isNew = false }
+        let directory = try parent.openDirectory(name)
+        if isNew { try directory.setMode(0o700) }
+        return directory
+    }
+
+    /// False where it is there already.
+    private static func make(_ path: String) throws(Errno) -> Bool {
+        do throws(Errno) {
+            try FileDescriptor.makeDirectory(path: path)
+            return true
+        } catch .fileExists {
+            return false
+        }
+    }
+
+    private static func verify(
+        _ path: String, _ directory: borrowing FileDescriptor, _ rule: Rule
+    ) throws(RuntimeDirectoryError) {
+        let status: FileStatus
+        do throws(Errno) { status = try directory.status() } catch { throw .system(path, error) }
+        guard status.type == .directory else { throw .notDirectory(path) }
+        guard rule.owners.contains(status.userID) else {
+            throw .wrongOwner(path, owner: status.userID, expected: CurrentProcess.userID)
+        }
+        guard status.mode & rule.forbiddenModeBits == 0 else {
+            throw .wrongMode(path, mode: status.mode)
+        }
+    }
+
+    private static func explaining<Value: ~Copyable>(
+        _ path: String, _ body: () throws(Errno) -> Value
+    ) throws(RuntimeDirectoryError) -> Value {
+        do throws(Errno) { return try body() } catch { throw explained(error, path) }
+    }
+
+    private static func explained(_ errno: Errno, _ path: String) -> RuntimeDirectoryError {
+        switch errno {
+        case .symbolicLink, .notDirectory: .notDirectory(path)
+        default: .system(path, errno)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Linux
+import Messages
+import TestKit
+
+@testable import Supervision
+
+/// Small scripts as programs.
+final class ProgramsFolder {
+    private let folder = TestKit.TemporaryDirectory()
+
+    /// A program in Python. `log` writes a line that `log(kind)` reads, `welcome` says that the
+    /// coordinator welcomed it; a SIGTERM is logged and ends it with `code` 0.
+    func program(_ kind: WorkerKind, _ body: String) -> ChildSpecification {
+        let path = folder.file("imagebus-\(kind.name)")
+        let text = """
+            #!/usr/bin/python3
+            import os, signal, sys
+            def log(text):
+                with open('\(folder.file("log"))', 'a') as file: file.write(text + '\\n')
+            def welcome():
+                os.write(3, b'%032x\\n' % os.getpid())
+            def terminated(*_):
+                log('\(kind.name) terminated')
+                sys.exit(0)
+            signal.signal(signal.SIGTERM, terminated)
+            \(body)
+
+            """
+        folder.write(Array(text.utf8), to: "imagebus-\(kind.name)")
+        try? FileDescriptor.open(path).setMode(0o700)
+        return ChildSpecification(kind: kind, program: path, arguments: ["--own", "1"])
+    }
+
+    /// A program that is welcomed and waits for its end.
+    func patient(_ kind: WorkerKind) -> ChildSpecification {
+        program(kind, "welcome()\nwhile True: signal.pause()")
+    }
+
+    /// The lines that all programs have logged, in order.
+    var log: [String] {
+        (FileBytes.text(folder.file("log")) ?? "").split(separator: "\n").map { String($0) }
+    }
+
+    /// The path of a file that programs may use.
+    func file(_ name: String) -> String { folder.file(name) }
+}

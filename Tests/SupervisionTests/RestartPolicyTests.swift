@@ -1,0 +1,78 @@
+import Linux
+import Messages
+import Testing
+
+@testable import Supervision
+
+@Suite struct RestartPolicyTests {
+    private static let crash = ChildStatus.signalled(.segmentationFault, dumpedCore: false)
+    private static let killed = ChildStatus.signalled(.kill, dumpedCore: false)
+
+    /// Runs lives of `lasting` milliseconds one after the other and returns the waits after them.
+    private func waits(
+        lives: Int, lasting: Int = 1, ending status: ChildStatus, welcomed: Bool
+    ) -> [Int] {
+        var policy = RestartPolicy()
+        var now = Instant(nanoseconds: 1)
+        return (0..<lives).map { _ in
+            policy.started(at: now)
+            if welcomed { policy.welcomed() }
+            now = now.adding(milliseconds: lasting)
+            let wait = policy.ended(status, at: now)
+            now = now.adding(milliseconds: wait)
+            return wait
+        }
+    }
+
+    @Test func threeEndsWithoutAWelcomeWaitLongerAndLonger() {
+        #expect(
+            waits(lives: 10, ending: .exited(1), welcomed: false)
+                == [0, 0, 100, 200, 400, 800, 1600, 3200, 5000, 5000])
+    }
+
+    @Test func crashesCountAlthoughTheChildWasWelcomed() {
+        #expect(
+            waits(lives: 5, ending: Self.crash, welcomed: true) == [0, 0, 100, 200, 400])
+    }
+
+    @Test(arguments: [
+        ChildStatus.signalled(.kill, dumpedCore: false),
+        .signalled(.terminate, dumpedCore: false), .exited(0), .exited(70),
+    ])
+    func otherEndsAfterAWelcomeNeverCount(_ status: ChildStatus) {
+        #expect(waits(lives: 50, ending: status, welcomed: true) == Array(repeating: 0, count: 50))
+    }
+
+    @Test func sigkillBeforeTheWelcomeCounts() {
+        #expect(waits(lives: 3, ending: Self.killed, welcomed: false) == [0, 0, 100])
+    }
+
+    @Test func endsThatAreFarApartDoNotCountTogether() {
+        #expect(
+            waits(lives: 6, lasting: 5_001, ending: Self.crash, welcomed: true)
+                == Array(repeating: 0, count: 6))
+    }
+
+    @Test func theWaitingItselfIsNoTimeWithoutFailure() {
+        // Twenty failures take far more than ten seconds, nearly all of it spent waiting.
+        #expect(waits(lives: 20, ending: .exited(1), welcomed: false).last == 5000)
+    }
+
+    @Test func aWelcomeForgivesEndsWithoutOneButNoCrash() {
+        var policy = RestartPolicy()
+        var now = Instant(nanoseconds: 1)
+        func life(_ policy: inout RestartPolicy, welcomed: Bool, _ status: ChildStatus) -> Int {
+            policy.started(at: now)
+            if welcomed { policy.welcomed() }
+            now = now.adding(milliseconds: 10)
+            return policy.ended(status, at: now)
+        }
+        #expect(life(&policy, welcomed: false, .exited(1)) == 0)
+        #expect(life(&policy, welcomed: false, .exited(1)) == 0)
+        #expect(life(&policy, welcomed: true, Self.killed) == 0)
+        #expect(life(&policy, welcomed: false, .exited(1)) == 0)
+        #expect(life(&policy, welcomed: true, Self.crash) == 0)
+        #expect(life(&policy, welcomed: true, Self.crash) == 0)
+        #expect(life(&policy, welcomed: true, Self.crash) == 100)
+    }
+}

@@ -1,0 +1,77 @@
+import Linux
+import Messages
+import TestKit
+
+@testable import Supervision
+
+/// A supervisor on a thread of its own, as a program has it on its main thread.
+///
+/// When the last reference goes, its children are killed.
+final class RunningSupervisor: Sendable {
+    private struct Observed {
+        var notes: [SupervisorNote] = []
+        var end: SupervisorEnd?
+        var failure: String?
+    }
+
+    /// The write end of the pipe that the supervisor reads.
+    private final class StopButton: Sendable {
+        let writeEnd: FileDescriptor
+
+        init(_ writeEnd: consuming FileDescriptor) { self.writeEnd = writeEnd }
+    }
+
+    private let observed = Monitor(Observed())
+    private let button: StopButton
+
+    init(_ specifications: [ChildSpecification], root: String) throws(Errno) {
+        let pipe = try FileDescriptor.pipe()
+        button = StopButton(try pipe.writeEnd.duplicate())
+        // The thread makes an owner of it.
+        let number = try pipe.readEnd.duplicate().relinquish()
+        let observed = observed
+        _ = BackgroundThread {
+            do {
+                let directory = try RuntimeDirectory(
+                    root: root, kinds: Set(specifications.map(\.kind)))
+                let supervisor = Supervisor(
+                    specifications, in: directory,
+                    stopRequests: .pipe(FileDescriptor(owning: number))
+                ) { note in
+                    observed.withLock { $0.notes.append(note) }
+                }
+                let end = try supervisor.run()
+                observed.withLock { $0.end = end }
+            } catch {
+                observed.withLock { $0.failure = "\(error)" }
+            }
+        }
+    }
+
+    /// The same as one SIGTERM.
+    func requestStop() { try? button.writeEnd.writeAll([1]) }
+
+    /// Waits until a note of that form came so many times.
+    func notes(
+        _ count: Int = 1, _ isMeant: @escaping @Sendable (SupervisorNote) -> Bool
+    ) async -> Bool {
+        await observed.wait { $0.failure != nil || $0.notes.filter(isMeant).count >= count }
+            && observed.current.failure == nil
+    }
+
+    /// Waits for the end of `run()`; nil where it did not come, or failed.
+    func end() async -> SupervisorEnd? {
+        _ = await observed.wait { $0.end != nil || $0.failure != nil }
+        return observed.current.end
+    }
+
+    var allNotes: [SupervisorNote] { observed.current.notes }
+
+    /// The process that runs last of a kind.
+    func processID(_ kind: WorkerKind) -> ProcessID? {
+        for note in allNotes.reversed() {
+            if case .started(kind, let process) = note { return process }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,134 @@
+import Linux
+import Messages
+import SharedArena
+import TestKit
+import Testing
+
+@testable import Supervision
+
+@Suite struct RuntimeDirectoryTests {
+    private static let allKinds = Set(WorkerKind.allCases)
+
+    /// What a throwing initialiser of a noncopyable type threw.
+    private func failure(
+        root: String, kinds: Set<WorkerKind> = Self.allKinds
+    ) -> RuntimeDirectoryError? {
+        do throws(RuntimeDirectoryError) {
+            _ = try RuntimeDirectory(root: root, kinds: kinds)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func onTmpfs() throws -> SharedFolder { try SharedFolder() }
+
+    @Test func theWholeTreeIsMadeAndPrivate() throws {
+        let folder = try onTmpfs()
+        let root = folder.path + "/a/b"
+        let directory = try RuntimeDirectory(root: root, kinds: Self.allKinds)
+        let paths = directory.paths
+        #expect(paths == RuntimePaths(root: root))
+        let names =
+            ["front", "admin", "results"]
+            + WorkerKind.workers.map { "back/\($0.name)" }
+            + WorkerKind.allCases.map { "arena/\($0.name)" }
+        for name in names {
+            let status = try FileDescriptor.openDirectory("\(root)/\(name)").status()
+            #expect(status.mode == 0o700, "\(name)")
+            #expect(status.userID == CurrentProcess.userID, "\(name)")
+        }
+        #expect(try StackLock.isHeld(in: root))
+    }
+
+    @Test func aWorkersSupervisorMakesOnlyItsOwn() throws {
+        let folder = try onTmpfs()
+        _ = try RuntimeDirectory(root: folder.path, kinds: [.decode])
+        #expect(folder.entries == ["arena"])
+        #expect(folder.entries(of: "arena") == ["decode"])
+        #expect(try !StackLock.isHeld(in: folder.path))
+    }
+
+    @Test func aSecondStackIsRefusedAndTheFirstIsNamed() throws {
+        let folder = try onTmpfs()
+        let first = try RuntimeDirectory(root: folder.path, kinds: Self.allKinds)
+        let refusal = failure(root: folder.path)
+        #expect(
+            refusal == .locked(folder.path + "/serve.lock", holder: CurrentProcess.processID))
+        #expect(refusal?.description.contains("\(CurrentProcess.processID)") == true)
+        #expect(failure(root: folder.path, kinds: [.decode]) == nil)
+        withExtendedLifetime(first) {}
+    }
+
+    @Test func theLockEndsWithItsHolder() throws {
+        let folder = try onTmpfs()
+        do { _ = try RuntimeDirectory(root: folder.path, kinds: Self.allKinds) }
+        #expect(try !StackLock.isHeld(in: folder.path))
+        #expect(failure(root: folder.path) == nil)
+    }
+
+    @Test(arguments: [("admin", 0o750), ("front", 0o720), ("results", 0o777), ("", 0o770)])
+    func aDirectoryThatOthersMayChangeIsRefused(_ name: String, _ mode: Int) throws {
+        let folder = try onTmpfs()
+        do { _ = try RuntimeDirectory(root: folder.path, kinds: Self.allKinds) }
+        let path = name.isEmpty ? folder.path : "\(folder.path)/\(name)"
+        try FileDescriptor.openDirectory(path).setMode(UInt32(mode))
+        #expect(failure(root: folder.path) == .wrongMode(path, mode: UInt32(mode)))
+    }
+
+    @Test(.enabled(if: CurrentProcess.userID == 0), arguments: ["front", "arena/decode", ""])
+    func aDirectoryOfSomebodyElseIsRefused(_ name: String) throws {
+        let folder = try onTmpfs()
+        do { _ = try RuntimeDirectory(root: folder.path, kinds: Self.allKinds) }
+        let path = name.isEmpty ? folder.path : "\(folder.path)/\(name)"
+        try FileDescriptor.openDirectory(path).setOwner(userID: 4711, groupID: 0)
+        #expect(failure(root: folder.path) == .wrongOwner(path, owner: 4711, expected: 0))
+    }
+
+    @Test(arguments: ["front", "back", "arena/cache", "results"])
+    func aLinkInPlaceOfADirectoryIsNotFollowed(_ name: String) throws {
+        let folder = try onTmpfs()
+        let elsewhere = try onTmpfs()
+        do { _ = try RuntimeDirectory(root: folder.path, kinds: Self.allKinds) }
+        let path = "\(folder.path)/\(name)"
+        try FileDescriptor.removeTree(path: path)
+        try link(elsewhere.path, at: path)
+        #expect(failure(root: folder.path) == .notDirectory(path))
+        #expect(elsewhere.entries == [])
+    }
+
+    @Test func aLinkInPlaceOfTheRuntimeDirectoryIsNotFollowed() throws {
+        let folder = try onTmpfs()
+        let elsewhere = try onTmpfs()
+        try link(elsewhere.path, at: folder.path + "/bus")
+        #expect(failure(root: folder.path + "/bus") == .notDirectory(folder.path + "/bus"))
+    }
+
+    @Test func aPathTooLongForASocketIsRefusedWithItsLength() {
+        let root = "/tmp/" + String(repeating: "x", count: 90)
+        let socket = root + "/back/transform/back.sock"
+        let refusal = failure(root: root)
+        #expect(refusal == .pathTooLong(socket, bytes: 120))
+        #expect(refusal?.description.contains("13 bytes shorter") == true)
+    }
+
+    @Test func theLongestSocketPathThatTheKernelTakesIsAccepted() throws {
+        let folder = try onTmpfs()
+        let rest = RuntimeDirectory.socketPathBytesMax - "/back/transform/back.sock".utf8.count
+        let fill = String(repeating: "x", count: rest - folder.path.utf8.count - 1)
+        #expect(failure(root: "\(folder.path)/\(fill)") == nil)
+        #expect(
+            failure(root: "\(folder.path)/\(fill)x")
+                == .pathTooLong("\(folder.path)/\(fill)x/back/transform/back.sock", bytes: 108))
+    }
+
+    @Test func aRelativePathIsRefused() {
+        #expect(failure(root: "bus") == .notAbsolute("bus"))
+    }
+}
+
+/// A symbolic link.
+func link(_ target: String, at path: String) throws {
+    let child = try ChildProcess(ChildCommand("/bin/ln", ["-s", target, path]))
+    try #require(try child.wait() == .exited(0))
+}

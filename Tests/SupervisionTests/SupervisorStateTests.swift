@@ -1,0 +1,194 @@
+import Linux
+import Messages
+import Testing
+
+@testable import Supervision
+
+@Suite struct SupervisorStateTests {
+    private static let stack: [WorkerKind] = [.coordinator, .cache, .download, .decode]
+
+    @Test func everySlotIsStartedAndTheStackIsReadyOnceAllAreWelcomed() {
+        var script = Script(Self.stack)
+        #expect(script.does(.start) == (0..<4).map { .spawn(slot: $0, restarts: 0) })
+        #expect(script.does(.welcomed(slot: 1, life(1))) == [])
+        #expect(script.does(.welcomed(slot: 0, life(0))) == [])
+        #expect(script.does(.welcomed(slot: 3, life(3))) == [])
+        #expect(script.does(.welcomed(slot: 2, life(2))) == [.announceReady])
+        #expect(script.state.nextDeadline == nil)
+    }
+
+    @Test func theStackIsAnnouncedOnceAndNotAfterARestart() {
+        var script = Script(ready: Self.stack)
+        #expect(script.does(.ended(slot: 3, killed)) == [.spawn(slot: 3, restarts: 1)])
+        #expect(script.does(.welcomed(slot: 3, life(4))) == [])
+    }
+
+    @Test func aChildThatDiedBeforeItWasReadyMustBeWelcomedAgain() {
+        var script = Script([.coordinator, .cache])
+        script.does(.start)
+        script.does(.welcomed(slot: 0, life(0)))
+        script.does(.ended(slot: 0, killed))
+        #expect(script.does(.welcomed(slot: 1, life(1))) == [])
+        #expect(script.does(.welcomed(slot: 0, life(2))) == [.announceReady])
+    }
+
+    @Test func aCrashLoopWaitsForItsTime() {
+        var script = Script(ready: Self.stack)
+        for restart in 1...2 {
+            #expect(
+                script.does(.ended(slot: 2, crash)).first
+                    == .spawn(slot: 2, restarts: UInt32(restart)))
+        }
+        #expect(
+            script.does(.ended(slot: 2, crash)) == [.reportBackoff(slot: 2, milliseconds: 100)])
+        script.passes(milliseconds: 99)
+        #expect(script.does(.tick) == [])
+        script.passes(milliseconds: 1)
+        #expect(script.does(.tick) == [.spawn(slot: 2, restarts: 3)])
+    }
+
+    @Test func sigtermDrainsTheCoordinatorFirstAndWorkersEndByThemselves() {
+        var script = Script(ready: Self.stack)
+        #expect(
+            script.does(.stopRequested) == [.reportDrain, .signal(slot: 0, .terminate)])
+        #expect(script.does(.ended(slot: 3, .exited(0))) == [])
+        #expect(script.does(.ended(slot: 0, .exited(0))) == [])
+        #expect(script.does(.ended(slot: 1, .exited(0))) == [])
+        #expect(script.does(.ended(slot: 2, .exited(0))) == [.finish(.drained)])
+        #expect(script.state.nextDeadline == nil)
+    }
+
+    @Test func workersThatStayAfterTheirCoordinatorAreTold() {
+        var script = Script(ready: Self.stack)
+        script.does(.stopRequested)
+        script.does(.ended(slot: 0, .exited(0)))
+        script.does(.ended(slot: 2, .exited(0)))
+        script.passes(milliseconds: SupervisorState.workersGraceMilliseconds)
+        #expect(
+            script.does(.tick) == [.signal(slot: 1, .terminate), .signal(slot: 3, .terminate)])
+    }
+
+    @Test func workersWithoutACoordinatorAreToldAtOnce() {
+        var script = Script(ready: [.decode, .decode])
+        #expect(
+            script.does(.stopRequested)
+                == [.reportDrain, .signal(slot: 0, .terminate), .signal(slot: 1, .terminate)])
+    }
+
+    @Test func aWorkerThatDiesWhileTheCoordinatorDrainsComesBack() {
+        var script = Script(ready: Self.stack)
+        script.does(.stopRequested)
+        #expect(script.does(.ended(slot: 3, killed)) == [.spawn(slot: 3, restarts: 1)])
+        script.does(.ended(slot: 0, .exited(0)))
+        #expect(script.does(.ended(slot: 3, killed)) == [])
+    }
+
+    @Test func theLimitOfADrainKillsWhatIsLeft() {
+        var script = Script(ready: Self.stack)
+        script.does(.stopRequested)
+        script.does(.ended(slot: 1, .exited(0)))
+        script.passes(milliseconds: SupervisorState.drainMilliseconds)
+        #expect(
+            script.does(.tick)
+                == [.signal(slot: 0, .kill), .signal(slot: 2, .kill), .signal(slot: 3, .kill)])
+        script.does(.ended(slot: 0, killed))
+        script.does(.ended(slot: 2, killed))
+        #expect(script.does(.ended(slot: 3, killed)) == [.finish(.limitPassed)])
+    }
+
+    @Test func aSecondSignalKillsAllAtOnceAndNothingComesBack() {
+        var script = Script(ready: Self.stack)
+        script.does(.stopRequested)
+        #expect(
+            script.does(.stopRequested) == (0..<4).map { .signal(slot: $0, .kill) })
+        #expect(script.does(.stopRequested) == [])
+        for slot in 0..<3 { #expect(script.does(.ended(slot: slot, killed)) == []) }
+        #expect(script.does(.ended(slot: 3, killed)) == [.finish(.forced)])
+    }
+
+    @Test func aSlotThatWaitsIsNotStartedByADrain() {
+        var script = Script(ready: [.decode])
+        for _ in 0..<3 { script.does(.ended(slot: 0, crash)) }
+        #expect(script.does(.stopRequested) == [.reportDrain, .finish(.drained)])
+    }
+
+    @Test(arguments: SupervisorState.refusals)
+    func aChildThatCanNeverStartEndsTheStack(_ code: Int32) {
+        var script = Script([.coordinator, .cache])
+        script.does(.start)
+        script.does(.welcomed(slot: 0, life(0)))
+        #expect(
+            script.does(.ended(slot: 1, .exited(code)))
+                == [
+                    .reportRefusal(slot: 1, code: code), .reportDrain,
+                    .signal(slot: 0, .terminate),
+                ])
+        #expect(script.does(.ended(slot: 0, .exited(0))) == [.finish(.refused(code))])
+    }
+
+    @Test func theSameCodeOfAStackThatWasReadyIsAFailureLikeOthers() {
+        var script = Script(ready: [.coordinator, .cache])
+        #expect(
+            script.does(.ended(slot: 1, .exited(78))) == [.spawn(slot: 1, restarts: 1)])
+    }
+
+    @Test func aProgramThatIsNotThereEndsTheStartOfTheStack() {
+        var script = Script([.coordinator, .cache])
+        script.does(.start)
+        #expect(
+            script.does(.spawnFailed(slot: 1))
+                == [.reportDrain, .signal(slot: 0, .terminate)])
+        #expect(script.does(.ended(slot: 0, killed)) == [.finish(.refused(70))])
+    }
+
+    @Test func aProgramThatCannotBeRestartedIsTriedAgain() {
+        var script = Script(ready: [.decode])
+        script.does(.ended(slot: 0, killed))
+        #expect(script.does(.spawnFailed(slot: 0)) == [.spawn(slot: 0, restarts: 2)])
+        script.does(.spawnFailed(slot: 0))
+        #expect(
+            script.does(.spawnFailed(slot: 0)) == [.reportBackoff(slot: 0, milliseconds: 100)])
+    }
+
+    @Test func segmentsOfADeadChildGoAfterTheirGrace() {
+        var script = Script(ready: [.coordinator, .decode])
+        script.does(.ended(slot: 1, killed))
+        script.passes(milliseconds: SupervisorState.orphanGraceMilliseconds - 1)
+        #expect(script.does(.tick) == [])
+        script.passes(milliseconds: 1)
+        #expect(script.does(.tick) == [.removeSegments(.decode, life(1))])
+        #expect(script.state.nextDeadline == nil)
+    }
+}
+
+let killed = ChildStatus.signalled(.kill, dumpedCore: false)
+let crash = ChildStatus.signalled(.segmentationFault, dumpedCore: true)
+
+func life(_ number: Int) -> Incarnation {
+    Incarnation(Identifier128(high: 7, low: UInt64(number)))
+}
+
+/// A supervisor's state and a clock that moves only when told.
+struct Script {
+    var state: SupervisorState
+    private(set) var now = Instant(nanoseconds: 1_000_000)
+
+    /// Nothing is started yet.
+    init(_ kinds: [WorkerKind]) { state = SupervisorState(kinds: kinds) }
+
+    /// All slots are started and welcomed; slot N with `life(N)`.
+    init(ready kinds: [WorkerKind]) {
+        self.init(kinds)
+        does(.start)
+        for slot in kinds.indices { does(.welcomed(slot: slot, life(slot))) }
+    }
+
+    @discardableResult
+    mutating func does(_ event: SupervisorEvent) -> [SupervisorAction] {
+        var actions: [SupervisorAction] = []
+        state.handle(event, at: now, into: &actions)
+        return actions
+    }
+
+    mutating func passes(milliseconds: Int) { now = now.adding(milliseconds: milliseconds) }
+}

@@ -1,0 +1,208 @@
+import Linux
+import Messages
+import SharedArena
+import TestKit
+import Testing
+
+@testable import Supervision
+
+/// Real children. One at a time, since they count processes and descriptors.
+@Suite(.serialized) struct SupervisorTests {
+    private let programs = ProgramsFolder()
+
+    @Test func aStackGetsReadyAndDrainsFromTheCoordinatorOn() async throws {
+        let folder = try SharedFolder()
+        // The worker ends by itself once its coordinator has: as it would when told to drain.
+        let gone = programs.file("gone")
+        let coordinator = programs.program(
+            .coordinator,
+            """
+            welcome()
+            try:
+                while True: signal.pause()
+            finally:
+                open('\(gone)', 'w').close()
+            """)
+        let decode = programs.program(
+            .decode,
+            """
+            import time
+            welcome()
+            while not os.path.exists('\(gone)'): time.sleep(0.01)
+            log('decode drained')
+            """)
+        let supervisor = try RunningSupervisor([coordinator, decode], root: folder.path)
+        #expect(await supervisor.notes { $0 == .ready })
+        #expect(try StackLock.isHeld(in: folder.path))
+        supervisor.requestStop()
+        #expect(await supervisor.end() == .drained)
+        #expect(programs.log == ["coordinator terminated", "decode drained"])
+        #expect(supervisor.allNotes.contains(.draining))
+    }
+
+    @Test func aKilledWorkerComesBackAtOnceWithItsCount() async throws {
+        let folder = try SharedFolder()
+        let decode = programs.program(
+            .decode, "log(' '.join(sys.argv[1:]))\nwelcome()\nwhile True: signal.pause()")
+        let supervisor = try RunningSupervisor([decode], root: folder.path)
+        for life in 1...4 {
+            #expect(await supervisor.notes(life) { $0.isWelcome })
+            let process = try #require(supervisor.processID(.decode))
+            if life < 4 { try Signal.kill.send(to: process) }
+        }
+        supervisor.requestStop()
+        #expect(await supervisor.end() == .drained)
+        #expect(!supervisor.allNotes.contains { $0.isBackoff })
+        let us = "--ready-fd 3 --parent-pid \(CurrentProcess.processID)"
+        #expect(
+            programs.log
+                == (0...3).map { "--own 1 --restarts \($0) \(us)" } + ["decode terminated"])
+    }
+
+    @Test func aChildThatIsNeverWelcomedIsTriedMoreAndMoreSlowly() async throws {
+        let folder = try SharedFolder()
+        let decode = programs.program(.decode, "sys.exit(3)")
+        let supervisor = try RunningSupervisor([decode], root: folder.path)
+        #expect(
+            await supervisor.notes { $0 == .backingOff(.decode, milliseconds: 200) })
+        supervisor.requestStop()
+        #expect(await supervisor.end() == .drained)
+        #expect(!supervisor.allNotes.contains(.ready))
+        #expect(supervisor.allNotes.contains { $0.endedWith(.exited(3)) })
+    }
+
+    @Test func aSecondRequestKillsWhatDoesNotEnd() async throws {
+        let folder = try SharedFolder()
+        let stubborn = programs.program(
+            .decode,
+            """
+            signal.signal(signal.SIGTERM, lambda *_: log('ignored'))
+            welcome()
+            while True: signal.pause()
+            """)
+        let supervisor = try RunningSupervisor([stubborn], root: folder.path)
+        #expect(await supervisor.notes { $0 == .ready })
+        supervisor.requestStop()
+        #expect(await supervisor.notes { $0 == .draining })
+        supervisor.requestStop()
+        #expect(await supervisor.end() == .forced)
+        #expect(
+            supervisor.allNotes.contains { $0.endedWith(.signalled(.kill, dumpedCore: false)) })
+    }
+
+    @Test func aProgramThatIsNotThereEndsTheStart() async throws {
+        let folder = try SharedFolder()
+        let missing = ChildSpecification(
+            kind: .decode, program: "/nowhere/imagebus-decode", arguments: [])
+        let supervisor = try RunningSupervisor(
+            [programs.patient(.coordinator), missing], root: folder.path)
+        #expect(await supervisor.end() == .refused(70))
+        #expect(
+            supervisor.allNotes.contains(
+                .cannotStart(.decode, program: "/nowhere/imagebus-decode", .noSuchFile)))
+    }
+
+    @Test func aChildThatRefusesItsSettingsEndsTheStart() async throws {
+        let folder = try SharedFolder()
+        let supervisor = try RunningSupervisor(
+            [programs.patient(.coordinator), programs.program(.cache, "sys.exit(78)")],
+            root: folder.path)
+        #expect(await supervisor.end() == .refused(78))
+        #expect(supervisor.allNotes.contains(.refused(.cache, code: 78)))
+    }
+
+    @Test func childrenInheritNothingAndLeaveNothing() async throws {
+        let folder = try SharedFolder()
+        let decode = programs.program(
+            .decode,
+            """
+            log(' '.join(sorted(os.listdir('/proc/self/fd'))))
+            log(os.environ['MALLOC_ARENA_MAX'])
+            log(str(os.getpgrp() == os.getpid()))
+            blocked = [x.split()[1] for x in open('/proc/self/status') if x.startswith('SigBlk')]
+            log(blocked[0])
+            welcome()
+            while True: signal.pause()
+            """)
+        let supervisor = try RunningSupervisor([decode, decode], root: folder.path)
+        #expect(await supervisor.notes { $0 == .ready })
+        for kill in 1...5 {
+            let process = try #require(supervisor.processID(.decode))
+            try Signal.kill.send(to: process)
+            #expect(await supervisor.notes(2 + kill) { $0.isWelcome })
+        }
+        supervisor.requestStop()
+        #expect(await supervisor.end() == .drained)
+        // 4 is the directory that the child itself reads.
+        let lives = programs.log.filter { $0 != "decode terminated" }
+        #expect(Set(lives) == ["0 1 2 3 4", "2", "True", "0000000000000000"])
+        #expect(try children() == [])
+        // Seven lives; tests beside this one may hold one or two for a moment.
+        #expect(descriptorsOfReapedProcesses() < 4)
+    }
+
+    @Test func segmentsOfTheStackGoWithIt() async throws {
+        let folder = try SharedFolder()
+        let name = SegmentName(incarnation: life(1), number: 1).fileName
+        let cache = programs.program(
+            .cache,
+            """
+            for place in ('arena/cache', 'results'):
+                open('\(folder.path)/' + place + '/\(name)', 'w').close()
+            welcome()
+            while True: signal.pause()
+            """)
+        let supervisor = try RunningSupervisor([cache], root: folder.path)
+        #expect(await supervisor.notes { $0 == .ready })
+        #expect(folder.entries(of: "results").contains(name))
+        supervisor.requestStop()
+        #expect(await supervisor.end() == .drained)
+        #expect(!folder.entries(of: "results").contains(name))
+        #expect(!folder.entries(of: "arena/cache").contains(name))
+    }
+
+    @Test func aChildThatWritesRubbishIsNeitherWelcomedNorHarmful() async throws {
+        let folder = try SharedFolder()
+        let rude = programs.program(
+            .decode,
+            """
+            signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+            os.write(3, b'x' * 100000)
+            log('written')
+            while True: signal.pause()
+            """)
+        let supervisor = try RunningSupervisor(
+            [rude, programs.patient(.cache)], root: folder.path)
+        #expect(await supervisor.notes { $0.isWelcome })
+        supervisor.requestStop()
+        #expect(await supervisor.end() == .drained)
+        #expect(!supervisor.allNotes.contains(.ready))
+    }
+
+    /// How many pidfds of this process outlive their process.
+    private func descriptorsOfReapedProcesses() -> Int {
+        let folder = try? FileDescriptor.openDirectory("/proc/self/fdinfo")
+        guard let numbers = try? folder?.entries() else { return .max }
+        return numbers.filter {
+            FileBytes.text("/proc/self/fdinfo/\($0)")?.contains("Pid:\t-1\n") == true
+        }.count
+    }
+
+    /// Children of this process that were not reaped, as far as they are ours.
+    private func children() throws -> [String] {
+        let file = try FileDescriptor.open("/proc/self/task/\(CurrentProcess.processID)/children")
+        return String(decoding: try file.readToEnd(bytesMax: 65_536), as: UTF8.self)
+            .split(separator: " ").map { String($0) }
+            .filter { (FileBytes.text("/proc/\($0)/stat") ?? "").contains("imagebus-") }
+    }
+}
+
+extension SupervisorNote {
+    var isWelcome: Bool { if case .welcomed = self { true } else { false } }
+
+    var isBackoff: Bool { if case .backingOff = self { true } else { false } }
+
+    func endedWith(_ wanted: ChildStatus) -> Bool {
+        if case .ended(_, _, let status, _) = self { status == wanted } else { false }
+    }
+}
