@@ -1,1 +1,6 @@
-// replaced by the first real file
+import Glibc
+import Linux
+
+exit(
+    CommandLineTool.run(
+        Array(CommandLine.arguments.dropFirst()), environment: CurrentProcess.environment))

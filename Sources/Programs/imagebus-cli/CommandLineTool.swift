@@ -1,0 +1,76 @@
+import ImageModel
+import Linux
+import Messages
+
+/// The program: finds the command, reads its options, runs it.
+enum CommandLineTool {
+    /// The version of all programs.
+    static let version = "0.1.0"
+
+    private static let usageStatus: Int32 = 64
+
+    /// Takes the arguments behind the program's name; returns the exit status (DESIGN §11).
+    static func run(_ arguments: [String], environment: [String: String]) -> Int32 {
+        guard let name = arguments.first else {
+            Terminal.error(HelpText.overview)
+            return usageStatus
+        }
+        switch name {
+        case "--help", "-h", "help":
+            Terminal.out(HelpText.overview)
+            return 0
+        case "--version":
+            Terminal.out(versionText)
+            return 0
+        default: break
+        }
+        guard let command = Command.all.first(where: { $0.name == name }) else {
+            let names = Command.all.map(\.name).joined(separator: ", ")
+            Terminal.error(
+                "imagebus: unknown command '\(name)': the commands are \(names); "
+                    + "see imagebus --help\n")
+            return usageStatus
+        }
+        return run(command, Array(arguments.dropFirst()), environment)
+    }
+
+    private static func run(
+        _ command: Command, _ arguments: [String], _ environment: [String: String]
+    ) -> Int32 {
+        do throws(UsageError) {
+            let read = try OptionReader.read(
+                arguments, command.definitions, environment: environment)
+            if read.isSet(OptionDefinition.help.name) {
+                Terminal.out(HelpText.text(of: command))
+                return 0
+            }
+            if read.isSet(OptionDefinition.version.name) {
+                Terminal.out(versionText)
+                return 0
+            }
+            return try perform(command, read, environment)
+        } catch {
+            Terminal.error(
+                "imagebus \(command.name): \(error.message); "
+                    + "see imagebus \(command.name) --help\n")
+            return usageStatus
+        }
+    }
+
+    private static func perform(
+        _ command: Command, _ read: ReadOptions, _ environment: [String: String]
+    ) throws(UsageError) -> Int32 {
+        switch command.name {
+        case Command.serve.name:
+            return ServeCommand.run(try ServeOptions(read, environment: environment))
+        case Command.get.name: return GetCommand.run(try GetOptions(read, environment: environment))
+        case Command.status.name:
+            return StatusCommand.run(try StatusOptions(read, environment: environment))
+        default: return HealthCommand.run(try StatusOptions(read, environment: environment))
+        }
+    }
+
+    private static var versionText: String {
+        "imagebus \(version) (protocol \(FrameHeader.currentVersion))\n"
+    }
+}

@@ -1,0 +1,92 @@
+import ImageModel
+
+extension Command {
+    static let get = Command(
+        name: "get",
+        summary: "load one image",
+        usage: "URL [-o FILE] [options]",
+        options: [
+            ("result", resultOptions), ("steps, in the order given", stepOptions),
+            ("how it is loaded", loadOptions), ("which stack", stackOptions),
+            ("", laterOptions),
+        ],
+        notes: """
+            Without -o nothing is written but one line about the image. Without steps, --format and
+            --quality the image comes as its source has it. --mode belongs to the --resize before it,
+            or to the next one where there is none before it without a mode; the default is fit.
+
+            get uses the stack that runs in the runtime directory. Where none runs, and no endpoint
+            is named, it starts a private one and ends it again; --allow-private-networks and
+            --allow-address are for that one. Ctrl-C cancels.
+            """,
+        examples: [
+            ("imagebus get https://example.com/photo.jpg -o photo.jpg", "the image as it is"),
+            (
+                "imagebus get https://example.com/photo.jpg --resize 512x512 --format webp -o a.webp",
+                "inside 512x512 pixels, as WebP"
+            ),
+            (
+                "imagebus get URL --resize 200x200 --mode fill --rotate 90 --json -o thumb.png",
+                "several steps, and the facts as JSON"
+            ),
+            ("imagebus get URL --option from-cache-only --json", "what the caches have"),
+            ("imagebus get URL --info", "format and size"),
+        ])
+
+    private static let resultOptions = [
+        OptionDefinition(
+            "output", letter: "o", value: "FILE",
+            "write the image there, at once and whole; - is standard output"),
+        OptionDefinition("format", value: "F", "jpeg, png or webp (as its source)"),
+        OptionDefinition("quality", value: "0..100", "of lossy formats (80)"),
+        OptionDefinition("lossless", "WebP without loss"),
+        OptionDefinition("original", "the source's bytes; no steps, no format"),
+        OptionDefinition("info", "only format and size of the result"),
+        OptionDefinition("json", "one JSON object; with -o - it goes to stderr"),
+        OptionDefinition(
+            "progress", value: "WHEN", "auto, bar or none (auto: on a terminal)"),
+    ]
+
+    private static let stepOptions = [
+        OptionDefinition("resize", value: "WxH", "scale into a box in pixels (repeatable)"),
+        OptionDefinition(
+            "mode", value: "MODE",
+            "fit: inside the box, never enlarged; fill: cut what sticks out;\n"
+                + "stretch: change the ratio; letterbox: transparent margins"),
+        OptionDefinition("crop", value: "X,Y,W,H", "cut a rectangle out (repeatable)"),
+        OptionDefinition("rotate", value: "DEG", "turn clockwise (repeatable)"),
+        OptionDefinition("flip", value: "h|v|hv", "mirror (repeatable)"),
+        OptionDefinition("thumbnail", value: "WxH", "reduce while decoding, before all steps"),
+    ]
+
+    private static let loadOptions = [
+        OptionDefinition(
+            "option", value: "NAME", separators: [",", " "],
+            RequestOptions.names.map(\.name).joined(separator: ",\n") + "\n(repeatable)"),
+        OptionDefinition(
+            "context", value: "NAME=VALUE", separators: [",", " "],
+            "query-cache-type, store-cache-type, original-query-cache-type,\n"
+                + "original-store-cache-type = none, disk, memory or all;\n"
+                + "preserve-aspect-ratio = true or false (of --thumbnail)"),
+        OptionDefinition(
+            "header", value: "'K: V'", separators: ["\n"], "a header for the origin (repeatable)"),
+        OptionDefinition("priority", value: "P", "high, normal or low (normal)"),
+        OptionDefinition("timeout", value: "TIME", "such as 500ms, 10s or 2m (30s)"),
+    ]
+
+    private static let stackOptions: [OptionDefinition] = [
+        .endpoint,
+        OptionDefinition("private", "a stack of its own, although one may run"),
+        .allowPrivateNetworks, .allowAddress, .runtimeDirectory, .cacheDirectory, .logLevel,
+        .logFormat,
+    ]
+
+    private static let laterOptions = [
+        OptionDefinition("round", value: "R", visibility: .later),
+        OptionDefinition("tint", value: "#AARRGGBB", visibility: .later),
+        OptionDefinition("blur", value: "R", visibility: .later),
+        OptionDefinition("filter", value: "NAME[=V]", visibility: .later),
+        OptionDefinition("explain", visibility: .later),
+        OptionDefinition("config", value: "FILE", visibility: .later),
+    ]
+}

@@ -1,0 +1,93 @@
+import ImageModel
+import Messages
+
+/// What `get --json` prints (DESIGN §11); every name is always there, null where nothing is known.
+struct GetAnswer: Encodable, Sendable {
+    /// How a request ended.
+    enum Status: String, Encodable {
+        case ok
+        case miss
+        case error
+    }
+
+    /// A failure, as in the table of errors.
+    struct Failure: Encodable {
+        let domain: String
+        let code: UInt16
+        let name: String
+        let message: String
+        let retryable: Bool
+        let details: [String: String]
+    }
+
+    let status: Status
+    let cacheType: String
+    let format: String?
+    let width: Int?
+    let height: Int?
+    let pages: Int?
+    let bytes: Int?
+    let key: String?
+    let token: String?
+    let timings: [String: Double]
+    let error: Failure?
+
+    private enum CodingKeys: String, CodingKey {
+        case status, cacheType, format, width, height, pages, bytes, key, token, timings, error
+    }
+
+    /// An image, or a miss.
+    init(_ image: LoadedImage, token: String) {
+        status = image.isMiss ? .miss : .ok
+        cacheType = image.cacheType.name
+        format = image.info?.format.name
+        width = image.info?.size.width
+        height = image.info?.size.height
+        pages = image.info?.pages
+        bytes = image.byteCount
+        key = image.key
+        self.token = token
+        timings = Self.milliseconds(image.timings)
+        error = nil
+    }
+
+    /// A failure; no token where it did not come to a request.
+    init(_ failure: ImageError, token: String?, totalMilliseconds: Double) {
+        status = .error
+        cacheType = CacheTypes.none.name
+        (format, width, height, pages, bytes, key) = (nil, nil, nil, nil, nil, nil)
+        self.token = token
+        var spent = StageTimings()
+        spent.total = totalMilliseconds
+        timings = Self.milliseconds(spent)
+        error = Failure(
+            domain: failure.code.domain, code: failure.code.rawValue,
+            name: failure.code.rule.name, message: failure.message,
+            retryable: failure.retryable, details: failure.details)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(status, forKey: .status)
+        try values.encode(cacheType, forKey: .cacheType)
+        try values.encode(format, forKey: .format)
+        try values.encode(width, forKey: .width)
+        try values.encode(height, forKey: .height)
+        try values.encode(pages, forKey: .pages)
+        try values.encode(bytes, forKey: .bytes)
+        try values.encode(key, forKey: .key)
+        try values.encode(token, forKey: .token)
+        try values.encode(timings, forKey: .timings)
+        try values.encode(error, forKey: .error)
+    }
+
+    /// To a microsecond.
+    private static func milliseconds(_ timings: StageTimings) -> [String: Double] {
+        let named = [
+            "queue": timings.queue, "query": timings.query, "fetch": timings.fetch,
+            "decode": timings.decode, "transform": timings.transform, "store": timings.store,
+            "total": timings.total,
+        ]
+        return named.mapValues { ($0 * 1000).rounded() / 1000 }
+    }
+}

@@ -1,0 +1,56 @@
+import ImageModel
+import Linux
+
+/// `imagebus get`: one request.
+enum GetCommand {
+    private static let doneStatus: Int32 = 0
+
+    static func run(_ options: GetOptions) -> Int32 {
+        let report = GetReport(options: options)
+        let start = MonotonicClock.now()
+        var token: String?
+        do throws(ImageError) {
+            // Before anything is started for it.
+            _ = try SourceURL(options.request.url)
+            let interruption = try Self.interruption()
+            let stack = try OpenStack(options, interruption)
+            defer { stack.end(interruption) }
+            let load = try LoadRun(options, stack)
+            token = load.token
+            let image = try load.wait(interruption)
+            try write(image, options.target)
+            report.tell(image, token: load.token)
+            return doneStatus
+        } catch {
+            let spent = Double(MonotonicClock.now() - start) / 1e6
+            report.tell(error, token: token, totalMilliseconds: spent)
+            return error.exitStatus
+        }
+    }
+
+    private static func interruption() throws(ImageError) -> Interruption {
+        do throws(Errno) {
+            return try Interruption()
+        } catch {
+            throw ImageError(.internalError, "signals cannot be read (\(error))")
+        }
+    }
+
+    private static func write(
+        _ image: LoadedImage, _ target: GetOptions.OutputTarget
+    ) throws(ImageError) {
+        guard !image.isMiss else { return }
+        switch target {
+        case .none: break
+        case .file(let path): try OutputFile.write(image, to: path)
+        case .standardOutput:
+            do throws(Errno) {
+                try image.withBytes { (bytes) throws(Errno) in
+                    try FileDescriptor.writeAll(bytes, to: 1)
+                }
+            } catch {
+                throw ImageError(.internalError, "standard output cannot be written (\(error))")
+            }
+        }
+    }
+}

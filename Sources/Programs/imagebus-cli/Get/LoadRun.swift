@@ -1,0 +1,84 @@
+import ImageModel
+import Linux
+
+/// One request from its sending to its end, with progress and Ctrl-C.
+final class LoadRun {
+    private let timeoutMilliseconds: Int
+    private let completion: Completion<LoadedImage>
+    private let client: StackClient
+    private let running: RunningLoad
+    private let bar: ProgressBar?
+    private let mapsUnavailable: Bool
+
+    /// The coordinator ends the request at its deadline; this much later nothing is expected any
+    /// more, such as when the coordinator is gone.
+    private static let graceMilliseconds = 5_000
+    /// How long a cancelled request may take to say so.
+    private static let cancelMilliseconds = 2_000
+
+    /// Connects and sends the request.
+    init(_ options: GetOptions, _ stack: OpenStack) throws(ImageError) {
+        timeoutMilliseconds = options.request.timeoutMilliseconds
+        mapsUnavailable = stack.isWaitedFor
+        do throws(Errno) {
+            completion = try Completion()
+        } catch {
+            throw ImageError(.internalError, "no descriptor is left (\(error))")
+        }
+        client = try StackClient(
+            stack.paths, connectMilliseconds: stack.connectMilliseconds(timeoutMilliseconds))
+        bar = Self.showsBar(options) ? ProgressBar() : nil
+        running = client.load(options.request, progress: bar, into: completion)
+    }
+
+    var token: String { running.token }
+
+    /// Waits for the end. A first Ctrl-C cancels, a second does not even wait for that.
+    func wait(_ interruption: Interruption) throws(ImageError) -> LoadedImage {
+        defer { bar?.end() }
+        var isCancelled = false
+        var deadline = after(milliseconds: timeoutMilliseconds + Self.graceMilliseconds)
+        while completion.value == nil {
+            let now = MonotonicClock.now()
+            guard now < deadline else {
+                running.cancel()
+                throw isCancelled ? Self.cancelled : Self.deadlineExceeded
+            }
+            do throws(Errno) {
+                let left = Int((deadline - now) / 1_000_000) + 1
+                _ = try interruption.wait(for: [completion.number], milliseconds: left)
+            } catch {
+                throw ImageError(.internalError, "the wait for the image failed (\(error))")
+            }
+            if interruption.count > 1 { throw Self.cancelled }
+            if interruption.count == 1, !isCancelled {
+                isCancelled = true
+                running.cancel()
+                deadline = after(milliseconds: Self.cancelMilliseconds)
+            }
+        }
+        guard let value = completion.value else { throw Self.cancelled }
+        do throws(ImageError) {
+            return try value.get()
+        } catch {
+            // A stack that is there, but whose coordinator does not come back in time.
+            throw error.code == .unavailable && mapsUnavailable ? Self.deadlineExceeded : error
+        }
+    }
+
+    private func after(milliseconds: Int) -> UInt64 {
+        MonotonicClock.now() + UInt64(milliseconds) * 1_000_000
+    }
+
+    private static let cancelled = ImageError(.cancelled, "cancelled")
+    private static let deadlineExceeded = ImageError(
+        .deadlineExceeded, "there was no answer within the time; --timeout gives it more")
+
+    private static func showsBar(_ options: GetOptions) -> Bool {
+        switch options.progress {
+        case .bar: true
+        case .none: false
+        case .auto: Terminal.errorIsTerminal
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Linux
+import Messages
+import Synchronization
+
+/// One line on standard error that is drawn over and over, and wiped at the end. Any thread.
+final class ProgressBar: Sendable {
+    private struct State {
+        var isOver = false
+        var drawnAt: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+    private static let width = 30
+    private static let pauseNanoseconds: UInt64 = 50_000_000
+    private static let wipe = "\r\u{1B}[K"
+
+    /// Draws, unless it did a moment ago or is over.
+    func show(_ progress: RequestProgress) {
+        let now = MonotonicClock.now()
+        state.withLock { state in
+            guard !state.isOver, now - state.drawnAt >= Self.pauseNanoseconds else { return }
+            state.drawnAt = now
+            Terminal.error(Self.wipe + Self.text(progress))
+        }
+    }
+
+    /// Wipes the line; nothing is drawn any more.
+    func end() {
+        state.withLock { state in
+            if state.drawnAt > 0, !state.isOver { Terminal.error(Self.wipe) }
+            state.isOver = true
+        }
+    }
+
+    static func text(_ progress: RequestProgress) -> String {
+        let received = ByteText.text(progress.received)
+        guard progress.expected > 0 else { return received }
+        let part = min(1, Double(progress.received) / Double(progress.expected))
+        let full = Int(part * Double(width))
+        let bar = String(repeating: "#", count: full) + String(repeating: ".", count: width - full)
+        return "[\(bar)] \(Int(part * 100))% of \(ByteText.text(progress.expected))"
+    }
+}

@@ -1,0 +1,112 @@
+import ImageModel
+
+/// Builds the request of `get` from its options.
+enum RequestReader {
+    static func request(_ read: ReadOptions, url: String) throws(UsageError) -> ImageRequest {
+        var request = ImageRequest(url: url)
+        request.steps = try StepReader.steps(read)
+        guard request.steps.count <= RequestLimits.stepsMax else {
+            throw UsageError("there are more than \(RequestLimits.stepsMax) steps")
+        }
+        if let box = try read.parsed("thumbnail", OptionValue.size) {
+            request.thumbnail = Thumbnail(box: box)
+        }
+        request.output.format = try read.parsed("format", OptionValue.format)
+        request.output.quality = try read.parsed("quality") { (text) throws(UsageError) in
+            try OptionValue.integer(text, in: 0...100)
+        }
+        request.output.lossless = read.isSet("lossless")
+        request.infoOnly = read.isSet("info")
+        request.headers = try headers(read)
+        request.options = try options(read)
+        try applyContext(read, to: &request)
+        if let limit = try read.parsed("timeout", timeout) { request.timeoutMilliseconds = limit }
+        guard !read.isSet("original") || request.wantsOriginal else {
+            throw UsageError(
+                "--original is the source as it is: leave out steps, --format, --quality and "
+                    + "--lossless")
+        }
+        return request
+    }
+
+    private static func timeout(_ text: String) throws(UsageError) -> Int {
+        try OptionValue.milliseconds(text, atMost: RequestLimits.timeoutMillisecondsMax)
+    }
+
+    private static func headers(_ read: ReadOptions) throws(UsageError) -> [HTTPHeader] {
+        var headers: [HTTPHeader] = []
+        for text in read.all("header") {
+            let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            let value = parts.count == 2 ? parts[1] : ""
+            let header = HTTPHeader(name: String(parts[0]), value: trimmed(value))
+            guard parts.count == 2, header.isValid else {
+                throw UsageError("--header: '\(text)' is no header, such as 'Accept: image/webp'")
+            }
+            headers.append(header)
+        }
+        return headers
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        var text = text
+        while text.first == " " || text.first == "\t" { text = text.dropFirst() }
+        while text.last == " " || text.last == "\t" { text = text.dropLast() }
+        return String(text)
+    }
+
+    private static func options(_ read: ReadOptions) throws(UsageError) -> RequestOptions {
+        var options: RequestOptions = []
+        for name in read.all("option") {
+            guard let known = RequestOptions.names.first(where: { $0.name == name }) else {
+                let names = RequestOptions.names.map(\.name).joined(separator: ", ")
+                throw UsageError("--option: this version has \(names), not '\(name)'")
+            }
+            options.insert(known.option)
+        }
+        switch try read.parsed("priority", priority) {
+        case .high: options.insert(.highPriority)
+        case .low: options.insert(.lowPriority)
+        case .normal, nil: break
+        }
+        return options
+    }
+
+    private static func priority(_ text: String) throws(UsageError) -> Priority {
+        try OptionValue.word(text, Priority.allCases.map { ($0.name, $0) })
+    }
+
+    private static func applyContext(
+        _ read: ReadOptions, to request: inout ImageRequest
+    ) throws(UsageError) {
+        for text in read.all("context") {
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let value = parts.count == 2 ? String(parts[1]) : ""
+            do throws(UsageError) {
+                try apply(String(parts[0]), value, to: &request)
+            } catch {
+                throw UsageError("--context \(parts[0]): \(error.message)")
+            }
+        }
+    }
+
+    private static func apply(
+        _ name: String, _ value: String, to request: inout ImageRequest
+    ) throws(UsageError) {
+        switch name {
+        case "query-cache-type": request.queryCacheTypes = try tiers(value)
+        case "store-cache-type": request.storeCacheTypes = try tiers(value)
+        case "original-query-cache-type": request.originalQueryCacheTypes = try tiers(value)
+        case "original-store-cache-type": request.originalStoreCacheTypes = try tiers(value)
+        case "preserve-aspect-ratio":
+            let keeps = try OptionValue.word(value, [("true", true), ("false", false)])
+            guard request.thumbnail != nil else { throw UsageError("needs a --thumbnail") }
+            request.thumbnail?.preservesAspectRatio = keeps
+        default: throw UsageError("no such context in this version")
+        }
+    }
+
+    private static func tiers(_ text: String) throws(UsageError) -> CacheTypes {
+        let all: [CacheTypes] = [.none, .disk, .memory, .all]
+        return try OptionValue.word(text, all.map { ($0.name, $0) })
+    }
+}

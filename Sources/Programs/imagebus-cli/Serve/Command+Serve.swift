@@ -1,0 +1,64 @@
+extension Command {
+    static let serve = Command(
+        name: "serve",
+        summary: "run coordinator and workers, supervised, in the foreground",
+        usage: "[options]",
+        options: [
+            (
+                "processes",
+                [
+                    OptionDefinition(
+                        "only", value: "KIND",
+                        "only these: coordinator, download, cache, decode or transform"),
+                    OptionDefinition("download", value: "N", "download processes (1)"),
+                    OptionDefinition("decode", value: "N", "decode processes (one a core)"),
+                    OptionDefinition("transform", value: "N", "transform processes (one a core)"),
+                ]
+            ),
+            ("network", [.allowPrivateNetworks, .allowAddress]),
+            (
+                "places and limits",
+                [
+                    .runtimeDirectory, .cacheDirectory,
+                    OptionDefinition(
+                        "memory-limit", value: "BYTES", "the memory tier, such as 256M"),
+                    OptionDefinition("disk-limit", value: "BYTES", "the disk tier, such as 10G"),
+                ]
+            ),
+            ("log", [.logLevel, .logFormat]),
+            (
+                "",
+                [
+                    // A private stack ends with the `get` that started it, and leaves nothing.
+                    OptionDefinition("parent-pid", value: "PID", visibility: .hidden),
+                    OptionDefinition("remove-runtime-dir", visibility: .hidden),
+                    OptionDefinition("memory-only", visibility: .hidden),
+                    OptionDefinition("file-root", value: "DIRECTORY", visibility: .later),
+                    OptionDefinition("config", value: "FILE", visibility: .later),
+                ]
+            ),
+        ],
+        notes: """
+            Prints one line `ready ENDPOINT` once every process is part of the stack. A process that
+            dies comes back at once. SIGTERM or Ctrl-C drains: nothing new is admitted, what was
+            admitted is finished, within 8 s; a second one ends all now.
+
+            exit status: 0 drained, 124 the drain took too long, 130 a second signal, 75 another
+            serve holds the runtime directory, 64 or 78 a process cannot run with these settings
+            """,
+        examples: [
+            ("imagebus serve", "one stack for this user"),
+            (
+                "imagebus serve --decode 8 --memory-limit 512M --disk-limit 20G",
+                "more decoders, and limits for both tiers"
+            ),
+            (
+                "imagebus serve --allow-address 127.0.0.1:8000",
+                "one local origin, and no other private address"
+            ),
+            (
+                "imagebus serve --only decode --decode 2 --runtime-dir /run/imagebus",
+                "two decoders for a coordinator that runs elsewhere"
+            ),
+        ])
+}

@@ -1,0 +1,89 @@
+import Linux
+import Messages
+import Observability
+import SharedArena
+import Supervision
+
+/// `imagebus serve`: the supervised stack in the foreground.
+enum ServeCommand {
+    private static let internalStatus: Int32 = 70
+    private static let cancelledStatus: Int32 = 130
+
+    static func run(_ options: ServeOptions) -> Int32 {
+        let log = Log(program: "imagebus", level: options.log.level, format: options.log.format)
+        do {
+            // Before anything starts a thread: a signal goes to whichever does not block it.
+            try Signal.block(StopRequests.stopSignals)
+            try Signal.brokenPipe.ignore()
+            if let parent = options.parent,
+                try !ParentDeath.arm(.terminate, expected: parent)
+            {
+                return cancelledStatus
+            }
+            return try supervise(options, log)
+        } catch let error as RuntimeDirectoryError {
+            log.error(error.description)
+            return error.exitStatus
+        } catch {
+            log.error("serve cannot run", ["reason": "\(error)"])
+            return internalStatus
+        }
+    }
+
+    private static func supervise(_ options: ServeOptions, _ log: Log) throws -> Int32 {
+        let directory = try RuntimeDirectory(
+            root: options.runtimeDirectory, kinds: Set(options.kinds))
+        let paths = directory.paths
+        if directory.hasSegmentsElsewhere {
+            log.info(
+                "the runtime directory is not on tmpfs, shared memory goes elsewhere",
+                ["runtimeDirectory": "\(paths.root)", "segments": "\(paths.segmentsRoot)"])
+        }
+        let programs = try ServeOptions.programsDirectory(
+            environment: CurrentProcess.environment)
+        let supervisor = Supervisor(
+            options.children(programs: programs, secretFile: SecretFile.prepare(options)),
+            in: directory,
+            stopRequests: .signals(try SignalDescriptor(StopRequests.stopSignals))
+        ) { note in
+            log.write(note)
+            if note == .ready { Terminal.out("ready \(options.endpoint(paths))\n") }
+        }
+        let end = try supervisor.run()
+        if options.removesRuntimeDirectory { try? FileDescriptor.removeTree(path: paths.root) }
+        return end.exitStatus
+    }
+}
+
+extension ServeOptions {
+    /// Where clients connect; without a coordinator, where the workers do.
+    fileprivate func endpoint(_ paths: RuntimePaths) -> String {
+        switch only {
+        case nil, .coordinator: paths.frontEndpoint
+        case .some(let kind): paths.backEndpoint(kind)
+        }
+    }
+}
+
+extension RuntimeDirectoryError {
+    /// The exit status of `serve` (DESIGN §11).
+    var exitStatus: Int32 {
+        switch self {
+        case .notAbsolute, .pathTooLong: 64
+        case .locked: 75
+        case .notDirectory, .wrongOwner, .wrongMode: 77
+        case .noSharedMemory, .system: 70
+        }
+    }
+}
+
+extension Log {
+    fileprivate func write(_ note: SupervisorNote) {
+        switch note.level {
+        case .debug: debug(note.description)
+        case .info: info(note.description)
+        case .warning: warning(note.description)
+        case .error: error(note.description)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Linux
+import Messages
+import Supervision
+
+extension ServeOptions {
+    /// The children of this stack, the coordinator first. `secretFile` is the coordinator's.
+    func children(
+        programs directory: String, secretFile: String? = nil
+    ) -> [ChildSpecification] {
+        kinds.map { kind in
+            ChildSpecification(
+                kind: kind, program: "\(directory)/\(ChildSpecification.programName(kind))",
+                arguments: ["--runtime-dir", runtimeDirectory] + log.arguments + arguments(of: kind)
+            )
+        }
+    }
+
+    private func arguments(of kind: WorkerKind) -> [String] {
+        switch kind {
+        case .download: network.arguments
+        case .cache:
+            option("--cache-dir", cacheDirectory) + option("--memory-limit", memoryLimit)
+                + option("--disk-limit", diskLimit)
+        case .coordinator, .decode, .transform: []
+        }
+    }
+
+    private func option(_ name: String, _ value: (some CustomStringConvertible)?) -> [String] {
+        value.map { [name, $0.description] } ?? []
+    }
+
+    /// Where the programs lie: `IMAGEBUS_PROGRAMS`, else beside this one.
+    static func programsDirectory(environment: [String: String]) throws(Errno) -> String {
+        if let named = environment["IMAGEBUS_PROGRAMS"], !named.isEmpty { return named }
+        let path = try CurrentProcess.executablePath()
+        return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+    }
+}

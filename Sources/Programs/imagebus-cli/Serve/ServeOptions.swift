@@ -1,0 +1,125 @@
+import Linux
+import Messages
+import Observability
+import Supervision
+
+/// What `serve` was told.
+struct ServeOptions: Hashable {
+    /// nil: all kinds.
+    var only: WorkerKind?
+    var downloads = 1
+    var decoders = 1
+    var transformers = 1
+    var network = NetworkOptions()
+    var runtimeDirectory: String
+    /// nil: memory only, or no cache is served and nothing says where it is.
+    var cacheDirectory: String?
+    var memoryLimit: Int?
+    var diskLimit: Int?
+    var log = LogOptions()
+    /// Ends together with this process.
+    var parent: Int32?
+    /// Whether the runtime directory goes at the end.
+    var removesRuntimeDirectory = false
+
+    /// Processes of one kind.
+    static let processesMax = 256
+
+    init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
+        if let operand = read.operands.first { throw UsageError("'\(operand)' is no option") }
+        only = try read.parsed("only") { (text) throws(UsageError) in
+            try OptionValue.word(text, WorkerKind.allCases.map { ($0.name, $0) })
+        }
+        let cores = CurrentProcess.processorCount
+        downloads = try Self.count("download", read) ?? 1
+        decoders = try Self.count("decode", read) ?? cores
+        transformers = try Self.count("transform", read) ?? cores
+        network = try NetworkOptions(read)
+        runtimeDirectory = try Self.runtimeDirectory(read, environment)
+        let isMemoryOnly = read.isSet("memory-only")
+        cacheDirectory = isMemoryOnly ? nil : try Self.cacheDirectory(read, environment)
+        memoryLimit = try read.parsed("memory-limit", OptionValue.bytes)
+        diskLimit = try read.parsed("disk-limit", OptionValue.bytes)
+        log = try LogOptions(read)
+        parent = try read.parsed("parent-pid") { (text) throws(UsageError) in
+            Int32(try OptionValue.integer(text, in: 1...Int(Int32.max)))
+        }
+        removesRuntimeDirectory = read.isSet("remove-runtime-dir")
+        guard cacheDirectory != nil || isMemoryOnly || !kinds.contains(.cache) else {
+            throw UsageError(
+                "neither XDG_CACHE_HOME nor HOME says where the cache is: "
+                    + "name a --cache-dir")
+        }
+        guard !kinds.isEmpty else { throw UsageError("there is no process to run") }
+    }
+
+    /// One for each process, the coordinator first.
+    var kinds: [WorkerKind] {
+        let all: [WorkerKind] =
+            [.coordinator, .cache]
+            + Array(repeating: .download, count: downloads)
+            + Array(repeating: .decode, count: decoders)
+            + Array(repeating: .transform, count: transformers)
+        return only.map { kind in all.filter { $0 == kind } } ?? all
+    }
+
+    static func runtimeDirectory(
+        _ read: ReadOptions, _ environment: [String: String]
+    ) throws(UsageError) -> String {
+        try read.parsed("runtime-dir", OptionValue.path)
+            ?? RuntimeLocation.runtimeDirectory(
+                environment: environment, userID: CurrentProcess.userID)
+    }
+
+    static func cacheDirectory(
+        _ read: ReadOptions, _ environment: [String: String]
+    ) throws(UsageError) -> String? {
+        try read.parsed("cache-dir", OptionValue.path)
+            ?? RuntimeLocation.cacheDirectory(environment: environment)
+    }
+
+    private static func count(
+        _ name: String, _ read: ReadOptions
+    ) throws(UsageError) -> Int? {
+        try read.parsed(name) { (text) throws(UsageError) in
+            try OptionValue.integer(text, in: 0...processesMax)
+        }
+    }
+}
+
+/// Which addresses downloads may reach.
+struct NetworkOptions: Hashable {
+    var allowsPrivateNetworks = false
+    var addresses: [String] = []
+
+    init() {}
+
+    init(_ read: ReadOptions) throws(UsageError) {
+        allowsPrivateNetworks = read.isSet("allow-private-networks")
+        for text in read.all("allow-address") { addresses.append(try OptionValue.address(text)) }
+    }
+
+    /// The same as options of another program.
+    var arguments: [String] {
+        (allowsPrivateNetworks ? ["--allow-private-networks"] : [])
+            + addresses.flatMap { ["--allow-address", $0] }
+    }
+}
+
+/// How a program logs.
+struct LogOptions: Hashable {
+    var level = LogLevel.info
+    var format = LogFormat.text
+
+    init() {}
+
+    init(_ read: ReadOptions, level quiet: LogLevel = .info) throws(UsageError) {
+        level = try read.parsed("log-level", OptionValue.logLevel) ?? quiet
+        format = try read.parsed("log-format", OptionValue.logFormat) ?? .text
+    }
+
+    /// The same as options of another program.
+    var arguments: [String] {
+        ["--log-level", level.rawValue, "--log-format", format.rawValue]
+    }
+}

@@ -1,0 +1,79 @@
+import ImageModel
+import Imagebus
+import Messages
+import SharedArena
+
+/// The one place that talks to the client library.
+final class StackClient {
+    private let client: ImagebusClient
+
+    /// Connects to the sockets of a stack: `admin/` for its whole status, else `front/`.
+    init(
+        _ paths: RuntimePaths, asOperator: Bool = false, connectMilliseconds: Int
+    ) throws(ImageError) {
+        client = try ImagebusClient(
+            ClientConfiguration(
+                endpoint: asOperator ? paths.adminSocket : paths.frontSocket,
+                resultsDirectory: paths.resultsDirectory,
+                connectTimeoutMilliseconds: connectMilliseconds))
+    }
+
+    deinit { client.close() }
+
+    /// Sends a request; its response becomes the completion's value.
+    func load(
+        _ request: ImageRequest, progress: ProgressBar?, into completion: Completion<LoadedImage>
+    ) -> RunningLoad {
+        let task = client.load(request, wantsProgress: progress != nil)
+        completion.start { () throws(ImageError) in LoadedImage(try await task.response) }
+        if let progress {
+            Task.detached { for await step in task.progress { progress.show(step) } }
+        }
+        return RunningLoad(task: task)
+    }
+
+    /// Asks for processes, sockets and counters.
+    func status(into completion: Completion<StatusReport>) {
+        let client = client
+        completion.start { () throws(ImageError) in try await client.status() }
+    }
+}
+
+/// A request on its way.
+struct RunningLoad {
+    fileprivate let task: LoadTask
+
+    /// 32 hex digits.
+    var token: String { task.token.value.hex }
+
+    func cancel() { task.cancel() }
+}
+
+/// How a request ended well.
+struct LoadedImage: Sendable {
+    let isMiss: Bool
+    let info: ImageInfo?
+    let cacheType: CacheTypes
+    let key: String
+    let timings: StageTimings
+    private let bytes: ImageBytes?
+
+    fileprivate init(_ response: ImageResponse) {
+        isMiss = response.status == .miss
+        info = response.info
+        cacheType = response.cacheType
+        key = response.key
+        timings = response.timings
+        bytes = response.bytes
+    }
+
+    var byteCount: Int? { bytes?.count }
+
+    /// Lends the image's bytes; empty where only facts came.
+    func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard let bytes else { return try body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        return try bytes.withUnsafeBytes(body)
+    }
+}

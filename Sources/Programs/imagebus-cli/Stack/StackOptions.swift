@@ -1,0 +1,27 @@
+import Observability
+
+/// Which stack a command talks to.
+struct StackOptions: Hashable {
+    /// Named with `--endpoint`.
+    var endpoint: String?
+    /// A stack of its own, whatever runs.
+    var isPrivate: Bool
+    var runtimeDirectory: String
+    /// nil where nothing says where.
+    var cacheDirectory: String?
+    var network: NetworkOptions
+    var log: LogOptions
+
+    init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
+        endpoint = read.last("endpoint")
+        isPrivate = read.isSet("private")
+        runtimeDirectory = try ServeOptions.runtimeDirectory(read, environment)
+        cacheDirectory = try ServeOptions.cacheDirectory(read, environment)
+        network = try NetworkOptions(read)
+        // A private stack has nothing to say but what fails.
+        log = try LogOptions(read, level: .warning)
+        guard endpoint == nil || !isPrivate else {
+            throw UsageError("--endpoint names a stack and --private starts one: give one of them")
+        }
+    }
+}

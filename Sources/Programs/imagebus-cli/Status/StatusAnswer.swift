@@ -1,0 +1,43 @@
+import Messages
+
+/// What `status --json` prints (DESIGN §11).
+struct StatusAnswer: Encodable {
+    struct Process: Encodable {
+        let kind: String
+        let pid: UInt32
+        let state: String
+        let restarts: UInt32
+        let jobs: UInt32
+    }
+
+    struct Socket: Encodable {
+        let name: String
+        let messagesReceived: UInt64
+        let messagesSent: UInt64
+        let bytesReceived: UInt64
+        let bytesSent: UInt64
+        let largestMessage: UInt64
+    }
+
+    let processes: [Process]
+    let sockets: [Socket]
+    let counters: [String: UInt64]
+    let uptimeMilliseconds: UInt64
+
+    init(_ report: StatusReport) {
+        processes = report.processes.map {
+            Process(
+                kind: $0.kind.name, pid: $0.pid, state: $0.state, restarts: $0.restarts,
+                jobs: $0.jobs)
+        }
+        sockets = report.sockets.map {
+            Socket(
+                name: $0.name, messagesReceived: $0.messagesReceived,
+                messagesSent: $0.messagesSent, bytesReceived: $0.bytesReceived,
+                bytesSent: $0.bytesSent, largestMessage: $0.largestMessage)
+        }
+        counters = Dictionary(
+            report.counters.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+        uptimeMilliseconds = report.uptimeMilliseconds
+    }
+}

@@ -1,0 +1,73 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import imagebus_cli
+
+@Suite struct AnswerTests {
+    @Test func aFailureHasEveryNameOfTheObject() throws {
+        let failure = ImageError(
+            .invalidDownloadStatusCode, "the origin says 404", details: ["httpStatus": "404"])
+        let answer = GetAnswer(failure, token: "abc", totalMilliseconds: 1.23456)
+        #expect(
+            try JSONText.text(answer) == """
+                {"bytes":null,"cacheType":"none","error":{"code":2001,"details":{"httpStatus":"404"},\
+                "domain":"SDWebImageErrorDomain","message":"the origin says 404",\
+                "name":"invalidDownloadStatusCode","retryable":false},"format":null,"height":null,\
+                "key":null,"pages":null,"status":"error","timings":{"decode":0,"fetch":0,"query":0,\
+                "queue":0,"store":0,"total":1.235,"transform":0},"token":"abc","width":null}
+
+                """)
+    }
+
+    @Test func theStatusIsOneObject() throws {
+        var report = StatusReport()
+        report.processes = [
+            .init(kind: .decode, pid: 7, state: "busy", restarts: 2, jobs: 1)
+        ]
+        report.sockets = [
+            .init(
+                name: "back/decode", messagesReceived: 1, messagesSent: 2, bytesReceived: 3,
+                bytesSent: 4, largestMessage: 5)
+        ]
+        report.counters = [.init(name: "hits", value: 9)]
+        report.uptimeMilliseconds = 61_000
+        #expect(
+            try JSONText.text(StatusAnswer(report)) == """
+                {"counters":{"hits":9},"processes":[{"jobs":1,"kind":"decode","pid":7,"restarts":2,\
+                "state":"busy"}],"sockets":[{"bytesReceived":3,"bytesSent":4,"largestMessage":5,\
+                "messagesReceived":1,"messagesSent":2,"name":"back/decode"}],\
+                "uptimeMilliseconds":61000}
+
+                """)
+        let text = StatusTable.text(report)
+        #expect(text.hasPrefix("up 1 min 1 s\n"))
+        #expect(text.contains("decode    7   busy         2     1"))
+    }
+
+    @Test func healthNeedsOneWorkerOfEachKind() {
+        var report = StatusReport()
+        func process(_ kind: WorkerKind, _ state: String) -> StatusReport.ProcessStatus {
+            .init(kind: kind, pid: 1, state: state, restarts: 0, jobs: 0)
+        }
+        report.processes = [
+            process(.coordinator, "ready"), process(.cache, "ready"), process(.download, "busy"),
+            process(.decode, "draining"),
+        ]
+        #expect(
+            HealthCommand.complaint(report) == "no decode, no transform process takes jobs")
+        report.processes += [process(.decode, "ready"), process(.transform, "busy")]
+        #expect(HealthCommand.complaint(report) == nil)
+    }
+
+    @Test func progressIsABarWhereTheLengthIsKnown() {
+        let token = Token(Identifier128(high: 1, low: 2))
+        #expect(
+            ProgressBar.text(RequestProgress(token: token, received: 512, expected: 1024))
+                == "[" + String(repeating: "#", count: 15) + String(repeating: ".", count: 15)
+                + "] 50% of 1.0 KB")
+        #expect(
+            ProgressBar.text(RequestProgress(token: token, received: 2048, expected: 0))
+                == "2.0 KB")
+    }
+}

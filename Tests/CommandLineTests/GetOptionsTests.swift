@@ -1,0 +1,169 @@
+import ImageModel
+import Testing
+
+@testable import imagebus_cli
+
+@Suite struct GetOptionsTests {
+    private func options(
+        _ arguments: [String], _ environment: [String: String] = ["HOME": "/home/a"]
+    ) throws(UsageError) -> GetOptions {
+        let read = try OptionReader.read(
+            arguments, Command.get.definitions, environment: environment)
+        return try GetOptions(read, environment: environment)
+    }
+
+    private func complaint(
+        _ arguments: [String], _ environment: [String: String] = [:]
+    ) -> String? {
+        do throws(UsageError) {
+            _ = try options(arguments, environment)
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
+    private func steps(
+        _ arguments: [String], _ environment: [String: String] = [:]
+    ) throws(UsageError) -> [TransformStep] {
+        try options(["http://a/b"] + arguments, environment).request.steps
+    }
+
+    private let ten = PixelSize(width: 10, height: 10)
+    private let five = PixelSize(width: 5, height: 5)
+
+    @Test func aPlainGetIsAPlainRequest() throws {
+        let options = try options(["http://a/b"])
+        #expect(options.request == ImageRequest(url: "http://a/b"))
+        #expect(options.target == .none)
+        #expect(!options.printsJSON)
+    }
+
+    @Test func stepsKeepTheirOrder() throws {
+        #expect(
+            try steps([
+                "--rotate", "90", "--resize", "10x10", "--flip", "h", "--crop", "1,2,5,5",
+                "--resize", "5x5",
+            ]) == [
+                .rotate(Rotation(degreesClockwise: 90)), .resize(ten, .fit),
+                .flip(horizontal: true, vertical: false),
+                .crop(PixelRect(x: 1, y: 2, size: five)), .resize(five, .fit),
+            ])
+    }
+
+    @Test func aModeBelongsToTheResizeBeforeIt() throws {
+        #expect(
+            try steps(["--resize", "10x10", "--mode", "fill", "--resize", "5x5"])
+                == [.resize(ten, .fill), .resize(five, .fit)])
+        #expect(
+            try steps(["--resize", "10x10", "--rotate", "90", "--mode", "stretch"]).first
+                == .resize(ten, .stretch))
+    }
+
+    @Test func aModeBeforeAnyResizeBelongsToTheNext() throws {
+        #expect(
+            try steps(["--mode", "fill", "--resize", "10x10", "--resize", "5x5"])
+                == [.resize(ten, .fill), .resize(five, .fit)])
+        #expect(
+            try steps([
+                "--resize", "10x10", "--mode", "fill", "--mode", "letterbox", "--resize", "5x5",
+            ]) == [.resize(ten, .fill), .resize(five, .letterbox)])
+    }
+
+    @Test func aModeOfTheEnvironmentIsTheDefault() throws {
+        let environment = ["IMAGEBUS_MODE": "fill"]
+        #expect(
+            try steps(["--resize", "10x10", "--resize", "5x5"], environment)
+                == [.resize(ten, .fill), .resize(five, .fill)])
+        #expect(try steps([], environment) == [])
+        #expect(
+            try steps(["--resize", "10x10", "--mode", "fit"], environment) == [.resize(ten, .fit)])
+    }
+
+    @Test func everythingElseOfARequestHasAnOption() throws {
+        let request = try options([
+            "http://a/b", "--thumbnail", "10x10", "--context", "preserve-aspect-ratio=false",
+            "--format", "webp", "--quality", "0", "--lossless", "--option", "retry-failed",
+            "--option", "wait-store-cache", "--priority", "high", "--timeout", "250ms",
+            "--header", "Accept:  image/webp ", "--header", "X-A: b:c",
+            "--context", "query-cache-type=memory", "--context", "store-cache-type=none",
+            "--context", "original-query-cache-type=all",
+            "--context", "original-store-cache-type=none",
+        ]).request
+        var wanted = ImageRequest(url: "http://a/b")
+        wanted.thumbnail = Thumbnail(box: ten, preservesAspectRatio: false)
+        wanted.output = OutputOptions(format: .webp, quality: 0, lossless: true)
+        wanted.options = [.retryFailed, .waitStoreCache, .highPriority]
+        wanted.timeoutMilliseconds = 250
+        wanted.headers = [
+            HTTPHeader(name: "Accept", value: "image/webp"), HTTPHeader(name: "X-A", value: "b:c"),
+        ]
+        wanted.queryCacheTypes = .memory
+        wanted.storeCacheTypes = .none
+        wanted.originalQueryCacheTypes = .all
+        wanted.originalStoreCacheTypes = .none
+        #expect(request == wanted)
+    }
+
+    @Test func whereTheImageGoes() throws {
+        #expect(try options(["u", "-o", "-"]).target == .standardOutput)
+        #expect(try options(["u", "-o", "./-"]).target == .file("./-"))
+        #expect(try options(["u", "--info"]).request.infoOnly)
+        #expect(complaint(["u", "--info", "-o", "x"]) == "--info brings no image: leave out -o")
+        #expect(complaint(["u", "-o", ""]) != nil)
+    }
+
+    @Test(
+        arguments: [
+            ([], "there is no URL"),
+            (["a", "b"], "there is more than one URL: 'b'"),
+            (["-"], "an image from standard input is not in this version"),
+            (["u", "--mode", "fill"], "--mode needs a --resize"),
+            (["u", "--round", "5"], "--round is not in this version"),
+            (["u", "--tint", "#fff"], "--tint is not in this version"),
+            (["u", "--blur", "5"], "--blur is not in this version"),
+            (["u", "--filter", "a=b"], "--filter is not in this version"),
+            (["u", "--quality", "101"], "--quality: '101' is no whole number from 0 to 100"),
+            (["u", "--context", "tier=all"], "--context tier: no such context in this version"),
+            (
+                ["u", "--context", "preserve-aspect-ratio=true"],
+                "--context preserve-aspect-ratio: needs a --thumbnail"
+            ),
+            (
+                ["u", "--header", "no colon"],
+                "--header: 'no colon' is no header, such as 'Accept: image/webp'"
+            ),
+            (
+                ["u", "--endpoint", "ipc:///a/front/front.sock", "--private"],
+                "--endpoint names a stack and --private starts one: give one of them"
+            ),
+            (
+                ["u", "--resize", "10"],
+                "--resize: '10' is no WIDTHxHEIGHT in pixels, such as 512x418, at most 32767 each"
+            ),
+        ] as [([String], String)])
+    func whatMakesNoSenseIsNamed(_ arguments: [String], _ message: String) {
+        #expect(complaint(arguments) == message)
+    }
+
+    @Test(arguments: [
+        ["--resize", "1x1"], ["--thumbnail", "1x1"], ["--format", "png"], ["--quality", "5"],
+        ["--lossless"],
+    ])
+    func theOriginalIsNotChanged(_ arguments: [String]) {
+        #expect(complaint(["u", "--original"]) == nil)
+        #expect(complaint(["u", "--original"] + arguments)?.hasPrefix("--original is") == true)
+    }
+
+    @Test func aRequestHasALimitedNumberOfSteps() {
+        let turns = Array(repeating: ["--rotate", "90"], count: 33).joined()
+        #expect(complaint(["u"] + turns) == "there are more than 32 steps")
+        #expect(complaint(["u"] + turns.dropLast(2)) == nil)
+    }
+
+    @Test func anUnknownOptionOfSDWebImageIsAnsweredWithThoseThereAre() {
+        let message = complaint(["u", "--option", "refresh-cached"])
+        #expect(message?.contains("from-cache-only") == true)
+        #expect(message?.hasSuffix("not 'refresh-cached'") == true)
+    }
+}

@@ -1,0 +1,110 @@
+import Linux
+import Messages
+import Supervision
+import Testing
+
+@testable import imagebus_cli
+
+@Suite struct ServeOptionsTests {
+    private func options(
+        _ arguments: [String], _ environment: [String: String] = ["HOME": "/home/a"]
+    ) throws(UsageError) -> ServeOptions {
+        let read = try OptionReader.read(
+            arguments, Command.serve.definitions, environment: environment)
+        return try ServeOptions(read, environment: environment)
+    }
+
+    private func complaint(
+        _ arguments: [String], _ environment: [String: String] = ["HOME": "/home/a"]
+    ) -> String? {
+        do throws(UsageError) {
+            _ = try options(arguments, environment)
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
+    @Test func oneOfEachAndOneACoreByDefault() throws {
+        let kinds = try options([]).kinds
+        let cores = CurrentProcess.processorCount
+        #expect(
+            kinds
+                == [.coordinator, .cache, .download]
+                + Array(repeating: .decode, count: cores)
+                + Array(repeating: .transform, count: cores))
+    }
+
+    @Test func onlyOneKindInItsNumber() throws {
+        #expect(
+            try options(["--only", "decode", "--decode", "3"]).kinds == [.decode, .decode, .decode])
+        #expect(try options(["--only", "coordinator"]).kinds == [.coordinator])
+        #expect(complaint(["--only", "decode", "--decode", "0"]) == "there is no process to run")
+        #expect(complaint(["--only", "encoder"])?.contains("not one of coordinator") == true)
+    }
+
+    @Test func theEnvironmentOfAContainerIsEnough() throws {
+        let options = try options(
+            [],
+            [
+                "IMAGEBUS_ONLY": "download", "IMAGEBUS_DOWNLOAD": "2",
+                "IMAGEBUS_RUNTIME_DIR": "/run/bus", "IMAGEBUS_ALLOW_ADDRESS": "10.0.0.1:80",
+                "IMAGEBUS_LOG_FORMAT": "json",
+            ])
+        #expect(options.kinds == [.download, .download])
+        let children = options.children(programs: "/opt/bin")
+        #expect(children.count == 2)
+        #expect(children[0].program == "/opt/bin/imagebus-download")
+        #expect(
+            children[0].arguments == [
+                "--runtime-dir", "/run/bus", "--log-level", "info", "--log-format", "json",
+                "--allow-address", "10.0.0.1:80",
+            ])
+    }
+
+    @Test func theCacheIsToldItsPlaceAndLimits() throws {
+        let options = try options([
+            "--cache-dir", "/c", "--memory-limit", "1M", "--disk-limit", "2M", "--runtime-dir",
+            "/r",
+        ])
+        let cache = options.children(programs: "/p").first { $0.kind == .cache }
+        #expect(
+            cache?.arguments.suffix(6) == [
+                "--cache-dir", "/c", "--memory-limit", "1048576", "--disk-limit", "2097152",
+            ])
+        let decode = options.children(programs: "/p").first { $0.kind == .decode }
+        #expect(
+            decode?.arguments
+                == ["--runtime-dir", "/r", "--log-level", "info", "--log-format", "text"])
+    }
+
+    @Test func withoutAHomeTheCacheNeedsAPlace() {
+        #expect(complaint([], [:])?.contains("--cache-dir") == true)
+        #expect(complaint(["--only", "decode"], [:]) == nil)
+    }
+
+    @Test(arguments: [
+        ["--decode", "-1"], ["--decode", "257"], ["--decode", "two"], ["operand"],
+        ["--memory-limit", "much"], ["--log-level", "loud"], ["--allow-address", "localhost:80"],
+    ])
+    func whatMakesNoSenseIsRefused(_ arguments: [String]) {
+        #expect(complaint(arguments) != nil)
+    }
+
+    @Test func placesFollowTheRulesOfTheEnvironment() {
+        func place(_ environment: [String: String], writable: Set<String> = []) -> String {
+            RuntimeLocation.runtimeDirectory(
+                environment: environment, userID: 7, mayWrite: writable.contains)
+        }
+        #expect(place(["XDG_RUNTIME_DIR": "/run/user/7"]) == "/run/user/7/imagebus")
+        #expect(place([:], writable: ["/run/imagebus"]) == "/run/imagebus")
+        #expect(place([:]) == "/dev/shm/imagebus-7")
+        #expect(place(["XDG_RUNTIME_DIR": "relative"]) == "/dev/shm/imagebus-7")
+        #expect(
+            RuntimeLocation.cacheDirectory(environment: ["XDG_CACHE_HOME": "/x", "HOME": "/h"])
+                == "/x/imagebus")
+        #expect(
+            RuntimeLocation.cacheDirectory(environment: ["HOME": "/h"]) == "/h/.cache/imagebus")
+        #expect(RuntimeLocation.cacheDirectory(environment: [:]) == nil)
+    }
+}
