@@ -43,6 +43,11 @@ extension Stack {
         finish(jobs[0], result ?? success(jobs[0]))
     }
 
+    /// Finishes the only job of each of these stages in turn.
+    mutating func run(_ stages: JobStage...) {
+        for stage in stages { finish(stage) }
+    }
+
     mutating func fail(_ stage: JobStage, _ code: ErrorCode) {
         finish(stage, .failed(ImageError(code, "as told")))
     }

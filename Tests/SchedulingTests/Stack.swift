@@ -1,5 +1,6 @@
 import ImageModel
 import Messages
+import Testing
 
 @testable import Scheduling
 
@@ -151,6 +152,14 @@ struct Stack {
 
     // MARK: - What there is
 
+    /// Nothing is left of anything, and nothing went wrong.
+    var isAtRest: Bool {
+        scheduler.isIdle && faults.isEmpty && waiting.isEmpty && scheduler.audit().isEmpty
+            && workers.values.allSatisfy(\.live.isEmpty)
+    }
+
+    var counters: SchedulerCounters { scheduler.report.counters }
+
     func reply(_ token: Token) -> Reply? { replies[token]?.last }
 
     func error(_ token: Token) -> ErrorCode? {
@@ -176,5 +185,14 @@ struct Stack {
     /// Jobs of a stage at workers that nobody cancelled, the oldest first.
     func held(_ stage: JobStage) -> [Held] {
         allHeld.filter { $0.job.work.stage == stage && !$0.isCancelled }
+    }
+}
+
+extension Stack: CustomTestStringConvertible {
+    var testDescription: String {
+        let report = scheduler.report
+        return "\(faults + scheduler.audit()), \(waiting.count) requests without a reply, "
+            + "\(report.liveJobs) jobs, \(report.liveBlocks) blocks, "
+            + "\(workers.values.map(\.live.count).reduce(0, +)) blocks not released"
     }
 }

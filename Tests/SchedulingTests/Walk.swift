@@ -57,6 +57,8 @@ struct Walk {
 
     mutating func step() {
         guard let step = pick(deck) else { return }
+        // Time passes whether or not somebody looks at the clock.
+        if random.oneIn(4) { stack.now = stack.now.adding(milliseconds: draw(0...5)) }
         switch step {
         case .load: load()
         case .finish, .finishMore: finish()
@@ -293,8 +295,14 @@ struct Walk {
             for worker in draining { stack.kill(worker.id) }
             if !stack.workers.values.contains(where: { $0.kind == kind }) { stack.hire(kind) }
         }
-        for _ in 0..<5_000 where !stack.scheduler.isIdle {
-            if stack.allHeld.isEmpty { stack.pass(milliseconds: 100) }
+        for _ in 0..<5_000 {
+            if stack.scheduler.isIdle { break }
+            if stack.allHeld.isEmpty {
+                guard let moment = stack.scheduler.nextDeadline else {
+                    return stack.fault("nobody would ever wake it")
+                }
+                stack.pass(milliseconds: moment.milliseconds(since: stack.now))
+            }
             stack.finishAll()
         }
         if !stack.scheduler.isIdle { stack.fault("something is left in a table") }

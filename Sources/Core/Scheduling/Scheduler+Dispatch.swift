@@ -5,16 +5,15 @@ import Messages
 extension Scheduler {
     /// Gives out what waits for as long as somebody has credit.
     mutating func dispatch() {
-        for kind in WorkerKind.workers where queues[Int(kind.rawValue)].count > 0 {
-            while let worker = roster.next(of: kind), let job = nextJob(of: kind) {
-                assign(job, to: worker)
+        for kind in WorkerKind.workers {
+            while queues[Int(kind.rawValue)].count > 0, let worker = roster.next(of: kind) {
+                assign(nextJob(of: kind), to: worker)
             }
         }
     }
 
-    private mutating func nextJob(of kind: WorkerKind) -> JobID? {
+    private mutating func nextJob(of kind: WorkerKind) -> JobID {
         let queue = Int(kind.rawValue)
-        guard queues[queue].count > 0 else { return nil }
         if queues[queue].wantsSweep {
             queues[queue].sweep { [jobs] in jobs[$0.job]?.ticket == $0.ticket }
         }

@@ -73,15 +73,15 @@ public struct Scheduler: Sendable {
     }
 
     /// Takes an event in and appends what is to be done, in order. `now` never runs backwards; an
-    /// earlier moment counts as the latest one seen. Deadlines that passed by then come first.
-    /// Events of clients and workers that are not there are ignored.
+    /// earlier moment counts as the latest one seen. What happened counts before deadlines that
+    /// passed unnoticed until then. Events of clients and workers that are not there are ignored.
     public mutating func handle(
         _ event: SchedulerEvent, at now: Instant, into actions: inout [SchedulerAction]
     ) {
         self.now = max(self.now, now)
         swap(&self.actions, &actions)
-        ringAlarms()
         take(event)
+        ringAlarms()
         settle()
         swap(&self.actions, &actions)
     }

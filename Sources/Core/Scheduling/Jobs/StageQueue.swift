@@ -12,9 +12,11 @@ struct StageQueue: Sendable {
         let rank: UInt8
         /// Grows with every job; negative for those that were put back in front.
         let time: Int64
+        /// No two tickets are the same.
+        let serial: Int64
 
         /// Of a job that does not wait.
-        static let none = Ticket(priority: .low, rank: .max, time: .max)
+        static let none = Ticket(priority: .low, rank: .max, time: .max, serial: 0)
 
         static func < (left: Ticket, right: Ticket) -> Bool {
             if left.priority != right.priority { return left.priority > right.priority }
@@ -31,7 +33,7 @@ struct StageQueue: Sendable {
     }
 
     private var heap = Heap<Entry>()
-    private var time: Int64 = 0
+    private var serial: Int64 = 0
     /// Jobs that wait.
     private(set) var count = 0
 
@@ -40,18 +42,22 @@ struct StageQueue: Sendable {
 
     /// A job begins to wait, behind all others of its class and rank, or before them.
     mutating func enter(_ job: JobID, _ priority: Priority, rank: UInt8, inFront: Bool) -> Ticket {
-        time += 1
         count += 1
-        let ticket = Ticket(priority: priority, rank: rank, time: inFront ? -time : time)
-        heap.push(Entry(ticket: ticket, job: job))
-        return ticket
+        return push(job, priority, rank, time: inFront ? -(serial + 1) : serial + 1)
     }
 
     /// A waiting job changes its class and keeps its time.
     mutating func move(_ job: JobID, _ ticket: Ticket, to priority: Priority) -> Ticket {
-        let moved = Ticket(priority: priority, rank: ticket.rank, time: ticket.time)
-        heap.push(Entry(ticket: moved, job: job))
-        return moved
+        push(job, priority, ticket.rank, time: ticket.time)
+    }
+
+    private mutating func push(_ job: JobID, _ priority: Priority, _ rank: UInt8, time: Int64)
+        -> Ticket
+    {
+        serial += 1
+        let ticket = Ticket(priority: priority, rank: rank, time: time, serial: serial)
+        heap.push(Entry(ticket: ticket, job: job))
+        return ticket
     }
 
     /// A job waits no longer.

@@ -1,0 +1,240 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Scheduling
+
+struct AdmissionTests {
+    /// A request that is refused, and with which code.
+    struct Refusal: CustomTestStringConvertible {
+        let what: String
+        let code: ErrorCode
+        let image: ImageRequest
+
+        init(
+            _ what: String, _ code: ErrorCode, size: Int? = nil,
+            _ change: (inout ImageRequest) -> Void
+        ) {
+            self.what = what
+            self.code = code
+            image = ImageRequest.picture(size: size).with(change)
+        }
+
+        var testDescription: String { what }
+    }
+
+    static let refusals: [Refusal] = [
+        Refusal("an empty URL", .invalidURL) { $0.url = "" },
+        Refusal("a URL without a scheme", .invalidURL) { $0.url = "example.org/a.jpg" },
+        Refusal("another scheme", .unsupportedScheme) { $0.url = "ftp://example.org/a.jpg" },
+        Refusal("a file", .unsupportedScheme) { $0.url = "file:///etc/passwd" },
+        Refusal("an unknown option", .invalidRequest) { $0.options = .init(rawValue: 1 << 31) },
+        Refusal("an unknown tier", .invalidRequest) { $0.storeCacheTypes = .init(rawValue: 4) },
+        Refusal("a header with a line break", .invalidRequest) {
+            $0.headers = [HTTPHeader(name: "A", value: "b\r\nC: d")]
+        },
+        Refusal("65 headers", .invalidRequest) {
+            $0.headers = (0..<65).map { HTTPHeader(name: "A\($0)", value: "") }
+        },
+        Refusal("16 KB of headers and one byte", .invalidRequest) {
+            $0.headers = [HTTPHeader(name: "A", value: String(repeating: "b", count: 16_384))]
+        },
+        Refusal("33 steps", .invalidRequest) {
+            $0.steps = Array(repeating: .flip(horizontal: true, vertical: false), count: 33)
+        },
+        Refusal("a box without height", .invalidRequest) {
+            $0.steps = [.resize(PixelSize(width: 4, height: 0), .fit)]
+        },
+        Refusal("a negative crop", .invalidRequest) {
+            $0.steps = [.crop(PixelRect(x: 0, y: 0, size: PixelSize(width: -1, height: 5)))]
+        },
+        Refusal("a thumbnail of nothing", .invalidRequest) {
+            $0.thumbnail = Thumbnail(box: PixelSize(width: 0, height: 9))
+        },
+        Refusal("a side over the limit", .limitExceeded) {
+            $0.steps = [.resize(PixelSize(width: 32_768, height: 1), .fit)]
+        },
+        Refusal("an exact size over the limit", .limitExceeded) {
+            $0.steps = [.resize(PixelSize(width: 20_000, height: 20_000), .stretch)]
+        },
+        Refusal("a turn by 45 degrees", .invalidRequest) {
+            $0.steps = [.rotate(Rotation(degreesClockwise: 45))]
+        },
+        Refusal("a turn by no number", .invalidRequest) {
+            $0.steps = [.rotate(Rotation(radians: .nan, fitsSize: true))]
+        },
+        Refusal("no time", .invalidRequest) { $0.timeoutMilliseconds = 0 },
+        Refusal("more than an hour", .invalidRequest) { $0.timeoutMilliseconds = 3_600_001 },
+        Refusal("facts of a result", .invalidRequest, size: 5) { $0.infoOnly = true },
+        Refusal("facts of an encoding", .invalidRequest) {
+            $0.infoOnly = true
+            $0.output.quality = 5
+        },
+        Refusal("a format that is not encoded", .unsupportedFormat) { $0.output.format = .gif },
+        Refusal("a quality over 100", .invalidRequest) { $0.output.quality = 101 },
+        Refusal("credentials without a digest", .internalError) {
+            $0.url = "http://me:secret@example.org/a.jpg"
+        },
+    ]
+
+    @Test(arguments: refusals) func aRequestThatMayNotBeMadeIsRefusedAtOnce(refusal: Refusal) {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let token = stack.load(refusal.image, by: client)
+        #expect(stack.error(token) == refusal.code)
+        #expect(stack.counters.failed == 1)
+        #expect(stack.isAtRest)
+    }
+
+    @Test func aGiantBoxIsOnlyABoundWhenTheImageIsFittedIn() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let image = ImageRequest.picture(size: 32_767)
+        let token = stack.load(image, by: client)
+        #expect(stack.reply(token) == nil)
+        stack.finishAll()
+        #expect(stack.image(token) != nil)
+        #expect(stack.isAtRest)
+    }
+
+    @Test func anotherClientsTokenIsInUse() {
+        var stack = Stack()
+        stack.hireAll()
+        let (first, second) = (stack.connect(), stack.connect())
+        let token = stack.load(.picture(), by: first)
+        stack.load(.picture("b"), by: second, token: token)
+        #expect(stack.error(token) == .tokenInUse)
+        #expect(stack.scheduler.report.liveRequests == 1)
+        stack.finishAll()
+        #expect(stack.image(token) != nil, "the first one is not disturbed")
+        #expect(stack.isAtRest)
+    }
+
+    @Test func aResentLiveTokenAttachesAgain() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let token = stack.load(.picture(), by: client)
+        stack.load(.picture(), by: client, token: token)
+        #expect(stack.actions == [])
+        #expect(stack.counters.requests == 1)
+        stack.finishAll()
+        #expect(stack.replies[token]?.count == 1)
+        stack.load(.picture(), by: client, token: token)
+        #expect(stack.counters.requests == 2, "after the terminal reply it is a new load")
+        stack.finishAll()
+        #expect(stack.isAtRest)
+    }
+
+    @Test func tooManyRequestsOfAClientAreBusyAndSayWhenToComeAgain() {
+        var stack = Stack { $0.requestsPerClientMax = 2 }
+        stack.hireAll()
+        let (first, second) = (stack.connect(), stack.connect())
+        for name in ["a", "b"] { stack.load(.picture(name), by: first) }
+        let refused = stack.load(.picture("c"), by: first)
+        guard case .failure(let error) = stack.reply(refused)?.outcome else {
+            Issue.record("one more is refused")
+            return
+        }
+        #expect(error.code == .busy)
+        #expect(error.details["retryAfterMilliseconds"] == "100")
+        let other = stack.load(.picture("c"), by: second)
+        #expect(stack.reply(other) == nil, "others are not")
+        #expect(stack.counters.refusedBusy == 1)
+        stack.finishAll()
+        #expect(stack.isAtRest)
+    }
+
+    @Test func tooManyRequestsInAllAreBusyWhileHitsAreStillAnswered() {
+        var stack = Stack { $0.liveRequestsMax = 1 }
+        stack.hireAll()
+        let client = stack.connect()
+        stack.publish("http://example.org/hit.jpg")
+        stack.load(.picture("a"), by: client)
+        let refused = stack.load(.picture("b"), by: client)
+        #expect(stack.error(refused) == .busy)
+        let hit = stack.load(.picture("hit"), by: client)
+        #expect(stack.image(hit) != nil)
+        stack.finishAll()
+        #expect(stack.isAtRest)
+    }
+
+    @Test func aFullQueueRefusesNewWorkAndLetsOthersJoin() {
+        var stack = Stack { $0.queuedJobsMax = 1 }
+        let client = stack.connect()
+        let first = stack.load(.picture("a"), by: client)
+        let refused = stack.load(.picture("b"), by: client)
+        #expect(stack.error(refused) == .busy)
+        let joined = stack.load(.picture("a"), by: client)
+        #expect(stack.reply(joined) == nil)
+        stack.hireAll()
+        stack.finishAll()
+        #expect(stack.image(first) != nil)
+        #expect(stack.image(joined) != nil)
+        #expect(stack.isAtRest)
+    }
+
+    @Test func aFullDownloadQueueIsBusyAfterTheQuery() {
+        var stack = Stack { $0.queuedJobsMax = 1 }
+        stack.hire(.cache, credit: 4)
+        let client = stack.connect()
+        let first = stack.load(.picture("a"), by: client)
+        let second = stack.load(.picture("b"), by: client)
+        stack.finish(stack.held(.query)[0])
+        stack.finish(.query)
+        #expect(stack.reply(first) == nil)
+        #expect(stack.error(second) == .busy)
+        #expect(stack.faults == [])
+    }
+
+    @Test func whoIsNotConnectedIsIgnored() {
+        var stack = Stack()
+        stack.hireAll()
+        let load = LoadRequest(
+            token: Token(Identifier128(high: 1, low: 1)), image: .picture())
+        stack.send(.load(ClientID(99), load, identity: nil))
+        #expect(stack.actions == [])
+        #expect(stack.isAtRest)
+    }
+
+    @Test func drainingRefusesNewLoadsAndEndsWithTheLastReply() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let token = stack.load(.picture(), by: client)
+        stack.send(.drain)
+        #expect(!stack.wasDrained)
+        let refused = stack.load(.picture("b"), by: client)
+        #expect(stack.error(refused) == .shuttingDown)
+        stack.finishAll()
+        #expect(stack.image(token) != nil)
+        #expect(stack.wasDrained)
+        stack.send(.tick)
+        #expect(stack.isAtRest, "it is said once")
+    }
+
+    @Test func anIdleSchedulerIsDrainedAtOnce() {
+        var stack = Stack()
+        stack.send(.drain)
+        #expect(stack.wasDrained)
+    }
+
+    @Test func whoeverAsksGetsKeysOfTheirOwn() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let image = ImageRequest.picture().with {
+            $0.headers = [HTTPHeader(name: "Authorization", value: "Bearer x")]
+        }
+        stack.load(image, by: client, identity: "abc")
+        guard case .query(let query) = stack.held(.query).first?.job.work else {
+            Issue.record("the cache is asked")
+            return
+        }
+        #expect(query.key == "http://example.org/a-Auth(abc).jpg")
+        stack.finishAll()
+        #expect(stack.isAtRest)
+    }
+}

@@ -1,0 +1,232 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Scheduling
+
+struct BlockTests {
+    /// What a reference can claim that is not so.
+    struct Lie: CustomTestStringConvertible {
+        let testDescription: String
+        let change: @Sendable (inout BlockReference) -> Void
+
+        init(_ what: String, _ change: @escaping @Sendable (inout BlockReference) -> Void) {
+            testDescription = what
+            self.change = change
+        }
+    }
+
+    static let lies: [Lie] = [
+        Lie("a segment that was never announced") { $0.segment = 4 },
+        Lie("a range beyond its segment") { $0.length = 1 << 31 },
+        Lie("a range that begins beyond it") { $0.offset = 1 << 30 },
+        Lie("a range that overflows") { $0.offset = .max },
+        Lie("block 0") { $0.block = BlockID(0) },
+        Lie("the arena of the cache") { $0.arena = .results },
+    ]
+
+    @Test(arguments: lies) func aForgedReferenceEndsTheSessionAndTheJobIsDoneByAnother(lie: Lie) {
+        var stack = Stack()
+        stack.hireAll()
+        let liar = stack.worker(.download)
+        let client = stack.connect()
+        let token = stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        let fetch = stack.held(.fetch)[0]
+        var reference = stack.block(of: liar)
+        lie.change(&reference)
+        stack.finish(
+            fetch,
+            .fetched(FetchedBody(reference: reference, httpStatus: 200, effectiveURL: "")))
+        #expect(stack.expelled.map(\.0) == [liar])
+        #expect(stack.expelled.first?.1.code == .protocolViolation)
+        stack.hire(.download)
+        #expect(stack.held(.fetch).map(\.job.attempt) == [2])
+        stack.finishAll()
+        #expect(stack.image(token) != nil)
+        #expect(stack.isAtRest)
+    }
+
+    @Test func aBlockThatIsInUseCannotBeHandedOverAgain() {
+        var stack = Stack()
+        stack.hireAll()
+        let liar = stack.worker(.download)
+        let client = stack.connect()
+        for name in ["a", "b"] {
+            stack.load(.picture(name, size: nil, .fromLoaderOnly), by: client)
+        }
+        let body = stack.success(stack.held(.fetch)[0])
+        stack.finish(stack.held(.fetch)[0], body)
+        stack.finish(stack.held(.fetch)[0], body)
+        #expect(stack.expelled.map(\.0) == [liar])
+        stack.hire(.download)
+        stack.finishAll()
+        #expect(stack.isAtRest)
+    }
+
+    @Test func theProducerIsFilledInWhateverTheWorkerClaims() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        let fetch = stack.held(.fetch)[0]
+        var reference = stack.block(of: fetch.worker)
+        reference.producer = BlockReference.Producer(
+            kind: .cache, incarnation: Incarnation(Identifier128(high: 0, low: 0)))
+        stack.finish(
+            fetch,
+            .fetched(FetchedBody(reference: reference, httpStatus: 200, effectiveURL: "")))
+        let producer = stack.held(.decode).first?.job.work.input?.producer
+        #expect(producer?.kind == .download)
+        #expect(producer?.incarnation == stack.workers[fetch.worker]?.incarnation)
+        stack.finishAll()
+        #expect(stack.isAtRest)
+    }
+
+    @Test func anotherJobsOutcomeEndsTheSession() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        let liar = stack.worker(.download)
+        stack.finish(.fetch, .miss)
+        #expect(stack.expelled.map(\.0) == [liar])
+    }
+
+    @Test func pixelsThatDoNotFitTheirBlockEndTheSession() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        stack.load(.picture("a", size: 5, .fromLoaderOnly), by: client)
+        stack.finish(.fetch)
+        let decode = stack.held(.decode)[0]
+        guard case .decoded(var image) = stack.success(decode) else {
+            Issue.record("a decode answers with pixels")
+            return
+        }
+        image.pixels?.layout.stride = 121
+        stack.finish(decode, .decoded(image))
+        #expect(stack.expelled.map(\.0) == [decode.worker])
+    }
+
+    @Test func pixelsThatNobodyWantedEndTheSession() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        stack.finish(.fetch)
+        let decode = stack.held(.decode)[0]
+        let info = ImageInfo(format: .png, size: PixelSize(width: 1, height: 1))
+        let pixels = DecodedImage.Pixels(
+            reference: stack.block(of: decode.worker),
+            layout: PixelLayout(bands: .rgb, size: info.size, stride: 3))
+        stack.finish(decode, .decoded(DecodedImage(info: info, pixels: pixels)))
+        #expect(stack.expelled.map(\.0) == [decode.worker])
+    }
+
+    @Test func aBodyOverTheLimitEndsTheSession() {
+        var stack = Stack { $0.bodyBytesMax = 999 }
+        stack.hireAll()
+        let client = stack.connect()
+        stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        let liar = stack.worker(.download)
+        stack.finish(.fetch)
+        #expect(stack.expelled.map(\.0) == [liar])
+    }
+
+    @Test func anOutcomeThatIsNotAcceptedIsReleasedAtOnce() {
+        var stack = Stack()
+        stack.hireAll()
+        let worker = stack.worker(.download)
+        for (job, attempt) in [(JobID(77), UInt32(1)), (JobID(1), 5)] {
+            let body = FetchedBody(
+                reference: stack.block(of: worker), httpStatus: 200, effectiveURL: "")
+            stack.send(
+                .outcome(
+                    worker,
+                    JobOutcome(
+                        id: job, attempt: attempt, result: .fetched(body), workMicroseconds: 1)))
+            #expect(stack.actions == [.release(worker, [body.reference.block])])
+        }
+        #expect(stack.isAtRest)
+    }
+
+    @Test func aRepeatedOutcomeDoesNotFreeABlockThatIsRead() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let token = stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        let fetch = stack.held(.fetch)[0]
+        let body = stack.success(fetch)
+        stack.finish(fetch, body)
+        stack.finish(fetch, body)
+        #expect(stack.actions == [])
+        stack.finishAll()
+        #expect(stack.image(token) != nil)
+        #expect(stack.isAtRest)
+    }
+
+    @Test func aSegmentInUseCannotBeClosed() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let worker = stack.worker(.download)
+        stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        stack.finish(.fetch)
+        let segment = SegmentAnnouncement(arena: .stage, number: 0, size: 1 << 30)
+        stack.send(.segmentsClosed(worker, [segment]))
+        #expect(stack.expelled.map(\.0) == [worker])
+    }
+
+    @Test func segmentsOpenAndCloseAndAreBounded() throws {
+        var ledger = BlockLedger(segmentsMax: 2)
+        let (worker, cache) = (WorkerID(1), WorkerID(2))
+        let life = Incarnation(Identifier128(high: 1, low: 1))
+        ledger.join(worker, BlockReference.Producer(kind: .decode, incarnation: life))
+        ledger.join(cache, BlockReference.Producer(kind: .cache, incarnation: life))
+        func segment(_ number: UInt32, _ arena: ArenaName = .stage, size: UInt64 = 64)
+            -> SegmentAnnouncement
+        {
+            SegmentAnnouncement(arena: arena, number: number, size: size)
+        }
+        func expectViolation(_ change: (inout BlockLedger) throws(ImageError) -> Void) {
+            #expect(throws: ImageError.self) {
+                var copy = ledger
+                try change(&copy)
+            }
+        }
+        try ledger.open([segment(0), segment(1)], of: worker)
+        expectViolation { ledger throws(ImageError) in try ledger.open([segment(2)], of: worker) }
+        try ledger.close([segment(0)], of: worker)
+        expectViolation { ledger throws(ImageError) in try ledger.close([segment(0)], of: worker) }
+        expectViolation { ledger throws(ImageError) in try ledger.open([segment(1)], of: worker) }
+        expectViolation { ledger throws(ImageError) in
+            try ledger.open([segment(5, size: 0)], of: worker)
+        }
+        expectViolation { ledger throws(ImageError) in
+            try ledger.open([segment(5, .results)], of: worker)
+        }
+        try ledger.open([segment(0, .results), segment(0)], of: cache)
+    }
+
+    @Test func theLastHoldAndOnlyTheLastFreesABlock() throws {
+        var ledger = BlockLedger(segmentsMax: 2)
+        let worker = WorkerID(1)
+        let life = Incarnation(Identifier128(high: 1, low: 1))
+        ledger.join(worker, BlockReference.Producer(kind: .decode, incarnation: life))
+        try ledger.open([SegmentAnnouncement(arena: .stage, number: 0, size: 64)], of: worker)
+        let reference = BlockReference(segment: 0, offset: 0, length: 64, block: BlockID(1))
+        let checked = try ledger.check(reference, from: worker, in: .stage)
+        #expect(checked.producer?.kind == .decode)
+        let block = ledger.take(checked, from: worker)
+        ledger.hold(block)
+        #expect(ledger.liveBlocks(of: .decode) == 1)
+        let drops = [ledger.drop(block), ledger.drop(block), ledger.drop(block)]
+        #expect(drops == [false, true, false], "a second release is ignored")
+        #expect(ledger.liveBlocks == 0)
+        let again = ledger.take(checked, from: worker)
+        ledger.leave(worker)
+        let isLast = ledger.drop(again)
+        #expect(!isLast, "what was lost is nobody's")
+        #expect(ledger.liveBlocks == 0)
+    }
+}

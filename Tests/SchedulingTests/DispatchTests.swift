@@ -1,0 +1,163 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Scheduling
+
+struct DispatchTests {
+    private func fetches(_ stack: Stack) -> [String] {
+        stack.held(.fetch).compactMap {
+            guard case .fetch(let work) = $0.job.work else { return nil }
+            return String(work.url.dropFirst("http://example.org/".count).prefix(1))
+        }
+    }
+
+    @Test func aWorkerGetsNoMoreThanItsCreditAndMoreWhenItGrows() {
+        var stack = Stack()
+        let worker = stack.hire(.download, credit: 2)
+        let client = stack.connect()
+        for name in ["a", "b", "c", "d"] {
+            stack.load(.picture(name, size: nil, .fromLoaderOnly), by: client)
+        }
+        #expect(fetches(stack) == ["a", "b"])
+        stack.workers[worker]?.window += 1
+        stack.send(.credit(worker, 1))
+        #expect(fetches(stack) == ["a", "b", "c"])
+        stack.finish(stack.held(.fetch)[0])
+        #expect(fetches(stack) == ["b", "c", "d"], "an outcome gives its place back")
+        #expect(stack.scheduler.report.workers.first?.jobs == 3)
+        #expect(stack.scheduler.report.queued[.decode] == 1)
+        #expect(stack.faults == [])
+    }
+
+    @Test func higherClassesGoFirstAndEqualsInOrderOfArrival() {
+        var stack = Stack()
+        let client = stack.connect()
+        for (name, option) in [
+            ("a", RequestOptions.lowPriority), ("b", []), ("c", .highPriority), ("d", []),
+            ("e", .highPriority), ("f", [.highPriority, .lowPriority]),
+        ] {
+            stack.load(.picture(name, size: nil, [.fromLoaderOnly, option]), by: client)
+        }
+        stack.hire(.download)
+        var order: [String] = []
+        while let next = stack.held(.fetch).first {
+            order += fetches(stack)
+            stack.finish(next)
+        }
+        #expect(order == ["c", "e", "f", "b", "d", "a"])
+        #expect(stack.faults == [])
+    }
+
+    @Test func whatEndsARequestComesBeforeWhatBeginsOne() {
+        var stack = Stack()
+        for kind in [WorkerKind.download, .decode, .transform] { stack.hire(kind, credit: 4) }
+        let client = stack.connect()
+        stack.load(.picture("b"), by: client)
+        stack.load(.picture("a", size: 5, .fromLoaderOnly), by: client)
+        stack.run(.fetch, .decode, .transform)
+        stack.hire(.cache)
+        var order: [String] = []
+        while let next = stack.held(.store).first ?? stack.held(.query).first {
+            switch next.job.work {
+            case .store(let work): order.append(work.delivers ? "deliver" : "store original")
+            default: order.append("query")
+            }
+            stack.finish(next)
+        }
+        #expect(order == ["deliver", "store original", "query"])
+    }
+
+    @Test func theWorkerWithTheMostRoomIsChosenAndEqualsTakeTurns() {
+        var stack = Stack()
+        let small = stack.hire(.download, credit: 1)
+        let large = stack.hire(.download, credit: 3)
+        let client = stack.connect()
+        for name in ["a", "b", "c", "d"] {
+            stack.load(.picture(name, size: nil, .fromLoaderOnly), by: client)
+        }
+        #expect(stack.held(.fetch).map(\.worker) == [large, large, small, large])
+        #expect(stack.faults == [])
+    }
+
+    @Test func aDrainingWorkerGetsNothingNew() {
+        var stack = Stack()
+        let first = stack.hire(.download, credit: 4)
+        let client = stack.connect()
+        stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        stack.send(.workerDraining(first))
+        stack.load(.picture("b", size: nil, .fromLoaderOnly), by: client)
+        #expect(fetches(stack) == ["a"])
+        let second = stack.hire(.download)
+        #expect(stack.held(.fetch).last?.worker == second)
+        #expect(stack.scheduler.report.workers.first?.isDraining == true)
+        #expect(stack.faults == [])
+    }
+
+    @Test func aSecondCacheIsRefused() {
+        var stack = Stack()
+        stack.hire(.cache)
+        let second = stack.hire(.cache)
+        #expect(stack.expelled.map(\.0) == [second])
+        #expect(stack.scheduler.report.workers.count == 1)
+    }
+
+    @Test func jobsCarryTheTimeThatIsLeftAndNoMoreThanTheStagePermits() {
+        var stack = Stack { $0.jobMilliseconds.decode = 700 }
+        stack.hire(.download)
+        let client = stack.connect()
+        stack.load(.picture("a", size: 5, .fromLoaderOnly), by: client)
+        #expect(stack.held(.fetch)[0].job.millisecondsLeft == 30_000)
+        stack.now = stack.now.adding(milliseconds: 1_000)
+        stack.finish(.fetch)
+        stack.hire(.decode)
+        #expect(stack.held(.decode)[0].job.millisecondsLeft == 700)
+        stack.load(.picture("b", size: 5, .fromLoaderOnly), by: client)
+        #expect(stack.held(.fetch)[0].job.millisecondsLeft == 30_000)
+        #expect(stack.faults == [])
+    }
+
+    @Test func aWorkerThatOverstaysIsToldToStopAndThenLosesItsSession() {
+        var stack = Stack {
+            $0.jobMilliseconds.fetch = 1_000
+            $0.attemptsMax = 2
+        }
+        let first = stack.hire(.download)
+        let client = stack.connect()
+        let token = stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        stack.pass(milliseconds: 1_499)
+        #expect(stack.allHeld[0].isCancelled == false)
+        stack.pass(milliseconds: 1)
+        #expect(stack.allHeld[0].isCancelled)
+        stack.pass(milliseconds: 1_499)
+        #expect(stack.expelled.isEmpty)
+        let second = stack.hire(.download)
+        stack.pass(milliseconds: 1)
+        #expect(stack.expelled.map(\.0) == [first])
+        #expect(stack.held(.fetch).map(\.worker) == [second], "another worker tries")
+        #expect(stack.held(.fetch).first?.job.attempt == 2)
+        // This one answers when it is told to stop.
+        stack.pass(milliseconds: 1_500)
+        let late = stack.allHeld[0]
+        stack.finish(late, .failed(ImageError(.cancelled, "stopped")))
+        #expect(stack.error(token) == .deadlineExceeded)
+        #expect(stack.isAtRest)
+    }
+
+    @Test func nextDeadlineIsThatOfTheFirstWhoWaits() {
+        var stack = Stack()
+        let client = stack.connect()
+        #expect(stack.scheduler.nextDeadline == nil)
+        func image(_ name: String, _ milliseconds: Int) -> ImageRequest {
+            .picture(name).with { $0.timeoutMilliseconds = milliseconds }
+        }
+        stack.load(image("a", 500), by: client)
+        let first = stack.load(image("b", 200), by: client)
+        #expect(stack.scheduler.nextDeadline == stack.now.adding(milliseconds: 200))
+        stack.send(.cancel(client, first))
+        #expect(stack.scheduler.nextDeadline == stack.now.adding(milliseconds: 500))
+        stack.pass(milliseconds: 500)
+        #expect(stack.scheduler.nextDeadline == nil)
+        #expect(stack.isAtRest)
+    }
+}

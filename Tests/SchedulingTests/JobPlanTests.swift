@@ -1,0 +1,82 @@
+import ImageModel
+import Testing
+
+@testable import Scheduling
+
+struct JobPlanTests {
+    /// A request and the stages that it goes through unless one of the first finds the image.
+    struct Case: CustomTestStringConvertible {
+        let what: String
+        let image: ImageRequest
+        var isDistrustful = false
+        let stages: [JobPlan.Stage]
+        var testDescription: String { what }
+    }
+
+    static let cases: [Case] = [
+        Case(
+            what: "a thumbnail", image: .picture(size: 5),
+            stages: [
+                .queryResult, .queryOriginal, .fetch, .decode, .transform, .storeOriginal, .deliver,
+            ]),
+        Case(
+            what: "the original", image: .picture(),
+            stages: [.queryResult, .fetch, .decode, .deliver]),
+        Case(
+            what: "facts", image: .picture().with { $0.infoOnly = true },
+            stages: [.queryResult, .fetch, .decode, .storeOriginal]),
+        Case(
+            what: "from loader only", image: .picture(size: 5, .fromLoaderOnly),
+            stages: [.fetch, .decode, .transform, .storeOriginal, .deliver]),
+        Case(
+            what: "from cache only", image: .picture(size: 5, .fromCacheOnly),
+            stages: [
+                .queryResult, .queryOriginal, .decode, .transform, .storeOriginal, .deliver,
+            ]),
+        Case(
+            what: "from nowhere", image: .picture(size: 5, [.fromCacheOnly, .fromLoaderOnly]),
+            stages: [.decode, .transform, .storeOriginal, .deliver]),
+        Case(
+            what: "no query of the result",
+            image: .picture(size: 5).with { $0.queryCacheTypes = .none },
+            stages: [.queryOriginal, .fetch, .decode, .transform, .storeOriginal, .deliver]),
+        Case(
+            what: "no query of the original",
+            image: .picture(size: 5).with { $0.originalQueryCacheTypes = .none },
+            stages: [.queryResult, .fetch, .decode, .transform, .storeOriginal, .deliver]),
+        Case(
+            what: "the original is not kept",
+            image: .picture(size: 5).with { $0.originalStoreCacheTypes = .none },
+            stages: [.queryResult, .queryOriginal, .fetch, .decode, .transform, .deliver]),
+        Case(
+            what: "memory only, which is not trusted",
+            image: .picture().with { $0.queryCacheTypes = .memory }, isDistrustful: true,
+            stages: [.fetch, .decode, .deliver]),
+    ]
+
+    private static let all: [JobPlan.Stage] = [
+        .queryResult, .queryOriginal, .fetch, .decode, .transform, .storeOriginal, .deliver,
+    ]
+
+    @Test(arguments: cases) func optionsSkipStages(row: Case) {
+        let plan = JobPlan(row.image, distrustsMemory: row.isDistrustful)
+        #expect(Self.all.filter { plan.includes($0) } == row.stages)
+    }
+
+    @Test(arguments: cases) func waysAreTriedInTheirOrderAndOnce(row: Case) {
+        var ways = JobPlan(row.image, distrustsMemory: row.isDistrustful).ways
+        var tried: [JobPlan.Stage] = []
+        while let way = ways.next() { tried.append(way) }
+        #expect(tried == row.stages.filter { $0.rawValue <= JobPlan.Stage.fetch.rawValue })
+    }
+
+    @Test func skippedWaysAreNotTried() {
+        var ways = JobPlan(.picture(size: 5), distrustsMemory: false).ways
+        ways.skip(past: .queryOriginal)
+        let first = ways.next()
+        ways.skip(past: .fetch)
+        let second = ways.next()
+        #expect(first == .fetch)
+        #expect(second == nil)
+    }
+}

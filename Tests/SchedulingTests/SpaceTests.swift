@@ -1,0 +1,122 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Scheduling
+
+struct SpaceTests {
+    private func loader(_ name: String) -> ImageRequest {
+        .picture(name, size: 5, .fromLoaderOnly).with { $0.originalStoreCacheTypes = .none }
+    }
+
+    /// Two decoded pictures, of which the second found no space, and a block that is in use.
+    private func stackWithAParkedDecode() -> (Stack, Token) {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        stack.load(loader("a"), by: client)
+        stack.run(.fetch, .decode)
+        let token = stack.load(loader("b"), by: client)
+        stack.finish(.fetch)
+        stack.fail(.decode, .arenaFull)
+        return (stack, token)
+    }
+
+    @Test func aJobWithoutSpaceTriesAgainAfterARelease() {
+        var (stack, token) = stackWithAParkedDecode()
+        #expect(stack.held(.decode).isEmpty)
+        #expect(stack.scheduler.report.queued[.decode] == 1)
+        stack.finish(.transform)
+        #expect(stack.held(.decode).map(\.job.attempt) == [2], "the pixels of the first are free")
+        stack.finishAll()
+        #expect(stack.image(token) != nil)
+        #expect(stack.isAtRest)
+    }
+
+    @Test func aJobWithoutSpaceTriesAgainAfterATenthOfASecond() {
+        var (stack, token) = stackWithAParkedDecode()
+        #expect(stack.scheduler.nextDeadline == stack.now.adding(milliseconds: 100))
+        stack.pass(milliseconds: 99)
+        #expect(stack.held(.decode).isEmpty)
+        stack.pass(milliseconds: 1)
+        #expect(stack.held(.decode).count == 1)
+        stack.finishAll()
+        #expect(stack.image(token) != nil)
+        #expect(stack.isAtRest)
+    }
+
+    @Test func aReleaseOfAnotherKindOfWorkerIsNoSpace() {
+        var (stack, _) = stackWithAParkedDecode()
+        let client = stack.connect()
+        stack.load(loader("c"), by: client)
+        let fetch = stack.held(.fetch)[0]
+        stack.finish(fetch)
+        stack.fail(.decode, .badImageData)
+        #expect(stack.held(.decode).isEmpty)
+        stack.pass(milliseconds: 100)
+        stack.finishAll()
+        #expect(stack.isAtRest)
+    }
+
+    @Test func withNothingThatCouldBecomeFreeTheRequestIsBusyAtOnce() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let token = stack.load(loader("a"), by: client)
+        stack.finish(.fetch)
+        stack.fail(.decode, .arenaFull)
+        #expect(stack.error(token) == .busy)
+        #expect(stack.counters.refusedBusy == 1)
+        #expect(stack.isAtRest)
+    }
+
+    @Test func aParkedJobEndsWithTheDeadlineOfItsRequest() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        stack.load(loader("a"), by: client)
+        stack.run(.fetch, .decode)
+        let token = stack.load(loader("b").with { $0.timeoutMilliseconds = 30 }, by: client)
+        stack.finish(.fetch)
+        stack.fail(.decode, .arenaFull)
+        stack.pass(milliseconds: 30)
+        #expect(stack.error(token) == .deadlineExceeded)
+        stack.finishAll()
+        #expect(stack.isAtRest)
+    }
+
+    @Test func anOriginalWithoutSpaceIsNotStored() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let token = stack.load(.picture("a", size: 5, .fromLoaderOnly), by: client)
+        stack.run(.fetch, .decode)
+        stack.fail(.store, .arenaFull)
+        #expect(stack.scheduler.report.queued[.store] == nil)
+        stack.finishAll()
+        #expect(stack.image(token) != nil)
+        #expect(stack.isAtRest)
+    }
+
+    @Test func aFullCacheIsBusyUnlessClientsCanLetGoOfSomething() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let poor = stack.load(loader("a"), by: client)
+        stack.run(.fetch, .decode, .transform)
+        stack.fail(.store, .arenaFull)
+        #expect(stack.error(poor) == .busy)
+
+        let block = stack.publish("http://example.org/big.jpg", length: 1 << 20).block
+        stack.load(.picture("big"), by: client)
+        stack.evict(block)
+        let rich = stack.load(loader("b"), by: client)
+        stack.run(.fetch, .decode, .transform)
+        stack.fail(.store, .arenaFull)
+        #expect(stack.reply(rich) == nil)
+        stack.release(0, by: client)
+        stack.finish(.store)
+        #expect(stack.image(rich) != nil)
+        #expect(stack.isAtRest)
+    }
+}

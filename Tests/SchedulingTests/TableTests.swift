@@ -1,0 +1,128 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Scheduling
+
+struct TableTests {
+    @Test func aSlotIsUsedAgainAndAnOldIdFindsNothing() {
+        var table = SlotTable<String>()
+        let first = table.insert("a")
+        let second = table.insert("b")
+        let removed = [table.remove(first), table.remove(first)]
+        #expect(removed == ["a", nil])
+        let third = table.insert("c")
+        #expect(!table.contains(first))
+        #expect(table[third] == "c")
+        #expect(table.ids == [third, second])
+        #expect(table.count == 2)
+    }
+
+    @Test func aHeapGivesTheSmallestFirst() {
+        var random = SplitMix(seed: 1)
+        var heap = Heap<Int>()
+        let numbers = (0..<500).map { _ in Int.random(in: 0..<100, using: &random) }
+        for number in numbers { heap.push(number) }
+        heap.keep { $0 % 3 != 0 }
+        var sorted: [Int] = []
+        while let next = heap.pop() { sorted.append(next) }
+        #expect(sorted == numbers.filter { $0 % 3 != 0 }.sorted())
+    }
+
+    @Test func firstInFirstOut() {
+        var fifo = Fifo<Int>()
+        var taken: [Int] = []
+        for number in 0..<200 {
+            fifo.append(number)
+            if number % 2 == 1, let next = fifo.popFirst() { taken.append(next) }
+        }
+        #expect(fifo.count == 100)
+        fifo.keep { $0 % 10 == 0 }
+        while let next = fifo.popFirst() { taken.append(next) }
+        #expect(taken == Array(0..<100) + stride(from: 100, to: 200, by: 10))
+        #expect(fifo.first == nil)
+    }
+
+    @Test func seatsAreUsedAgain() {
+        var list = SeatList<String>()
+        let first = list.join("a")
+        let second = list.join("b")
+        list.leave(first)
+        let third = list.join("c")
+        #expect(third == first)
+        #expect(list.members == ["c", "b"])
+        list[second] = "d"
+        #expect(list.count == 2)
+        #expect(list[second] == "d")
+    }
+
+    @Test func waitersAreAsUrgentAsTheMostUrgent() {
+        var list = WaiterList<Int>()
+        func urgency(_ priority: Priority, _ deadline: UInt64) -> Urgency {
+            Urgency(priority: priority, deadline: Instant(nanoseconds: deadline))
+        }
+        #expect(list.urgency == .none)
+        let low = list.join(1, urgency(.low, 90))
+        let high = list.join(2, urgency(.high, 10))
+        #expect(list.urgency == urgency(.high, 90))
+        list.update(low, urgency(.normal, 50))
+        #expect(list.urgency == urgency(.high, 50))
+        list.leave(high)
+        #expect(list.urgency == urgency(.normal, 50))
+        list.leave(low)
+        #expect(list.urgency == .none)
+    }
+
+    @Test func theLongestDeadlineIsFoundAgainWhenManyLeave() {
+        var list = WaiterList<Int>()
+        let seats = (1...1_000).map { number in
+            list.join(
+                number,
+                Urgency(priority: .normal, deadline: Instant(nanoseconds: UInt64(number))))
+        }
+        for (number, seat) in zip(1...1_000, seats).reversed() {
+            let longest = list.urgency.deadline.nanoseconds
+            #expect(longest >= UInt64(number), "never shorter than somebody's")
+            if number <= 16 { #expect(longest == UInt64(number)) }
+            list.leave(seat)
+        }
+    }
+
+    @Test func aQueueForgetsEntriesThatMoved() {
+        var queue = StageQueue()
+        var tickets: [JobID: StageQueue.Ticket] = [:]
+        for number in 1...100 {
+            let job = JobID(UInt64(number))
+            tickets[job] = queue.enter(job, .low, rank: 2, inFront: false)
+        }
+        for _ in 0..<3 {
+            for (job, ticket) in tickets.sorted(by: { $0.key < $1.key }) {
+                tickets[job] = queue.move(job, ticket, to: .high)
+            }
+        }
+        #expect(queue.wantsSweep)
+        queue.sweep { tickets[$0.job] == $0.ticket }
+        #expect(!queue.wantsSweep)
+        let first = queue.pop()
+        #expect(first?.job == JobID(1))
+    }
+
+    @Test func anIndexOfHitsStaysBoundedWhateverIsPublished() {
+        var index = HitIndex(entriesMax: 10)
+        let info = ImageInfo(format: .png, size: PixelSize(width: 1, height: 1))
+        let now = Instant(nanoseconds: 0)
+        for number in 1...10_000 {
+            let reference = BlockReference(
+                arena: .results, segment: 0, offset: 0, length: 1, block: BlockID(UInt64(number)))
+            let notice = StoredNotice(
+                key: "k\(number % 13)", reference: reference, info: info,
+                expiresInMilliseconds: nil)
+            index.insert(notice, reference, at: now)
+            if number % 3 == 0 { index.remove(BlockID(UInt64(number))) }
+        }
+        #expect(index.count <= 10)
+        #expect(index.entry(for: "k\(10_000 % 13)", at: now)?.reference.block == BlockID(10_000))
+        index.removeAll()
+        #expect(index.count == 0)
+    }
+}
