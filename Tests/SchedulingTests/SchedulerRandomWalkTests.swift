@@ -24,6 +24,16 @@ struct SchedulerRandomWalkTests {
         }
     }
 
+    @Test(arguments: 0..<4)
+    func withAnHonestCacheNoURLIsFetchedTwice(part: Int) {
+        for seed in stride(from: part, to: 200, by: 4) {
+            var walk = HonestWalk(seed: UInt64(seed))
+            for _ in 0..<300 { walk.step() }
+            walk.comeToRest()
+            if let fault = walk.stack.faults.first { Issue.record("seed \(seed): \(fault)") }
+        }
+    }
+
     private func walk(seed: Int, steps: Int, auditEvery: Int) {
         var walk = Walk(seed: UInt64(seed))
         for step in 0..<steps {

@@ -1,0 +1,78 @@
+import ImageModel
+import Messages
+
+@testable import Scheduling
+
+/// A random walk with a cache that keeps what it is given and says what it had when it was asked,
+/// however late the answer comes, and without losses, lies and cancels: then no URL may ever be
+/// fetched twice (DESIGN §3: there is no gap between fetch and store).
+struct HonestWalk {
+    var stack: Stack
+    var random: SplitMix
+    /// Keys on disk.
+    private var stored: Set<String> = []
+    /// What a query would find, as of the moment in which the cache got it.
+    private var found: [JobID: Bool] = [:]
+    let client: ClientID
+
+    init(seed: UInt64) {
+        random = SplitMix(seed: seed)
+        stack = Stack()
+        client = stack.connect()
+        for kind in WorkerKind.workers {
+            stack.hire(kind, credit: Int.random(in: 1...6, using: &random))
+        }
+    }
+
+    mutating func step() {
+        if random.oneIn(4) { load() } else { finish() }
+        look()
+    }
+
+    mutating func comeToRest() {
+        while !stack.allHeld.isEmpty {
+            finish()
+            look()
+        }
+        if !stack.isAtRest { stack.fault("something is left") }
+        for (url, count) in stack.gets where count > 1 {
+            stack.fault("\(url) was fetched \(count) times")
+        }
+    }
+
+    /// Queries that the cache has just been given.
+    private mutating func look() {
+        for held in stack.held(.query) where found[held.job.id] == nil {
+            guard case .query(let work) = held.job.work else { continue }
+            found[held.job.id] = stored.contains(work.key)
+        }
+    }
+
+    private mutating func load() {
+        let name = "p\(Int.random(in: 0...5, using: &random))"
+        var request = ImageRequest.picture(
+            name, size: random.oneIn(3) ? nil : Int.random(in: 1...3, using: &random))
+        if random.oneIn(4) { request.output.format = .webp }
+        if random.oneIn(9) { request = ImageRequest.picture(name).with { $0.infoOnly = true } }
+        if random.oneIn(5) { request.options.insert(.waitStoreCache) }
+        if random.oneIn(5) { request.options.insert(.highPriority) }
+        if random.oneIn(5) { request.options.insert(.fromCacheOnly) }
+        if random.oneIn(5) { request.queryCacheTypes = .disk }
+        if random.oneIn(5) { request.originalQueryCacheTypes = .all }
+        stack.load(request, by: client)
+    }
+
+    private mutating func finish() {
+        guard let held = stack.allHeld.randomElement(using: &random) else { return }
+        switch held.job.work {
+        case .query(let work):
+            let isHit = found.removeValue(forKey: held.job.id) ?? stored.contains(work.key)
+            stack.finish(held, isHit ? stack.hit(held) : .miss)
+        case .store(let work):
+            if let key = work.key, work.tiers.contains(.disk) { stored.insert(key) }
+            stack.finish(held)
+        default:
+            stack.finish(held)
+        }
+    }
+}
