@@ -153,6 +153,7 @@ import Testing
     func theOriginalIsNotChanged(_ arguments: [String]) {
         #expect(complaint(["u", "--original"]) == nil)
         #expect(complaint(["u", "--original"] + arguments)?.hasPrefix("--original is") == true)
+        #expect(complaint(["u", "--info"] + arguments)?.hasPrefix("--info is") == true)
     }
 
     @Test func aRequestHasALimitedNumberOfSteps() {

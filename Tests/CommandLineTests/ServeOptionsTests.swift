@@ -1,6 +1,7 @@
 import Linux
 import Messages
 import Supervision
+import TestKit
 import Testing
 
 @testable import imagebus_cli
@@ -76,6 +77,27 @@ import Testing
         #expect(
             decode?.arguments
                 == ["--runtime-dir", "/r", "--log-level", "info", "--log-format", "text"])
+    }
+
+    @Test func theCoordinatorHasTheKeyOfTheCache() throws {
+        let folder = TestKit.TemporaryDirectory()
+        let options = try options(["--cache-dir", folder.file("a/b"), "--runtime-dir", "/r"])
+        let key = SecretFile.prepare(options)
+        #expect(key == folder.file("a/b/identity.key"))
+        let coordinator = options.children(programs: "/p", secretFile: key)[0]
+        #expect(coordinator.kind == .coordinator)
+        #expect(
+            coordinator.arguments.suffix(2) == ["--secret-file", folder.file("a/b/identity.key")])
+        var alone = options
+        alone.only = .coordinator
+        #expect(SecretFile.prepare(alone) == nil)
+    }
+
+    @Test func withoutADirectoryTheCacheIsInMemoryOnly() throws {
+        let options = try options(["--memory-only", "--runtime-dir", "/r"], [:])
+        let cache = options.children(programs: "/p").first { $0.kind == .cache }
+        #expect(cache?.arguments.contains("--cache-dir") == false)
+        #expect(SecretFile.prepare(options) == nil)
     }
 
     @Test func withoutAHomeTheCacheNeedsAPlace() {

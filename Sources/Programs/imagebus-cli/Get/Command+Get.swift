@@ -12,8 +12,8 @@ extension Command {
         ],
         notes: """
             Without -o nothing is written but one line about the image. Without steps, --format and
-            --quality the image comes as its source has it. --mode belongs to the --resize before it,
-            or to the next one where there is none before it without a mode; the default is fit.
+            --quality the image comes as its source has it. --mode belongs to the --resize before
+            it, or to the next one where none before it is without a mode; the default is fit.
 
             get uses the stack that runs in the runtime directory. Where none runs, and no endpoint
             is named, it starts a private one and ends it again; --allow-private-networks and
@@ -22,7 +22,7 @@ extension Command {
         examples: [
             ("imagebus get https://example.com/photo.jpg -o photo.jpg", "the image as it is"),
             (
-                "imagebus get https://example.com/photo.jpg --resize 512x512 --format webp -o a.webp",
+                "imagebus get https://example.com/a.jpg --resize 512x512 --format webp -o a.webp",
                 "inside 512x512 pixels, as WebP"
             ),
             (
@@ -41,7 +41,7 @@ extension Command {
         OptionDefinition("quality", value: "0..100", "of lossy formats (80)"),
         OptionDefinition("lossless", "WebP without loss"),
         OptionDefinition("original", "the source's bytes; no steps, no format"),
-        OptionDefinition("info", "only format and size of the result"),
+        OptionDefinition("info", "only the source's format and size; no steps, no format"),
         OptionDefinition("json", "one JSON object; with -o - it goes to stderr"),
         OptionDefinition(
             "progress", value: "WHEN", "auto, bar or none (auto: on a terminal)"),

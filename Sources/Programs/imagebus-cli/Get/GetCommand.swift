@@ -42,7 +42,10 @@ enum GetCommand {
         guard !image.isMiss else { return }
         switch target {
         case .none: break
-        case .file(let path): try OutputFile.write(image, to: path)
+        case .file(let path):
+            try image.withBytes { (bytes) throws(ImageError) in
+                try OutputFile.write(bytes, to: path)
+            }
         case .standardOutput:
             do throws(Errno) {
                 try image.withBytes { (bytes) throws(Errno) in

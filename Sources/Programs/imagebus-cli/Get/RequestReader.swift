@@ -21,9 +21,9 @@ enum RequestReader {
         request.options = try options(read)
         try applyContext(read, to: &request)
         if let limit = try read.parsed("timeout", timeout) { request.timeoutMilliseconds = limit }
-        guard !read.isSet("original") || request.wantsOriginal else {
+        for name in ["original", "info"] where read.isSet(name) && !request.wantsOriginal {
             throw UsageError(
-                "--original is the source as it is: leave out steps, --format, --quality and "
+                "--\(name) is about the source as it is: leave out steps, --format, --quality and "
                     + "--lossless")
         }
         return request

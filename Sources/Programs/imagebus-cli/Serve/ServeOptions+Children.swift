@@ -10,18 +10,19 @@ extension ServeOptions {
         kinds.map { kind in
             ChildSpecification(
                 kind: kind, program: "\(directory)/\(ChildSpecification.programName(kind))",
-                arguments: ["--runtime-dir", runtimeDirectory] + log.arguments + arguments(of: kind)
-            )
+                arguments: ["--runtime-dir", runtimeDirectory] + log.arguments
+                    + arguments(of: kind, secretFile: secretFile))
         }
     }
 
-    private func arguments(of kind: WorkerKind) -> [String] {
+    private func arguments(of kind: WorkerKind, secretFile: String?) -> [String] {
         switch kind {
+        case .coordinator: option("--secret-file", secretFile)
         case .download: network.arguments
         case .cache:
             option("--cache-dir", cacheDirectory) + option("--memory-limit", memoryLimit)
                 + option("--disk-limit", diskLimit)
-        case .coordinator, .decode, .transform: []
+        case .decode, .transform: []
         }
     }
 

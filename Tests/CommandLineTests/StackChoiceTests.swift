@@ -1,0 +1,59 @@
+import ImageModel
+import Linux
+import Messages
+import SharedArena
+import Supervision
+import TestKit
+import Testing
+
+@testable import imagebus_cli
+
+@Suite struct StackChoiceTests {
+    private let folder = TestKit.TemporaryDirectory()
+
+    private func options(_ arguments: [String]) throws -> StackOptions {
+        let environment = ["HOME": "/home/a"]
+        let read = try OptionReader.read(
+            ["--runtime-dir", folder.file("bus")] + arguments, Command.get.definitions,
+            environment: environment)
+        return try StackOptions(read, environment: environment)
+    }
+
+    @Test func whereNobodyServesAStackOfItsOwnIsStarted() throws {
+        #expect(try StackChoice.choose(options([])) == .none)
+    }
+
+    @Test func whoeverHoldsTheLockIsWaitedFor() throws {
+        let memory = try Linux.TemporaryDirectory(in: "/dev/shm")
+        let directory = try RuntimeDirectory(
+            root: folder.file("bus"), kinds: [.coordinator], sharedMemory: memory.path)
+        let paths = directory.paths
+        #expect(try StackChoice.choose(options([])) == .running(paths))
+        #expect(try StackChoice.choose(options(["--private"])) == .none)
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test func aWorkersSupervisorIsNoStack() throws {
+        let memory = try Linux.TemporaryDirectory(in: "/dev/shm")
+        let directory = try RuntimeDirectory(
+            root: folder.file("bus"), kinds: [.decode], sharedMemory: memory.path)
+        #expect(try StackChoice.choose(options([])) == .none)
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test func aNamedEndpointIsTakenWithoutLooking() throws {
+        #expect(
+            try StackChoice.choose(options(["--endpoint", "ipc:///nowhere/front/front.sock"]))
+                == .named(RuntimePaths(root: "/nowhere")))
+    }
+
+    @Test func aTextThatIsNoEndpointIsAUsageError() throws {
+        let options = try options(["--endpoint", "tcp://host:1"])
+        do throws(ImageError) {
+            _ = try StackChoice.choose(options)
+            Issue.record("taken")
+        } catch {
+            #expect(error.exitStatus == 64)
+        }
+    }
+}
