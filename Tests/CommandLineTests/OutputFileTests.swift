@@ -9,7 +9,8 @@ import Testing
     private let folder = TestKit.TemporaryDirectory()
 
     private func write(_ text: String, to path: String) throws(ImageError) {
-        try Array(text.utf8).withUnsafeBytes { (bytes) throws(ImageError) in
+        let whole = Array(text.utf8)
+        try whole.span.bytes.withUnsafeBytes { (bytes) throws(ImageError) in
             try OutputFile.write(bytes, to: path)
         }
     }

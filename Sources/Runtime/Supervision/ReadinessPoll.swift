@@ -4,7 +4,8 @@ import Messages
 
 /// `poll(2)` over a handful of descriptors until one is readable or has ended.
 public enum ReadinessPoll {
-    /// The numbers that are ready; none when `milliseconds` passed (nil: no limit) or a signal came.
+    /// The numbers that are ready; none when `milliseconds` passed (nil: no limit), or a signal
+    /// came.
     public static func wait(_ numbers: [Int32], milliseconds: Int?) throws(Errno) -> Set<Int32> {
         var items = numbers.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         let limit = milliseconds.map { Int32(clamping: $0) } ?? -1
