@@ -143,7 +143,8 @@ let testing: [Target] = [
         "CachingTests",
         ["Caching", "SQLite", "StageContract", "Messages", "ImageModel", "Linux", "TestKit"]),
     tests(
-        "DecodingTests", ["Decoding", "Vips", "StageContract", "Messages", "ImageModel", "TestKit"]),
+        "DecodingTests",
+        ["Decoding", "Vips", "StageContract", "Messages", "ImageModel", "TestKit"]),
     tests(
         "TransformingTests",
         ["Transforming", "Vips", "StageContract", "Messages", "ImageModel", "TestKit"]),

@@ -4,8 +4,8 @@ extension FileDescriptor {
     /// The names in this directory without `.` and `..`, in the file system's own order.
     ///
     /// Moves the descriptor's offset, so that a second call goes on where the first ended: open the
-    /// directory anew to list it again. Throws `Errno.fileTooLarge` beyond `entriesMax` names. Names
-    /// that are not UTF-8 are left out: nothing here ever makes one.
+    /// directory anew to list it again. Throws `Errno.fileTooLarge` beyond `entriesMax` names.
+    /// Names that are not UTF-8 are left out: nothing here ever makes one.
     public borrowing func entries(entriesMax: Int = 1_000_000) throws(Errno) -> [String] {
         let number = number
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 32_768, alignment: 8)

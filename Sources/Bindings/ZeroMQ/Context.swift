@@ -4,9 +4,9 @@ import Synchronization
 
 /// One libzmq instance with its I/O threads.
 ///
-/// It ends (`zmq_ctx_term`) when the last reference goes; each `Socket` holds one, so all sockets are
-/// closed by then, and since every socket has a finite linger, the end comes promptly. May be shared
-/// between threads; sockets may not.
+/// It ends (`zmq_ctx_term`) when the last reference goes; each `Socket` holds one, so all sockets
+/// are closed by then, and since every socket has a finite linger, the end comes promptly. May be
+/// shared between threads; sockets may not.
 public final class Context {
     let pointer: UnsafeMutableRawPointer
     private let monitors = Atomic<UInt64>(0)

@@ -67,7 +67,8 @@ public struct MessageReader: ~Copyable {
 
     /// The descriptor of the connection that the message came through; nil when libzmq has none.
     ///
-    /// Looks a text up in the message's metadata: ask for what opens a session, not for each message.
+    /// Looks a text up in the message's metadata: ask for what opens a session, not for each
+    /// message.
     public var sourceDescriptor: Int32? {
         guard count > 0 else { return nil }
         // A ROUTER makes the first frame itself; what follows came through the connection.

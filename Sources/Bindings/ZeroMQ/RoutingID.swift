@@ -1,7 +1,8 @@
 /// The name that a ROUTER gave to one connection: never reused before 2^32 connections.
 ///
-/// libzmq's own names are five bytes, a zero and a number. A peer that sets an identity of its own gets
-/// no `RoutingID`: nobody on this bus does, and a chosen name could be made to look like another's.
+/// libzmq's own names are five bytes, a zero and a number. A peer that sets an identity of its own
+/// gets no `RoutingID`: nobody on this bus does, and a chosen name could be made to look like
+/// another's.
 public struct RoutingID: Hashable, Sendable, CustomStringConvertible {
     /// The number behind the zero byte, in memory order.
     public let rawValue: UInt32

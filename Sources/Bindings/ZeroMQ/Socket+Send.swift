@@ -53,7 +53,8 @@ extension Socket {
         }
     }
 
-    /// Sends one frame of `byteCount` bytes that `fill` writes in place: no copy, no buffer of ours.
+    /// Sends one frame of `byteCount` bytes that `fill` writes in place: no copy, no buffer of
+    /// ours.
     ///
     /// `fill` must write every byte: they are not zeroed before.
     public borrowing func send(

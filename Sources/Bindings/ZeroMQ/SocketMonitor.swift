@@ -2,8 +2,8 @@ import CZMQ
 
 /// The events of one socket's connections, in order, as messages of a PAIR.
 ///
-/// Death of a peer is an event here, without heartbeats. Lives on the socket's thread; which of the two
-/// ends first does not matter.
+/// Death of a peer is an event here, without heartbeats. Lives on the socket's thread; which of the
+/// two ends first does not matter.
 public struct SocketMonitor: ~Copyable {
     /// What `PollSet` watches.
     public let socket: Socket

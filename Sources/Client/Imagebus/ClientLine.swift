@@ -150,7 +150,8 @@ struct ClientLine: ~Copyable {
 
     private mutating func sayHello() {
         let hello = ClientHello(
-            incarnation: incarnation, pid: UInt32(CurrentProcess.processID), version: "0.1.0")
+            incarnation: incarnation, pid: UInt32(CurrentProcess.processID),
+            version: ProductVersion.text)
         outbox = [.hello(hello)]
     }
 

@@ -3,8 +3,8 @@ import Messages
 
 /// What the client has asked for and not been told the end of.
 ///
-/// Pure: events in, actions out. Every request ends exactly once, whatever the connection does: what
-/// has no terminal reply and was not cancelled is sent again under a new session (DESIGN §5).
+/// Pure: events in, actions out. Every request ends exactly once, whatever the connection does:
+/// what has no terminal reply and was not cancelled is sent again under a new session (DESIGN §5).
 struct PendingRequests {
     /// What the connection is to do, in order.
     enum Action: Equatable {

@@ -1,5 +1,6 @@
 /// Every error that a caller can get. Numbers up to 2004 are SDWebImage's (sdwebimage.md §1.11),
-/// ours start at 3000 and are never reused. `Proto/PROTOCOL.md` has the same table; a test walks it.
+/// ours start at 3000 and are never reused. `Proto/PROTOCOL.md` has the same table; a test walks
+/// it.
 public enum ErrorCode: UInt16, Hashable, Sendable, CaseIterable {
     /// Empty, unparseable or missing URL.
     case invalidURL = 1000

@@ -41,6 +41,15 @@ enum CacheProgram {
             parts.log.info("no cache directory: memory only")
             return nil
         }
-        return try CacheDirectory(path: path)
+        do throws(DiskError) {
+            return try CacheDirectory(path: path)
+        } catch {
+            guard error.kind != .inUse else {
+                throw ConfigurationError("\(error.text): give this one another --cache-dir")
+            }
+            // Memory serves on; a disk that cannot be used is said (DESIGN §6).
+            parts.log.warning("no disk tier: memory only", ["error": .string(error.text)])
+            return nil
+        }
     }
 }

@@ -4,8 +4,6 @@ import Messages
 
 /// The program: finds the command, reads its options, runs it.
 enum CommandLineTool {
-    /// The version of all programs.
-    static let version = "0.1.0"
 
     private static let usageStatus: Int32 = 64
 
@@ -71,6 +69,6 @@ enum CommandLineTool {
     }
 
     private static var versionText: String {
-        "imagebus \(version) (protocol \(FrameHeader.currentVersion))\n"
+        "imagebus \(ProductVersion.text) (protocol \(FrameHeader.currentVersion))\n"
     }
 }

@@ -9,7 +9,7 @@ enum DownloadProgram {
         WorkerProgram.run(
             .download, words, valued: ["allow-address"], flags: ["allow-private-networks"]
         ) { parts in
-            var configuration = DownloadConfiguration(version: ProgramVersion.text)
+            var configuration = DownloadConfiguration(version: ProductVersion.text)
             configuration.allowsPrivateNetworks = parts.arguments.has("allow-private-networks")
             configuration.allowedAddresses = parts.arguments.all("allow-address")
             let arena = try parts.stageArena()

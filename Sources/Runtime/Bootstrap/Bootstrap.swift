@@ -25,7 +25,7 @@ public struct Bootstrap: ~Copyable {
     ]
 
     /// Prepares the process. Whatever is thrown is a sentence for people; the program then ends
-    /// with 70.
+    /// with `ProgramExit.status`.
     public init(program: String, _ arguments: ProgramArguments) throws {
         try Signal.block([.terminate, .interrupt])
         try Signal.brokenPipe.ignore()
@@ -56,16 +56,7 @@ public struct Bootstrap: ~Copyable {
     private static func followParent(_ arguments: ProgramArguments) throws {
         guard let text = arguments.value("parent-pid"), let parent = Int32(text) else { return }
         guard try ParentDeath.arm(.kill, expected: parent) else {
-            throw BootstrapError(message: "the supervisor has gone")
+            throw ConfigurationError("the supervisor has gone")
         }
     }
-}
-
-/// Why a program could not start.
-public struct BootstrapError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// One sentence.
-    public let message: String
-
-    /// The sentence.
-    public var description: String { message }
 }

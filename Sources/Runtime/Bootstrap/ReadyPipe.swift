@@ -1,8 +1,8 @@
 import Linux
 public import Messages
 
-/// The descriptor on which a child tells its supervisor, once, that it was welcomed: its incarnation
-/// in hex and a line feed.
+/// The descriptor on which a child tells its supervisor, once, that it was welcomed: its
+/// incarnation in hex and a line feed.
 public struct ReadyPipe: ~Copyable {
     private var writeEnd: FileDescriptor?
 

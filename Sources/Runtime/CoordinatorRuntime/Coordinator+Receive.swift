@@ -125,8 +125,8 @@ extension Coordinator {
 
     // MARK: - Sessions
 
-    /// Begins a session for a `Hello`. A second one on the same connection ends the first; one whose
-    /// connection has closed by now is ignored.
+    /// Begins a session for a `Hello`. A second one on the same connection ends the first; one
+    /// whose connection has closed by now is ignored.
     private mutating func begin(
         _ role: Peer.Role, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
     ) -> UInt64? {

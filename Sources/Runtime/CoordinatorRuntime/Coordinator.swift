@@ -8,7 +8,8 @@ import SharedArena
 import Wire
 import ZeroMQ
 
-/// The coordinator's one thread: doors in, scheduler, doors out. Holds no pixels and decides nothing.
+/// The coordinator's one thread: doors in, scheduler, doors out. Holds no pixels and decides
+/// nothing.
 public struct Coordinator: ~Copyable {
     var bootstrap: Bootstrap
     let epoch = Epoch(Identifier128(high: Random.uint64(), low: Random.uint64()))

@@ -14,7 +14,7 @@ public enum CoordinatorProgram {
             return try coordinator.run()
         } catch {
             Bootstrap.complain("imagebus-coordinator", error)
-            return 70
+            return ProgramExit.status(of: error)
         }
     }
 }

@@ -3,10 +3,10 @@ public import ZeroMQ
 
 /// The one wait of a thread: sockets and descriptors by `zmq_poll`, timers as its timeout.
 ///
-/// The owner keeps the sources and the state; the loop only says which of them are ready. A turn is:
-/// do what is due, `wait(until:)` the next deadline, then drain each ready source *up to a budget*, so
-/// that one noisy peer starves neither timers nor others. What is left is found by the next wait, which
-/// is level-triggered.
+/// The owner keeps the sources and the state; the loop only says which of them are ready. A turn
+/// is: do what is due, `wait(until:)` the next deadline, then drain each ready source *up to a
+/// budget*, so that one noisy peer starves neither timers nor others. What is left is found by the
+/// next wait, which is level-triggered.
 public struct EventLoop: ~Copyable {
     /// What one wait found.
     public struct Turn: Hashable, Sendable {
@@ -50,8 +50,8 @@ public struct EventLoop: ~Copyable {
     /// Waits for a source or for the deadline; nil waits without limit.
     ///
     /// Ends up to a millisecond after the deadline, never before it unless a source is ready or a
-    /// signal came in between (no source is ready then). Throws `terminated` after a shutdown of the
-    /// context.
+    /// signal came in between (no source is ready then). Throws `terminated` after a shutdown of
+    /// the context.
     public mutating func wait(until deadline: Instant?) throws(ZMQError) -> Turn {
         let outcome = try polls.wait(milliseconds: Self.milliseconds(until: deadline))
         var ready = ReadySources()

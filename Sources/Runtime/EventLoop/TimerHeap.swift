@@ -1,7 +1,7 @@
 import Messages
 
-/// The order of a `TimerQueue`'s timers, without what they carry: not generic, so that it is compiled
-/// once and fast, whatever module schedules.
+/// The order of a `TimerQueue`'s timers, without what they carry: not generic, so that it is
+/// compiled once and fast, whatever module schedules.
 struct TimerHeap: Sendable {
     private struct Slot: Sendable {
         var generation: UInt32 = 0

@@ -8,8 +8,8 @@ public struct TimerID: Hashable, Sendable {
 
 /// Timers as values: what is due when, with no clock and no callback.
 ///
-/// A binary heap; scheduling, cancelling and taking are O(log n), the next due moment is O(1). Timers
-/// that are due at the same moment come in the order in which they were scheduled.
+/// A binary heap; scheduling, cancelling and taking are O(log n), the next due moment is O(1).
+/// Timers that are due at the same moment come in the order in which they were scheduled.
 public struct TimerQueue<Element: Sendable>: Sendable {
     private let timersMax: Int
     private var heap = TimerHeap()
@@ -29,8 +29,8 @@ public struct TimerQueue<Element: Sendable>: Sendable {
 
     /// Schedules a timer.
     ///
-    /// A precondition: fewer than `timersMax` are scheduled. Whoever schedules has admitted what the
-    /// timer is for, and admission is where limits are kept.
+    /// A precondition: fewer than `timersMax` are scheduled. Whoever schedules has admitted what
+    /// the timer is for, and admission is where limits are kept.
     @discardableResult
     public mutating func schedule(_ element: Element, at due: Instant) -> TimerID {
         precondition(heap.count < timersMax, "more timers than were admitted")

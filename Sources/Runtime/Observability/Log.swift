@@ -2,8 +2,8 @@ import Linux
 
 /// Writes one line for one event, with one `write`, to a descriptor (2, standard error).
 ///
-/// A value that is handed to those who log: there is no global one. May be used from any thread; lines
-/// of at most 4 KiB do not mix. What cannot be written is lost: a log must not stop the work.
+/// A value that is handed to those who log: there is no global one. May be used from any thread;
+/// lines of at most 4 KiB do not mix. What cannot be written is lost: a log must not stop the work.
 public struct Log: Sendable {
     /// Names of a line's fields, in order, with their values.
     public typealias Fields = KeyValuePairs<String, LogValue>

@@ -28,7 +28,8 @@ struct Timestamp {
     /// The Gregorian date so many days after 1970-01-01.
     ///
     /// Counts years from March on, so that the leap day is the last of its year, and eras of 400
-    /// years, which are 146,097 days (Howard Hinnant, "chrono-compatible low-level date algorithms").
+    /// years, which are 146,097 days (Howard Hinnant, "chrono-compatible low-level date
+    /// algorithms").
     static func date(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = floor(shifted, 146_097)

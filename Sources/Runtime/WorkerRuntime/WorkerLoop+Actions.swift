@@ -38,7 +38,7 @@ extension WorkerLoop {
     private mutating func sayHello() {
         let hello = WorkerHello(
             incarnation: bootstrap.incarnation, pid: UInt32(CurrentProcess.processID),
-            restarts: bootstrap.restarts, version: ProgramVersion.text, credit: executor.credit)
+            restarts: bootstrap.restarts, version: ProductVersion.text, credit: executor.credit)
         outbox.append(.hello(hello))
     }
 
@@ -60,7 +60,10 @@ extension WorkerLoop {
 
     private mutating func end(_ reason: GoodbyeReason) {
         send(.goodbye(reason))
-        exitStatus = 0
+        switch reason {
+        case .drained, .terminated: exitStatus = ProgramExit.success
+        case .cancelledHard, .recycled: exitStatus = ProgramExit.startAgain
+        }
     }
 
     /// Queues a message behind the announcement of every segment that it might refer to.
@@ -96,7 +99,7 @@ extension WorkerLoop {
         guard !outbox.isEmpty else { return }
         guard outbox.count <= Self.outboxMax else {
             bootstrap.log.error("the coordinator does not read", [:])
-            exitStatus = 75
+            exitStatus = ProgramExit.startAgain
             return
         }
         isRetrying = true

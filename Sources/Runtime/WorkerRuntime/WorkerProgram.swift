@@ -8,8 +8,8 @@ public import SharedArena
 /// The whole of a worker's program but for what its kind does.
 public enum WorkerProgram {
     /// Runs a worker of `kind` with these arguments (without the program's name) and returns the
-    /// exit status. `valued` and `flags` name the arguments of this kind; `build` makes its machine,
-    /// after signals, parent and paths are settled.
+    /// exit status. `valued` and `flags` name the arguments of this kind; `build` makes its
+    /// machine, after signals, parent and paths are settled.
     public static func run(
         _ kind: WorkerKind, _ words: [String], valued: Set<String> = [], flags: Set<String> = [],
         build: (WorkerParts) throws -> WorkerMachine
@@ -31,7 +31,7 @@ public enum WorkerProgram {
             return try loop.run()
         } catch {
             Bootstrap.complain(program, error)
-            return 70
+            return ProgramExit.status(of: error)
         }
     }
 }

@@ -48,8 +48,8 @@ struct Encoder {
         return try VipsImage.webp(bytes).header.hasAlpha
     }
 
-    /// Filtered rows halve the time of a photograph and save a quarter of its bytes; drawings become
-    /// larger by them (measured on the test images).
+    /// Filtered rows halve the time of a photograph and save a quarter of its bytes; drawings
+    /// become larger by them (measured on the test images).
     private var isPhotograph: Bool { source == .jpeg || source == .webp }
 
     /// Quality 0 to 100 of the request, else `OutputOptions.defaultQuality`.

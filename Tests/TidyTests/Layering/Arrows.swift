@@ -11,7 +11,9 @@ enum Arrows {
         "Vips": ["CVips", "CVipsShims"],
     ]
     /// The rooms of Runtime that the client library stands on.
-    static let runtimeOfClient: Set<String> = ["Wire", "EventLoop", "SharedArena"]
+    static let runtimeOfClient: Set<String> = [
+        "Wire", "EventLoop", "BusConnection", "SharedArena",
+    ]
 
     /// Modules that come with the toolchain, by the layers that may import them.
     static func isSystemModule(_ module: String, allowedIn layer: Layer, path: String) -> Bool {

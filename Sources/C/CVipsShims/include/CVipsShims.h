@@ -63,8 +63,8 @@ const void *cvips_profile(cvips_image image, size_t *count);
 // Lanczos 3; factors are at least 1; a box filter first where the factor is above 2 × `gap`.
 int cvips_reduce_h(cvips_image in, double factor, double gap, cvips_image *out);
 int cvips_reduce_v(cvips_image in, double factor, double gap, cvips_image *out);
-// Bicubic, for factors from about 1 on; the result is exactly `width` × `height`, and its top left corner
-// is at `left`, `top` of `in`, in fractions of a pixel.
+// Bicubic, for factors from about 1 on; the result is exactly `width` × `height`, and its top left
+// corner is at `left`, `top` of `in`, in fractions of a pixel.
 int cvips_enlarge(cvips_image in, double horizontal, double vertical, double left, double top,
                   int width, int height, cvips_image *out);
 

@@ -7,8 +7,8 @@ public import Messages
 /// the first entry without the bit and clears it on its way. A hit sets one bit and moves nothing,
 /// so use may be reported late and in batches (DESIGN §4).
 ///
-/// Whether somebody still reads an entry that leaves is the coordinator's to know: it hears of every
-/// large one (`Departures.evicted`) and answers with its release (DESIGN §4).
+/// Whether somebody still reads an entry that leaves is the coordinator's to know: it hears of
+/// every large one (`Departures.evicted`) and answers with its release (DESIGN §4).
 public struct MemoryTier: Sendable {
     /// Bytes of bookkeeping charged to each entry: slot, table entries, metadata.
     public static let overhead = 512
