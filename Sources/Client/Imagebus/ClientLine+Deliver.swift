@@ -1,0 +1,84 @@
+import BusConnection
+import EventLoop
+import ImageModel
+import Linux
+import Messages
+import SharedArena
+import Wire
+import ZeroMQ
+
+// What is done: callers are told, bytes are taken out of shared memory.
+extension ClientLine {
+    mutating func perform(_ actions: [PendingRequests.Action], at now: Instant) {
+        for action in actions {
+            switch action {
+            case .send(let message): outbox.append(message)
+            case .advance(let progress): tasks[progress.token]?.advance(progress)
+            case .fail(let token, let error):
+                tasks.removeValue(forKey: token)?.finish(.failure(error))
+            case .deliver(let reply): deliver(reply, at: now)
+            }
+        }
+    }
+
+    mutating func deliver(_ reply: Reply, at now: Instant) {
+        let task = tasks[reply.token]
+        do throws(ImageError) {
+            guard let response = try response(reply) else {
+                return perform(pending.foundStale(reply.token, at: now), at: now)
+            }
+            tasks[reply.token] = nil
+            perform(pending.delivered(reply.token, at: now), at: now)
+            task?.finish(.success(response))
+        } catch {
+            if error.code == .stale {
+                return perform(pending.foundStale(reply.token, at: now), at: now)
+            }
+            tasks[reply.token] = nil
+            perform(pending.delivered(reply.token, at: now), at: now)
+            task?.finish(.failure(error))
+        }
+    }
+
+    /// The response with its bytes; `nil` where they were reused meanwhile.
+    func response(_ reply: Reply) throws(ImageError) -> ImageResponse? {
+        switch reply.outcome {
+        case .failure(let error): throw error
+        case .miss(let key):
+            return ImageResponse(
+                status: .miss, info: nil, cacheType: .none, key: key, timings: reply.timings,
+                bytes: nil, storedTiers: nil)
+        case .image(let image):
+            var bytes: ImageBytes?
+            if let reference = image.reference {
+                bytes = try self.bytes(reference)
+                if bytes == nil { return nil }
+            }
+            return ImageResponse(
+                status: .ok, info: image.info, cacheType: image.cacheType, key: image.key,
+                timings: reply.timings, bytes: bytes, storedTiers: image.storedTiers)
+        }
+    }
+
+    func bytes(_ reference: BlockReference) throws(ImageError) -> ImageBytes? {
+        guard ResultReader.isLarge(reference) else {
+            return try results.copy(reference).map(ImageBytes.init(copied:))
+        }
+        guard let memory = try results.map(reference) else { return nil }
+        let orders = orders
+        return ImageBytes(
+            mapped: memory, offset: Int(reference.offset), count: Int(reference.length)
+        ) {
+            // A full mailbox loses it; the end of the session withdraws it then.
+            _ = orders.post(.release(reference.block))
+        }
+    }
+
+    /// A reply that nobody waits for still made a receiver of us.
+    mutating func release(_ reply: Reply) {
+        guard case .image(let image) = reply.outcome, let reference = image.reference,
+            ResultReader.isLarge(reference)
+        else { return }
+        releases.append(reference.block)
+    }
+}

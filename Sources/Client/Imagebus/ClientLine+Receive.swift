@@ -1,0 +1,105 @@
+import BusConnection
+import EventLoop
+import ImageModel
+import Linux
+import Messages
+import SharedArena
+import Wire
+import ZeroMQ
+
+// What comes: changes of the connection, messages, orders of callers.
+extension ClientLine {
+    mutating func drainMonitor(at now: Instant) throws {
+        while let event = try connection.nextLinkEvent() {
+            switch event {
+            case .up: sayHello()
+            case .down: endSession(at: now)
+            }
+        }
+    }
+
+    mutating func drainBus(at now: Instant) throws {
+        for _ in 0..<Self.messagesPerTurn {
+            guard try connection.receive() else { return }
+            guard connection.frameCount == 2,
+                let message = try? Self.decode(connection, &decoder)
+            else { continue }
+            receive(message, at: now)
+        }
+    }
+
+    private static func decode(
+        _ connection: borrowing BusConnection, _ decoder: inout MessageDecoder
+    ) throws(WireError) -> ServerMessage {
+        let header = try FrameHeader(decoding: connection.frame(0))
+        return try decoder.serverMessage(header.kind, connection.frame(1))
+    }
+
+    mutating func receive(_ message: ServerMessage, at now: Instant) {
+        switch message {
+        case .welcome(let welcome):
+            isWelcome = true
+            perform(pending.welcomed(welcome, at: now), at: now)
+            if !inquiries.isEmpty { outbox.append(.status) }
+        case .helloRequired:
+            endSession(at: now)
+            sayHello()
+        case .progress(let progress): perform(pending.progressed(progress), at: now)
+        case .reply(let reply):
+            if tasks[reply.token] == nil { release(reply) }
+            perform(pending.replied(reply), at: now)
+        case .status(let report):
+            for inquiry in inquiries { inquiry.answer(.success(report)) }
+            inquiries.removeAll()
+        case .refused(let error, let token):
+            perform(pending.refused(error, token, at: now), at: now)
+        }
+    }
+
+    mutating func drainOrders(at now: Instant) {
+        var waiting: [ClientOrder] = []
+        orders.drain(into: &waiting)
+        for order in waiting {
+            switch order {
+            case .load(let request, let task):
+                tasks[request.token] = task
+                perform(pending.submitted(request, at: now), at: now)
+            case .cancel(let token): perform(pending.cancelled(token), at: now)
+            case .cancelGroup(let group): perform(pending.cancelledGroup(group), at: now)
+            case .release(let block): releases.append(block)
+            case .status(let inquiry):
+                inquiries.append(inquiry)
+                if isWelcome { outbox.append(.status) }
+            case .close: close(at: now)
+            }
+        }
+    }
+
+    mutating func sayHello() {
+        let hello = ClientHello(
+            incarnation: incarnation, pid: UInt32(CurrentProcess.processID),
+            version: ProductVersion.text)
+        outbox = [.hello(hello)]
+    }
+
+    /// Releases of blocks go with the session: the coordinator withdraws them itself.
+    mutating func endSession(at now: Instant) {
+        isWelcome = false
+        outbox.removeAll()
+        releases.removeAll()
+        perform(pending.sessionEnded(at: now), at: now)
+    }
+
+    mutating func close(at now: Instant) {
+        perform(pending.closed(), at: now)
+        for inquiry in inquiries { inquiry.answer(.failure(.clientClosed)) }
+        isClosed = true
+    }
+
+    mutating func expireInquiries(at now: Instant) {
+        for inquiry in inquiries where inquiry.deadline <= now {
+            inquiry.answer(.failure(.nobodyAnswers))
+        }
+        inquiries.removeAll { $0.deadline <= now }
+    }
+}

@@ -1,0 +1,11 @@
+import Messages
+
+/// What callers tell the client's thread.
+enum ClientOrder: Sendable {
+    case load(LoadRequest, LoadTask)
+    case cancel(Token)
+    case cancelGroup(GroupID)
+    case release(BlockID)
+    case status(StatusInquiry)
+    case close
+}
