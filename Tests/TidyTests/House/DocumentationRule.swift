@@ -6,7 +6,8 @@ enum DocumentationRule {
     ]
 
     static func findings(_ source: SourceText) -> [Finding] {
-        source.code.indices.filter { isPublicDeclaration(source.code[$0]) }
+        guard source.mentions("public") || source.mentions("open") else { return [] }
+        return source.code.indices.filter { isPublicDeclaration(source.code[$0]) }
             .filter { !hasDocumentation(above: $0, in: source) }
             .map {
                 source.finding(

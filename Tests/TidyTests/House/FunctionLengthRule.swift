@@ -9,7 +9,7 @@ enum FunctionLengthRule {
     ]
 
     static func findings(_ source: SourceText) -> [Finding] {
-        guard source.path.hasSuffix(".swift") else { return [] }
+        guard source.lines.count > linesMax else { return [] }
         let tokens = tokens(of: source.code)
         return tokens.indices.compactMap { index in
             guard isStart(tokens, at: index), let end = end(of: index, in: tokens) else {

@@ -1,7 +1,8 @@
 /// `@unchecked Sendable` is a promise to the compiler; its proof stands directly above it.
 enum UncheckedSendableRule {
     static func findings(_ source: SourceText) -> [Finding] {
-        source.code.indices.filter { source.code[$0].contains("@unchecked Sendable") }
+        guard source.mentions("@unchecked Sendable") else { return [] }
+        return source.code.indices.filter { source.code[$0].contains("@unchecked Sendable") }
             .filter { !hasComment(above: $0, in: source) }
             .map { source.finding(at: $0, "@unchecked Sendable", "prove it in the line above") }
     }

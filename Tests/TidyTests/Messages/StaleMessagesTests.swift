@@ -1,21 +1,20 @@
-import Glibc
+import TestKit
 import Testing
 
 @Suite struct StaleMessagesTests {
     private let files = RepositoryFiles()
 
     @Test func generatedMessagesAreFresh() throws {
-        var template = Array("/tmp/ib-XX".utf8CString.dropLast()) + Array("XXXX".utf8CString)
-        let made = String(cString: try #require(mkdtemp(&template)))
-        defer { _ = Command.run(["rm", "-rf", made]) }
+        let made = TemporaryDirectory()
+        defer { withExtendedLifetime(made) {} }
         let protoc = try #require(
             Command.run([
-                "protoc-c", "--proto_path=" + files.absolute("Proto"), "--c_out=" + made,
+                "protoc-c", "--proto_path=" + files.absolute("Proto"), "--c_out=" + made.path,
                 files.absolute(StaleMessages.schema),
             ]))
         #expect(protoc.status == 0, "\(protoc.output)")
 
-        let fresh = RepositoryFiles(root: made)
+        let fresh = RepositoryFiles(root: made.path)
         #expect(!fresh.paths().isEmpty)
         let kept = files.paths(below: StaleMessages.folder).filter { $0.contains(".pb-c.") }
         let findings = StaleMessages.findings(

@@ -1,19 +1,13 @@
 import Glibc
+import TestKit
 
-/// The checked-out repository that these tests were built from.
+/// The files of the repository that these tests were built from, or of another folder.
 ///
 /// Build folders and hidden folders are left out, except `.ci`.
 struct RepositoryFiles {
     let root: String
 
-    init(root: String) { self.root = root }
-
-    /// Finds the root as the folder above `Tests` in the path of this very file.
-    init(filePath: String = #filePath) {
-        let parts = filePath.split(separator: "/", omittingEmptySubsequences: false)
-        let end = parts.lastIndex(of: "Tests") ?? parts.startIndex
-        root = parts[..<end].joined(separator: "/")
-    }
+    init(root: String = RepositoryRoot.path) { self.root = root }
 
     /// Paths of all regular files below `folder`, relative to the root, sorted.
     func paths(below folder: String = "") -> [String] {
