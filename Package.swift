@@ -129,7 +129,9 @@ let testing: [Target] = [
         "SharedArenaTests",
         ["SharedArena", "StageContract", "Messages", "ImageModel", "Linux", "TestKit"]),
     tests("WorkerRuntimeTests", ["WorkerRuntime", "Messages", "ImageModel", "TestKit"]),
-    tests("CoordinatorRuntimeTests", ["CoordinatorRuntime", "Messages", "ImageModel", "TestKit"]),
+    tests(
+        "CoordinatorRuntimeTests",
+        ["CoordinatorRuntime", "Messages", "ImageModel", "ZeroMQ", "Linux", "TestKit"]),
     tests("SupervisionTests", ["Supervision", "SharedArena", "Messages", "Linux", "TestKit"]),
     tests(
         "CommandLineTests",

@@ -33,6 +33,8 @@ struct PendingRequests {
     private var isWelcome = false
     private var window = 0
     private var sentCount = 0
+    /// Nothing is overdue before: the next deadline, or an earlier moment that turned out to be none.
+    private var earliest: Instant?
 
     init(connectTimeoutMilliseconds: Int) {
         self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
@@ -49,6 +51,7 @@ struct PendingRequests {
             deadline: now.adding(milliseconds: request.image.timeoutMilliseconds),
             unservedUntil: now.adding(milliseconds: connectTimeoutMilliseconds))
         queue.append(request.token)
+        if let entry = entries[request.token] { expect(due(entry)) }
         return sendQueued(at: now)
     }
 
@@ -84,6 +87,7 @@ struct PendingRequests {
         let sent = entries.filter { $0.value.isSent }.map(\.key)
         let unserved = now.adding(milliseconds: connectTimeoutMilliseconds)
         for token in entries.keys { entries[token]?.unservedUntil = unserved }
+        if !entries.isEmpty { expect(unserved) }
         var actions: [Action] = []
         for token in sent where entries[token]?.isCancelled == true {
             actions.append(end(token, .cancelled, "cancelled; the connection ended meanwhile"))
@@ -132,6 +136,7 @@ struct PendingRequests {
 
     /// Ends what is overdue.
     mutating func expire(at now: Instant) -> [Action] {
+        guard let due = earliest, due <= now else { return [] }
         var actions: [Action] = []
         for (token, entry) in entries {
             if !isWelcome, entry.unservedUntil <= now {
@@ -142,16 +147,20 @@ struct PendingRequests {
                 if entry.isSent, isWelcome { actions.append(.send(.cancel(token))) }
             }
         }
+        earliest = entries.values.map { self.due($0) }.min()
         return actions
     }
 
     /// When something may be overdue next.
-    var nextDeadline: Instant? {
-        entries.values.map { entry in
-            let due = entry.deadline.adding(milliseconds: entry.isSent ? 1_000 : 0)
-            return isWelcome ? due : min(due, entry.unservedUntil)
-        }.min()
+    var nextDeadline: Instant? { entries.isEmpty ? nil : earliest }
+
+    /// A request that was sent has a second more: the coordinator ends it by itself.
+    private func due(_ entry: Entry) -> Instant {
+        let due = entry.deadline.adding(milliseconds: entry.isSent ? 1_000 : 0)
+        return isWelcome ? due : min(due, entry.unservedUntil)
     }
+
+    private mutating func expect(_ due: Instant) { earliest = earliest.map { min($0, due) } ?? due }
 
     /// Ends everything: the client is closed.
     mutating func closed() -> [Action] {

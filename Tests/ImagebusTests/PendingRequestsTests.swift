@@ -1,0 +1,142 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Imagebus
+
+private let welcome = ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 1)), window: 2)
+
+private func at(_ milliseconds: Int) -> Instant {
+    Instant(nanoseconds: 1).adding(milliseconds: milliseconds)
+}
+
+private func request(_ number: UInt64, group: GroupID? = nil) -> LoadRequest {
+    LoadRequest(
+        token: Token(Identifier128(high: 0, low: number)), group: group,
+        image: ImageRequest(url: "http://a.test/\(number)"))
+}
+
+/// Tokens of the loads among the actions, in order.
+private func sent(_ actions: [PendingRequests.Action]) -> [UInt64] {
+    actions.compactMap { action in
+        if case .send(.load(let load)) = action { load.token.value.low } else { nil }
+    }
+}
+
+/// Tokens and codes of the failures among the actions.
+private func failed(_ actions: [PendingRequests.Action]) -> [UInt64: ErrorCode] {
+    var failures: [UInt64: ErrorCode] = [:]
+    for case .fail(let token, let error) in actions { failures[token.value.low] = error.code }
+    return failures
+}
+
+private func reply(_ number: UInt64, _ outcome: Reply.Outcome = .miss(key: "k")) -> Reply {
+    Reply(token: request(number).token, outcome: outcome)
+}
+
+@Suite struct PendingRequestsTests {
+    @Test func loadsWaitForTheWelcomeAndThenForTheWindow() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        for number in 1...3 { #expect(pending.submitted(request(UInt64(number)), at: at(0)) == []) }
+        #expect(sent(pending.welcomed(welcome, at: at(1))) == [1, 2])
+        #expect(pending.replied(reply(1)) == [.deliver(reply(1))])
+        #expect(sent(pending.delivered(request(1).token, at: at(2))) == [3])
+    }
+
+    @Test func aCancelBeforeTheSendIsLocal() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        _ = pending.submitted(request(1), at: at(0))
+        #expect(failed(pending.cancelled(request(1).token)) == [1: .cancelled])
+        #expect(pending.isEmpty)
+        #expect(pending.welcomed(welcome, at: at(1)) == [])
+    }
+
+    @Test func aCancelAfterTheSendIsSentOnceAndEndsWithTheReply() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        _ = pending.welcomed(welcome, at: at(0))
+        _ = pending.submitted(request(1), at: at(0))
+        #expect(pending.cancelled(request(1).token) == [.send(.cancel(request(1).token))])
+        #expect(pending.cancelled(request(1).token) == [])
+        let ended = reply(1, .failure(ImageError(.cancelled, "cancelled")))
+        #expect(failed(pending.replied(ended)) == [1: .cancelled])
+        #expect(pending.replied(ended) == [], "it has ended")
+    }
+
+    @Test func afterALostSessionWhatIsOpenIsSentAgainAndWhatWasCancelledIsNot() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        _ = pending.welcomed(welcome, at: at(0))
+        for number in 1...3 { _ = pending.submitted(request(UInt64(number)), at: at(0)) }
+        _ = pending.cancelled(request(1).token)
+        #expect(failed(pending.sessionEnded(at: at(10))) == [1: .cancelled])
+        #expect(sent(pending.welcomed(welcome, at: at(20))).sorted() == [2, 3])
+    }
+
+    @Test func aResentLoadHasTheTimeThatIsLeft() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 60_000)
+        _ = pending.submitted(request(1), at: at(0))
+        let actions = pending.welcomed(welcome, at: at(10_000))
+        guard case .send(.load(let load)) = actions.first else {
+            Issue.record("the load was not sent: \(actions)")
+            return
+        }
+        #expect(load.image.timeoutMilliseconds == 20_000)
+    }
+
+    @Test func whereNobodyServesTheRequestEndsAsUnavailable() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        _ = pending.submitted(request(1), at: at(0))
+        #expect(pending.nextDeadline == at(5_000))
+        #expect(pending.expire(at: at(4_999)) == [])
+        #expect(failed(pending.expire(at: at(5_000))) == [1: .unavailable])
+        #expect(pending.nextDeadline == nil)
+    }
+
+    @Test func theDeadlineEndsWhatTheCoordinatorDoesNotEnd() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 60_000)
+        _ = pending.welcomed(welcome, at: at(0))
+        _ = pending.submitted(request(1), at: at(0))
+        #expect(pending.expire(at: at(30_500)) == [], "the coordinator has a second for it")
+        let actions = pending.expire(at: at(31_000))
+        #expect(failed(actions) == [1: .deadlineExceeded])
+        #expect(actions.contains(.send(.cancel(request(1).token))))
+    }
+
+    @Test func aStaleReplyIsAskedForAgainThreeTimesAndKeepsItsPlaceInTheWindow() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        _ = pending.welcomed(welcome, at: at(0))
+        _ = pending.submitted(request(1), at: at(0))
+        for retry in 1...3 {
+            let actions = pending.foundStale(request(1).token, at: at(retry))
+            guard case .send(.load(let load)) = actions.first else {
+                Issue.record("retry \(retry) was not sent: \(actions)")
+                return
+            }
+            #expect(load.staleRetries == UInt8(retry))
+        }
+        #expect(failed(pending.foundStale(request(1).token, at: at(4))) == [1: .stale])
+        _ = pending.submitted(request(2), at: at(5))
+        #expect(sent(pending.submitted(request(3), at: at(5))) == [3], "two places are free again")
+    }
+
+    @Test func aGroupIsCancelledWithOneMessage() {
+        let group = GroupID(Identifier128(high: 7, low: 7))
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        _ = pending.welcomed(welcome, at: at(0))
+        for number in 1...3 {
+            _ = pending.submitted(request(UInt64(number), group: group), at: at(0))
+        }
+        let actions = pending.cancelledGroup(group)
+        #expect(failed(actions) == [3: .cancelled], "the third was not sent yet")
+        #expect(actions.filter { $0 == .send(.cancelGroup(group)) }.count == 1)
+    }
+
+    @Test func aRefusalEndsItsRequestAlone() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        _ = pending.welcomed(welcome, at: at(0))
+        for number in 1...2 { _ = pending.submitted(request(UInt64(number)), at: at(0)) }
+        let error = ImageError(.invalidRequest, "no")
+        #expect(failed(pending.refused(error, request(1).token, at: at(1))) == [1: .invalidRequest])
+        #expect(pending.refused(error, nil, at: at(1)) == [])
+        #expect(!pending.isEmpty)
+    }
+}

@@ -1,0 +1,103 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import WorkerRuntime
+
+private let welcome = WorkerCommand.welcome(
+    WorkerWelcome(epoch: Epoch(Identifier128(high: 1, low: 1))))
+
+private func job(_ number: UInt64) -> Job {
+    let work = JobWork.fetch(FetchWork(url: "http://a.test/", headers: [], bodyBytesMax: 1))
+    return Job(
+        id: JobID(number), attempt: 1, work: work, millisecondsLeft: 1_000, priority: .normal)
+}
+
+private func outcome(_ number: UInt64) -> JobOutcome {
+    JobOutcome(id: JobID(number), attempt: 1, result: .miss, workMicroseconds: 1)
+}
+
+private func ready() -> WorkerSession {
+    var session = WorkerSession()
+    _ = session.linkUp()
+    _ = session.received(welcome)
+    return session
+}
+
+@Suite struct WorkerSessionTests {
+    @Test func helloComesFirstThenAnnouncementsThenJobs() {
+        var session = WorkerSession()
+        #expect(session.received(.job(job(1))) == [], "there is no session")
+        #expect(session.linkUp() == [.sayHello])
+        #expect(session.received(.job(job(1))) == [], "the coordinator has not welcomed us")
+        #expect(session.received(welcome) == [.announceEverything, .tellReady])
+        #expect(session.received(.job(job(1))) == [.start(job(1))])
+        #expect(session.finished(outcome(1)) == [.sendOutcome(outcome(1))])
+    }
+
+    @Test func aLostConnectionAbandonsWhatIsHeldAndItsOutcomesAreDiscarded() {
+        var session = ready()
+        _ = session.received(.job(job(1)))
+        #expect(session.linkDown() == [.abandonEverything])
+        #expect(session.finished(outcome(1)) == [.discard(outcome(1))])
+        #expect(session.linkUp() == [.sayHello])
+        #expect(session.received(welcome).first == .announceEverything)
+    }
+
+    @Test func aStrangeCoordinatorIsIntroducedToAgain() {
+        var session = ready()
+        _ = session.received(.job(job(1)))
+        #expect(session.received(.helloRequired) == [.abandonEverything, .sayHello])
+        #expect(session.finished(outcome(1)) == [.discard(outcome(1))])
+    }
+
+    @Test func onlyAHeldJobIsCancelled() {
+        var session = ready()
+        _ = session.received(.job(job(1)))
+        #expect(session.received(.cancelJob(JobID(1))) == [.cancel(JobID(1))])
+        _ = session.finished(outcome(1))
+        #expect(session.received(.cancelJob(JobID(1))) == [], "it has been answered")
+    }
+
+    @Test func theSameJobIsStartedOnce() {
+        var session = ready()
+        #expect(session.received(.job(job(1))) == [.start(job(1))])
+        #expect(session.received(.job(job(1))) == [])
+        #expect(session.heldCount == 1)
+    }
+
+    @Test func drainingEndsAfterTheLastOutcomeAndTheFlush() {
+        var session = ready()
+        _ = session.received(.job(job(1)))
+        #expect(session.received(.drain) == [])
+        #expect(session.finished(outcome(1)) == [.sendOutcome(outcome(1)), .flush])
+        #expect(session.flushed() == [.end(.drained)])
+        #expect(session.linkUp() == [])
+    }
+
+    @Test func anIdleWorkerDrainsAtOnce() {
+        var session = ready()
+        #expect(session.received(.drain) == [.flush])
+    }
+
+    @Test func theSecondSignalEndsNow() {
+        var session = ready()
+        _ = session.received(.job(job(1)))
+        #expect(session.terminated() == [])
+        #expect(session.terminated() == [.end(.terminated)])
+        #expect(session.terminated() == [])
+    }
+
+    @Test func recyclingLeavesInOrder() {
+        var session = ready()
+        #expect(session.recycle() == [.flush])
+        #expect(session.flushed() == [.end(.recycled)])
+    }
+
+    @Test func nativeCodeThatHeedsNothingEndsTheProcess() {
+        var session = ready()
+        _ = session.received(.job(job(1)))
+        #expect(session.gaveUpOnNativeCode() == [.end(.cancelledHard)])
+        #expect(session.finished(outcome(1)) == [.discard(outcome(1))])
+    }
+}
