@@ -4,7 +4,7 @@ import Testing
 
 @testable import Caching
 
-private func body(_ bytes: Int) throws -> Body { try Body(HeapSpace(), length: bytes) }
+private func body(_ bytes: Int) throws -> Body { try Body(in: .other(HeapSpace()), length: bytes) }
 
 @Suite struct WriteBehindTests {
     @Test func itAnswersFromTheStoreToTheCommit() throws {

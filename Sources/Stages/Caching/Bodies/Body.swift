@@ -7,8 +7,10 @@ internal import Synchronization
 ///
 /// Its memory goes back to its space with the last of them, on whichever thread that is.
 final class Body: Sendable {
-    private enum Home: Sendable {
+    /// Where memory comes from, and goes back to.
+    enum Home: Sendable {
         case results(any ResultSpace)
+        /// Staged for a decoder, or private.
         case other(any OutputSpace)
     }
 
@@ -19,18 +21,16 @@ final class Body: Sendable {
     /// No reader is left, so the memory may hold something else at once.
     private let hasNoReaders = Atomic<Bool>(false)
 
-    /// Reserves memory in `results/`.
-    init(results space: any ResultSpace, length: Int) throws(ImageError) {
+    /// Reserves memory; throws `arenaFull`.
+    init(in home: Home, length: Int) throws(ImageError) {
         self.length = length
-        block = try space.reserve(max(1, length))
-        home = .results(space)
-    }
-
-    /// Reserves memory elsewhere: staged for a decoder, or private.
-    init(_ space: any OutputSpace, length: Int) throws(ImageError) {
-        self.length = length
-        block = try space.reserve(max(1, length))
-        home = .other(space)
+        self.home = home
+        let bytes = max(1, length)
+        block =
+            switch home {
+            case .results(let space): try space.reserve(bytes)
+            case .other(let space): try space.reserve(bytes)
+            }
     }
 
     deinit {

@@ -8,7 +8,7 @@ extension CacheStage {
         guard let gone = memory.makeRoom(for: cost) else { throw Self.noRoom(length) }
         apply(gone)
         while true {
-            do { return try Body(results: results, length: length) } catch {
+            do { return try Body(in: .results(results), length: length) } catch {
                 // The account says that there is room, the arena is not of that opinion: pieces of
                 // it may be too small, or evicted bodies still wait for the disk.
                 guard error.code == .arenaFull, let gone = memory.evictOne() else { throw error }

@@ -77,9 +77,9 @@ extension CacheStage {
     private func forget(_ matches: (String) -> Bool) {
         for (ticket, work) in pending {
             switch work {
-            case .locating(let job, var query) where matches(query.key):
+            case .looking(let job, var query) where matches(query.key):
                 query.promotes = false
-                pending[ticket] = .locating(job, query)
+                pending[ticket] = .looking(job, query)
             case .reading(let job, var query, let row, let body) where matches(query.key):
                 query.promotes = false
                 pending[ticket] = .reading(job, query, row, body)

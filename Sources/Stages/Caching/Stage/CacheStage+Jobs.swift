@@ -107,7 +107,7 @@ extension CacheStage {
         counts.disk = answer.status
         guard let work = pending.removeValue(forKey: answer.ticket) else { return }
         switch (work, answer.result) {
-        case (.locating(let job, let query), .located(let row)): located(row, job, query, now)
+        case (.looking(let job, let query), let result): looked(result, job, query, now)
         case (.reading(let job, let query, let row, let body), .read(let isWhole)):
             didRead(isWhole, row, body, job, query, now)
         case (.writing(let write), .written(let result)): didWrite(write, result)

@@ -12,7 +12,7 @@ extension CacheStage {
                 expires: policy.disk.expiry(created: write.stored, stored: write.stored))
             return give(.body(write.body), length: write.body.length, job, work, finding, now)
         }
-        if !ask(.locate(work.key), .locating(job, work), now) {
+        if !ask(.look(work.key, home(work)), .looking(job, work), now) {
             answer(job, .failed(Self.tooMuchWaits))
         }
     }
@@ -37,10 +37,9 @@ extension CacheStage {
         return true
     }
 
-    /// The disk has looked the key up: reserve its length, and read it straight into there.
-    func located(_ row: IndexRow?, _ job: CacheJob, _ work: QueryWork, _ now: UnixTime) {
-        // Another query may have brought it into memory meanwhile (sdwebimage.md §4.5).
-        if work.tiers.contains(.memory), answerFromMemory(job, work, now) { return }
+    /// The disk has the entry, but not the memory to read it into: reserve its length, evicting what
+    /// has to go, and read it straight into there.
+    private func located(_ row: IndexRow?, _ job: CacheJob, _ work: QueryWork, _ now: UnixTime) {
         guard let row else { return miss(job) }
         do throws(ImageError) {
             let body = try reserve(work, length: row.bodyLength)
@@ -48,6 +47,17 @@ extension CacheStage {
             if !ask(.read(work.key, row, body), pending, now) { throw Self.tooMuchWaits }
         } catch {
             answer(job, .failed(error))
+        }
+    }
+
+    /// The disk has looked the key up.
+    func looked(_ result: DiskResult, _ job: CacheJob, _ work: QueryWork, _ now: UnixTime) {
+        // Another query may have brought it into memory meanwhile (sdwebimage.md §4.5).
+        if work.tiers.contains(.memory), answerFromMemory(job, work, now) { return }
+        switch result {
+        case .fetched(let row, let body): didRead(true, row, body, job, work, now)
+        case .located(let row): located(row, job, work, now)
+        case .read, .written, .removed, .done, .maintained: miss(job)
         }
     }
 
@@ -96,7 +106,14 @@ extension CacheStage {
     private func reserve(_ work: QueryWork, length: Int) throws(ImageError) -> Body {
         switch work.destination {
         case .results: try reserveResult(work.promotes ? work.key : nil, length: length)
-        case .staging: try Body(staging, length: length)
+        case .staging: try Body(in: home(work), length: length)
+        }
+    }
+
+    private func home(_ work: QueryWork) -> Body.Home {
+        switch work.destination {
+        case .results: .results(results)
+        case .staging: .other(staging)
         }
     }
 

@@ -61,7 +61,7 @@ extension CacheStage {
             plan.skipped.append(Self.writeBehindFull)
             return nil
         }
-        return try Body(heap, length: length)
+        return try Body(in: .other(heap), length: length)
     }
 
     /// The copy is there: hand it to those it is for, and answer now or after the disk.

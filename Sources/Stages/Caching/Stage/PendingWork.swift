@@ -9,9 +9,9 @@ struct CacheJob: Sendable {
 
 /// What goes on when a thread answers.
 enum PendingWork {
-    /// A query whose key is looked up on the disk.
-    case locating(CacheJob, QueryWork)
-    /// A query whose body is being read from the disk.
+    /// A query whose key is looked up on the disk, and read where it is short.
+    case looking(CacheJob, QueryWork)
+    /// A query whose body is being read from the disk into memory that was made for it.
     case reading(CacheJob, QueryWork, IndexRow, Body)
     /// A body that is being copied.
     case copying(Filling, Body)
@@ -31,7 +31,7 @@ extension PendingWork {
     /// The job that it answers.
     var job: CacheJob? {
         switch self {
-        case .locating(let job, _), .reading(let job, _, _, _): job
+        case .looking(let job, _), .reading(let job, _, _, _): job
         case .copying(.query(let job, _, _), _): job
         case .copying(.store(let job, _, _), _): job
         case .writing, .commanding, .maintaining, .flushing, .noting: nil
@@ -41,7 +41,7 @@ extension PendingWork {
     /// Whether the process must not end before it: somebody waits, or something is to be kept.
     var isWork: Bool {
         switch self {
-        case .locating, .reading, .copying, .writing, .commanding: true
+        case .looking, .reading, .copying, .writing, .commanding: true
         case .maintaining, .flushing, .noting: false
         }
     }

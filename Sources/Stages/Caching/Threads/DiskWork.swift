@@ -9,8 +9,8 @@ struct DiskRequest: Sendable {
 
 /// What the disk thread does.
 enum DiskWork: Sendable {
-    /// Whether a key has an entry, and how long it is.
-    case locate(String)
+    /// Find the entry of a key, and read it at once where it is short and there is room for it.
+    case look(String, Body.Home)
     /// Read a located body into memory that was reserved for it.
     case read(String, IndexRow, Body)
     case write(PendingWrite)
@@ -34,7 +34,10 @@ struct DiskAnswer: Sendable {
 
 /// The answer to each `DiskWork`.
 enum DiskResult: Sendable {
+    /// There is an entry, which is still to be read; or none.
     case located(IndexRow?)
+    /// The entry and its body, which is whole.
+    case fetched(IndexRow, Body)
     /// Whether the body is there and right.
     case read(Bool)
     case written(DiskWriteResult)
@@ -63,7 +66,7 @@ extension DiskTier {
         let now = request.now
         let result: DiskResult =
             switch request.work {
-            case .locate(let key): .located(locate(key, now))
+            case .look(let key, let home): look(key, home, now)
             case .read(let key, let row, let body): .read(read(key, row, into: body.target, now))
             case .write(let write):
                 .written(self.write(write.key, write.body.bytes, write.metadata, write.stored))
@@ -78,6 +81,16 @@ extension DiskTier {
 
     func status(_ now: UnixTime) -> DiskStatus {
         DiskStatus(health: health, usage: usage(now), damaged: damaged, rebuilt: rebuilt)
+    }
+
+    /// Short bodies come with the first answer: a turn through the bus thread takes longer than to
+    /// read them. What that thread has to make room for, and what is long, is only located.
+    private func look(_ key: String, _ home: Body.Home, _ now: UnixTime) -> DiskResult {
+        guard let row = locate(key, now) else { return .located(nil) }
+        guard row.bodyLength < CacheStage.largeBytes,
+            let body = try? Body(in: home, length: row.bodyLength)
+        else { return .located(row) }
+        return read(key, row, into: body.target, now) ? .fetched(row, body) : .located(nil)
     }
 
     private func touched(_ keys: [String], _ now: UnixTime) -> DiskResult {
