@@ -231,6 +231,19 @@ import Testing
         #expect(cache.results.isRetired(reference.block), "its old readers are unknown")
     }
 
+    @Test func aFullArenaTakesBackWhatDepartsBeforeItEvictsMore() throws {
+        let cache = try StageFixture(nil, resultBytesMax: 5 << 20)
+        let bytes = [UInt8](repeating: 8, count: 2 << 20)
+        _ = try cache.put("kept", bytes, .memory)
+        let first = try #require(
+            try cache.put("k", bytes, .memory, delivers: true).delivered)
+        cache.note(cache.stage.remove("k", from: .memory, command: .init(1), now: cache.now))
+        _ = try cache.put("new", bytes, .memory)
+        #expect(cache.results.isRetired(first.block), "its reader keeps the pages")
+        #expect(try cache.get("kept") != nil)
+        #expect(try cache.get("new") != nil)
+    }
+
     // MARK: - The life of a job
 
     @Test func aCancelledQueryIsAnsweredOnceAndLeavesNothing() throws {

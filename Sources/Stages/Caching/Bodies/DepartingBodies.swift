@@ -32,6 +32,13 @@ struct DepartingBodies {
         drop(block)
     }
 
+    /// Gives the oldest up, since its room is needed; false where none waits.
+    mutating func giveUpOldest() -> Bool {
+        guard let oldest = order.first else { return false }
+        drop(oldest)
+        return true
+    }
+
     /// A new coordinator does not know who has mapped what: what waits is given up, and of the
     /// `living` none will be used again.
     mutating func distrust(_ living: some Sequence<Body>) {

@@ -10,8 +10,10 @@ extension CacheStage {
         while true {
             do { return try Body(in: .results(results), length: length) } catch {
                 // The account says that there is room, the arena is not of that opinion: pieces of
-                // it may be too small, or evicted bodies still wait for the disk.
-                guard error.code == .arenaFull, let gone = memory.evictOne() else { throw error }
+                // it may be too small, and evicted bodies may still be read, or wait for the disk.
+                guard error.code == .arenaFull else { throw error }
+                if departing.giveUpOldest() { continue }
+                guard let gone = memory.evictOne() else { throw error }
                 apply(gone)
             }
         }

@@ -37,8 +37,8 @@ extension CacheStage {
         return true
     }
 
-    /// The disk has the entry, but not the memory to read it into: reserve its length, evicting what
-    /// has to go, and read it straight into there.
+    /// The disk has the entry, but not the memory to read it into: reserve its length, evicting
+    /// what has to go, and read it straight into there.
     private func located(_ row: IndexRow?, _ job: CacheJob, _ work: QueryWork, _ now: UnixTime) {
         guard let row else { return miss(job) }
         do throws(ImageError) {
