@@ -51,6 +51,15 @@ private func ready() -> WorkerSession {
         #expect(session.finished(outcome(1)) == [.discard(outcome(1))])
     }
 
+    @Test func aHelloWithoutAnAnswerIsSaidAgain() {
+        var session = WorkerSession()
+        #expect(session.ticked() == [])
+        _ = session.linkUp()
+        #expect(session.ticked() == [.sayHello])
+        _ = session.received(welcome)
+        #expect(session.ticked() == [])
+    }
+
     @Test func onlyAHeldJobIsCancelled() {
         var session = ready()
         _ = session.received(.job(job(1)))

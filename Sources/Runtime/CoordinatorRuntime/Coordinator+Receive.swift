@@ -130,7 +130,11 @@ extension Coordinator {
     private mutating func begin(
         _ role: Peer.Role, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
     ) -> UInt64? {
+        // The connection may be younger than the last look at the monitor; its beginning was told
+        // before its first message could be read.
+        drainMonitor(gateway.door, at: now)
         guard let connection = gateway.connection, peers.count < PeerTable.peersMax else {
+            bootstrap.log.debug("a hello came too late", ["door": .string(gateway.door.name)])
             return nil
         }
         // The number of a connection that died is reused at once; one connection has one session.

@@ -75,7 +75,7 @@ public struct Coordinator: ~Copyable {
         while exitStatus == nil {
             let turn = try loop.wait(until: nextDeadline)
             // Ends of connections first: what is read afterwards is of the living (DESIGN §5).
-            for door in Door.all { try drainMonitor(door, at: turn.wokenAt) }
+            for door in Door.all { drainMonitor(door, at: turn.wokenAt) }
             for door in Door.all { try drain(door, at: turn) }
             if turn.ready.contains(signals) { try drainSignals(at: turn.wokenAt) }
             handle(.tick, at: turn.wokenAt)
@@ -93,9 +93,12 @@ public struct Coordinator: ~Copyable {
         return deadlines.min()
     }
 
-    private mutating func drainMonitor(_ door: Door, at now: Instant) throws {
-        guard let gateway = gateways[door] else { return }
-        for connection in try gateway.endedConnections() {
+    mutating func drainMonitor(_ door: Door, at now: Instant) {
+        // A monitor ends with its context only, and then so does the loop.
+        guard let gateway = gateways[door], let ended = try? gateway.endedConnections() else {
+            return
+        }
+        for connection in ended {
             if let id = peers.id(at: door, connection) { end(id, at: now) }
         }
     }

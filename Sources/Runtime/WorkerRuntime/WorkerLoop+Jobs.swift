@@ -51,6 +51,7 @@ extension WorkerLoop {
         case .retry: isRetrying = false
         case .tick:
             executor.tick()
+            try perform(session.ticked())
             timers.schedule(.tick, at: now.adding(milliseconds: Self.tickMilliseconds))
         }
     }

@@ -65,6 +65,9 @@ struct WorkerSession {
         }
     }
 
+    /// A second has passed: a hello that was not answered is said again.
+    func ticked() -> [Action] { state == .greeting ? [.sayHello] : [] }
+
     /// The connection ended.
     mutating func linkDown() -> [Action] {
         held.removeAll()
