@@ -1,0 +1,69 @@
+public import Linux
+
+/// One run of `imagebus`, its output in files.
+public final class CommandLineRun {
+    private let folder = TemporaryDirectory()
+    private let child: ChildProcess
+    private let arguments: [String]
+
+    /// Starts it. The environment is this process' without our own variables, plus `environment`.
+    public init(_ arguments: [String], environment: [String: String] = [:]) throws {
+        self.arguments = arguments
+        let output = try FileDescriptor.open(folder.file("out"), [.writeOnly, .create])
+        let errors = try FileDescriptor.open(folder.file("err"), [.writeOnly, .create])
+        var command = ChildCommand(
+            Programs.commandLine, arguments,
+            environment: Programs.cleanEnvironment.merging(environment) { $1 })
+        command.descriptors[1] = .descriptor(output.number)
+        command.descriptors[2] = .descriptor(errors.number)
+        child = try ChildProcess(command)
+    }
+
+    /// Sends it a signal.
+    public func send(_ signal: Signal) throws { try child.send(signal) }
+
+    /// Waits for its end; throws where that does not come within `timeout`.
+    public func end(timeout: Duration = defaultTimeout) throws -> CommandLineEnd {
+        guard let status = try child.wait(milliseconds: timeout.milliseconds) else {
+            throw StackFailure(
+                "\(timeout) were not enough for: \(line)", log: folder.file("err"))
+        }
+        return CommandLineEnd(
+            line: line, status: status, output: FileBytes.read(folder.file("out")) ?? [],
+            errorText: FileBytes.text(folder.file("err")) ?? "")
+    }
+
+    private var line: String { (["imagebus"] + arguments).joined(separator: " ") }
+}
+
+/// How a run of `imagebus` ended.
+public struct CommandLineEnd: Sendable, CustomStringConvertible {
+    /// What was run.
+    public let line: String
+    /// How it ended.
+    public let status: ChildStatus
+    /// Standard output.
+    public let output: [UInt8]
+    /// Standard error.
+    public let errorText: String
+
+    /// The exit status; nil where a signal ended it.
+    public var exitStatus: Int32? {
+        if case .exited(let code) = status { code } else { nil }
+    }
+
+    /// Standard output as one JSON value.
+    public func json() throws -> JSONValue {
+        do {
+            return try JSONValue(parsing: output)
+        } catch {
+            throw StackFailure("no JSON on standard output: \(self)")
+        }
+    }
+
+    /// For failed expectations.
+    public var description: String {
+        "\(line)\n  \(status)\n  out: \(String(decoding: output.prefix(2000), as: UTF8.self))"
+            + "\n  err: \(errorText)"
+    }
+}

@@ -1,0 +1,36 @@
+import Linux
+
+/// What a program writes into a pipe, read as far as it came.
+final class ProgramOutput {
+    private let descriptor: FileDescriptor
+    private(set) var bytes: [UInt8] = []
+
+    init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+
+    /// How a wait for more ended.
+    enum Event {
+        case more
+        case end
+        case timeout
+    }
+
+    /// Whole lines so far.
+    var lines: [String] {
+        String(decoding: bytes, as: UTF8.self).split(
+            separator: "\n", omittingEmptySubsequences: false
+        )
+        .dropLast().map(String.init)
+    }
+
+    /// Takes what comes next.
+    func readMore(within limit: Duration) throws -> Event {
+        guard Poll.wait([.readable(descriptor.number)], timeout: limit) != nil else {
+            return .timeout
+        }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
+        defer { buffer.deallocate() }
+        let count = try descriptor.read(into: buffer)
+        bytes += buffer[..<count]
+        return count > 0 ? .more : .end
+    }
+}

@@ -1,0 +1,150 @@
+import Linux
+
+/// A stack of real processes in folders of its own, started by `imagebus serve`.
+///
+/// Belongs to one test. When it goes, its processes and folders go with it.
+public final class StackHarness {
+    private let runtime: Linux.TemporaryDirectory
+    private let cache = TestKit.TemporaryDirectory()
+    private let logs = TestKit.TemporaryDirectory()
+    private let arguments: [String]
+    private var serve: ChildProcess?
+    private var output: ProgramOutput?
+
+    /// Where `serve` writes its log.
+    public var logFile: String { logs.file("serve.log") }
+    /// The runtime directory, on tmpfs.
+    public var runtimeDirectory: String { runtime.path }
+    /// The cache directory.
+    public var cacheDirectory: String { cache.path }
+
+    /// How long a stack may take to be ready, or to end.
+    public static let timeout = Duration.seconds(30)
+
+    /// A stack that is not started; `arguments` follow `serve` and the two folders.
+    public init(_ arguments: [String]) throws {
+        runtime = try Linux.TemporaryDirectory(in: "/dev/shm", prefix: "ib-")
+        self.arguments = arguments
+    }
+
+    /// Starts `serve` and waits until it says that it is ready.
+    public func start() throws {
+        precondition(serve == nil, "a harness runs one stack at a time")
+        let pipe = try FileDescriptor.pipe()
+        let log = try FileDescriptor.open(logFile, [.writeOnly, .create, .append])
+        var command = ChildCommand(
+            Programs.commandLine,
+            ["serve", "--runtime-dir", runtimeDirectory, "--cache-dir", cacheDirectory]
+                + arguments, environment: Programs.cleanEnvironment)
+        command.descriptors[1] = .descriptor(pipe.writeEnd.number)
+        command.descriptors[2] = .descriptor(log.number)
+        serve = try ChildProcess(command)
+        let output = ProgramOutput(pipe.readEnd)
+        self.output = output
+        try awaitReady(output)
+    }
+
+    /// The number of `serve`; 0 where it does not run.
+    public var processID: Int32 { serve?.processID ?? 0 }
+
+    /// The endpoint, from the ready line.
+    public var endpoint: String {
+        output?.lines.first.map { String($0.dropFirst("ready ".count)) } ?? ""
+    }
+
+    /// Sends `serve` a signal.
+    public func send(_ signal: StackSignal) throws { try serve?.send(signal.signal) }
+
+    /// The processes below `serve` that run now.
+    public var children: [ObservedProcess] { ObservedProcess.children(of: processID) }
+
+    /// Waits until `serve` has ended; throws where it does not within `timeout`. The text is an
+    /// exit code or the name of a signal.
+    public func awaitEnd(timeout: Duration = StackHarness.timeout) throws -> String {
+        guard let status = try serve?.wait(milliseconds: timeout.milliseconds) else {
+            throw StackFailure("serve did not end within \(timeout)", log: logFile)
+        }
+        serve = nil
+        try expectNothingMoreSaid()
+        return status.description
+    }
+
+    /// Ends the stack in order and checks that nothing is left of it.
+    public func stop() throws {
+        guard serve != nil else { return }
+        let children = children
+        try send(.terminate)
+        let end: String
+        do {
+            end = try awaitEnd()
+        } catch {
+            try send(.kill)
+            _ = try awaitEnd()
+            throw error
+        }
+        guard end == "exit 0" else { throw StackFailure("serve ended with \(end)", log: logFile) }
+        try expectGone(children, within: .seconds(1))
+        guard leftovers.isEmpty else {
+            throw StackFailure("segments are left: \(leftovers)", log: logFile)
+        }
+    }
+
+    /// Throws where one of these processes still runs after `limit`.
+    public func expectGone(_ processes: [ObservedProcess], within limit: Duration) throws {
+        let deadline = ContinuousClock.now.advanced(by: limit)
+        for process in processes {
+            let left = max(.zero, ContinuousClock.now.duration(to: deadline))
+            guard try process.ends(within: left) else {
+                throw StackFailure(
+                    "\(process.name) (\(process.processID)) still runs \(limit) later",
+                    log: logFile)
+            }
+        }
+    }
+
+    /// Paths of all segments, relative to the runtime directory.
+    public var leftovers: [String] {
+        let arenas = DirectoryEntries.names("\(runtimeDirectory)/arena").map { "arena/\($0)" }
+        return (arenas + ["results"]).flatMap { folder in
+            DirectoryEntries.names("\(runtimeDirectory)/\(folder)").map { "\(folder)/\($0)" }
+        }
+    }
+
+    private func awaitReady(_ output: ProgramOutput) throws {
+        let deadline = ContinuousClock.now.advanced(by: Self.timeout)
+        while output.lines.isEmpty {
+            let left = max(.zero, ContinuousClock.now.duration(to: deadline))
+            switch try output.readMore(within: left) {
+            case .more: continue
+            case .end: throw StackFailure("serve ended before it was ready", log: logFile)
+            case .timeout:
+                throw StackFailure("serve was not ready within \(Self.timeout)", log: logFile)
+            }
+        }
+        guard output.lines[0].hasPrefix("ready ipc://") else {
+            throw StackFailure("the first line of serve is '\(output.lines[0])'")
+        }
+    }
+
+    /// One line in a whole life: scripts read it.
+    private func expectNothingMoreSaid() throws {
+        guard let output else { return }
+        while case .more = try output.readMore(within: .zero) {}
+        guard output.lines.count == 1 else { throw StackFailure("serve said \(output.lines)") }
+    }
+}
+
+/// What a test tells `serve`.
+public enum StackSignal: Sendable {
+    case terminate
+    case interrupt
+    case kill
+
+    fileprivate var signal: Signal {
+        switch self {
+        case .terminate: .terminate
+        case .interrupt: .interrupt
+        case .kill: .kill
+        }
+    }
+}
