@@ -20,7 +20,7 @@ public final class CommandLineRun {
     }
 
     /// Sends it a signal.
-    public func send(_ signal: Signal) throws { try child.send(signal) }
+    public func send(_ signal: StackSignal) throws { try child.send(signal.signal) }
 
     /// Waits for its end; throws where that does not come within `timeout`.
     public func end(timeout: Duration = defaultTimeout) throws -> CommandLineEnd {

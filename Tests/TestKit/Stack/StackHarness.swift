@@ -133,18 +133,3 @@ public final class StackHarness {
         guard output.lines.count == 1 else { throw StackFailure("serve said \(output.lines)") }
     }
 }
-
-/// What a test tells `serve`.
-public enum StackSignal: Sendable {
-    case terminate
-    case interrupt
-    case kill
-
-    fileprivate var signal: Signal {
-        switch self {
-        case .terminate: .terminate
-        case .interrupt: .interrupt
-        case .kill: .kill
-        }
-    }
-}

@@ -1,0 +1,91 @@
+import ImageModel
+import Imagebus
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// A cancel reaches the byte loop, and nobody else's load.
+    @Suite struct CancellationTests {
+        @Test func ctrlCOnGetClosesTheConnectionToTheOrigin() async throws {
+            let slow = try SlowPicture()
+            try await withStack { stack in
+                let load = try await slow.begin(stack)
+                try load.send(.interrupt)
+                #expect(await slow.origin.waitForConnectionClosed("/slow.jpg"))
+                let end = try load.end()
+                #expect(end.exitStatus == 130, "\(end)")
+                #expect(try end.json()["error"]?["code"]?.integer == 2002)
+            }
+        }
+
+        @Test func aKilledGetClosesTheConnectionToTheOrigin() async throws {
+            let slow = try SlowPicture()
+            try await withStack { stack in
+                let load = try await slow.begin(stack)
+                try load.send(.kill)
+                #expect(await slow.origin.waitForConnectionClosed("/slow.jpg"))
+                _ = try load.end()
+            }
+        }
+
+        @Test func cancellingOneOfTwoWaitersLeavesTheOtherServed() async throws {
+            let slow = try SlowPicture()
+            try await withStack { stack in
+                let client = try stack.client()
+                let url = slow.origin.url("/slow.jpg")
+                let stays = client.load(ImageRequest(url, fit: 100))
+                #expect(await slow.origin.waitForRequest("/slow.jpg"))
+                let leaves = client.load(ImageRequest(url, fit: 100))
+                leaves.cancel()
+                await #expect(throws: ImageError.self) { try await leaves.response }
+                slow.gate.open()
+                #expect(try await stays.response.info?.size == PixelSize(width: 100, height: 75))
+            }
+            #expect(slow.origin.requestCount("/slow.jpg") == 1)
+        }
+
+        @Test func cancellingTheAwaitingTaskCancelsTheLoad() async throws {
+            let slow = try SlowPicture()
+            try await withStack { stack in
+                let client = try stack.client()
+                let load = client.load(slow.origin.url("/slow.jpg"))
+                let waiter = Task { () -> ErrorCode? in
+                    do throws(ImageError) {
+                        _ = try await load.response
+                        return nil
+                    } catch {
+                        return error.code
+                    }
+                }
+                #expect(await slow.origin.waitForRequest("/slow.jpg"))
+                waiter.cancel()
+                #expect(await waiter.value == .cancelled)
+                #expect(await slow.origin.waitForConnectionClosed("/slow.jpg"))
+            }
+        }
+
+        @Test func aGroupIsCancelledAsAWhole() async throws {
+            let slow = try SlowPicture()
+            try await withStack { stack in
+                let client = try stack.client()
+                let group = GroupID(Identifier128(high: 1, low: 2))
+                let url = slow.origin.url("/slow.jpg")
+                let members = (1...5).map {
+                    client.load(ImageRequest(url, fit: $0 * 10), group: group)
+                }
+                let other = client.load(ImageRequest(url, fit: 100))
+                #expect(await slow.origin.waitForRequest("/slow.jpg"))
+                client.cancel(group: group)
+                for member in members {
+                    let error = await #expect(throws: ImageError.self) {
+                        try await member.response
+                    }
+                    #expect(error?.code == .cancelled)
+                }
+                slow.gate.open()
+                #expect(try await other.response.status == .ok)
+            }
+        }
+    }
+}

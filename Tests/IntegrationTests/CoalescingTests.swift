@@ -1,0 +1,74 @@
+import ImageModel
+import Imagebus
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Equal work is done once, for all who wait.
+    @Suite struct CoalescingTests {
+        private static let sizes = [40, 64, 96, 100, 150, 200, 256, 300, 400, 512]
+
+        @Test func aThousandRequestsForOneURLAreOneTransfer() async throws {
+            let origin = OriginServer()
+            let picture = try Pictures.waves(width: 800, height: 600).jpeg(quality: 85)
+            origin.route("/one.jpg", .bytes(picture, contentType: "image/jpeg"))
+            let alone = try await loadedAlone(origin.url("/one.jpg"), sides: [200])
+            #expect(origin.requestCount("/one.jpg") == 1)
+            try await withStack { stack in
+                let client = try stack.client()
+                let tasks = (0..<1000).map { _ in
+                    client.load(ImageRequest(origin.url("/one.jpg"), fit: 200))
+                }
+                for task in tasks {
+                    let image = try await task.response
+                    #expect(image.bytes?.array == alone[200])
+                }
+            }
+            #expect(origin.requestCount("/one.jpg") == 2)
+        }
+
+        @Test func tenSizesOfOneURLAreOneTransferAndTenResults() async throws {
+            let origin = OriginServer()
+            let gate = Gate()
+            let picture = try Pictures.waves(width: 1600, height: 1200)
+                .jpeg(quality: 85)
+            origin.route("/ten.jpg", .bytes(picture, contentType: "image/jpeg"))
+            let alone = try await loadedAlone(origin.url("/ten.jpg"), sides: Self.sizes)
+            #expect(origin.requestCount("/ten.jpg") == 10)
+            origin.route("/ten.jpg", .hangBody(until: gate, then: picture))
+            try await withStack { stack in
+                let client = try stack.client()
+                let tasks = Self.sizes.map { side in
+                    (side, client.load(ImageRequest(origin.url("/ten.jpg"), fit: side)))
+                }
+                #expect(await origin.waitForRequest("/ten.jpg", count: 11))
+                gate.open()
+                for (side, task) in tasks {
+                    let image = try await task.response
+                    let bytes = try #require(image.bytes?.array)
+                    let expected = try #require(alone[side])
+                    #expect(image.info?.size == PixelSize(width: side, height: side * 3 / 4))
+                    let isEqual = try Pixels(decoding: bytes) == Pixels(decoding: expected)
+                    #expect(isEqual, "\(side) differs from a load that runs alone")
+                }
+            }
+            #expect(origin.requestCount("/ten.jpg") == 11)
+        }
+
+        /// What each size gives where nothing else runs and nothing is cached.
+        private func loadedAlone(_ url: String, sides: [Int]) async throws -> [Int: [UInt8]] {
+            try await withStack { stack in
+                let client = try stack.client()
+                var results: [Int: [UInt8]] = [:]
+                for side in sides {
+                    var request = ImageRequest(url, fit: side, options: .fromLoaderOnly)
+                    request.storeCacheTypes = .none
+                    request.originalStoreCacheTypes = .none
+                    request.originalQueryCacheTypes = .none
+                    results[side] = try await client.load(request).response.bytes?.array
+                }
+                return results
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import TestKit
+import Testing
+
+/// A command line, the status with which it ends, and the name of its error.
+struct ExitCase: Sendable {
+    let words: [String]
+    let status: Int32
+    let name: String
+
+    init(_ words: [String], _ status: Int32, _ name: String) {
+        (self.words, self.status, self.name) = (words, status, name)
+    }
+}
+
+extension RealProcesses {
+    /// The exit statuses of DESIGN §11.
+    @Suite struct ExitStatusTests {
+        @Test func everyEndHasItsStatus() async throws {
+            let origin = try Self.origin()
+            let closed = OriginServer()
+            closed.stop()
+            try await withStack { stack in
+                for end in Self.cases(origin, closed) {
+                    let run = try stack.get(end.words + ["--json"])
+                    #expect(run.exitStatus == end.status, "\(run)")
+                    #expect(try run.json()["status"]?.text == "error")
+                    #expect(try run.json()["error"]?["name"]?.text == end.name, "\(run)")
+                }
+            }
+        }
+
+        @Test func aMissIsNoError() async throws {
+            try await withStack { stack in
+                let run = try stack.get(
+                    ["http://127.0.0.1:9/none.png", "--option", "from-cache-only", "--json"])
+                #expect(run.exitStatus == 0, "\(run)")
+                #expect(try run.json()["status"]?.text == "miss")
+                #expect(try run.json()["cacheType"]?.text == "none")
+            }
+        }
+
+        @Test func aBadImageIsNotAskedForAgain() async throws {
+            let origin = try Self.origin()
+            try await withStack { stack in
+                #expect(try stack.get([origin.url("/html")]).exitStatus == 65)
+                let again = try stack.get([origin.url("/html"), "--json"])
+                #expect(again.exitStatus == 66, "\(again)")
+                #expect(try again.json()["error"]?["code"]?.integer == 1003)
+                #expect(origin.requestCount("/html") == 1)
+                let forced = try stack.get([origin.url("/html"), "--option", "retry-failed"])
+                #expect(forced.exitStatus == 65)
+                #expect(origin.requestCount("/html") == 2)
+            }
+        }
+
+        @Test func usageIs64AndNothingIsPrintedOnStandardOutput() throws {
+            for words in [
+                ["get", "http://127.0.0.1/a.png", "--frobnicate"], ["get"], ["frobnicate"], [],
+                ["get", "http://127.0.0.1/a.png", "--resize", "x"],
+                ["get", "http://127.0.0.1/a.png", "--quality", "101"],
+                ["serve", "--decode", "-1"], ["status", "extra"],
+            ] {
+                let end = try CommandLineRun(words).end()
+                #expect(end.exitStatus == 64, "\(end)")
+                #expect(end.output == [])
+                #expect(!end.errorText.isEmpty)
+            }
+        }
+
+        @Test func anEndpointThatNobodyServesIs69() throws {
+            let folder = TestKit.TemporaryDirectory()
+            let run = try CommandLineRun([
+                "get", "http://127.0.0.1/a.png", "--json", "--endpoint",
+                "ipc://\(folder.path)/front/front.sock",
+            ])
+            let end = try run.end()
+            #expect(end.exitStatus == 69, "\(end)")
+            #expect(try end.json()["error"]?["code"]?.integer == 3022)
+        }
+
+        private static func cases(_ origin: OriginServer, _ closed: OriginServer) -> [ExitCase] {
+            [
+                ExitCase(["not a url"], 64, "invalidURL"),
+                ExitCase(["http://"], 64, "invalidURL"),
+                ExitCase([origin.url("/missing")], 66, "invalidDownloadStatusCode"),
+                ExitCase([origin.url("/broken")], 75, "invalidDownloadStatusCode"),
+                ExitCase([origin.url("/html")], 65, "badImageData"),
+                ExitCase(
+                    [origin.url("/cut.jpg"), "--resize", "100x100"], 65, "badImageData"),
+                ExitCase([closed.url("/a.png")], 75, "connectionFailed"),
+                ExitCase(["http://nothing.invalid/a.png"], 75, "nameNotResolved"),
+                ExitCase([origin.url("/loop")], 76, "tooManyRedirects"),
+                ExitCase([origin.url("/short.png")], 76, "shortBody"),
+                ExitCase([origin.url("/huge.png")], 77, "limitExceeded"),
+                ExitCase(["ftp://127.0.0.1/a.png"], 77, "unsupportedScheme"),
+                ExitCase([origin.url("/hang"), "--timeout", "300ms"], 124, "deadlineExceeded"),
+                ExitCase(
+                    [origin.url("/a.png"), "--crop", "5000,5000,10,10"], 65, "stepFailed"),
+            ]
+        }
+
+        private static func origin() throws -> OriginServer {
+            let origin = OriginServer()
+            let picture = Pictures.quadrants()
+            let png = try picture.png()
+            let jpeg = try Pictures.noise(width: 200, height: 200).jpeg(quality: 90)
+            origin.route("/a.png", .bytes(png))
+            origin.route("/missing", .status(404))
+            origin.route("/broken", .status(500))
+            let page = Array("<!doctype html><title>no image</title>".utf8)
+            origin.route("/html", .bytes(page, contentType: "text/html"))
+            origin.route("/cut.jpg", .bytes(Array(jpeg.prefix(jpeg.count / 4))))
+            origin.route("/loop", .redirect(to: origin.url("/loop")))
+            origin.route("/short.png", .lying(length: png.count + 1000, png))
+            origin.route("/huge.png", .lying(length: 10 << 30, png))
+            origin.route("/hang", .hang(until: Gate()))
+            return origin
+        }
+    }
+}

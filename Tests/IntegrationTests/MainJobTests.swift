@@ -1,0 +1,64 @@
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// The main job: a picture of an HTTP server, inside a box, as JPEG; then from each tier.
+    @Suite struct MainJobTests {
+        @Test func aGeneratedPictureComesFromTheOriginThenFromMemoryThenFromDisk() async throws {
+            let picture = try Pictures.waves(width: 1362, height: 1112)
+                .jpeg(quality: 90)
+            try await expectMainJob(picture, size: "512x418")
+        }
+
+        @Test(.enabled(if: Fixtures.folder != nil, "IMAGEBUS_FIXTURES names no folder"))
+        func aPhotographComesFromTheOriginThenFromMemoryThenFromDisk() async throws {
+            let photo = try #require(Fixtures.bytes("photos/photo-2725x2225.jpg"))
+            try await expectMainJob(photo, size: "512x418")
+        }
+
+        private func expectMainJob(_ picture: [UInt8], size: String) async throws {
+            let origin = OriginServer()
+            origin.route("/photo.jpg", .bytes(picture, contentType: "image/jpeg"))
+            try await withStack { stack in
+                let first = try load(origin, stack, tier: "none", size)
+                #expect(try load(origin, stack, tier: "memory", size) == first)
+                try stack.stop()
+                try stack.start()
+                #expect(try load(origin, stack, tier: "disk", size) == first)
+            }
+            #expect(origin.requestCount("/photo.jpg") == 1)
+        }
+
+        private func load(
+            _ origin: OriginServer, _ stack: StackHarness, tier: String, _ size: String
+        ) throws -> [UInt8] {
+            let folder = TestKit.TemporaryDirectory()
+            let file = folder.file("out.jpg")
+            let end = try stack.get(
+                [origin.url("/photo.jpg"), "--resize", "512x512", "--mode", "fit"]
+                    + ["--format", "jpeg", "--quality", "80", "-o", file, "--json"])
+            #expect(end.exitStatus == 0, "\(end)")
+            let answer = try end.json()
+            let bytes = try #require(FileBytes.read(file))
+            #expect(answer["status"]?.text == "ok")
+            #expect(answer["cacheType"]?.text == tier)
+            #expect(answer["format"]?.text == "jpeg")
+            #expect(answer["bytes"]?.integer == bytes.count)
+            #expect(answer["pages"]?.integer == 1)
+            #expect(answer["error"] == .null)
+            #expect(answer["token"]?.text?.count == 32)
+            #expect(
+                answer.names == [
+                    "bytes", "cacheType", "error", "format", "height", "key", "pages", "status",
+                    "timings", "token", "width",
+                ])
+            #expect(
+                answer["timings"]?.names == [
+                    "decode", "fetch", "query", "queue", "store", "total", "transform",
+                ])
+            #expect(try Pixels(decoding: bytes).size == size)
+            #expect("\(answer["width"]?.integer ?? 0)x\(answer["height"]?.integer ?? 0)" == size)
+            return bytes
+        }
+    }
+}

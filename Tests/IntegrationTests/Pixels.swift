@@ -1,0 +1,88 @@
+import Vips
+
+/// An image as samples of 8 bits, bands interleaved.
+struct Pixels: Hashable {
+    let width: Int
+    let height: Int
+    let bands: Int
+    let samples: [UInt8]
+
+    /// Red, green, blue and, where there is one, alpha.
+    func at(_ x: Int, _ y: Int) -> [UInt8] {
+        let start = (y * width + x) * bands
+        return Array(samples[start..<(start + bands)])
+    }
+
+    /// `512x418`
+    var size: String { "\(width)x\(height)" }
+}
+
+extension Pixels {
+    /// Decodes a file; the first bytes say its format.
+    init(decoding file: [UInt8]) throws {
+        self = try VipsLibrary().exclusively { () throws(VipsError) -> Pixels in
+            try withStableBytes(of: file) { (bytes) throws(VipsError) in
+                try Pixels(Self.load(bytes))
+            }
+        }
+    }
+
+    private init(_ image: VipsImage) throws(VipsError) {
+        let header = image.header
+        var failure: VipsError?
+        let count = header.width * header.height * header.bands
+        let samples = [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
+            do throws(VipsError) {
+                try image.write(to: UnsafeMutableRawBufferPointer(buffer))
+            } catch {
+                failure = error
+            }
+            written = count
+        }
+        if let failure { throw failure }
+        self.init(
+            width: header.width, height: header.height, bands: header.bands, samples: samples)
+    }
+
+    private static func load(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+        switch bytes.first {
+        case 0xFF: try .jpeg(bytes)
+        case 0x89: try .png(bytes)
+        case UInt8(ascii: "G"): try .gif(bytes)
+        default: try .webp(bytes)
+        }
+    }
+
+    /// As a JPEG.
+    func jpeg(quality: Int) throws -> [UInt8] { try encoded(.jpeg(quality: quality)) }
+
+    /// As a PNG.
+    func png() throws -> [UInt8] { try encoded(.png(compression: 1)) }
+
+    /// As a WebP.
+    func webp(quality: Int) throws -> [UInt8] { try encoded(.webp(quality: quality)) }
+
+    private func encoded(_ encoding: VipsEncoding) throws -> [UInt8] {
+        try VipsLibrary().exclusively { () throws(VipsError) -> [UInt8] in
+            var file: [UInt8] = []
+            try withStableBytes(of: samples) { (bytes) throws(VipsError) in
+                try VipsImage.pixels(bytes, width: width, height: height, bands: bands)
+                    .save(encoding) {
+                        file.append(contentsOf: $0)
+                        return true
+                    }
+            }
+            return file
+        }
+    }
+}
+
+/// libvips reads later than it is told to: the bytes must not move meanwhile.
+private func withStableBytes<Result>(
+    of bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws(VipsError) -> Result
+) throws(VipsError) -> Result {
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+    defer { copy.deallocate() }
+    copy.copyBytes(from: bytes)
+    return try body(UnsafeRawBufferPointer(copy))
+}

@@ -1,0 +1,52 @@
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Which addresses a stack downloads from.
+    @Suite struct PolicyTests {
+        @Test func loopbackIsRefusedUnlessItIsAllowed() async throws {
+            let origin = OriginServer()
+            origin.route("/a.png", .bytes(try Pictures.quadrants().png()))
+            try await withStack([]) { stack in
+                let end = try stack.get([origin.url("/a.png"), "--json"])
+                #expect(end.exitStatus == 77, "\(end)")
+                let error = try end.json()["error"]
+                #expect(error?["code"]?.integer == 3004)
+                #expect(error?["name"]?.text == "addressForbidden")
+                #expect(error?["retryable"] == .bool(false))
+            }
+            #expect(origin.acceptedConnectionCount == 0)
+        }
+
+        @Test func anAllowedAddressIsServedAndItsRedirectElsewhereIsRefused() async throws {
+            let allowed = OriginServer()
+            let other = OriginServer()
+            let picture = try Pictures.quadrants().png()
+            allowed.route("/a.png", .bytes(picture))
+            allowed.route("/to-other", .redirect(to: other.url("/a.png")))
+            allowed.route("/to-itself", .redirect(to: allowed.url("/a.png")))
+            other.route("/a.png", .bytes(picture))
+            try await withStack(["--allow-address", allowed.authority]) { stack in
+                #expect(try stack.get([allowed.url("/a.png")]).exitStatus == 0)
+                #expect(try stack.get([allowed.url("/to-itself")]).exitStatus == 0)
+                let end = try stack.get([allowed.url("/to-other"), "--json"])
+                #expect(end.exitStatus == 77, "\(end)")
+                #expect(try end.json()["error"]?["code"]?.integer == 3004)
+            }
+            #expect(other.acceptedConnectionCount == 0)
+        }
+
+        @Test func aPrivateStackOfGetHasAPolicyOfItsOwn() throws {
+            let origin = OriginServer()
+            origin.route("/a.png", .bytes(try Pictures.quadrants().png()))
+            let folder = TestKit.TemporaryDirectory()
+            let places = ["--runtime-dir", folder.file("run"), "--cache-dir", folder.file("cache")]
+            let line = ["get", origin.url("/a.png"), "--private"] + places
+            #expect(try CommandLineRun(line).end().exitStatus == 77)
+            let allowed = line + ["--allow-address", origin.authority, "--json"]
+            let end = try CommandLineRun(allowed).end()
+            #expect(end.exitStatus == 0, "\(end)")
+            #expect(try end.json()["width"]?.integer == 400)
+        }
+    }
+}

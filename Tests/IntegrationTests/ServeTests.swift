@@ -1,0 +1,138 @@
+import ImageModel
+import Imagebus
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// How a stack begins and ends, and what it tells of itself.
+    @Suite struct ServeTests {
+        @Test func sigtermFinishesWhatWasAdmittedAndAdmitsNothingNew() async throws {
+            let slow = try SlowPicture()
+            try await withStack { stack in
+                let load = try await slow.begin(stack)
+                try stack.send(.terminate)
+                try await awaitRefusal(stack, slow.origin.url("/other.jpg"))
+                slow.gate.open()
+                let end = try load.end()
+                #expect(end.exitStatus == 0, "\(end)")
+                #expect(try end.json()["width"]?.integer == 100)
+                #expect(try stack.awaitEnd() == "exit 0")
+                #expect(stack.leftovers == [])
+            }
+        }
+
+        @Test func aSecondSigtermEndsAllNow() async throws {
+            let slow = try SlowPicture()
+            try await withStack { stack in
+                let load = try await slow.begin(stack)
+                let children = stack.children
+                #expect(children.count == 7)
+                try stack.send(.terminate)
+                try await awaitRefusal(stack, slow.origin.url("/other.jpg"))
+                try stack.send(.terminate)
+                #expect(try stack.awaitEnd(timeout: .seconds(3)) == "exit 130")
+                try stack.expectGone(children, within: .seconds(1))
+                try load.send(.kill)
+                _ = try load.end()
+            }
+        }
+
+        @Test func afterItsSupervisorWasKilledNothingRunsAndTheNextStartCleansUp() async throws {
+            let origin = OriginServer()
+            let picture = try Pictures.waves(width: 400, height: 300).jpeg(quality: 85)
+            origin.route("/a.jpg", .bytes(picture, contentType: "image/jpeg"))
+            try await withStack { stack in
+                let line = [origin.url("/a.jpg"), "--resize", "100x100", "--json"]
+                #expect(try stack.get(line).exitStatus == 0)
+                let children = stack.children
+                let old = Set(stack.leftovers)
+                #expect(children.count == 7)
+                #expect(!old.isEmpty)
+                try stack.send(.kill)
+                #expect(try stack.awaitEnd() == "SIGKILL")
+                try stack.expectGone(children, within: .seconds(1))
+                try stack.start()
+                #expect(old.isDisjoint(with: stack.leftovers))
+                #expect(try stack.get(line).exitStatus == 0)
+            }
+        }
+
+        @Test func aSecondServeInTheSameDirectoryIsRefused() async throws {
+            try await withStack { stack in
+                let end = try stack.run(["serve", "--cache-dir", stack.cacheDirectory])
+                #expect(end.exitStatus == 75, "\(end)")
+                #expect(end.output == [])
+            }
+        }
+
+        @Test func statusListsEveryProcess() async throws {
+            try await withStack(decoders: 2) { stack in
+                let answer = try stack.run(["status", "--json"]).json()
+                let processes = try #require(answer["processes"]?.array)
+                let kinds = processes.compactMap { $0["kind"]?.text }.sorted()
+                #expect(
+                    kinds == [
+                        "cache", "coordinator", "decode", "decode", "download", "transform",
+                        "transform",
+                    ])
+                let pids = Set(processes.compactMap { $0["pid"]?.integer })
+                #expect(pids == Set(stack.children.map { Int($0.processID) }))
+                #expect(processes.allSatisfy { $0["state"]?.text == "ready" })
+                #expect(processes.allSatisfy { $0["restarts"]?.integer == 0 })
+            }
+        }
+
+        @Test func healthIsZeroOnlyWhereEveryKindServes() async throws {
+            try await withStack { stack in
+                #expect(try stack.run(["health"]).exitStatus == 0)
+                try stack.stop()
+                let end = try stack.run(["health"])
+                #expect(end.exitStatus == 1)
+                #expect(!end.errorText.isEmpty)
+            }
+            try await withStack(["--download", "0"]) { stack in
+                let end = try stack.run(["health"])
+                #expect(end.exitStatus == 1)
+                #expect(end.errorText.contains("download"))
+            }
+        }
+
+        /// Loads until the stack says that it is shutting down.
+        private func awaitRefusal(_ stack: StackHarness, _ url: String) async throws {
+            let client = try stack.client()
+            let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+            while ContinuousClock.now < deadline {
+                var request = ImageRequest(url: url)
+                request.options = .fromCacheOnly
+                do {
+                    _ = try await client.load(request).response
+                } catch {
+                    #expect(error.code == .shuttingDown)
+                    return
+                }
+            }
+            throw StackFailure("waited for a load to be refused with shuttingDown")
+        }
+    }
+}
+
+/// A picture of which the origin sends the head at once and the body when the gate opens.
+struct SlowPicture {
+    let origin = OriginServer()
+    let gate = Gate()
+
+    init() throws {
+        let picture = try Pictures.waves(width: 400, height: 300).jpeg(quality: 85)
+        origin.route("/slow.jpg", .hangBody(until: gate, then: picture))
+    }
+
+    /// Starts a load by the command line and waits until the origin has its request.
+    func begin(_ stack: StackHarness) async throws -> CommandLineRun {
+        let run = try stack.startGet([origin.url("/slow.jpg"), "--resize", "100x100", "--json"])
+        guard await origin.waitForRequest("/slow.jpg") else {
+            throw StackFailure("waited for the request of /slow.jpg", log: stack.logFile)
+        }
+        return run
+    }
+}

@@ -1,0 +1,93 @@
+import ImageModel
+import Imagebus
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Payloads travel in shared memory.
+    @Suite struct SocketTrafficTests {
+        private static let messageBytesMax: UInt64 = 4096
+
+        @Test func noMessageCarriesAPayload() async throws {
+            let origin = OriginServer()
+            let small = try Self.small()
+            let large = try Pictures.noise(width: 900, height: 800).png()
+            #expect((33_000...41_000).contains(small.count), "\(small.count)")
+            #expect(large.count > 2_000_000)
+            origin.route("/small.jpg", .bytes(small, contentType: "image/jpeg"))
+            origin.route("/large.png", .bytes(large))
+            try await withStack { stack in
+                let client = try stack.client()
+                for round in 0..<2 {
+                    let tasks = (0..<100).map {
+                        client.load(origin.url("/small.jpg?\($0)"), wantsProgress: true)
+                    }
+                    for task in tasks {
+                        let image = try await task.response
+                        #expect(image.bytes?.array == small)
+                        #expect(image.cacheType == (round == 0 ? .none : .memory))
+                    }
+                }
+                let image = try await client.load(origin.url("/large.png")).response
+                #expect(image.bytes?.array == large)
+                var request = ImageRequest(origin.url("/large.png"), fit: 800, format: .png)
+                request.steps = [.flip(horizontal: true, vertical: false)]
+                let flipped = try await client.load(request).response
+                #expect((flipped.bytes?.count ?? 0) > 2_000_000)
+                try await expectSmallMessages(stack)
+            }
+        }
+
+        private func expectSmallMessages(_ stack: StackHarness) async throws {
+            let report = try await stack.awaitStatus("the traffic of all sockets") { _ in true }
+            let names = report.sockets.map(\.name).sorted()
+            #expect(
+                names == [
+                    "admin", "back/cache", "back/decode", "back/download", "back/transform",
+                    "front",
+                ])
+            for socket in report.sockets where socket.name != "admin" {
+                #expect(socket.messagesReceived > 0 && socket.messagesSent > 0, "\(socket.name)")
+                #expect(
+                    socket.largestMessage > 0 && socket.largestMessage <= Self.messageBytesMax,
+                    "\(socket.name): \(socket.largestMessage)")
+            }
+        }
+
+        @Test func aLargeResultIsMappedAndASmallOneCopied() async throws {
+            let origin = OriginServer()
+            let small = try Self.small()
+            let large = try Pictures.noise(width: 900, height: 800).png()
+            origin.route("/small.jpg", .bytes(small, contentType: "image/jpeg"))
+            origin.route("/large.png", .bytes(large))
+            try await withStack { stack in
+                let client = try stack.client()
+                let copied = try await client.load(origin.url("/small.jpg")).response
+                let mapped = try await client.load(origin.url("/large.png")).response
+                let results = stack.runtimeDirectory + "/results/"
+                #expect(mapping(of: try #require(copied.bytes))?.contains(results) != true)
+                #expect(mapping(of: try #require(mapped.bytes))?.contains(results) == true)
+                // The kernel keeps the pages although the stack has gone.
+                try stack.stop()
+                #expect(mapped.bytes?.array == large)
+            }
+        }
+
+        /// The line of /proc/self/maps in which the bytes lie.
+        private func mapping(of bytes: ImageBytes) -> String? {
+            let address = bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+            let text = String(decoding: FileBytes.read("/proc/self/maps") ?? [], as: UTF8.self)
+            return text.split(separator: "\n").map(String.init).first { line in
+                let range = line.prefix { $0 != " " }.split(separator: "-")
+                    .compactMap { UInt($0, radix: 16) }
+                return range.count == 2 && range[0] <= address && address < range[1]
+            }
+        }
+
+        /// A JPEG of some 37 KB.
+        static func small() throws -> [UInt8] {
+            try Pictures.noise(width: 192, height: 144).jpeg(quality: 90)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import ImageModel
+import Imagebus
+import Messages
+import TestKit
+
+/// Runs `body` with a stack that is ready, ends it in order, and throws where something is left.
+func withStack<Result>(
+    _ arguments: [String] = ["--allow-private-networks"], decoders: Int = 2,
+    body: (StackHarness) async throws -> Result
+) async throws -> Result {
+    let stack = try StackHarness(
+        ["--decode", "\(decoders)", "--transform", "\(decoders)"] + arguments)
+    return try await StackLog.$path.withValue(stack.logFile) {
+        try stack.start()
+        let result = try await body(stack)
+        try stack.stop()
+        return result
+    }
+}
+
+extension StackHarness {
+    /// A client of this stack; it ends with its last reference.
+    func client(asOperator: Bool = false) throws -> ImagebusClient {
+        try ImagebusClient(
+            ClientConfiguration(
+                runtimeDirectory: runtimeDirectory, isOperator: asOperator,
+                connectTimeoutMilliseconds: 20_000))
+    }
+
+    /// Runs `imagebus get` with this stack to its end.
+    func get(_ arguments: [String], timeout: Duration = defaultTimeout) throws -> CommandLineEnd {
+        try startGet(arguments).end(timeout: timeout)
+    }
+
+    /// Starts `imagebus get` with this stack.
+    func startGet(_ arguments: [String]) throws -> CommandLineRun {
+        try CommandLineRun(["get"] + arguments + ["--runtime-dir", runtimeDirectory])
+    }
+
+    /// Runs another command with this stack to its end.
+    func run(_ arguments: [String]) throws -> CommandLineEnd {
+        try CommandLineRun(arguments + ["--runtime-dir", runtimeDirectory]).end()
+    }
+
+    /// Asks for the status until it is as wanted, and returns it; each question waits for its
+    /// answer. Throws, naming `what` and the last status, where `timeout` passes first.
+    func awaitStatus(
+        _ what: String, timeout: Duration = defaultTimeout,
+        until condition: (StatusReport) -> Bool
+    ) async throws -> StatusReport {
+        let client = try client(asOperator: true)
+        let deadline = ContinuousClock.now.advanced(by: timeout)
+        var last: StatusReport?
+        while ContinuousClock.now < deadline {
+            let report = try await client.status()
+            if condition(report) { return report }
+            last = report
+        }
+        throw StackFailure("waited for \(what); the status is \(String(describing: last))")
+    }
+}
+
+extension StatusReport {
+    /// The processes of a kind.
+    func processes(_ kind: WorkerKind) -> [ProcessStatus] { processes.filter { $0.kind == kind } }
+}
+
+extension ImageRequest {
+    /// A load with a resize to JPEG.
+    init(
+        _ url: String, fit side: Int, format: ImageFormat? = .jpeg, options: RequestOptions = []
+    ) {
+        self.init(url: url)
+        steps = [.resize(PixelSize(width: side, height: side), .fit)]
+        output.format = format
+        self.options = options
+    }
+}

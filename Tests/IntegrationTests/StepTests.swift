@@ -1,0 +1,205 @@
+import TestKit
+import Testing
+
+/// One command line with what must come of it.
+struct StepCase: Sendable, CustomTestStringConvertible {
+    let line: String
+    let size: String
+    let format: String
+    /// A place of the result, and the colour that belongs there.
+    let x: Int
+    let y: Int
+    let colour: [UInt8]
+    /// nil: the result has no alpha.
+    var alpha: UInt8?
+
+    init(
+        _ line: String, _ size: String, _ format: String, at x: Int, _ y: Int, _ colour: [UInt8],
+        alpha: UInt8? = nil
+    ) {
+        (self.line, self.size, self.format) = (line, size, format)
+        (self.x, self.y, self.colour, self.alpha) = (x, y, colour, alpha)
+    }
+
+    var testDescription: String { line }
+}
+
+extension RealProcesses {
+    /// Each step, mode and format by one command line, on 400x300 pixels: red and green above, blue
+    /// and yellow below.
+    @Suite struct StepTests {
+        static let cases: [StepCase] = [
+            StepCase(
+                "/q.png --resize 200x200", "200x150", "png", at: 20, 20, Pictures.red),
+            StepCase(
+                "/q.png --resize 200x200 --mode fit", "200x150", "png", at: 180, 20,
+                Pictures.green),
+            StepCase(
+                "/q.png --resize 800x800 --mode fit", "400x300", "png", at: 20, 280,
+                Pictures.blue),
+            StepCase(
+                "/q.png --resize 200x200 --mode fill", "200x200", "png", at: 190, 190,
+                Pictures.yellow),
+            StepCase(
+                "/q.png --resize 200x200 --mode stretch", "200x200", "png", at: 20, 90,
+                Pictures.red),
+            StepCase(
+                "/q.png --resize 200x200 --mode letterbox", "200x200", "png", at: 20, 40,
+                Pictures.red, alpha: 255),
+            StepCase(
+                "/q.png --resize 200x200 --mode letterbox", "200x200", "png", at: 100, 10,
+                [0, 0, 0], alpha: 0),
+            StepCase(
+                "/q.png --crop 150,100,200,100", "200x100", "png", at: 20, 80, Pictures.blue),
+            StepCase("/q.png --rotate 90", "300x400", "png", at: 20, 20, Pictures.blue),
+            StepCase("/q.png --rotate 180", "400x300", "png", at: 20, 20, Pictures.yellow),
+            StepCase("/q.png --rotate 270", "300x400", "png", at: 20, 20, Pictures.green),
+            StepCase("/q.png --flip h", "400x300", "png", at: 20, 20, Pictures.green),
+            StepCase("/q.png --flip v", "400x300", "png", at: 20, 20, Pictures.blue),
+            StepCase("/q.png --flip hv", "400x300", "png", at: 20, 20, Pictures.yellow),
+            StepCase("/q.png --thumbnail 100x100", "100x75", "png", at: 90, 10, Pictures.green),
+            StepCase(
+                "/q.png --resize 200x200 --rotate 90", "150x200", "png", at: 10, 10,
+                Pictures.blue),
+            StepCase(
+                "/q.png --crop 0,0,200,150 --resize 100x100", "100x75", "png", at: 95, 70,
+                Pictures.red),
+            StepCase(
+                "/q.png --rotate 90 --crop 0,0,100,100 --flip h", "100x100", "png", at: 50, 50,
+                Pictures.blue),
+            StepCase("/q.png --format jpeg", "400x300", "jpeg", at: 380, 280, Pictures.yellow),
+            StepCase(
+                "/q.png --format jpeg --quality 30", "400x300", "jpeg", at: 100, 200,
+                Pictures.blue),
+            StepCase("/q.png --format webp", "400x300", "webp", at: 300, 75, Pictures.green),
+            StepCase(
+                "/q.png --format webp --lossless", "400x300", "webp", at: 300, 225,
+                Pictures.yellow),
+            StepCase("/q.jpg --format png", "400x300", "png", at: 100, 75, Pictures.red),
+            StepCase("/q.jpg --resize 100x100", "100x75", "jpeg", at: 80, 60, Pictures.yellow),
+            StepCase("/q.webp --resize 100x100", "100x75", "webp", at: 20, 60, Pictures.blue),
+            StepCase("/q.webp --format jpeg", "400x300", "jpeg", at: 300, 75, Pictures.green),
+            StepCase("/q.gif --format png", "2x2", "png", at: 1, 0, Pictures.green),
+            StepCase(
+                "/q.gif --resize 40x40 --mode stretch --format png", "40x40", "png", at: 38, 38,
+                Pictures.yellow),
+        ]
+
+        @Test func everyStepModeAndFormatGivesItsPicture() async throws {
+            let origin = try Self.origin()
+            let folder = TestKit.TemporaryDirectory()
+            try await withStack { stack in
+                for step in Self.cases {
+                    let file = folder.file("out")
+                    var words = step.line.split(separator: " ").map(String.init)
+                    words[0] = origin.url(words[0])
+                    let end = try stack.get(words + ["-o", file, "--json"])
+                    #expect(end.exitStatus == 0, "\(end)")
+                    guard end.exitStatus == 0 else { continue }
+                    #expect(try end.json()["format"]?.text == step.format, "\(step.line)")
+                    try expectPicture(step, try #require(FileBytes.read(file)))
+                }
+            }
+        }
+
+        private func expectPicture(_ step: StepCase, _ bytes: [UInt8]) throws {
+            let pixels = try Pixels(decoding: bytes)
+            #expect(pixels.size == step.size, "\(step.line)")
+            guard pixels.size == step.size else { return }
+            let found = pixels.at(step.x, step.y)
+            if let alpha = step.alpha {
+                #expect(found.count == 4 && found.last == alpha, "\(step.line): \(found)")
+            }
+            if step.alpha == nil || step.alpha == 255 {
+                #expect(isClose(found, step.colour), "\(step.line): \(found)")
+            }
+        }
+
+        @Test func withoutStepsTheSourceComesAsItIs() async throws {
+            let origin = try Self.origin()
+            let folder = TestKit.TemporaryDirectory()
+            try await withStack { stack in
+                for (path, format) in [("/q.png", "png"), ("/q.gif", "gif")] {
+                    for more in [[], ["--original"]] {
+                        let file = folder.file("out")
+                        let end = try stack.get(
+                            [origin.url(path), "-o", file, "--json"] + more)
+                        #expect(try end.json()["format"]?.text == format, "\(end)")
+                        let expected = path == "/q.gif" ? Pictures.tinyGIF : try Self.png()
+                        #expect(FileBytes.read(file) == expected)
+                    }
+                }
+            }
+        }
+
+        @Test func standardOutputTakesTheImageAndStandardErrorTheAnswer() async throws {
+            let origin = try Self.origin()
+            try await withStack { stack in
+                let end = try stack.get([origin.url("/q.png"), "-o", "-", "--json"])
+                #expect(end.exitStatus == 0)
+                #expect(end.output == (try Self.png()))
+                let answer = try JSONValue(parsing: Array(end.errorText.utf8))
+                #expect(answer["status"]?.text == "ok")
+            }
+        }
+
+        @Test func infoTellsSizeAndFormatWithoutBytes() async throws {
+            let origin = try Self.origin()
+            try await withStack { stack in
+                let answer = try stack.get([origin.url("/q.webp"), "--info", "--json"]).json()
+                #expect(answer["width"]?.integer == 400)
+                #expect(answer["height"]?.integer == 300)
+                #expect(answer["format"]?.text == "webp")
+                #expect(answer["bytes"] == .null)
+            }
+        }
+
+        @Test func everyOrientationIsApplied() async throws {
+            let origin = OriginServer()
+            let jpeg = try Pictures.quadrants().jpeg(quality: 95)
+            for orientation in 1...8 {
+                origin.route(
+                    "/\(orientation).jpg",
+                    .bytes(jpeg.withEXIF(orientation: orientation), contentType: "image/jpeg"))
+            }
+            // What the top left and the top right corner show (EXIF 2.3, Orientation).
+            let corners: [(first: [UInt8], second: [UInt8])] = [
+                (Pictures.red, Pictures.green), (Pictures.green, Pictures.red),
+                (Pictures.yellow, Pictures.blue), (Pictures.blue, Pictures.yellow),
+                (Pictures.red, Pictures.blue), (Pictures.blue, Pictures.red),
+                (Pictures.yellow, Pictures.green), (Pictures.green, Pictures.yellow),
+            ]
+            let folder = TestKit.TemporaryDirectory()
+            try await withStack { stack in
+                for orientation in 1...8 {
+                    let file = folder.file("out")
+                    let end = try stack.get(
+                        [origin.url("/\(orientation).jpg"), "--resize", "200x200"]
+                            + ["--format", "png", "-o", file])
+                    try #require(end.exitStatus == 0, "\(end)")
+                    let pixels = try Pixels(decoding: try #require(FileBytes.read(file)))
+                    let isTurned = orientation > 4
+                    #expect(pixels.size == (isTurned ? "150x200" : "200x150"), "\(orientation)")
+                    let (first, second) = corners[orientation - 1]
+                    let found = (pixels.at(10, 10), pixels.at(pixels.width - 10, 10))
+                    #expect(isClose(found.0, first), "\(orientation): \(found.0)")
+                    #expect(isClose(found.1, second), "\(orientation): \(found.1)")
+                }
+            }
+        }
+
+        private static func png() throws -> [UInt8] {
+            try Pictures.quadrants().png()
+        }
+
+        private static func origin() throws -> OriginServer {
+            let origin = OriginServer()
+            let picture = Pictures.quadrants()
+            origin.route("/q.png", .bytes(try png()))
+            origin.route("/q.jpg", .bytes(try picture.jpeg(quality: 95)))
+            origin.route("/q.webp", .bytes(try picture.webp(quality: 95)))
+            origin.route("/q.gif", .bytes(Pictures.tinyGIF, contentType: "image/gif"))
+            return origin
+        }
+    }
+}
