@@ -39,20 +39,6 @@ extension RealProcesses {
             }
         }
 
-        @Test func aBadImageIsNotAskedForAgain() async throws {
-            let origin = try Self.origin()
-            try await withStack { stack in
-                #expect(try stack.get([origin.url("/html")]).exitStatus == 65)
-                let again = try stack.get([origin.url("/html"), "--json"])
-                #expect(again.exitStatus == 66, "\(again)")
-                #expect(try again.json()["error"]?["code"]?.integer == 1003)
-                #expect(origin.requestCount("/html") == 1)
-                let forced = try stack.get([origin.url("/html"), "--option", "retry-failed"])
-                #expect(forced.exitStatus == 65)
-                #expect(origin.requestCount("/html") == 2)
-            }
-        }
-
         @Test func usageIs64AndNothingIsPrintedOnStandardOutput() throws {
             for words in [
                 ["get", "http://127.0.0.1/a.png", "--frobnicate"], ["get"], ["frobnicate"], [],

@@ -87,7 +87,7 @@ extension RealProcesses {
 
         /// A JPEG of some 37 KB.
         static func small() throws -> [UInt8] {
-            try Pictures.noise(width: 192, height: 144).jpeg(quality: 90)
+            try Pictures.noise(width: 164, height: 120).jpeg(quality: 90)
         }
     }
 }

@@ -102,11 +102,12 @@ public final class StackHarness {
         }
     }
 
-    /// Paths of all segments, relative to the runtime directory.
+    /// Paths of all segments, relative to the runtime directory; lock files are no segments.
     public var leftovers: [String] {
         let arenas = DirectoryEntries.names("\(runtimeDirectory)/arena").map { "arena/\($0)" }
         return (arenas + ["results"]).flatMap { folder in
-            DirectoryEntries.names("\(runtimeDirectory)/\(folder)").map { "\(folder)/\($0)" }
+            DirectoryEntries.names("\(runtimeDirectory)/\(folder)")
+                .filter { !$0.hasPrefix(".") }.map { "\(folder)/\($0)" }
         }
     }
 
