@@ -167,14 +167,17 @@ struct CancellationTests {
         #expect(stack.isAtRest)
     }
 
-    @Test func aWorkerThatDoesNotAnswerACancelLosesItsSession() {
+    @Test(arguments: [(JobStage.fetch, 10_000), (.decode, 1_500), (.transform, 1_500)])
+    func aWorkerThatDoesNotAnswerACancelLosesItsSession(stage: JobStage, milliseconds: Int) {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(loader, by: client)
+        let token = stack.load(
+            loader.with { $0.originalStoreCacheTypes = .none }, by: client)
+        while let next = stack.allHeld.first, next.job.work.stage != stage { stack.finish(next) }
         stack.send(.cancel(client, token))
         let silent = stack.allHeld[0].worker
-        stack.pass(milliseconds: 1_499)
+        stack.pass(milliseconds: milliseconds - 1)
         #expect(stack.expelled.isEmpty)
         stack.pass(milliseconds: 1)
         #expect(stack.expelled.map(\.0) == [silent])

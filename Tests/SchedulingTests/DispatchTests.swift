@@ -120,6 +120,7 @@ struct DispatchTests {
     @Test func aWorkerThatOverstaysIsToldToStopAndThenLosesItsSession() {
         var stack = Stack {
             $0.jobMilliseconds.fetch = 1_000
+            $0.sharedSilenceMilliseconds = 1_500
             $0.attemptsMax = 2
         }
         let first = stack.hire(.download)

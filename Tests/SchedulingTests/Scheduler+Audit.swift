@@ -50,7 +50,8 @@ extension Scheduler {
         check(decodeTable.count == decodes.count, "each decode is in its table")
         for id in lookups.ids {
             let node = lookups[id]
-            check(lookupTable[node.query] == id, "a lookup is found by its query")
+            let same = lookupTable[node.query.key].filter { lookups[$0].query == node.query }
+            check(same == [id], "a lookup is found by its query")
             check(!node.waiters.isEmpty, "a lookup is waited for")
             check(jobs[node.job]?.urgency == node.waiters.urgency, "a query is as urgent")
         }
@@ -82,7 +83,8 @@ extension Scheduler {
         check(sourceTable.count == sources.count, "each source is in its table")
         for id in sources.ids {
             let node = sources[id]
-            check(sourceTable[node.name] == id, "a source is found by its name")
+            let same = sourceTable[node.name.key].filter { sources[$0].name == node.name }
+            check(same == [id], "a source is found by its name")
             check(node.isInUse, "a source is used or stored")
             check(node.watchers.isEmpty || node.isStoring, "watchers wait for a store")
             for decode in node.decodes.waiters {
@@ -105,11 +107,13 @@ extension Scheduler {
             let free = roster.members(of: kind).contains { (roster[$0]?.free ?? 0) > 0 }
             check(waiting.isEmpty || !free, "nothing waits while a \(kind.name) is free")
         }
-        let held = roster.ids.reduce(0) { $0 + (roster[$1]?.jobs.count ?? 0) }
-        check(jobs.values.count { $0.worker != nil } == held, "each held job has one worker")
+        for worker in roster.ids {
+            let held = jobs.values.count { $0.worker == worker }
+            check(roster[worker]?.jobs == held, "the jobs of a worker are counted")
+        }
         for job in jobs.values {
             if let worker = job.worker {
-                check(roster[worker]?.jobs.contains(job.id) == true, "a worker knows its job")
+                check(roster.contains(worker), "a held job has a worker")
             } else {
                 check(job.purpose != nil, "what nobody wants does not wait")
             }

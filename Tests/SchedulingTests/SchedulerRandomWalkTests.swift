@@ -13,12 +13,12 @@ struct SchedulerRandomWalkTests {
 
     @Test(arguments: 0..<8)
     func everyWalkComesToRestWithOneReplyEach(part: Int) {
-        let steps = Self.setting("IMAGEBUS_WALK_STEPS") ?? 2_000
+        let steps = Self.setting("IMAGEBUS_WALK_STEPS") ?? 500
         if let seed = Self.setting("IMAGEBUS_WALK_SEED") {
             if part == 0 { walk(seed: seed, steps: steps, auditEvery: 1) }
             return
         }
-        let seeds = Self.setting("IMAGEBUS_WALK_SEEDS") ?? 320
+        let seeds = Self.setting("IMAGEBUS_WALK_SEEDS") ?? 200
         for seed in stride(from: part, to: seeds, by: 8) {
             walk(seed: seed, steps: steps, auditEvery: 16)
         }
@@ -26,7 +26,7 @@ struct SchedulerRandomWalkTests {
 
     @Test(arguments: 0..<4)
     func withAnHonestCacheNoURLIsFetchedTwice(part: Int) {
-        for seed in stride(from: part, to: 200, by: 4) {
+        for seed in stride(from: part, to: 100, by: 4) {
             var walk = HonestWalk(seed: UInt64(seed))
             for _ in 0..<300 { walk.step() }
             walk.comeToRest()

@@ -109,9 +109,38 @@ extension Stack {
         if waiting[reply.token] != client { fault("replied twice, or to another client") }
         waiting[reply.token] = nil
         replies[reply.token, default: []].append(reply)
+        let request = wanted.removeValue(forKey: reply.token)
+        if case .image(let image) = reply.outcome, let request { check(image, request) }
         if case .image(let image) = reply.outcome, let reference = image.reference {
             if reference.arena != .results { fault("a client was sent to a stage's arena") }
+            let isThere = workers.values.contains {
+                $0.kind == .cache && $0.incarnation == reference.producer?.incarnation
+            }
+            if !isThere { fault("a client was sent to a cache that is gone") }
             if reference.length >= 1 << 20 { reading[client, default: []].append(reference) }
+        }
+    }
+}
+
+extension Stack {
+    /// Holds an image against what the request wanted of it. The played cache stores all that it
+    /// is asked to.
+    private mutating func check(_ image: DeliveredImage, _ request: ImageRequest) {
+        let waits = request.options.contains(.waitStoreCache)
+        if waits != (image.storedTiers != nil) {
+            fault("tiers are told to those who wait for them")
+        }
+        if request.infoOnly != (image.reference == nil) { fault("facts come without bytes") }
+        if image.cacheType == .none, waits, !request.infoOnly,
+            !request.storeCacheTypes.isSubset(of: image.storedTiers ?? .none)
+        {
+            fault("a reply came before its stores")
+        }
+        if image.cacheType == .memory, request.options.contains(.fromLoaderOnly) {
+            fault("a cache answered who asks no cache")
+        }
+        if image.cacheType == .none, request.options.contains(.fromCacheOnly) {
+            fault("who may not fetch was answered by a fetch")
         }
     }
 }

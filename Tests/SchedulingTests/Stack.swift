@@ -50,6 +50,8 @@ struct Stack {
     var reading: [ClientID: [BlockReference]] = [:]
     /// Blocks that may be released once more, since an outcome named them twice.
     var namedTwice: Set<BlockHandle> = []
+    /// What the requests that have no reply yet want.
+    var wanted: [Token: ImageRequest] = [:]
     /// How often each URL was fetched, repeated attempts included.
     var gets: [String: Int] = [:]
 
@@ -138,6 +140,7 @@ struct Stack {
             staleRetries: staleRetries)
         if waiting[token] == nil {
             waiting[token] = client
+            wanted[token] = image
             replies[token] = nil
         }
         send(.load(client, load, identity: identity))

@@ -70,6 +70,21 @@ struct StoreTests {
         #expect(stack.isAtRest)
     }
 
+    @Test func factsThatNothingIsStoredOfSaySo() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let token = stack.load(
+            ImageRequest.picture("a", size: nil, [.fromLoaderOnly, .waitStoreCache]).with {
+                $0.infoOnly = true
+                $0.storeCacheTypes = .none
+                $0.originalStoreCacheTypes = .none
+            }, by: client)
+        stack.run(.fetch, .decode)
+        #expect(stack.image(token)?.storedTiers == CacheTypes.none)
+        #expect(stack.isAtRest)
+    }
+
     @Test func aCancelWhileTheReplyWaitsForAStoreIsHeard() {
         var stack = Stack()
         stack.hireAll()

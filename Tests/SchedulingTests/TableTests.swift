@@ -14,7 +14,7 @@ struct TableTests {
         let third = table.insert("c")
         #expect(!table.contains(first))
         #expect(table[third] == "c")
-        #expect(table.ids == [third, second])
+        #expect(table.ids == [second, third])
         #expect(table.count == 2)
     }
 

@@ -73,14 +73,13 @@ extension Scheduler {
     }
 
     private mutating func enlist(_ load: LoadRequest, of client: ClientID, _ names: RequestNames) {
-        let plan = JobPlan(load.image, distrustsMemory: load.staleRetries > 0)
+        let order = Order(load.image, names, distrustsMemory: load.staleRetries > 0)
         let deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
         let id = requests.insert(
             LiveRequest(
-                client: client, token: load.token, group: load.group, image: load.image,
-                names: names, key: ResultKey(load.image), plan: plan,
+                client: client, token: load.token, group: load.group, order: order,
                 wantsProgress: load.wantsProgress, admittedAt: now, deadline: deadline,
-                ways: plan.ways))
+                ways: order.plan.ways))
         tokens[load.token] = id
         if let seats = clients[client]?.join(id, group: load.group) {
             (requests[id].seat, requests[id].groupSeat) = seats

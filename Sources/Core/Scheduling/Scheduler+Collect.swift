@@ -15,7 +15,7 @@ extension Scheduler {
         } catch {
             return expel(worker, error)
         }
-        roster[worker]?.ended(job.id)
+        roster[worker]?.jobs -= 1
         guard let purpose = job.purpose else {
             forget(job)
             return discard(result, from: worker)
@@ -61,16 +61,10 @@ extension Scheduler {
     ) {
         switch (result, block) {
         case (.fetched(let body), let block?):
-            obtained(
-                node,
-                SourceNode.Body(
-                    block: block, reference: body.reference, tier: .none, fetched: body))
+            obtained(node, SourceNode.Body(block, fetched: body))
         case (.hit(let hit), let block?):
             counters.originalHits += 1
-            obtained(
-                node,
-                SourceNode.Body(
-                    block: block, reference: hit.reference, tier: hit.tier, fetched: nil))
+            obtained(node, SourceNode.Body(block, hit: hit))
         default: sourceMissed(node)
         }
     }

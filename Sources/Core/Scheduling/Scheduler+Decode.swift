@@ -5,9 +5,9 @@ import Messages
 extension Scheduler {
     /// A decode needs bytes: those of the source that is there, or of a new one.
     mutating func attach(_ node: DecodeNode.ID, for result: ResultNode) {
-        let name = Sourced(key: decodes[node].name.key.source, origin: result.name.origin)
+        let name = result.name.source
         let urgency = decodes[node].results.urgency
-        let known = sourceTable[name]
+        let known = source(name)
         let source = known ?? beginSource(name, for: result, urgency)
         decodes[node].source = source
         decodes[node].seat = sources[source].decodes.join(node, urgency)
@@ -38,8 +38,7 @@ extension Scheduler {
         }
         sources[source].info = image.info
         if let pixels = image.pixels, let block {
-            decodes[node].decoded(
-                DecodeNode.Pixels(block: block, pixels: pixels, info: image.info))
+            decodes[node].decoded(DecodeNode.Pixels(block, pixels, image.info))
         } else {
             decodes[node].decoded(nil)
         }

@@ -33,10 +33,12 @@ extension Scheduler {
         job.cap = now.adding(milliseconds: limits.jobMilliseconds.milliseconds(job.stage))
         job.told = job.effective
         job.isStopped = false
+        let overdue = job.told.deadline.adding(milliseconds: limits.overdueMilliseconds)
+        job.alarm = overdue
         jobs[id] = job
-        roster[worker]?.began(id)
+        setAlarm(.job(id), at: overdue)
+        roster[worker]?.jobs += 1
         counters.began(job.stage)
-        setJobAlarm(id, at: job.told.deadline.adding(milliseconds: limits.overdueMilliseconds))
         actions.append(
             .assign(
                 worker,
@@ -50,18 +52,22 @@ extension Scheduler {
 
     /// A job that its worker did not finish goes to the front of its class, as a new attempt.
     mutating func requeue(_ id: JobID) {
+        guard var job = jobs[id] else { return }
         counters.requeued += 1
-        jobs[id]?.attempt += 1
-        jobs[id]?.waitingSince = now
-        jobs[id]?.alarm = nil
-        enqueue(id, inFront: true)
+        job.place = .queued
+        job.attempt += 1
+        job.waitingSince = now
+        job.alarm = nil
+        job.ticket = queues[Int(job.kind.rawValue)].enter(
+            id, job.urgency.priority, rank: job.rank, inFront: true)
+        jobs[id] = job
     }
 
     /// A job found no space. It waits for a release of something that such workers made, unless
     /// there is nothing that could be released (DESIGN §4, space never deadlocks).
     mutating func park(_ id: JobID) -> Bool {
         guard let kind = jobs[id]?.kind,
-            ledger.liveBlocks(of: kind) > 0 || (kind == .cache && resultBlocks.hasReaders)
+            ledger.hasLiveBlocks(of: kind) || (kind == .cache && resultBlocks.hasReaders)
         else { return false }
         jobs[id]?.place = .parked
         jobs[id]?.waitingSince = now

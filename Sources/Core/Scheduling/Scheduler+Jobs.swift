@@ -13,23 +13,24 @@ extension Scheduler {
         _ work: JobWork, for purpose: ActiveJob.Purpose, reading input: BlockHandle?,
         _ urgency: Urgency
     ) -> JobID {
+        submit(JobSheet(work), for: purpose, reading: input, urgency)
+    }
+
+    /// The same again.
+    mutating func submit(
+        _ sheet: JobSheet, for purpose: ActiveJob.Purpose, reading input: BlockHandle?,
+        _ urgency: Urgency
+    ) -> JobID {
         lastJob += 1
         let id = JobID(lastJob)
         if let input { ledger.hold(input) }
-        jobs[id] = ActiveJob(
-            id: id, work: work, input: input, purpose: purpose,
-            urgency: Self.bounded(urgency, work), waitingSince: now)
-        enqueue(id, inFront: false)
+        var job = ActiveJob(
+            id: id, sheet: sheet, input: input, purpose: purpose,
+            urgency: Self.bounded(urgency, sheet.stage), waitingSince: now)
+        job.ticket = queues[Int(sheet.kind.rawValue)].enter(
+            id, job.urgency.priority, rank: job.rank, inFront: false)
+        jobs[id] = job
         return id
-    }
-
-    /// A job waits for a worker.
-    mutating func enqueue(_ id: JobID, inFront: Bool) {
-        guard let job = jobs[id] else { return }
-        let ticket = queues[Int(job.kind.rawValue)].enter(
-            id, job.urgency.priority, rank: job.rank, inFront: inFront)
-        jobs[id]?.place = .queued
-        jobs[id]?.ticket = ticket
     }
 
     /// Nobody wants the outcome any more. What waits is forgotten; a worker is told to stop, keeps
@@ -50,10 +51,12 @@ extension Scheduler {
 
     /// Tells a worker once to stop; it has to answer within the silence that is granted.
     mutating func stop(_ id: JobID, at worker: WorkerID) {
-        guard jobs[id]?.isStopped == false else { return }
+        guard let job = jobs[id], !job.isStopped else { return }
         jobs[id]?.isStopped = true
         actions.append(.cancelJob(worker, id))
-        setJobAlarm(id, at: now.adding(milliseconds: limits.silenceMilliseconds))
+        let isShared = job.kind == .cache || job.kind == .download
+        let silence = isShared ? limits.sharedSilenceMilliseconds : limits.silenceMilliseconds
+        setJobAlarm(id, at: now.adding(milliseconds: silence))
     }
 
     /// The job is over, and with it its hold.
@@ -65,7 +68,7 @@ extension Scheduler {
     /// Those who wait want it more or less than before.
     mutating func retune(_ id: JobID?, _ urgency: Urgency) {
         guard let id, let job = jobs[id] else { return }
-        let urgency = Self.bounded(urgency, job.work)
+        let urgency = Self.bounded(urgency, job.stage)
         guard job.urgency != urgency else { return }
         jobs[id]?.urgency = urgency
         switch job.place {
@@ -99,7 +102,7 @@ extension Scheduler {
     }
 
     /// A store is finished whoever still waits: the result exists (DESIGN §3, cancellation).
-    private static func bounded(_ urgency: Urgency, _ work: JobWork) -> Urgency {
-        work.stage == .store ? .unbounded(urgency.priority) : urgency
+    private static func bounded(_ urgency: Urgency, _ stage: JobStage) -> Urgency {
+        stage == .store ? .unbounded(urgency.priority) : urgency
     }
 }

@@ -9,7 +9,7 @@ extension Scheduler {
         let query = QueryWork(
             key: request.names.result, tiers: request.plan.queryTiers, destination: .results,
             promotes: request.image.storeCacheTypes.contains(.memory))
-        if let node = lookupTable[query] {
+        if let node = lookupTable[query.key].first(where: { lookups[$0].query == query }) {
             counters.coalesced += 1
             let seat = lookups[node].waiters.join(id, request.urgency)
             requests[id].standing = .lookup(node, seat)
@@ -20,7 +20,7 @@ extension Scheduler {
         let node = lookups.insert(LookupNode(query: query, job: JobID(0)))
         let seat = lookups[node].waiters.join(id, request.urgency)
         requests[id].standing = .lookup(node, seat)
-        lookupTable[query] = node
+        lookupTable.insert(node, under: query.key)
         lookups[node].job = submit(
             .query(query), for: .lookup(node), reading: nil, request.urgency)
     }
@@ -67,30 +67,16 @@ extension Scheduler {
     /// The node is over; its job, if it still runs, is of no use.
     mutating func retire(_ node: LookupNode.ID) {
         guard let lookup = lookups.remove(node) else { return }
-        lookupTable[lookup.query] = nil
+        lookupTable.remove(node, under: lookup.query.key)
         abandon(lookup.job)
     }
 
     /// A key was stored: queries of it that are under way may have come too early, and their miss
     /// must not lead to a second transfer.
     mutating func overtakeQueries(of key: String, _ source: SourceKey) {
-        for query in QueryWork.all(of: key, to: .results) {
-            if let node = lookupTable[query] { lookups[node].overtake() }
-        }
-        for query in QueryWork.all(of: key, to: .staging) {
-            let name = Sourced(key: source, origin: .cache(query))
-            if let node = sourceTable[name] { sources[node].isOvertaken = true }
-        }
-    }
-}
-
-extension QueryWork {
-    /// Every query of a key that can be under way.
-    static func all(of key: String, to destination: Destination) -> [QueryWork] {
-        [CacheTypes.disk, .memory, .all].flatMap { tiers in
-            [false, true].map { promotes in
-                QueryWork(key: key, tiers: tiers, destination: destination, promotes: promotes)
-            }
+        for node in lookupTable[key] { lookups[node].overtake() }
+        for node in sourceTable[source] where sources[node].text == key {
+            sources[node].isOvertaken = true
         }
     }
 }

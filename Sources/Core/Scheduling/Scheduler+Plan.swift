@@ -51,21 +51,26 @@ extension Scheduler {
     /// Asks the cache for the result, unless it is being made, after those tiers were asked for it
     /// that this request wants to ask.
     private mutating func queryResult(_ id: LiveRequest.ID) {
-        for (origin, way) in origins(of: id) {
-            guard let node = resultTable[resultName(id, origin)],
-                requests[id].plan.queryTiers.isSubset(of: results[node].knownMissing)
-            else { continue }
-            requests[id].ways.skip(past: way)
-            return join(id, results[node].name)
-        }
+        if joinUnderWay(id, .fetch) || joinUnderWay(id, .queryOriginal) { return }
         lookUp(id)
+    }
+
+    private mutating func joinUnderWay(_ id: LiveRequest.ID, _ way: JobPlan.Stage) -> Bool {
+        guard requests[id].plan.includes(way) else { return false }
+        let name = resultName(id, way == .fetch ? .network : .cache(originalQuery(id)))
+        guard let node = resultTable[name],
+            requests[id].plan.queryTiers.isSubset(of: results[node].knownMissing)
+        else { return false }
+        requests[id].ways.skip(past: way)
+        join(id, name)
+        return true
     }
 
     /// Makes the result of the cached original, unless the bytes are here already, or are being
     /// fetched since the cache does not have them.
     private mutating func queryOriginal(_ id: LiveRequest.ID) {
-        let fetched = Sourced(key: requests[id].key.decode.source, origin: .network)
-        if requests[id].mayFetch, let node = sourceTable[fetched] {
+        let fetched = Sourced(key: requests[id].order.key.decode.source, origin: .network)
+        if requests[id].mayFetch, let node = source(fetched) {
             let tiers = requests[id].plan.originalQueryTiers
             if sources[node].body != nil || tiers.isSubset(of: sources[node].knownMissing) {
                 return tryNextWay(id)
@@ -79,19 +84,8 @@ extension Scheduler {
         join(id, resultName(id, .network))
     }
 
-    /// Where source bytes may come from for this request, and by which way.
-    private func origins(of id: LiveRequest.ID) -> [(Origin, JobPlan.Stage)] {
-        let plan = requests[id].plan
-        var origins: [(Origin, JobPlan.Stage)] = []
-        if plan.includes(.fetch) { origins.append((.network, .fetch)) }
-        if plan.includes(.queryOriginal) {
-            origins.append((.cache(originalQuery(id)), .queryOriginal))
-        }
-        return origins
-    }
-
     private func resultName(_ id: LiveRequest.ID, _ origin: Origin) -> ResultName {
-        ResultName(key: requests[id].key, text: requests[id].names.result, origin: origin)
+        ResultName(key: requests[id].order.key, text: requests[id].names.result, origin: origin)
     }
 
     /// The query of the original, staged for a decoder. A hit enters the memory tier only where

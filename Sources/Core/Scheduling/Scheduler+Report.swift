@@ -11,7 +11,7 @@ extension Scheduler {
             workers: roster.ids.compactMap { id in
                 roster[id].map {
                     SchedulerReport.Worker(
-                        id: id, kind: $0.kind, jobs: $0.jobs.count, window: $0.window,
+                        id: id, kind: $0.kind, jobs: $0.jobs, window: $0.window,
                         isDraining: $0.isDraining)
                 }
             })

@@ -68,21 +68,24 @@ extension Scheduler {
         guard let id = results[node].source, sources.contains(id), let info = sources[id].info,
             let body = sources[id].body
         else { preconditionFailure("facts are used in the event that brought them") }
-        guard results[node].plan.includes(.deliver) else { return completeFacts(node, info) }
+        guard results[node].order.plan.includes(.deliver) else {
+            return completeFacts(node, id, info)
+        }
         let metadata = sources[id].metadata(info)
         // Before the decode is left: the source stays for this delivery.
         sources[id].beganDelivery(storing: results[node].wish.tiers)
         leaveDecode(node)
-        deliver(
-            node,
-            ResultNode.Product(block: body.block, reference: body.reference, metadata: metadata))
+        deliver(node, ResultNode.Product(body.block, body.reference, metadata))
     }
 
-    private mutating func completeFacts(_ node: ResultNode.ID, _ info: ImageInfo) {
+    private mutating func completeFacts(
+        _ node: ResultNode.ID, _ source: SourceNode.ID, _ info: ImageInfo
+    ) {
+        storeOriginal(source)
         let result = results[node]
         let image = DeliveredImage(
-            reference: nil, info: info, cacheType: result.tier, key: result.name.text)
-        if let source = result.source { storeOriginal(source) }
+            reference: nil, info: info, cacheType: result.tier, key: result.name.text,
+            storedTiers: sources[source].stored)
         for id in result.waiters.waiters { complete(id, image, nil, result) }
         retire(node)
     }
@@ -92,11 +95,8 @@ extension Scheduler {
         _ node: ResultNode.ID, _ image: EncodedImage, _ block: BlockHandle
     ) {
         leaveDecode(node)
-        deliver(
-            node,
-            ResultNode.Product(
-                block: block, reference: image.reference,
-                metadata: StoredMetadata(info: image.info)))
+        let metadata = StoredMetadata(info: image.info)
+        deliver(node, ResultNode.Product(block, image.reference, metadata))
     }
 
     /// Has the cache copy the result to where clients read, under its key unless no tier may keep
@@ -149,7 +149,7 @@ extension Scheduler {
             let source = result.source, sources.contains(source), sources[source].isStoring
         else { return answer(id, image, block) }
         if let block { resultBlocks.hold(block) }
-        requests[id].pending = LiveRequest.Pending(image: image, block: block)
+        requests[id].pending = LiveRequest.Pending(image, block)
         requests[id].standing = .original(source, sources[source].watchers.join(id))
     }
 

@@ -3,10 +3,14 @@ import Messages
 
 // The bytes of a source, from fetch or query to the store of the original.
 extension Scheduler {
+    /// The source of those bytes that is there, or on its way.
+    func source(_ name: Sourced<SourceKey>) -> SourceNode.ID? {
+        sourceTable[name.key].first { sources[$0].name.origin == name.origin }
+    }
+
     /// Whether a result can be begun: the source is there, or there is room to obtain it.
     func hasRoom(toMake name: ResultName) -> Bool {
-        let source = Sourced(key: name.key.decode.source, origin: name.origin)
-        if decodeTable[name.decode] != nil || sourceTable[source] != nil { return true }
+        if decodeTable[name.decode] != nil || source(name.source) != nil { return true }
         return hasRoom(name.origin == .network ? .download : .cache)
     }
 
@@ -20,14 +24,16 @@ extension Scheduler {
             case .network:
                 .fetch(
                     FetchWork(
-                        url: result.image.url, headers: result.image.headers,
+                        url: result.order.image.url, headers: result.order.image.headers,
                         bodyBytesMax: limits.bodyBytesMax))
             }
         // The job follows at once; it needs to know the node.
+        let sheet = JobSheet(work)
         let node = sources.insert(
-            SourceNode(name: name, work: work, text: result.names.original, job: JobID(0)))
-        sourceTable[name] = node
-        sources[node].askAgain(submit(work, for: .source(node), reading: nil, urgency))
+            SourceNode(
+                name: name, sheet: sheet, text: result.order.names.original, job: JobID(0)))
+        sourceTable.insert(node, under: name.key)
+        sources[node].askAgain(submit(sheet, for: .source(node), reading: nil, urgency))
         return node
     }
 
@@ -55,7 +61,7 @@ extension Scheduler {
     mutating func sourceMissed(_ node: SourceNode.ID) {
         guard !sources[node].isOvertaken else {
             let again = submit(
-                sources[node].work, for: .source(node), reading: nil,
+                sources[node].sheet, for: .source(node), reading: nil,
                 sources[node].decodes.urgency)
             return sources[node].askAgain(again)
         }
@@ -103,12 +109,13 @@ extension Scheduler {
         let stored = sources[node].stored
         for id in sources[node].watchers.members {
             guard case .original(_, let seat) = requests[id].standing,
-                var pending = requests[id].pending
+                let pending = requests[id].pending
             else { preconditionFailure("who watches a source has its image") }
             sources[node].watchers.leave(seat)
             requests[id].standing = .moving
-            if requests[id].image.infoOnly { pending.image.storedTiers = stored }
-            answer(id, pending.image, pending.block)
+            var image = pending.image
+            if requests[id].image.infoOnly { image.storedTiers = stored }
+            answer(id, image, pending.block)
             if let block = pending.block { letGo(block) }
         }
     }
@@ -116,7 +123,7 @@ extension Scheduler {
     /// The node is over: its job is of no use, and the bytes are free.
     private mutating func retire(_ node: SourceNode.ID) {
         guard let source = sources.remove(node) else { return }
-        sourceTable[source.name] = nil
+        sourceTable.remove(node, under: source.name.key)
         if let job = source.job { abandon(job) }
         if let body = source.body { drop(body.block) }
     }

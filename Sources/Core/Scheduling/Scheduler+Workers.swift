@@ -34,7 +34,7 @@ extension Scheduler {
     /// it every piece of work that needs it: queued or running, it is given up, and its requests
     /// begin again. They find what was stored meanwhile, so that no more is repeated than must be.
     mutating func workerGone(_ worker: WorkerID) {
-        guard let record = roster.leave(worker) else { return }
+        guard roster.leave(worker) else { return }
         ledger.leave(worker)
         if worker == cache { cacheGone(worker) }
         for node in results.ids where results[node].product?.block.worker == worker {
@@ -47,7 +47,8 @@ extension Scheduler {
             lose(node)
         }
         // Each goes before the one that was put in front last.
-        for id in record.jobs.sorted().reversed() {
+        let held = jobs.values.filter { $0.worker == worker }.map(\.id)
+        for id in held.sorted(by: >) {
             guard let job = jobs[id] else { continue }
             if job.purpose == nil { forget(job) } else { lost(id) }
         }

@@ -27,10 +27,12 @@ public struct Scheduler: Sendable {
     var results = SlotTable<ResultNode>()
     var decodes = SlotTable<DecodeNode>()
     var sources = SlotTable<SourceNode>()
-    var lookupTable: [QueryWork: LookupNode.ID] = [:]
+    /// By the text of the key; those of one text differ in what they ask.
+    var lookupTable = Multimap<String, LookupNode.ID>()
     var resultTable: [ResultName: ResultNode.ID] = [:]
     var decodeTable: [Sourced<DecodeKey>: DecodeNode.ID] = [:]
-    var sourceTable: [Sourced<SourceKey>: SourceNode.ID] = [:]
+    /// Those of one key differ in their origin.
+    var sourceTable = Multimap<SourceKey, SourceNode.ID>()
 
     // Who does it.
     var roster = WorkerRoster()

@@ -27,9 +27,12 @@ public struct SchedulerLimits: Hashable, Sendable {
     /// Milliseconds between a job's deadline and the `CancelJob` for a worker that did not give
     /// up by itself.
     public var overdueMilliseconds = 500
-    /// Milliseconds in which a cancelled job must be answered; a worker that is silent for longer
-    /// loses its session (DESIGN §6: 500 ms until it ends itself, and 1 s more).
+    /// Milliseconds in which a cancelled decode or transform must be answered; a worker that is
+    /// silent for longer loses its session (DESIGN §6: 500 ms until it ends itself, and 1 s more).
     public var silenceMilliseconds = 1_500
+    /// The same for cache and download. Their sessions carry many jobs and the memory tier: a disk
+    /// or a resolver that stalls for a moment is not worth losing them.
+    public var sharedSilenceMilliseconds = 10_000
     /// Workers that may be lost with one job, or with what it made, before `workerLost`.
     public var attemptsMax = 10
     /// Milliseconds after which a job that found no space tries again without a release.

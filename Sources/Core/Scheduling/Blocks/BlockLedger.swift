@@ -8,7 +8,8 @@ import Messages
 /// in `results/` are the cache's own and are only checked here. When a producer leaves, all of its
 /// blocks are lost at once: nobody counts on the segments of a process that is gone.
 struct BlockLedger: Sendable {
-    private struct SegmentName: Hashable {
+    private struct SegmentHandle: Hashable {
+        let worker: WorkerID
         let arena: ArenaName
         let number: UInt32
     }
@@ -19,28 +20,29 @@ struct BlockLedger: Sendable {
     }
 
     private struct Block {
-        let segment: SegmentName
+        let segment: SegmentHandle
+        let kind: WorkerKind
         var holds: Int
     }
 
     private struct Account {
         let producer: BlockReference.Producer
-        var segments: [SegmentName: Segment] = [:]
-        var blocks: [BlockID: Block] = [:]
+        var segments = 0
     }
 
     private let segmentsMax: Int
     private var accounts: [WorkerID: Account] = [:]
-    private var liveByKind: [WorkerKind: Int] = [:]
+    private var segments: [SegmentHandle: Segment] = [:]
+    private var blocks: [BlockHandle: Block] = [:]
 
     /// `segmentsMax` bounds the announcements of one worker.
     init(segmentsMax: Int) { self.segmentsMax = segmentsMax }
 
     /// Stage blocks in use.
-    var liveBlocks: Int { liveByKind.values.reduce(0, +) }
+    var liveBlocks: Int { blocks.count }
 
-    /// Stage blocks in use that workers of a kind made.
-    func liveBlocks(of kind: WorkerKind) -> Int { liveByKind[kind, default: 0] }
+    /// Whether workers of a kind made stage blocks that are in use.
+    func hasLiveBlocks(of kind: WorkerKind) -> Bool { blocks.values.contains { $0.kind == kind } }
 
     // MARK: - Producers
 
@@ -50,32 +52,38 @@ struct BlockLedger: Sendable {
 
     /// All blocks of the producer are lost; later drops of their holds do nothing.
     mutating func leave(_ worker: WorkerID) {
-        guard let account = accounts.removeValue(forKey: worker) else { return }
-        liveByKind[account.producer.kind, default: 0] -= account.blocks.count
+        accounts[worker] = nil
+        segments = segments.filter { $0.key.worker != worker }
+        blocks = blocks.filter { $0.key.worker != worker }
     }
 
     // MARK: - Segments
 
-    mutating func open(_ segments: [SegmentAnnouncement], of worker: WorkerID) throws(ImageError) {
-        for segment in segments {
-            let name = SegmentName(arena: segment.arena, number: segment.number)
-            guard segment.size > 0, mayWrite(worker, segment.arena),
-                accounts[worker]?.segments[name] == nil,
-                accounts[worker].map({ $0.segments.count < segmentsMax }) == true
+    mutating func open(_ announced: [SegmentAnnouncement], of worker: WorkerID)
+        throws(ImageError)
+    {
+        for segment in announced {
+            let handle = SegmentHandle(
+                worker: worker, arena: segment.arena, number: segment.number)
+            guard let account = accounts[worker], account.segments < segmentsMax,
+                Self.mayWrite(account, segment.arena), segment.size > 0, segments[handle] == nil
             else { throw Self.violation("announced a segment that it may not have") }
-            accounts[worker]?.segments[name] = Segment(size: segment.size)
+            accounts[worker]?.segments += 1
+            segments[handle] = Segment(size: segment.size)
         }
     }
 
-    mutating func close(_ segments: [SegmentAnnouncement], of worker: WorkerID)
+    mutating func close(_ announced: [SegmentAnnouncement], of worker: WorkerID)
         throws(ImageError)
     {
-        for segment in segments {
-            let name = SegmentName(arena: segment.arena, number: segment.number)
-            guard accounts[worker]?.segments[name]?.blocks == 0 else {
+        for segment in announced {
+            let handle = SegmentHandle(
+                worker: worker, arena: segment.arena, number: segment.number)
+            guard segments[handle]?.blocks == 0 else {
                 throw Self.violation("closed a segment that is in use or was never announced")
             }
-            accounts[worker]?.segments[name] = nil
+            accounts[worker]?.segments -= 1
+            segments[handle] = nil
         }
     }
 
@@ -86,66 +94,58 @@ struct BlockLedger: Sendable {
     func check(_ reference: BlockReference, from worker: WorkerID, in arena: ArenaName)
         throws(ImageError) -> BlockReference
     {
-        let name = SegmentName(arena: reference.arena, number: reference.segment)
+        let handle = SegmentHandle(worker: worker, arena: arena, number: reference.segment)
         let (end, overflow) = reference.offset.addingReportingOverflow(reference.length)
-        guard reference.arena == arena, mayWrite(worker, arena), reference.block.value != 0,
-            let size = accounts[worker]?.segments[name]?.size, !overflow, end <= size,
+        guard reference.arena == arena, let account = accounts[worker],
+            Self.mayWrite(account, arena), reference.block.value != 0,
+            let segment = segments[handle], !overflow, end <= segment.size,
             !isLive(BlockHandle(worker: worker, block: reference.block))
         else { throw Self.violation("referred to bytes that it does not have") }
         var checked = reference
-        checked.producer = accounts[worker]?.producer
+        checked.producer = account.producer
         return checked
     }
 
     /// Whether the block is in use.
-    func isLive(_ handle: BlockHandle) -> Bool {
-        accounts[handle.worker]?.blocks[handle.block] != nil
-    }
+    func isLive(_ handle: BlockHandle) -> Bool { blocks[handle] != nil }
 
     // MARK: - Holds
 
     /// Takes a checked stage block into use; the first hold is the caller's.
     mutating func take(_ reference: BlockReference, from worker: WorkerID) -> BlockHandle {
-        let name = SegmentName(arena: reference.arena, number: reference.segment)
         guard let kind = accounts[worker]?.producer.kind else {
             preconditionFailure("only references of a worker that is there were checked")
         }
-        accounts[worker]?.blocks[reference.block] = Block(segment: name, holds: 1)
-        accounts[worker]?.segments[name]?.blocks += 1
-        liveByKind[kind, default: 0] += 1
-        return BlockHandle(worker: worker, block: reference.block)
+        let handle = BlockHandle(worker: worker, block: reference.block)
+        let segment = SegmentHandle(
+            worker: worker, arena: reference.arena, number: reference.segment)
+        blocks[handle] = Block(segment: segment, kind: kind, holds: 1)
+        segments[segment]?.blocks += 1
+        return handle
     }
 
     /// How many read or keep the block.
-    func holds(of handle: BlockHandle) -> Int {
-        accounts[handle.worker]?.blocks[handle.block]?.holds ?? 0
-    }
+    func holds(of handle: BlockHandle) -> Int { blocks[handle]?.holds ?? 0 }
 
     /// One more reads or keeps the block.
-    mutating func hold(_ handle: BlockHandle) {
-        accounts[handle.worker]?.blocks[handle.block]?.holds += 1
-    }
+    mutating func hold(_ handle: BlockHandle) { blocks[handle]?.holds += 1 }
 
     /// One less; `true` when it was the last, and the producer is to be told. A block that was
     /// lost with its producer is nobody's any more.
     mutating func drop(_ handle: BlockHandle) -> Bool {
-        guard let block = accounts[handle.worker]?.blocks[handle.block],
-            let kind = accounts[handle.worker]?.producer.kind
-        else { return false }
+        guard let block = blocks[handle] else { return false }
         guard block.holds == 1 else {
-            accounts[handle.worker]?.blocks[handle.block]?.holds -= 1
+            blocks[handle]?.holds -= 1
             return false
         }
-        accounts[handle.worker]?.blocks[handle.block] = nil
-        accounts[handle.worker]?.segments[block.segment]?.blocks -= 1
-        liveByKind[kind, default: 0] -= 1
+        blocks[handle] = nil
+        segments[block.segment]?.blocks -= 1
         return true
     }
 
     /// Only the cache writes what clients read.
-    private func mayWrite(_ worker: WorkerID, _ arena: ArenaName) -> Bool {
-        guard let kind = accounts[worker]?.producer.kind else { return false }
-        return arena == .stage || kind == .cache
+    private static func mayWrite(_ account: Account, _ arena: ArenaName) -> Bool {
+        arena == .stage || account.producer.kind == .cache
     }
 
     private static func violation(_ what: String) -> ImageError {

@@ -25,7 +25,7 @@ struct ActiveJob: Sendable {
     }
 
     let id: JobID
-    let work: JobWork
+    let sheet: JobSheet
     /// The block that it reads, held for as long as the job is there.
     let input: BlockHandle?
     /// `nil` once nobody wants the outcome.
@@ -51,8 +51,9 @@ struct ActiveJob: Sendable {
     /// The worker was told to stop.
     var isStopped = false
 
-    var kind: WorkerKind { work.kind }
-    var stage: JobStage { work.stage }
+    var work: JobWork { sheet.work }
+    var kind: WorkerKind { sheet.kind }
+    var stage: JobStage { sheet.stage }
 
     var worker: WorkerID? {
         if case .held(let worker) = place { return worker }

@@ -17,10 +17,16 @@ struct DecodeNode: Sendable {
     }
 
     /// Pixels that transformers read.
-    struct Pixels: Sendable {
+    final class Pixels: Sendable {
         let block: BlockHandle
         let pixels: DecodedImage.Pixels
         let info: ImageInfo
+
+        init(_ block: BlockHandle, _ pixels: DecodedImage.Pixels, _ info: ImageInfo) {
+            self.block = block
+            self.pixels = pixels
+            self.info = info
+        }
     }
 
     let name: Sourced<DecodeKey>

@@ -8,12 +8,24 @@ enum Origin: Hashable, Sendable {
     case network
     /// The cache's copy of the original, staged for decoders by this query.
     case cache(QueryWork)
+
+    /// Whether it is the URL.
+    var isNetwork: Bool {
+        if case .network = self { return true }
+        return false
+    }
 }
 
 /// A key of `ImageModel` together with the origin of its bytes.
 struct Sourced<Key: Hashable & Sendable>: Hashable, Sendable {
     let key: Key
     let origin: Origin
+
+    /// The text of the query follows from the key, but for rare cases: it need not be hashed.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(key)
+        hasher.combine(origin.isNetwork)
+    }
 }
 
 /// Which result, under which name, out of which bytes.
@@ -23,5 +35,13 @@ struct ResultName: Hashable, Sendable {
     let text: String
     let origin: Origin
 
+    /// The text says what the key says, but for headers: the rest need not be hashed.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(text)
+        hasher.combine(key.decode.source.headers)
+        hasher.combine(origin.isNetwork)
+    }
+
+    var source: Sourced<SourceKey> { Sourced(key: key.decode.source, origin: origin) }
     var decode: Sourced<DecodeKey> { Sourced(key: key.decode, origin: origin) }
 }

@@ -20,18 +20,21 @@ struct ResultNode: Sendable {
     }
 
     /// The encoded bytes of the result, in the segment of who made them.
-    struct Product: Sendable {
+    final class Product: Sendable {
         let block: BlockHandle
         let reference: BlockReference
         let metadata: StoredMetadata
+
+        init(_ block: BlockHandle, _ reference: BlockReference, _ metadata: StoredMetadata) {
+            self.block = block
+            self.reference = reference
+            self.metadata = metadata
+        }
     }
 
     let name: ResultName
-    let names: RequestNames
-    /// Of the first request; whether to transform and to deliver is the same for all.
-    let plan: JobPlan
-    /// Of the first request: headers as it wrote them.
-    let image: ImageRequest
+    /// Of the first request: headers as it wrote them; steps and output are the same for all.
+    let order: Order
     private(set) var state = State.awaitingPixels
     var waiters = WaiterList<LiveRequest.ID>()
     var wish: StoreWish
@@ -48,9 +51,7 @@ struct ResultNode: Sendable {
 
     init(name: ResultName, for request: LiveRequest) {
         self.name = name
-        names = request.names
-        plan = request.plan
-        image = request.image
+        order = request.order
         wish = request.storeWish
     }
 
@@ -70,7 +71,7 @@ struct ResultNode: Sendable {
     var exists: Bool { product != nil }
 
     /// Whether the result is the source's own bytes.
-    var isOriginal: Bool { !plan.includes(.transform) }
+    var isOriginal: Bool { !order.plan.includes(.transform) }
 
     mutating func beganTransform(_ job: JobID) { state = .transforming(job) }
 

@@ -19,18 +19,32 @@ struct SourceNode: Sendable {
     }
 
     /// Source bytes and what is known of them.
-    struct Body: Sendable {
+    final class Body: Sendable {
         let block: BlockHandle
         let reference: BlockReference
         /// Which tier had them; none where they were fetched.
         let tier: CacheTypes
         /// What the origin said, where they were fetched.
         let fetched: FetchedBody?
+
+        init(_ block: BlockHandle, fetched: FetchedBody) {
+            self.block = block
+            reference = fetched.reference
+            tier = .none
+            self.fetched = fetched
+        }
+
+        init(_ block: BlockHandle, hit: CacheHit) {
+            self.block = block
+            reference = hit.reference
+            tier = hit.tier
+            fetched = nil
+        }
     }
 
     let name: Sourced<SourceKey>
     /// What obtains the bytes, again if need be.
-    let work: JobWork
+    let sheet: JobSheet
     /// The text under which they are cached.
     let text: String
     private(set) var state: State
@@ -60,9 +74,9 @@ struct SourceNode: Sendable {
     /// Requests that have their image and wait for the store.
     var watchers = SeatList<LiveRequest.ID>()
 
-    init(name: Sourced<SourceKey>, work: JobWork, text: String, job: JobID) {
+    init(name: Sourced<SourceKey>, sheet: JobSheet, text: String, job: JobID) {
         self.name = name
-        self.work = work
+        self.sheet = sheet
         self.text = text
         state = .obtaining(job)
     }

@@ -18,18 +18,20 @@ struct LiveRequest: Sendable {
     }
 
     /// An image that is there, while its reply waits for a store.
-    struct Pending: Sendable {
-        var image: DeliveredImage
+    final class Pending: Sendable {
+        let image: DeliveredImage
         let block: BlockHandle?
+
+        init(_ image: DeliveredImage, _ block: BlockHandle?) {
+            self.image = image
+            self.block = block
+        }
     }
 
     let client: ClientID
     let token: Token
     let group: GroupID?
-    let image: ImageRequest
-    let names: RequestNames
-    let key: ResultKey
-    let plan: JobPlan
+    let order: Order
     let wantsProgress: Bool
     let admittedAt: Instant
     let deadline: Instant
@@ -49,6 +51,10 @@ struct LiveRequest: Sendable {
     /// Of its own queries; shared work keeps its own.
     var timings = StageTimings()
     var pending: Pending?
+
+    var image: ImageRequest { order.image }
+    var names: RequestNames { order.names }
+    var plan: JobPlan { order.plan }
 
     var urgency: Urgency { Urgency(priority: image.priority, deadline: deadline) }
     var waitsForStores: Bool { image.options.contains(.waitStoreCache) }

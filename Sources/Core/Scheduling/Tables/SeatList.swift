@@ -14,7 +14,12 @@ struct SeatList<Member: Sendable>: Sendable {
     var isEmpty: Bool { count == 0 }
 
     /// All members in the order of their seats.
-    var members: [Member] { seats.compactMap { $0 } }
+    var members: [Member] { map { $0 } }
+
+    /// What a function makes of all members, in the order of their seats.
+    func map<Value>(_ transform: (Member) -> Value) -> [Value] {
+        seats.compactMap { $0.map(transform) }
+    }
 
     /// Gives a member a seat.
     mutating func join(_ member: Member) -> Seat {

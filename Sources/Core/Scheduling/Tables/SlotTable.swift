@@ -1,62 +1,73 @@
-/// Elements in numbered slots that are used again; an id of an earlier tenant finds nothing.
+/// Elements under ids that are never given twice: an id of an element that left finds nothing.
+///
+/// The elements lie next to each other, without holes and without optionals, so that one field of
+/// one is read without touching the rest.
 struct SlotTable<Element: Sendable>: Sendable {
     /// Names one element for as long as it is in the table.
     struct ID: Hashable, Sendable {
-        fileprivate let index: Int32
+        fileprivate let slot: Int32
         fileprivate let generation: UInt32
     }
 
     private struct Slot {
+        /// Odd while the slot has an element.
         var generation: UInt32
-        var element: Element?
+        /// Where the element lies.
+        var place: Int32
     }
 
     private var slots: [Slot] = []
     private var vacant: [Int32] = []
+    private var elements: [Element] = []
+    /// The slot of the element at the same place.
+    private var owners: [Int32] = []
 
     /// Elements in the table.
-    var count: Int { slots.count - vacant.count }
+    var count: Int { elements.count }
 
-    /// Ids of all elements in the order of their slots, the same in every run.
-    var ids: [ID] {
-        slots.indices.filter { slots[$0].element != nil }
-            .map { ID(index: Int32($0), generation: slots[$0].generation) }
-    }
+    /// Ids of all elements, in an order that is the same in every run.
+    var ids: [ID] { owners.map { ID(slot: $0, generation: slots[Int($0)].generation) } }
 
     /// Takes an element in.
     mutating func insert(_ element: Element) -> ID {
-        if let index = vacant.popLast() {
-            slots[Int(index)].element = element
-            return ID(index: index, generation: slots[Int(index)].generation)
+        if vacant.isEmpty {
+            vacant.append(Int32(slots.count))
+            slots.append(Slot(generation: 0, place: 0))
         }
-        slots.append(Slot(generation: 0, element: element))
-        return ID(index: Int32(slots.count - 1), generation: 0)
+        let slot = vacant.removeLast()
+        slots[Int(slot)].generation &+= 1
+        slots[Int(slot)].place = Int32(elements.count)
+        elements.append(element)
+        owners.append(slot)
+        return ID(slot: slot, generation: slots[Int(slot)].generation)
     }
 
-    /// Takes an element out; `nil` where it left before.
+    /// Takes an element out; `nil` where it left before. The last one moves to its place.
     @discardableResult
     mutating func remove(_ id: ID) -> Element? {
-        guard contains(id), let element = slots[Int(id.index)].element else { return nil }
-        slots[Int(id.index)].element = nil
-        slots[Int(id.index)].generation &+= 1
-        vacant.append(id.index)
-        return element
+        guard contains(id) else { return nil }
+        let place = Int(slots[Int(id.slot)].place)
+        slots[Int(id.slot)].generation &+= 1
+        vacant.append(id.slot)
+        let last = elements.count - 1
+        elements.swapAt(place, last)
+        owners.swapAt(place, last)
+        slots[Int(owners[place])].place = Int32(place)
+        owners.removeLast()
+        return elements.removeLast()
     }
 
     /// Whether the element is still there.
-    func contains(_ id: ID) -> Bool { slots[Int(id.index)].generation == id.generation }
+    func contains(_ id: ID) -> Bool { slots[Int(id.slot)].generation == id.generation }
 
-    /// An element that is known to be there, read and written in place.
+    /// An element that is known to be there.
     subscript(id: ID) -> Element {
-        _read {
-            precondition(contains(id), "an id is used only while its element is in the table")
-            // Not nil: the generations are equal only while the slot has its tenant.
-            yield slots[Int(id.index)].element!
-        }
-        _modify {
-            precondition(contains(id), "an id is used only while its element is in the table")
-            // Not nil, as above.
-            yield &slots[Int(id.index)].element!
-        }
+        get { elements[place(id)] }
+        _modify { yield &elements[place(id)] }
+    }
+
+    private func place(_ id: ID) -> Int {
+        precondition(contains(id), "an id is used only while its element is in the table")
+        return Int(slots[Int(id.slot)].place)
     }
 }

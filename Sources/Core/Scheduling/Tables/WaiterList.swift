@@ -19,7 +19,7 @@ struct WaiterList<Waiter: Sendable>: Sendable {
 
     var count: Int { seats.count }
     var isEmpty: Bool { seats.isEmpty }
-    var waiters: [Waiter] { seats.members.map(\.waiter) }
+    var waiters: [Waiter] { seats.map(\.waiter) }
 
     /// The highest class, exactly. The longest deadline, exactly up to 16 waiters; with more of
     /// them it may for a while still be that of somebody who left.
@@ -61,6 +61,6 @@ struct WaiterList<Waiter: Sendable>: Sendable {
         guard leavesSinceScan * 16 >= count else { return }
         leavesSinceScan = 0
         isLongest = true
-        deadline = seats.members.map(\.urgency.deadline).max() ?? Urgency.none.deadline
+        deadline = seats.map(\.urgency.deadline).max() ?? Urgency.none.deadline
     }
 }

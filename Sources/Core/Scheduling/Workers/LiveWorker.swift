@@ -6,7 +6,7 @@ struct LiveWorker: Sendable {
     /// Jobs that it takes at a time, queued in it or running; an outcome frees its place.
     var window: Int
     /// Jobs that it holds, cancelled ones included until their outcome.
-    private(set) var jobs: Set<JobID> = []
+    var jobs = 0
     var isDraining = false
 
     init(kind: WorkerKind, window: Int) {
@@ -15,8 +15,5 @@ struct LiveWorker: Sendable {
     }
 
     /// How many more jobs it takes.
-    var free: Int { isDraining ? 0 : max(0, window - jobs.count) }
-
-    mutating func began(_ job: JobID) { jobs.insert(job) }
-    mutating func ended(_ job: JobID) { jobs.remove(job) }
+    var free: Int { isDraining ? 0 : max(0, window - jobs) }
 }

@@ -1,0 +1,14 @@
+import Messages
+
+/// What a worker is to do, written once and shared by every attempt.
+final class JobSheet: Sendable {
+    let work: JobWork
+    let kind: WorkerKind
+    let stage: JobStage
+
+    init(_ work: JobWork) {
+        self.work = work
+        kind = work.kind
+        stage = work.stage
+    }
+}
