@@ -39,8 +39,19 @@ private func reply(_ number: UInt64, _ outcome: Reply.Outcome = .miss(key: "k"))
         var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
         for number in 1...3 { #expect(pending.submitted(request(UInt64(number)), at: at(0)) == []) }
         #expect(sent(pending.welcomed(welcome, at: at(1))) == [1, 2])
-        #expect(pending.replied(reply(1)) == [.deliver(reply(1))])
+        #expect(pending.replied(reply(1), at: at(1)) == [.deliver(reply(1))])
         #expect(sent(pending.delivered(request(1).token, at: at(2))) == [3])
+    }
+
+    /// Else what waits for the window waits for ever.
+    @Test func aFailureMakesRoomInTheWindowAsADeliveryDoes() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        for number in 1...3 { _ = pending.submitted(request(UInt64(number)), at: at(0)) }
+        #expect(sent(pending.welcomed(welcome, at: at(1))) == [1, 2])
+        let failure = reply(1, .failure(ImageError(.busy, "busy")))
+        let actions = pending.replied(failure, at: at(2))
+        #expect(failed(actions) == [1: .busy])
+        #expect(sent(actions) == [3])
     }
 
     @Test func aCancelBeforeTheSendIsLocal() {
@@ -58,8 +69,8 @@ private func reply(_ number: UInt64, _ outcome: Reply.Outcome = .miss(key: "k"))
         #expect(pending.cancelled(request(1).token) == [.send(.cancel(request(1).token))])
         #expect(pending.cancelled(request(1).token) == [])
         let ended = reply(1, .failure(ImageError(.cancelled, "cancelled")))
-        #expect(failed(pending.replied(ended)) == [1: .cancelled])
-        #expect(pending.replied(ended) == [], "it has ended")
+        #expect(failed(pending.replied(ended, at: at(1))) == [1: .cancelled])
+        #expect(pending.replied(ended, at: at(1)) == [], "it has ended")
     }
 
     @Test func afterALostSessionWhatIsOpenIsSentAgainAndWhatWasCancelledIsNot() {

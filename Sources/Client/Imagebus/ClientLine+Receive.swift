@@ -47,7 +47,7 @@ extension ClientLine {
         case .progress(let progress): perform(pending.progressed(progress), at: now)
         case .reply(let reply):
             if tasks[reply.token] == nil { release(reply) }
-            perform(pending.replied(reply), at: now)
+            perform(pending.replied(reply, at: now), at: now)
         case .status(let report):
             for inquiry in inquiries { inquiry.answer(.success(report)) }
             inquiries.removeAll()

@@ -104,10 +104,10 @@ struct PendingRequests {
     }
 
     /// A request has ended, as far as the coordinator is concerned.
-    mutating func replied(_ reply: Reply) -> [Action] {
+    mutating func replied(_ reply: Reply, at now: Instant) -> [Action] {
         guard let entry = entries[reply.token], entry.isSent else { return [] }
-        if case .failure(let error) = reply.outcome { return [end(reply.token, error)] }
-        return [.deliver(reply)]
+        guard case .failure(let error) = reply.outcome else { return [.deliver(reply)] }
+        return [end(reply.token, error)] + sendQueued(at: now)
     }
 
     /// The bytes of a reply were taken: the request has ended, and the next one may be sent.
@@ -122,8 +122,9 @@ struct PendingRequests {
         guard let entry = entries[token] else { return [] }
         guard entry.request.staleRetries < Self.staleRetriesMax else {
             return [end(token, .stale, "the result was evicted faster than it could be read")]
+                + sendQueued(at: now)
         }
-        if entry.isCancelled { return [end(token, .cancelled, "cancelled")] }
+        if entry.isCancelled { return [end(token, .cancelled, "cancelled")] + sendQueued(at: now) }
         entries[token]?.request.staleRetries += 1
         return [send(token, at: now)].compactMap { $0 }
     }
@@ -147,6 +148,7 @@ struct PendingRequests {
                 if entry.isSent, isWelcome { actions.append(.send(.cancel(token))) }
             }
         }
+        actions += sendQueued(at: now)
         earliest = entries.values.map { self.due($0) }.min()
         return actions
     }
