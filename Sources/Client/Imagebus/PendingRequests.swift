@@ -33,7 +33,7 @@ struct PendingRequests {
     private var isWelcome = false
     private var window = 0
     private var sentCount = 0
-    /// Nothing is overdue before: the next deadline, or an earlier moment that turned out to be none.
+    /// Nothing is overdue before: the next deadline, or a moment before it.
     private var earliest: Instant?
 
     init(connectTimeoutMilliseconds: Int) {

@@ -20,7 +20,7 @@ enum Arrows {
         switch module {
         case "Swift", "Synchronization": true
         case "Glibc": layer != .core
-        case "FoundationEssentials": WordRules.isCommandLine(path)
+        case "FoundationEssentials": WordRules.speaksJSON(path)
         default: false
         }
     }
