@@ -21,7 +21,8 @@ extension RandomValues {
     }
 
     mutating func request() -> ImageRequest {
-        var request = ImageRequest(url: text(RequestLimits.urlBytesMax))
+        // A byte beyond ASCII takes three once it is percent-encoded.
+        var request = ImageRequest(url: text(RequestLimits.urlBytesMax / 3))
         request.headers = headers()
         request.thumbnail = maybe { Thumbnail(box: $0.size(), preservesAspectRatio: $0.bool()) }
         request.steps = list(0...RequestLimits.stepsMax) { $0.step() }

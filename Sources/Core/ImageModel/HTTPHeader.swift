@@ -25,6 +25,12 @@ public struct HTTPHeader: Hashable, Sendable {
         }
     }
 
+    /// The same bytes: Swift's texts are equal by meaning, and credentials must not be.
+    public static func == (left: HTTPHeader, right: HTTPHeader) -> Bool {
+        left.name.utf8.elementsEqual(right.name.utf8)
+            && left.value.utf8.elementsEqual(right.value.utf8)
+    }
+
     private static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

@@ -1,7 +1,8 @@
 /// What a caller wants: a source, what is to be done to it, and how.
 public struct ImageRequest: Hashable, Sendable {
-    /// The absolute URL, up to `RequestLimits.urlBytesMax` bytes.
-    public var url: String
+    /// The absolute URL, up to `RequestLimits.urlBytesMax` bytes. What is not ASCII in it is
+    /// percent-encoded: Swift compares text by meaning, origins by bytes.
+    public var url: String { didSet { url = SourceURL.percentEncodingNonASCII(url) } }
     /// Headers for the origin, in order.
     public var headers: [HTTPHeader]
     /// Reduce while decoding.
@@ -27,7 +28,7 @@ public struct ImageRequest: Hashable, Sendable {
 
     /// A plain load: the source bytes, once their header was read, from and into all tiers.
     public init(url: String) {
-        self.url = url
+        self.url = SourceURL.percentEncodingNonASCII(url)
         headers = []
         thumbnail = nil
         steps = []

@@ -5,35 +5,54 @@ public struct ResizeGeometry: Hashable, Sendable {
     /// What comes out: `scaled`, or the box where the mode cuts (`fill`) or pads (`letterbox`).
     public let output: PixelSize
 
-    /// Rounds half up and never below one pixel. `source` and `box` must be positive.
+    /// Rounds half up and never below one pixel. `source` and `box` must be positive and at most
+    /// 2³¹ − 1 a side.
     public init(source: PixelSize, box: PixelSize, mode: ResizeMode) {
-        let horizontal = Double(box.width) / Double(source.width)
-        let vertical = Double(box.height) / Double(source.height)
         switch mode {
         case .stretch:
             (scaled, output) = (box, box)
         case .fit:
-            scaled = Self.scale(source, by: min(horizontal, vertical, 1), within: box)
+            let isInside = source.width <= box.width && source.height <= box.height
+            scaled = isInside ? source : Self.inside(box, source)
             output = scaled
         case .letterbox:
-            scaled = Self.scale(source, by: min(horizontal, vertical), within: box)
+            scaled = Self.inside(box, source)
             output = box
         case .fill:
-            let size = Self.scale(source, by: max(horizontal, vertical), within: nil)
-            scaled = PixelSize(
-                width: max(size.width, box.width), height: max(size.height, box.height))
+            scaled = Self.around(box, source)
             output = box
         }
     }
 
-    private static func scale(_ size: PixelSize, by factor: Double, within box: PixelSize?)
-        -> PixelSize
-    {
-        func side(_ value: Int, _ limit: Int?) -> Int {
-            let exact = Int((Double(value) * factor).rounded(.toNearestOrAwayFromZero))
-            return max(1, min(exact, limit ?? exact))
-        }
-        return PixelSize(
-            width: side(size.width, box?.width), height: side(size.height, box?.height))
+    /// The largest size of the source's ratio that lies in the box: one side is the box's.
+    private static func inside(_ box: PixelSize, _ source: PixelSize) -> PixelSize {
+        widthBinds(box, source)
+            ? PixelSize(width: box.width, height: min(box.height, height(box, source)))
+            : PixelSize(width: min(box.width, width(box, source)), height: box.height)
+    }
+
+    /// The smallest size of the source's ratio that covers the box.
+    private static func around(_ box: PixelSize, _ source: PixelSize) -> PixelSize {
+        widthBinds(box, source)
+            ? PixelSize(width: max(box.width, width(box, source)), height: box.height)
+            : PixelSize(width: box.width, height: max(box.height, height(box, source)))
+    }
+
+    /// Whether the source is wider than the box for its height.
+    private static func widthBinds(_ box: PixelSize, _ source: PixelSize) -> Bool {
+        source.width * box.height >= source.height * box.width
+    }
+
+    private static func width(_ box: PixelSize, _ source: PixelSize) -> Int {
+        rounded(source.width * box.height, over: source.height)
+    }
+
+    private static func height(_ box: PixelSize, _ source: PixelSize) -> Int {
+        rounded(source.height * box.width, over: source.width)
+    }
+
+    /// In whole numbers, since a half is exactly a half then.
+    private static func rounded(_ product: Int, over divisor: Int) -> Int {
+        max(1, (product + divisor / 2) / divisor)
     }
 }

@@ -48,6 +48,17 @@ public struct SourceURL: Hashable, Sendable {
         }
     }
 
+    /// Bytes beyond ASCII as `%C3`; the rest, percent signs included, stays as it is.
+    static func percentEncodingNonASCII(_ text: String) -> String {
+        guard text.utf8.contains(where: { $0 >= 0x80 }) else { return text }
+        let digits = Array("0123456789ABCDEF".utf8)
+        let bytes = text.utf8.flatMap { byte in
+            byte < 0x80
+                ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     private static func isScheme(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard let first = bytes.first, isLetter(first) else { return false }
         return bytes.allSatisfy {

@@ -1,0 +1,68 @@
+import ImageModel
+import Testing
+
+/// The texts of whole keys.
+@Suite struct CacheKeyTests {
+    private func key(
+        _ url: String = "https://h/a.png", identity: String? = nil,
+        _ change: (inout ImageRequest) -> Void = { _ in }
+    ) throws -> String {
+        var request = ImageRequest(url: url)
+        change(&request)
+        return CacheKey.result(request, url: try SourceURL(request.url), identity: identity)
+    }
+
+    @Test func aPlainRequestIsKeyedByItsURL() throws {
+        #expect(try key() == "https://h/a.png")
+        #expect(try key("https://h/a.png?b#c") == "https://h/a.png?b#c")
+    }
+
+    @Test func thumbnailComesFirstThenStepsThenOutputThenIdentity() throws {
+        let key = try key(identity: "d1") {
+            $0.steps = [
+                .resize(PixelSize(width: 100, height: 100), .fill),
+                .flip(horizontal: true, vertical: true),
+            ]
+            $0.thumbnail = Thumbnail(box: PixelSize(width: 50, height: 60))
+            $0.output = OutputOptions(format: .webp, quality: 75)
+        }
+        #expect(
+            key == "https://h/a-Thumbnail({50.000000,60.000000},1)"
+                + "-SDImageResizingTransformer({100.000000,100.000000},2)"
+                + "-SDImageFlippingTransformer(1,1)-Imagebus(webp,q75)-Auth(d1).png")
+    }
+
+    @Test(arguments: [
+        (OutputOptions(format: .jpeg), "Imagebus(jpeg)"),
+        (OutputOptions(format: .jpeg, quality: 0), "Imagebus(jpeg,q0)"),
+        (OutputOptions(quality: 80), "Imagebus(auto,q80)"),
+        (OutputOptions(format: .webp, lossless: true), "Imagebus(webp,lossless)"),
+    ])
+    func theOutputHasOneSuffix(output: OutputOptions, suffix: String) throws {
+        #expect(try key { $0.output = output } == "https://h/a-\(suffix).png")
+    }
+
+    @Test func userInfoIsInNoKey() throws {
+        let url = "https://user:secret@h/a.png"
+        #expect(try key(url, identity: "9f") == "https://h/a-Auth(9f).png")
+        let original = CacheKey.original(
+            ImageRequest(url: url), url: try SourceURL(url), identity: "9f")
+        #expect(original == "https://h/a-Auth(9f).png")
+    }
+
+    @Test func anOriginalIsKeyedByItsURLWhateverIsDoneToIt() throws {
+        var request = ImageRequest(url: "https://h/a.png")
+        request.thumbnail = Thumbnail(box: PixelSize(width: 1, height: 1))
+        request.output = OutputOptions(format: .jpeg)
+        let url = try SourceURL(request.url)
+        #expect(CacheKey.original(request, url: url, identity: nil) == "https://h/a.png")
+    }
+
+    @Test func aThumbnailOfExactSizeHasAnotherKey() {
+        let box = PixelSize(width: 100, height: 100)
+        #expect(Thumbnail(box: box).key == "Thumbnail({100.000000,100.000000},1)")
+        #expect(
+            Thumbnail(box: box, preservesAspectRatio: false).key
+                == "Thumbnail({100.000000,100.000000},0)")
+    }
+}

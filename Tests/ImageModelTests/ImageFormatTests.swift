@@ -1,0 +1,61 @@
+import ImageModel
+import Testing
+
+@Suite struct ImageFormatTests {
+    private static func box(_ brand: String, _ size: [UInt8] = [0, 0, 0, 0x18]) -> [UInt8] {
+        size + Array("ftyp\(brand)".utf8)
+    }
+
+    @Test(
+        arguments: [
+            ([0xFF, 0xD8, 0xFF, 0xE0], .jpeg), ([0xFF], .jpeg), ([0xFF, 0x0A, 0x00], .jxl),
+            ([0x89, 0x50, 0x4E, 0x47], .png), (Array("GIF89a".utf8), .gif),
+            (Array("II*\0".utf8), .tiff), (Array("MM\0*".utf8), .tiff), (Array("BM".utf8), .bmp),
+            (Array("RIFF\u{1}\u{2}\u{3}\u{4}WEBPVP8 ".utf8), .webp),
+            (Array("RIFF\u{1}\u{2}\u{3}\u{4}WEB".utf8), .undefined),
+            (Array("RIFF\u{1}\u{2}\u{3}\u{4}WAVE".utf8), .undefined),
+            (box("heic"), .heic), (box("heix"), .heic), (box("hevc"), .heic), (box("hevx"), .heic),
+            (box("mif1"), .heif), (box("msf1"), .heif), (box("avif"), .avif), (box("avis"), .avif),
+            (box("mp42"), .undefined), (Array(box("heic").dropLast()), .undefined),
+            ([0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A], .jxl),
+            (Array("%PDF-1.7".utf8), .pdf), (Array("%PNG".utf8), .undefined), ([], .undefined),
+            ([0x00], .undefined), (Array("hello".utf8), .undefined),
+        ] as [([UInt8], ImageFormat)])
+    func theFirstBytesTellTheFormat(head: [UInt8], format: ImageFormat) {
+        #expect(ImageFormat.sniff(head, tail: [] as [UInt8]) == format)
+        let longer = head + [UInt8](repeating: 0x41, count: 200)
+        if head.count >= 12 { #expect(ImageFormat.sniff(longer, tail: longer) == format) }
+    }
+
+    @Test func anSVGIsKnownByItsEnd() {
+        let head = Array("<?xml version".utf8)
+        func sniff(_ tail: String) -> ImageFormat {
+            ImageFormat.sniff(head, tail: Array(tail.utf8))
+        }
+        #expect(sniff("<g/></svg>") == .svg)
+        #expect(sniff("</svg>\n<!-- end -->") == .svg)
+        #expect(sniff("</svg" + String(repeating: " ", count: 20)) == .undefined)
+        #expect(sniff("</svg>" + String(repeating: " ", count: 94)) == .svg)
+        #expect(sniff("</svg>" + String(repeating: " ", count: 95)) == .undefined)
+        #expect(sniff("") == .undefined)
+        #expect(ImageFormat.sniff(Array("svg".utf8), tail: Array("</svg>".utf8)) == .undefined)
+    }
+
+    @Test func numbersAreThoseOfUpstream() {
+        let upstream: [ImageFormat] = [
+            .undefined, .jpeg, .png, .gif, .tiff, .webp, .heic, .heif, .pdf, .svg, .bmp, .raw,
+        ]
+        #expect(upstream.map(\.rawValue) == Array(-1...10))
+        #expect(ImageFormat.allCases.filter { $0.rawValue > 10 } == [.avif, .jxl])
+    }
+
+    @Test func namesLeadBack() {
+        for format in ImageFormat.allCases where format != .undefined {
+            #expect(ImageFormat(name: format.name) == format)
+            #expect(ImageFormat(name: format.name.uppercased()) == format)
+        }
+        #expect(ImageFormat(name: "jpg") == .jpeg)
+        #expect(ImageFormat(name: "undefined") == nil)
+        #expect(ImageFormat(name: "") == nil)
+    }
+}

@@ -1,0 +1,80 @@
+import ImageModel
+import Testing
+
+@Suite struct ResizeGeometryTests {
+    struct Row: CustomTestStringConvertible {
+        let source: (Int, Int)
+        let box: (Int, Int)
+        let mode: ResizeMode
+        let scaled: (Int, Int)
+        let output: (Int, Int)
+
+        var testDescription: String { "\(source) into \(box), \(mode)" }
+
+        init(
+            _ source: (Int, Int), _ box: (Int, Int), _ mode: ResizeMode, _ scaled: (Int, Int),
+            _ output: (Int, Int)
+        ) {
+            (self.source, self.box, self.mode) = (source, box, mode)
+            (self.scaled, self.output) = (scaled, output)
+        }
+    }
+
+    static let rows: [Row] = [
+        Row((2_725, 2_225), (512, 512), .fit, (512, 418), (512, 418)),
+        Row((2_225, 2_725), (512, 512), .fit, (418, 512), (418, 512)),
+        Row((2_725, 2_225), (512, 512), .letterbox, (512, 418), (512, 512)),
+        Row((2_725, 2_225), (512, 512), .fill, (627, 512), (512, 512)),
+        Row((2_725, 2_225), (512, 512), .stretch, (512, 512), (512, 512)),
+        Row((300, 300), (200, 100), .fit, (100, 100), (100, 100)),
+        Row((300, 300), (200, 100), .letterbox, (100, 100), (200, 100)),
+        Row((300, 300), (200, 100), .fill, (200, 200), (200, 100)),
+        Row((300, 300), (200, 100), .stretch, (200, 100), (200, 100)),
+        // Never enlarged by `fit`, always exact by the others.
+        Row((100, 50), (512, 512), .fit, (100, 50), (100, 50)),
+        Row((100, 50), (512, 512), .letterbox, (512, 256), (512, 512)),
+        Row((100, 50), (512, 512), .fill, (1_024, 512), (512, 512)),
+        Row((300, 300), (2_000, 1_000), .letterbox, (1_000, 1_000), (2_000, 1_000)),
+        // Never below a pixel.
+        Row((10_000, 1), (100, 100), .fit, (100, 1), (100, 1)),
+        Row((1, 10_000), (100, 100), .letterbox, (1, 100), (100, 100)),
+        Row((1, 1), (1, 1), .fit, (1, 1), (1, 1)),
+        // Half a pixel is rounded up, whatever the ratio.
+        Row((200, 101), (100, 100), .fit, (100, 51), (100, 51)),
+        Row((600, 303), (100, 100), .fit, (100, 51), (100, 51)),
+        Row((1_400, 707), (100, 100), .fit, (100, 51), (100, 51)),
+        Row((980, 245), (490, 490), .fit, (490, 123), (490, 123)),
+        Row((32_767, 32_767), (1, 32_767), .fill, (32_767, 32_767), (1, 32_767)),
+    ]
+
+    @Test(arguments: rows)
+    func aResizeHasTheseSizes(row: Row) {
+        let geometry = ResizeGeometry(
+            source: PixelSize(width: row.source.0, height: row.source.1),
+            box: PixelSize(width: row.box.0, height: row.box.1), mode: row.mode)
+        #expect(geometry.scaled == PixelSize(width: row.scaled.0, height: row.scaled.1))
+        #expect(geometry.output == PixelSize(width: row.output.0, height: row.output.1))
+    }
+
+    /// `length × numerator / denominator`, rounded half up, in whole numbers.
+    private func rounded(_ length: Int, _ numerator: Int, _ denominator: Int) -> Int {
+        max(1, (2 * length * numerator + denominator) / (2 * denominator))
+    }
+
+    @Test func theFreeSideIsRoundedHalfUpForEverySize() {
+        for width in stride(from: 1, through: 400, by: 3) {
+            for height in stride(from: 1, through: 400, by: 7) {
+                for side in [1, 10, 33, 64, 100] {
+                    let source = PixelSize(width: width, height: height)
+                    let box = PixelSize(width: side, height: side)
+                    let scaled = ResizeGeometry(source: source, box: box, mode: .letterbox).scaled
+                    let wide = width >= height
+                    let expected = PixelSize(
+                        width: wide ? side : rounded(width, side, height),
+                        height: wide ? rounded(height, side, width) : side)
+                    #expect(scaled == expected, "\(source) into \(box)")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import ImageModel
+import Testing
+
+@Suite struct SourceURLTests {
+    @Test(
+        arguments: [
+            ("https://h/a.png", "https", nil, "h", "https://h/a.png"),
+            ("HTTPS://Host:443/A", "https", nil, "Host", "HTTPS://Host:443/A"),
+            ("http://u:p@h:80/a?b@c", "http", "u:p", "h", "http://h:80/a?b@c"),
+            ("http://a@b@c/", "http", "a@b", "c", "http://c/"),
+            ("http://@h/", "http", "", "h", "http://h/"),
+            ("http://h?x@y", "http", nil, "h", "http://h?x@y"),
+            ("http://h#x@y", "http", nil, "h", "http://h#x@y"),
+            ("http://[::1]:8080/a", "http", nil, "[::1]", "http://[::1]:8080/a"),
+            ("http://u@[fe80::1]/", "http", "u", "[fe80::1]", "http://[fe80::1]/"),
+            ("file:///tmp/a.png", "file", nil, "", "file:///tmp/a.png"),
+            ("data:image/png;base64,AA==", "data", nil, "", "data:image/png;base64,AA=="),
+            ("svn+ssh://h/", "svn+ssh", nil, "h", "svn+ssh://h/"),
+        ] as [(String, String, String?, String, String)])
+    func aURLIsTakenApart(
+        text: String, scheme: String, userInfo: String?, host: String, rest: String
+    ) throws {
+        let url = try SourceURL(text)
+        #expect(url.scheme == scheme)
+        #expect(url.userInfo == userInfo)
+        #expect(url.host == host)
+        #expect(url.withoutUserInfo == rest)
+    }
+
+    @Test(arguments: [
+        "", " ", "a.png", "/a.png", "//h/a.png", "://h/", "1http://h/", "ht tp://h/", "http:",
+        "http:/h/a", "http://", "https:///a.png", "http://:80/", "http://u@/a", "http://?a",
+        "http://h/a b", "http://h/a\n", "http://h/\0", "http://h/\u{7F}", "-x:y",
+    ])
+    func whatIsNoURLIsRefused(text: String) {
+        let error = #expect(throws: ImageError.self) { try SourceURL(text) }
+        #expect(error?.code == .invalidURL)
+    }
+
+    @Test func aURLHas8192BytesAtMost() throws {
+        let start = "http://h/"
+        let longest = start + String(repeating: "a", count: 8_192 - start.utf8.count)
+        #expect(try SourceURL(longest).host == "h")
+        #expect(throws: ImageError.self) { try SourceURL(longest + "a") }
+    }
+
+    @Test func charactersBeyondASCIIArePercentEncodedInARequest() {
+        #expect(
+            ImageRequest(url: "https://h/é→.png?ü").url == "https://h/%C3%A9%E2%86%92.png?%C3%BC")
+        var request = ImageRequest(url: "https://h/%C3%A9")
+        #expect(request.url == "https://h/%C3%A9")
+        request.url = "https://h/é"
+        #expect(request == ImageRequest(url: "https://h/%C3%A9"))
+    }
+}

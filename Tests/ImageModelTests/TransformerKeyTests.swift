@@ -1,0 +1,81 @@
+import Glibc
+import ImageModel
+import Testing
+
+/// Keys of steps as in sdwebimage.md §7.1.
+@Suite struct TransformerKeyTests {
+    private static let square = PixelSize(width: 100, height: 100)
+
+    @Test(
+        arguments: [
+            (.resize(square, .stretch), "SDImageResizingTransformer({100.000000,100.000000},0)"),
+            (.resize(square, .letterbox), "SDImageResizingTransformer({100.000000,100.000000},1)"),
+            (.resize(square, .fill), "SDImageResizingTransformer({100.000000,100.000000},2)"),
+            (.resize(square, .fit), "ImagebusFitTransformer({100.000000,100.000000})"),
+            (
+                .rotate(Rotation(radians: .pi / 4, fitsSize: false)),
+                "SDImageRotationTransformer(0.785398,0)"
+            ),
+            (
+                .rotate(Rotation(degreesClockwise: 90)), "SDImageRotationTransformer(-1.570796,1)"
+            ),
+            (.flip(horizontal: true, vertical: true), "SDImageFlippingTransformer(1,1)"),
+            (.flip(horizontal: false, vertical: true), "SDImageFlippingTransformer(0,1)"),
+            (
+                .crop(PixelRect(x: 0, y: 0, size: PixelSize(width: 50, height: 50))),
+                "SDImageCroppingTransformer({0.000000,0.000000,50.000000,50.000000})"
+            ),
+            (
+                .crop(PixelRect(x: -5, y: 7, size: PixelSize(width: 1, height: 32_767))),
+                "SDImageCroppingTransformer({-5.000000,7.000000,1.000000,32767.000000})"
+            ),
+        ] as [(TransformStep, String)])
+    func aStepHasTheKeyOfUpstream(step: TransformStep, key: String) {
+        #expect(step.key == key)
+    }
+
+    private func decimals(_ value: Double) -> String {
+        let key = TransformStep.rotate(Rotation(radians: value, fitsSize: false)).key
+        return String(key.dropFirst("SDImageRotationTransformer(".count).dropLast(",0)".count))
+    }
+
+    @Test(arguments: [
+        (0, "0.000000"), (-0.0, "0.000000"), (1, "1.000000"), (-1, "-1.000000"),
+        (0.000_001, "0.000001"), (-0.000_000_1, "0.000000"), (0.999_999_9, "1.000000"),
+        (-0.999_999_9, "-1.000000"), (123_456.789, "123456.789000"), (0.1, "0.100000"),
+        (8_999_999_999_999, "8999999999999.000000"), (9e12, "0.000000"), (-1e300, "0.000000"),
+        (.infinity, "0.000000"), (.nan, "0.000000"),
+    ])
+    func anAngleHasSixDecimals(value: Double, text: String) {
+        #expect(decimals(value) == text)
+    }
+
+    /// Multiples of a hundredth of a degree, as people write angles.
+    @Test func anglesAreWrittenAsCWritesThem() {
+        for hundredths in -72_000...72_000 {
+            let radians = Double(hundredths) / 100 * .pi / 180
+            let text = withVaList([radians]) { arguments in
+                var buffer = [CChar](repeating: 0, count: 64)
+                vsnprintf(&buffer, buffer.count, "%f", arguments)
+                return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+            }
+            let expected = text == "-0.000000" ? "0.000000" : text
+            #expect(decimals(radians) == expected, "\(hundredths)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (0, 0), (90, 1), (180, 2), (270, 3), (360, 0), (450, 1), (-90, 3), (-180, 2), (-360, 0),
+            (3_690, 1), (90.000_5, 1),
+        ] as [(Double, Int)])
+    func quarterTurnsAreKnown(degrees: Double, turns: Int) {
+        #expect(Rotation(degreesClockwise: degrees).quarterTurnsClockwise == turns)
+        #expect(Rotation(degreesClockwise: degrees).fitsSize)
+    }
+
+    @Test(arguments: [45, 1, 89.99, 90.01, -44, .infinity, .nan, 1e30] as [Double])
+    func otherAnglesAreNoQuarterTurns(degrees: Double) {
+        #expect(Rotation(degreesClockwise: degrees).quarterTurnsClockwise == nil)
+    }
+}
