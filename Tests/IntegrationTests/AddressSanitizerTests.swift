@@ -23,7 +23,7 @@ extension RealProcesses {
                     if number % 7 == 6 { tasks[number - 3].cancel() }
                 }
                 for (number, task) in tasks.enumerated() {
-                    let code = await Self.code(of: task)
+                    let code = await task.errorCode
                     let mayBeCancelled = number % 7 == 3
                     #expect(
                         code == expected[number] || mayBeCancelled && code == .cancelled,
@@ -32,15 +32,6 @@ extension RealProcesses {
                 let line = [origin.url("/a.png"), "--rotate", "90", "--json"]
                 #expect(try stack.get(line, timeout: .seconds(60)).exitStatus == 0)
                 #expect(try stack.run(["status"]).exitStatus == 0)
-            }
-        }
-
-        private static func code(of task: LoadTask) async -> ErrorCode? {
-            do throws(ImageError) {
-                _ = try await task.response
-                return nil
-            } catch {
-                return error.code
             }
         }
 

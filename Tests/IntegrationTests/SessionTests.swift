@@ -1,3 +1,4 @@
+import ImageModel
 import Imagebus
 import Messages
 import TestKit
@@ -6,6 +7,37 @@ import Testing
 extension RealProcesses {
     /// Sessions begin whatever else the coordinator does at that moment.
     @Suite struct SessionTests {
+        /// The coordinator grants 4,096 loads without a reply; the library keeps the others back.
+        @Test func moreLoadsThanTheWindowAllEndOnce() async throws {
+            try await withStack { stack in
+                let client = try stack.client()
+                var miss = ImageRequest(url: "http://127.0.0.1:9/none.png")
+                miss.options = .fromCacheOnly
+                let tasks = (0..<10_000).map { number in
+                    number % 2 == 0
+                        ? client.load(ImageRequest(url: "ftp://127.0.0.1/none.png"))
+                        : client.load(miss)
+                }
+                var codes: [Set<ErrorCode?>] = [[], []]
+                for (number, task) in tasks.enumerated() {
+                    codes[number % 2].insert(await task.errorCode)
+                }
+                #expect(codes == [[.unsupportedScheme], [nil]])
+            }
+        }
+
+        @Test func failuresAloneMakeRoomInTheWindow() async throws {
+            try await withStack { stack in
+                let client = try stack.client()
+                let tasks = (0..<6_000).map { _ in
+                    client.load(ImageRequest(url: "ftp://127.0.0.1/none.png"))
+                }
+                var codes: Set<ErrorCode?> = []
+                for task in tasks { codes.insert(await task.errorCode) }
+                #expect(codes == [.unsupportedScheme])
+            }
+        }
+
         @Test func everyHelloIsAnsweredHoweverManyComeAtOnce() async throws {
             try await withStack { stack in
                 let configuration = try ClientConfiguration(

@@ -76,3 +76,17 @@ extension ImageRequest {
         self.options = options
     }
 }
+
+extension LoadTask {
+    /// With what it failed; nil where it did not.
+    var errorCode: ErrorCode? {
+        get async {
+            do throws(ImageError) {
+                _ = try await response
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+    }
+}
