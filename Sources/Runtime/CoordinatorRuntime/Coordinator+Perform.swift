@@ -37,7 +37,7 @@ extension Coordinator {
             send(.toClient(.reply(reply)), to: client.value, at: now)
         case .progress(let client, let progress):
             send(.toClient(.progress(progress)), to: client.value, at: now)
-        case .drained: dismiss(at: now)
+        case .drained: awaitDelivery(at: now)
         }
     }
 

@@ -34,14 +34,19 @@ public struct Coordinator: ~Copyable {
     private enum Phase {
         /// Admits requests. Next: finishing.
         case serving
-        /// Admits nothing; what was admitted runs. Next: dismissing.
+        /// Admits nothing; what was admitted runs. Next: delivering.
         case finishing
-        /// All requests have ended; workers write what is unwritten. Ends when all have gone.
+        /// All requests have ended; clients take the bytes out of `results/`. Next: dismissing,
+        /// when all clients have gone or had time for it.
+        case delivering(since: Instant)
+        /// Workers write what is unwritten, and take their segments along. Ends when all have gone.
         case dismissing(since: Instant)
     }
 
     /// Messages of one door before the others get their turn.
     private static let messagesPerTurn = 512
+    /// Milliseconds that clients have for taking the bytes of the last replies.
+    private static let deliveryMilliseconds = 500
     /// Milliseconds that workers have for writing what is unwritten.
     private static let dismissalMilliseconds = 6_000
 
@@ -80,6 +85,7 @@ public struct Coordinator: ~Copyable {
             if turn.ready.contains(signals) { try drainSignals(at: turn.wokenAt) }
             handle(.tick, at: turn.wokenAt)
             try retryOutboxes(at: turn.wokenAt)
+            dismissIfDelivered(at: turn.wokenAt)
             endIfDismissed(at: turn.wokenAt)
         }
         return exitStatus ?? 0
@@ -87,7 +93,11 @@ public struct Coordinator: ~Copyable {
 
     private var nextDeadline: Instant? {
         var deadlines = [scheduler.nextDeadline, retryAt].compactMap { $0 }
-        if case .dismissing(let since) = phase {
+        switch phase {
+        case .serving, .finishing: break
+        case .delivering(let since):
+            deadlines.append(since.adding(milliseconds: Self.deliveryMilliseconds))
+        case .dismissing(let since):
             deadlines.append(since.adding(milliseconds: Self.dismissalMilliseconds))
         }
         return deadlines.min()
@@ -125,8 +135,18 @@ public struct Coordinator: ~Copyable {
         }
     }
 
-    /// All requests have ended: let the workers write what is unwritten.
-    mutating func dismiss(at now: Instant) {
+    /// All requests have ended; the bytes of the last replies are still on their way.
+    mutating func awaitDelivery(at now: Instant) { phase = .delivering(since: now) }
+
+    private mutating func dismissIfDelivered(at now: Instant) {
+        guard case .delivering(let since) = phase else { return }
+        let clients = peers.all.filter { if case .client = $0.role { true } else { false } }
+        let isLate = now >= since.adding(milliseconds: Self.deliveryMilliseconds)
+        if clients.isEmpty || isLate { dismiss(at: now) }
+    }
+
+    /// Lets the workers write what is unwritten.
+    private mutating func dismiss(at now: Instant) {
         phase = .dismissing(since: now)
         for peer in peers.all {
             if case .worker = peer.role { send(.toWorker(.drain), to: peer.id, at: now) }
