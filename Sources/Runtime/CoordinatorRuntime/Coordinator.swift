@@ -36,9 +36,11 @@ public struct Coordinator: ~Copyable {
         case serving
         /// Admits nothing; what was admitted runs. Next: delivering.
         case finishing
-        /// All requests have ended; clients take the bytes out of `results/`. Next: dismissing,
-        /// when all clients have gone or had time for it.
+        /// All requests have ended; clients take the bytes out of `results/`. Next: storing, when all
+        /// clients have gone or had time for it.
         case delivering(since: Instant)
+        /// What follows a reply, such as the store of its original. Next: dismissing.
+        case storing(since: Instant)
         /// Workers write what is unwritten, and take their segments along. Ends when all have gone.
         case dismissing(since: Instant)
     }
@@ -47,6 +49,8 @@ public struct Coordinator: ~Copyable {
     private static let messagesPerTurn = 512
     /// Milliseconds that clients have for taking the bytes of the last replies.
     private static let deliveryMilliseconds = 500
+    /// Milliseconds that stores have which nobody waits for.
+    private static let storingMilliseconds = 1_000
     /// Milliseconds that workers have for writing what is unwritten.
     private static let dismissalMilliseconds = 6_000
 
@@ -85,7 +89,8 @@ public struct Coordinator: ~Copyable {
             if turn.ready.contains(signals) { try drainSignals(at: turn.wokenAt) }
             handle(.tick, at: turn.wokenAt)
             try retryOutboxes(at: turn.wokenAt)
-            dismissIfDelivered(at: turn.wokenAt)
+            storeIfDelivered(at: turn.wokenAt)
+            dismissIfStored(at: turn.wokenAt)
             endIfDismissed(at: turn.wokenAt)
         }
         return exitStatus ?? 0
@@ -97,6 +102,8 @@ public struct Coordinator: ~Copyable {
         case .serving, .finishing: break
         case .delivering(let since):
             deadlines.append(since.adding(milliseconds: Self.deliveryMilliseconds))
+        case .storing(let since):
+            deadlines.append(since.adding(milliseconds: Self.storingMilliseconds))
         case .dismissing(let since):
             deadlines.append(since.adding(milliseconds: Self.dismissalMilliseconds))
         }
@@ -138,11 +145,17 @@ public struct Coordinator: ~Copyable {
     /// All requests have ended; the bytes of the last replies are still on their way.
     mutating func awaitDelivery(at now: Instant) { phase = .delivering(since: now) }
 
-    private mutating func dismissIfDelivered(at now: Instant) {
+    private mutating func storeIfDelivered(at now: Instant) {
         guard case .delivering(let since) = phase else { return }
         let clients = peers.all.filter { if case .client = $0.role { true } else { false } }
         let isLate = now >= since.adding(milliseconds: Self.deliveryMilliseconds)
-        if clients.isEmpty || isLate { dismiss(at: now) }
+        if clients.isEmpty || isLate { phase = .storing(since: now) }
+    }
+
+    private mutating func dismissIfStored(at now: Instant) {
+        guard case .storing(let since) = phase else { return }
+        let isLate = now >= since.adding(milliseconds: Self.storingMilliseconds)
+        if scheduler.report.liveJobs == 0 || isLate { dismiss(at: now) }
     }
 
     /// Lets the workers write what is unwritten.
