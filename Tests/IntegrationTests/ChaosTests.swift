@@ -1,0 +1,73 @@
+import ImageModel
+import Imagebus
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Processes are killed one after the other while requests run: none is lost, none is wrong.
+    @Suite struct ChaosTests {
+        private static let lanes = 4
+
+        @Test func noRequestIsLostOrWrongWhileProcessesAreKilled() async throws {
+            let origin = OriginServer()
+            let picture = try Pictures.waves(width: 400, height: 300).jpeg(quality: 85)
+            origin.route("/a.jpg", .bytes(picture, contentType: "image/jpeg"))
+            try await withStack { stack in
+                let client = try stack.client()
+                let expected = try await client.load(ImageRequest(origin.url("/a.jpg"), fit: 100))
+                    .response.bytes?.array
+                let isOver = Gate()
+                let ends = Recorder<ImageEnd>()
+                let lanes = (0..<Self.lanes).map { lane in
+                    Task {
+                        var number = lane
+                        while !isOver.isOpen {
+                            let url = origin.url("/a.jpg?\(number)")
+                            let task = client.load(ImageRequest(url, fit: 100))
+                            ends.append(await ImageEnd(of: task, expected: expected))
+                            number += Self.lanes
+                        }
+                    }
+                }
+                let order: [WorkerKind] =
+                    WorkerKind.workers + [.coordinator] + WorkerKind.workers + [.coordinator]
+                for kind in order { try await replace(kind, in: stack) }
+                isOver.open()
+                for lane in lanes { await lane.value }
+                let others = ends.values.filter { $0 != .right }
+                #expect(others.isEmpty, "of \(ends.values.count): \(Set(others))")
+                #expect(ends.values.count > order.count)
+            }
+        }
+
+        /// Kills one process of a kind and waits until another one serves in its place.
+        private func replace(_ kind: WorkerKind, in stack: StackHarness) async throws {
+            let before = try await stack.awaitStatus("a \(kind.name) process") {
+                !$0.processes(kind).isEmpty
+            }
+            let pid = try #require(before.processes(kind).first?.pid)
+            try #require(stack.children.first { $0.processID == Int32(pid) }).kill()
+            _ = try await stack.awaitStatus("all processes after a \(kind.name) was killed") {
+                report in
+                report.processes.count == stack.children.count && report.processes.count == 7
+                    && !report.processes(kind).contains { $0.pid == pid }
+            }
+        }
+    }
+}
+
+/// How a load under test ended.
+enum ImageEnd: Hashable, Sendable {
+    case right
+    case wrong
+    case failed(ErrorCode)
+
+    init(of task: LoadTask, expected: [UInt8]?) async {
+        do throws(ImageError) {
+            self = try await task.response.bytes?.array == expected ? .right : .wrong
+        } catch {
+            self = .failed(error.code)
+        }
+    }
+}
