@@ -36,8 +36,8 @@ public struct Coordinator: ~Copyable {
         case serving
         /// Admits nothing; what was admitted runs. Next: delivering.
         case finishing
-        /// All requests have ended; clients take the bytes out of `results/`. Next: storing, when all
-        /// clients have gone or had time for it.
+        /// All requests have ended; clients take the bytes out of `results/`. Next: storing, when
+        /// all clients have gone or had time for it.
         case delivering(since: Instant)
         /// What follows a reply, such as the store of its original. Next: dismissing.
         case storing(since: Instant)
