@@ -66,7 +66,7 @@ import Testing
                 for index in 0..<20_000 { block.bytes[index] = byte }
                 arena.publish(block)
                 shared.set(block.reference(length: 20_000), byte)
-                shared.waitForReads(round / 100)
+                shared.waitForReads(round / 100 + 1)
                 arena.free(block.id)
             }
             shared.finish()
