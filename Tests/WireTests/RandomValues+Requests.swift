@@ -46,8 +46,10 @@ extension RandomValues {
             .load(
                 LoadRequest(
                     token: token(), group: maybe { GroupID($0.identifier()) }, image: request(),
-                    wantsProgress: bool(), staleRetries: number())),
+                    wantsProgress: bool(), staleRetries: number(), detach: bool())),
             .cancel(token()), .cancelGroup(GroupID(identifier())), .release(blocks()), .status,
+            .blacklist(.list(after: number())), .blacklist(.remove(url: text(8_192))),
+            .blacklist(.clear), .goodbye,
         ]
     }
 
@@ -66,7 +68,8 @@ extension RandomValues {
     mutating func delivery() -> DeliveredImage {
         DeliveredImage(
             reference: maybe { $0.reference() }, info: info(), cacheType: tiers(),
-            key: text(MessageLimits.keyBytesMax), storedTiers: maybe { $0.tiers() })
+            key: text(MessageLimits.keyBytesMax), storedTiers: maybe { $0.tiers() },
+            mustCopy: bool())
     }
 
     mutating func report() -> StatusReport {
@@ -83,7 +86,22 @@ extension RandomValues {
         }
         report.counters = list(0...100) { .init(name: $0.text(), value: $0.number()) }
         report.uptimeMilliseconds = number()
+        report.cancellations = list(0...5) {
+            var durations = LatencyHistogram()
+            for _ in 0..<20 { durations.record(microseconds: $0.number()) }
+            return .init(stage: $0.text(), hard: $0.number(), durations: durations)
+        }
         return report
+    }
+
+    mutating func blacklist() -> BlacklistReport {
+        BlacklistReport(
+            entries: list(0...40) {
+                .init(
+                    number: $0.number() | 1, url: $0.text(1_024), operation: $0.text(),
+                    reason: .poisoned, expiresInMilliseconds: $0.number())
+            },
+            hasMore: bool(), removed: number())
     }
 
     /// One of each kind of message, replies with each outcome.
@@ -95,7 +113,7 @@ extension RandomValues {
             .reply(Reply(token: token(), outcome: .image(delivery()), timings: timings())),
             .reply(Reply(token: token(), outcome: .miss(key: text(MessageLimits.keyBytesMax)))),
             .reply(Reply(token: token(), outcome: .failure(error()), timings: timings())),
-            .status(report()), .refused(error(), maybe { $0.token() }),
+            .status(report()), .refused(error(), maybe { $0.token() }), .blacklist(blacklist()),
         ]
     }
 }

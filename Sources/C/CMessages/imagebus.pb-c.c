@@ -2398,6 +2398,57 @@ void   imagebus__v1__status__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__status__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__blacklist_command__list__init
+                     (Imagebus__V1__BlacklistCommand__List         *message)
+{
+  static const Imagebus__V1__BlacklistCommand__List init_value = IMAGEBUS__V1__BLACKLIST_COMMAND__LIST__INIT;
+  *message = init_value;
+}
+void   imagebus__v1__blacklist_command__init
+                     (Imagebus__V1__BlacklistCommand         *message)
+{
+  static const Imagebus__V1__BlacklistCommand init_value = IMAGEBUS__V1__BLACKLIST_COMMAND__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__blacklist_command__get_packed_size
+                     (const Imagebus__V1__BlacklistCommand *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__blacklist_command__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__blacklist_command__pack
+                     (const Imagebus__V1__BlacklistCommand *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__blacklist_command__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__blacklist_command__pack_to_buffer
+                     (const Imagebus__V1__BlacklistCommand *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__blacklist_command__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__BlacklistCommand *
+       imagebus__v1__blacklist_command__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__BlacklistCommand *)
+     protobuf_c_message_unpack (&imagebus__v1__blacklist_command__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__blacklist_command__free_unpacked
+                     (Imagebus__V1__BlacklistCommand *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__blacklist_command__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__event__progress__init
                      (Imagebus__V1__Event__Progress         *message)
 {
@@ -2602,6 +2653,18 @@ void   imagebus__v1__status_report__counter__init
   static const Imagebus__V1__StatusReport__Counter init_value = IMAGEBUS__V1__STATUS_REPORT__COUNTER__INIT;
   *message = init_value;
 }
+void   imagebus__v1__status_report__bucket__init
+                     (Imagebus__V1__StatusReport__Bucket         *message)
+{
+  static const Imagebus__V1__StatusReport__Bucket init_value = IMAGEBUS__V1__STATUS_REPORT__BUCKET__INIT;
+  *message = init_value;
+}
+void   imagebus__v1__status_report__cancellations__init
+                     (Imagebus__V1__StatusReport__Cancellations         *message)
+{
+  static const Imagebus__V1__StatusReport__Cancellations init_value = IMAGEBUS__V1__STATUS_REPORT__CANCELLATIONS__INIT;
+  *message = init_value;
+}
 void   imagebus__v1__status_report__init
                      (Imagebus__V1__StatusReport         *message)
 {
@@ -2645,6 +2708,57 @@ void   imagebus__v1__status_report__free_unpacked
   if(!message)
     return;
   assert(message->base.descriptor == &imagebus__v1__status_report__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__blacklist_report__entry__init
+                     (Imagebus__V1__BlacklistReport__Entry         *message)
+{
+  static const Imagebus__V1__BlacklistReport__Entry init_value = IMAGEBUS__V1__BLACKLIST_REPORT__ENTRY__INIT;
+  *message = init_value;
+}
+void   imagebus__v1__blacklist_report__init
+                     (Imagebus__V1__BlacklistReport         *message)
+{
+  static const Imagebus__V1__BlacklistReport init_value = IMAGEBUS__V1__BLACKLIST_REPORT__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__blacklist_report__get_packed_size
+                     (const Imagebus__V1__BlacklistReport *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__blacklist_report__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__blacklist_report__pack
+                     (const Imagebus__V1__BlacklistReport *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__blacklist_report__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__blacklist_report__pack_to_buffer
+                     (const Imagebus__V1__BlacklistReport *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__blacklist_report__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__BlacklistReport *
+       imagebus__v1__blacklist_report__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__BlacklistReport *)
+     protobuf_c_message_unpack (&imagebus__v1__blacklist_report__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__blacklist_report__free_unpacked
+                     (Imagebus__V1__BlacklistReport *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__blacklist_report__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 #define imagebus__v1__unit__field_descriptors NULL
@@ -6048,7 +6162,7 @@ const ProtobufCMessageDescriptor imagebus__v1__client_welcome__descriptor =
   (ProtobufCMessageInit) imagebus__v1__client_welcome__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__load__field_descriptors[5] =
+static const ProtobufCFieldDescriptor imagebus__v1__load__field_descriptors[6] =
 {
   {
     "token",
@@ -6110,8 +6224,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__load__field_descriptors[5] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "detach",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Load, detach),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__load__field_indices_by_name[] = {
+  5,   /* field[5] = detach */
   1,   /* field[1] = group */
   2,   /* field[2] = image */
   4,   /* field[4] = stale_retries */
@@ -6121,7 +6248,7 @@ static const unsigned imagebus__v1__load__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__load__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__load__descriptor =
 {
@@ -6131,7 +6258,7 @@ const ProtobufCMessageDescriptor imagebus__v1__load__descriptor =
   "Imagebus__V1__Load",
   "imagebus.v1",
   sizeof(Imagebus__V1__Load),
-  5,
+  6,
   imagebus__v1__load__field_descriptors,
   imagebus__v1__load__field_indices_by_name,
   1,  imagebus__v1__load__number_ranges,
@@ -6205,6 +6332,108 @@ const ProtobufCMessageDescriptor imagebus__v1__status__descriptor =
   imagebus__v1__status__field_indices_by_name,
   0,  imagebus__v1__status__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__status__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__blacklist_command__list__field_descriptors[1] =
+{
+  {
+    "after",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__BlacklistCommand__List, after),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__blacklist_command__list__field_indices_by_name[] = {
+  0,   /* field[0] = after */
+};
+static const ProtobufCIntRange imagebus__v1__blacklist_command__list__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__blacklist_command__list__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.BlacklistCommand.List",
+  "List",
+  "Imagebus__V1__BlacklistCommand__List",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__BlacklistCommand__List),
+  1,
+  imagebus__v1__blacklist_command__list__field_descriptors,
+  imagebus__v1__blacklist_command__list__field_indices_by_name,
+  1,  imagebus__v1__blacklist_command__list__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__blacklist_command__list__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__blacklist_command__field_descriptors[3] =
+{
+  {
+    "list",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__BlacklistCommand, command_case),
+    offsetof(Imagebus__V1__BlacklistCommand, list),
+    &imagebus__v1__blacklist_command__list__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "remove",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__BlacklistCommand, command_case),
+    offsetof(Imagebus__V1__BlacklistCommand, remove),
+    NULL,
+    &protobuf_c_empty_string,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "clear",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__BlacklistCommand, command_case),
+    offsetof(Imagebus__V1__BlacklistCommand, clear),
+    &imagebus__v1__unit__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__blacklist_command__field_indices_by_name[] = {
+  2,   /* field[2] = clear */
+  0,   /* field[0] = list */
+  1,   /* field[1] = remove */
+};
+static const ProtobufCIntRange imagebus__v1__blacklist_command__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__blacklist_command__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.BlacklistCommand",
+  "BlacklistCommand",
+  "Imagebus__V1__BlacklistCommand",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__BlacklistCommand),
+  3,
+  imagebus__v1__blacklist_command__field_descriptors,
+  imagebus__v1__blacklist_command__field_indices_by_name,
+  1,  imagebus__v1__blacklist_command__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__blacklist_command__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__event__progress__field_descriptors[2] =
@@ -6399,7 +6628,7 @@ const ProtobufCMessageDescriptor imagebus__v1__reply__descriptor =
   (ProtobufCMessageInit) imagebus__v1__reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descriptors[5] =
+static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descriptors[6] =
 {
   {
     "reference",
@@ -6461,18 +6690,31 @@ static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descr
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "must_copy",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__DeliveredImage, must_copy),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__delivered_image__field_indices_by_name[] = {
   2,   /* field[2] = cache_type */
   1,   /* field[1] = info */
   3,   /* field[3] = key */
+  5,   /* field[5] = must_copy */
   0,   /* field[0] = reference */
   4,   /* field[4] = stored_tiers */
 };
 static const ProtobufCIntRange imagebus__v1__delivered_image__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__delivered_image__descriptor =
 {
@@ -6482,7 +6724,7 @@ const ProtobufCMessageDescriptor imagebus__v1__delivered_image__descriptor =
   "Imagebus__V1__DeliveredImage",
   "imagebus.v1",
   sizeof(Imagebus__V1__DeliveredImage),
-  5,
+  6,
   imagebus__v1__delivered_image__field_descriptors,
   imagebus__v1__delivered_image__field_indices_by_name,
   1,  imagebus__v1__delivered_image__number_ranges,
@@ -6849,7 +7091,122 @@ const ProtobufCMessageDescriptor imagebus__v1__status_report__counter__descripto
   (ProtobufCMessageInit) imagebus__v1__status_report__counter__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descriptors[4] =
+static const ProtobufCFieldDescriptor imagebus__v1__status_report__bucket__field_descriptors[2] =
+{
+  {
+    "number",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Bucket, number),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "count",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Bucket, count),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__status_report__bucket__field_indices_by_name[] = {
+  1,   /* field[1] = count */
+  0,   /* field[0] = number */
+};
+static const ProtobufCIntRange imagebus__v1__status_report__bucket__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__status_report__bucket__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.StatusReport.Bucket",
+  "Bucket",
+  "Imagebus__V1__StatusReport__Bucket",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__StatusReport__Bucket),
+  2,
+  imagebus__v1__status_report__bucket__field_descriptors,
+  imagebus__v1__status_report__bucket__field_indices_by_name,
+  1,  imagebus__v1__status_report__bucket__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__status_report__bucket__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__status_report__cancellations__field_descriptors[3] =
+{
+  {
+    "stage",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Cancellations, stage),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "hard",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Cancellations, hard),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "buckets",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__StatusReport__Cancellations, n_buckets),
+    offsetof(Imagebus__V1__StatusReport__Cancellations, buckets),
+    &imagebus__v1__status_report__bucket__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__status_report__cancellations__field_indices_by_name[] = {
+  2,   /* field[2] = buckets */
+  1,   /* field[1] = hard */
+  0,   /* field[0] = stage */
+};
+static const ProtobufCIntRange imagebus__v1__status_report__cancellations__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__status_report__cancellations__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.StatusReport.Cancellations",
+  "Cancellations",
+  "Imagebus__V1__StatusReport__Cancellations",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__StatusReport__Cancellations),
+  3,
+  imagebus__v1__status_report__cancellations__field_descriptors,
+  imagebus__v1__status_report__cancellations__field_indices_by_name,
+  1,  imagebus__v1__status_report__cancellations__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__status_report__cancellations__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descriptors[5] =
 {
   {
     "processes",
@@ -6899,8 +7256,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "cancellations",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__StatusReport, n_cancellations),
+    offsetof(Imagebus__V1__StatusReport, cancellations),
+    &imagebus__v1__status_report__cancellations__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__status_report__field_indices_by_name[] = {
+  4,   /* field[4] = cancellations */
   2,   /* field[2] = counters */
   0,   /* field[0] = processes */
   1,   /* field[1] = sockets */
@@ -6909,7 +7279,7 @@ static const unsigned imagebus__v1__status_report__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__status_report__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__status_report__descriptor =
 {
@@ -6919,11 +7289,165 @@ const ProtobufCMessageDescriptor imagebus__v1__status_report__descriptor =
   "Imagebus__V1__StatusReport",
   "imagebus.v1",
   sizeof(Imagebus__V1__StatusReport),
-  4,
+  5,
   imagebus__v1__status_report__field_descriptors,
   imagebus__v1__status_report__field_indices_by_name,
   1,  imagebus__v1__status_report__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__status_report__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__blacklist_report__entry__field_descriptors[5] =
+{
+  {
+    "number",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__BlacklistReport__Entry, number),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "url",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__BlacklistReport__Entry, url),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "operation",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__BlacklistReport__Entry, operation),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reason",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__BlacklistReport__Entry, reason),
+    &imagebus__v1__error_code__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "expires_in_milliseconds",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__BlacklistReport__Entry, expires_in_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__blacklist_report__entry__field_indices_by_name[] = {
+  4,   /* field[4] = expires_in_milliseconds */
+  0,   /* field[0] = number */
+  2,   /* field[2] = operation */
+  3,   /* field[3] = reason */
+  1,   /* field[1] = url */
+};
+static const ProtobufCIntRange imagebus__v1__blacklist_report__entry__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__blacklist_report__entry__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.BlacklistReport.Entry",
+  "Entry",
+  "Imagebus__V1__BlacklistReport__Entry",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__BlacklistReport__Entry),
+  5,
+  imagebus__v1__blacklist_report__entry__field_descriptors,
+  imagebus__v1__blacklist_report__entry__field_indices_by_name,
+  1,  imagebus__v1__blacklist_report__entry__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__blacklist_report__entry__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__blacklist_report__field_descriptors[3] =
+{
+  {
+    "entries",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__BlacklistReport, n_entries),
+    offsetof(Imagebus__V1__BlacklistReport, entries),
+    &imagebus__v1__blacklist_report__entry__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "has_more",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__BlacklistReport, has_more),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "removed",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__BlacklistReport, removed),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__blacklist_report__field_indices_by_name[] = {
+  0,   /* field[0] = entries */
+  1,   /* field[1] = has_more */
+  2,   /* field[2] = removed */
+};
+static const ProtobufCIntRange imagebus__v1__blacklist_report__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__blacklist_report__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.BlacklistReport",
+  "BlacklistReport",
+  "Imagebus__V1__BlacklistReport",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__BlacklistReport),
+  3,
+  imagebus__v1__blacklist_report__field_descriptors,
+  imagebus__v1__blacklist_report__field_indices_by_name,
+  1,  imagebus__v1__blacklist_report__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__blacklist_report__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCEnumValue imagebus__v1__priority__enum_values_by_number[3] =

@@ -12,8 +12,12 @@ public enum ClientMessage: Hashable, Sendable {
     case cancelGroup(GroupID)
     /// These large blocks of `results/` are no longer read.
     case release([BlockID])
-    /// Report processes, queues and counters; full on `admin/`.
+    /// Report processes, queues and counters.
     case status
+    /// List or change what is not tried; on `admin/` only.
+    case blacklist(BlacklistCommand)
+    /// The client ends in order; whose connection ends without it has died.
+    case goodbye
 }
 
 /// A client introduces itself.
@@ -46,16 +50,20 @@ public struct LoadRequest: Hashable, Sendable {
     /// Counts how often the client found the bytes of a reply reused; from 1 on, the copy in
     /// memory is not trusted and is made anew.
     public var staleRetries: UInt8
+    /// Whether the request goes on when the client's connection ends (DESIGN §3). A client of the
+    /// same incarnation attaches to it again with the same token.
+    public var detach: Bool
 
     /// Describes a load.
     public init(
         token: Token, group: GroupID? = nil, image: ImageRequest, wantsProgress: Bool = false,
-        staleRetries: UInt8 = 0
+        staleRetries: UInt8 = 0, detach: Bool = false
     ) {
         self.token = token
         self.group = group
         self.image = image
         self.wantsProgress = wantsProgress
         self.staleRetries = staleRetries
+        self.detach = detach
     }
 }

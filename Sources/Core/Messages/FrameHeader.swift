@@ -72,10 +72,14 @@ public enum MessageKind: UInt8, Hashable, Sendable, CaseIterable {
     case cancel = 35
     /// `Status`
     case status = 36
+    /// `BlacklistCommand`
+    case blacklistCommand = 37
     /// `Event`
     case event = 40
     /// `Reply`
     case reply = 41
     /// `StatusReport`
     case statusReport = 42
+    /// `BlacklistReport`
+    case blacklistReport = 43
 }

@@ -20,6 +20,10 @@ public enum MessageLimits {
     public static let keyBytesMax = 12 * 1024
     /// Bytes of each header that the origin sent and that travels on.
     public static let originHeaderBytesMax = 1024
+    /// Entries in one report of the blacklist, and bytes of their URLs in all.
+    public static let blacklistEntriesMax = 256
+    /// See `blacklistEntriesMax`.
+    public static let blacklistBytesMax = 48 * 1024
     /// Loads of one client without a reply.
     public static let windowMax = 4_096
 }

@@ -12,6 +12,8 @@ public enum ServerMessage: Hashable, Sendable {
     case reply(Reply)
     /// Answers `status`.
     case status(StatusReport)
+    /// Answers `blacklist`.
+    case blacklist(BlacklistReport)
     /// The message broke the protocol; `token` of the request that it was about, if known.
     case refused(ImageError, Token?)
 }
@@ -87,17 +89,21 @@ public struct DeliveredImage: Hashable, Sendable {
     public var key: String
     /// Under `waitStoreCache`: the tiers that have it.
     public var storedTiers: CacheTypes?
+    /// The block is not kept for this client, however large: copy the bytes, then check the block's
+    /// id, and do not release it (DESIGN §4, unreleased bytes are limited).
+    public var mustCopy: Bool
 
     /// Describes a delivery.
     public init(
         reference: BlockReference?, info: ImageInfo, cacheType: CacheTypes, key: String,
-        storedTiers: CacheTypes? = nil
+        storedTiers: CacheTypes? = nil, mustCopy: Bool = false
     ) {
         self.reference = reference
         self.info = info
         self.cacheType = cacheType
         self.key = key
         self.storedTiers = storedTiers
+        self.mustCopy = mustCopy
     }
 }
 

@@ -8,6 +8,8 @@ public struct StatusReport: Hashable, Sendable {
     public var counters: [Counter] = []
     /// Milliseconds since the coordinator started.
     public var uptimeMilliseconds: UInt64 = 0
+    /// How long cancelled jobs kept their workers, by stage.
+    public var cancellations: [Cancellations] = []
 
     /// Empty.
     public init() {}
@@ -63,6 +65,23 @@ public struct StatusReport: Hashable, Sendable {
             self.bytesReceived = bytesReceived
             self.bytesSent = bytesSent
             self.largestMessage = largestMessage
+        }
+    }
+
+    /// How long it took from `CancelJob` until the worker was free again, in one stage.
+    public struct Cancellations: Hashable, Sendable {
+        /// The stage: `fetch`, `query`, `decode`, `transform` or `store`.
+        public var stage: String
+        /// How many ended with the process, since native code did not heed them.
+        public var hard: UInt64
+        /// All of them; a hard one lasts until the next process is there.
+        public var durations: LatencyHistogram
+
+        /// Describes a stage.
+        public init(stage: String, hard: UInt64, durations: LatencyHistogram) {
+            self.stage = stage
+            self.hard = hard
+            self.durations = durations
         }
     }
 

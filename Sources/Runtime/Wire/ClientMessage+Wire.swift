@@ -38,6 +38,14 @@ extension MessageEncoder {
             try prepare(.status, limit: limit) { write throws(WireError) in
                 try write.make(imagebus__v1__status__init)
             }
+        case .blacklist(let command):
+            try prepare(.blacklistCommand, limit: limit) { write throws(WireError) in
+                try command.wire(write)
+            }
+        case .goodbye:
+            try prepare(.goodbye, limit: limit) { write throws(WireError) in
+                try GoodbyeReason.terminated.wire(write)
+            }
         }
     }
 }
@@ -68,6 +76,16 @@ extension MessageDecoder {
         case .status:
             try decode(body, limit: limit, imagebus__v1__status__unpack) {
                 _, _ throws(WireError) in .status
+            }
+        case .blacklistCommand:
+            try decode(body, limit: limit, imagebus__v1__blacklist_command__unpack) {
+                part, read throws(WireError) in .blacklist(try BlacklistCommand(part, read))
+            }
+        case .goodbye:
+            try decode(body, limit: limit, imagebus__v1__goodbye__unpack) {
+                part, read throws(WireError) in
+                _ = try GoodbyeReason(part, read)
+                return .goodbye
             }
         default: throw .unexpectedKind(kind)
         }

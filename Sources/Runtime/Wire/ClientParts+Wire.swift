@@ -52,7 +52,8 @@ extension LoadRequest {
                     ? nil : GroupID(try read.identifier(wire.group, "Load.group")),
                 image: try ImageRequest(try read.required(wire.image, "Load.image"), read),
                 wantsProgress: wire.wants_progress != 0,
-                staleRetries: try read.exactly(wire.stale_retries, "Load.stale_retries"))
+                staleRetries: try read.exactly(wire.stale_retries, "Load.stale_retries"),
+                detach: wire.detach != 0)
         } catch {
             throw error.about(token)
         }
@@ -66,6 +67,7 @@ extension LoadRequest {
             wire.pointee.image = try image.wire(write)
             wire.pointee.wants_progress = wantsProgress ? 1 : 0
             wire.pointee.stale_retries = UInt32(staleRetries)
+            wire.pointee.detach = detach ? 1 : 0
             return wire
         } catch {
             throw error.about(token)

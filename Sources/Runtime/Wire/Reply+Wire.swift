@@ -53,7 +53,8 @@ extension DeliveredImage {
             cacheType: try CacheTypes(wire.cache_type, "DeliveredImage.cache_type"),
             key: try read.text(wire.key, "DeliveredImage.key", limit: MessageLimits.keyBytesMax),
             storedTiers: wire.maybe_stored_tiers_case.rawValue == 0
-                ? nil : try CacheTypes(wire.stored_tiers, "DeliveredImage.stored_tiers"))
+                ? nil : try CacheTypes(wire.stored_tiers, "DeliveredImage.stored_tiers"),
+            mustCopy: wire.must_copy != 0)
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -70,6 +71,7 @@ extension DeliveredImage {
                 IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS_STORED_TIERS
             wire.pointee.stored_tiers = UInt32(storedTiers.rawValue)
         }
+        wire.pointee.must_copy = mustCopy ? 1 : 0
         return wire
     }
 }

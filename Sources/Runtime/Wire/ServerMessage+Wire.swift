@@ -26,6 +26,10 @@ extension MessageEncoder {
             try prepare(.statusReport, limit: limit) { write throws(WireError) in
                 try report.wire(write)
             }
+        case .blacklist(let report):
+            try prepare(.blacklistReport, limit: limit) { write throws(WireError) in
+                try report.wire(write)
+            }
         case .refused(let error, let token):
             try prepare(.refused, limit: limit) { write throws(WireError) in
                 try error.refusal(of: token, write)
@@ -60,6 +64,10 @@ extension MessageDecoder {
         case .statusReport:
             try decode(body, limit: limit, imagebus__v1__status_report__unpack) {
                 part, read throws(WireError) in .status(try StatusReport(part, read))
+            }
+        case .blacklistReport:
+            try decode(body, limit: limit, imagebus__v1__blacklist_report__unpack) {
+                part, read throws(WireError) in .blacklist(try BlacklistReport(part, read))
             }
         case .refused:
             try decode(body, limit: limit, imagebus__v1__refused__unpack) {

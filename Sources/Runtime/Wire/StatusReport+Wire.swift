@@ -17,6 +17,10 @@ extension StatusReport {
             wire.n_counters, wire.counters, "StatusReport.counters", limit: Self.rowsMax
         ) { part throws(WireError) in try Counter(part, read) }
         uptimeMilliseconds = wire.uptime_milliseconds
+        cancellations = try read.list(
+            wire.n_cancellations, wire.cancellations, "StatusReport.cancellations",
+            limit: Self.rowsMax
+        ) { part throws(WireError) in try Cancellations(part, read) }
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -36,6 +40,10 @@ extension StatusReport {
             counters, "StatusReport.counters", limit: Self.rowsMax
         ) { row throws(WireError) in try row.wire(write) }
         wire.pointee.uptime_milliseconds = uptimeMilliseconds
+        wire.pointee.n_cancellations = cancellations.count
+        wire.pointee.cancellations = try write.list(
+            cancellations, "StatusReport.cancellations", limit: Self.rowsMax
+        ) { row throws(WireError) in try row.wire(write) }
         return wire
     }
 }

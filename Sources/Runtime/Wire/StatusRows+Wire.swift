@@ -62,3 +62,42 @@ extension StatusReport.Counter {
         return wire
     }
 }
+
+extension StatusReport.Cancellations {
+    init(_ wire: Imagebus__V1__StatusReport__Cancellations, _ read: FieldReader)
+        throws(WireError)
+    {
+        var counts: [Int: UInt64] = [:]
+        _ = try read.list(
+            wire.n_buckets, wire.buckets, "Cancellations.buckets",
+            limit: LatencyHistogram.lastBucket + 1
+        ) { part throws(WireError) in
+            guard part.number <= LatencyHistogram.lastBucket else {
+                throw .field("Bucket.number", .outOfRange)
+            }
+            counts[Int(part.number)] = part.count
+        }
+        self.init(
+            stage: try read.text(wire.stage, "Cancellations.stage", limit: textMax),
+            hard: wire.hard, durations: LatencyHistogram(counts: counts))
+    }
+
+    func wire(_ write: FieldWriter) throws(WireError)
+        -> UnsafeMutablePointer<Imagebus__V1__StatusReport__Cancellations>
+    {
+        let wire = try write.make(imagebus__v1__status_report__cancellations__init)
+        wire.pointee.stage = try write.text(stage, "Cancellations.stage", limit: textMax)
+        wire.pointee.hard = hard
+        let buckets = durations.counts.sorted { $0.key < $1.key }
+        wire.pointee.n_buckets = buckets.count
+        wire.pointee.buckets = try write.list(
+            buckets, "Cancellations.buckets", limit: LatencyHistogram.lastBucket + 1
+        ) { bucket throws(WireError) in
+            let wire = try write.make(imagebus__v1__status_report__bucket__init)
+            wire.pointee.number = UInt32(bucket.key)
+            wire.pointee.count = bucket.value
+            return wire
+        }
+        return wire
+    }
+}

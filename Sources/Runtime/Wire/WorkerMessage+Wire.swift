@@ -44,9 +44,7 @@ extension MessageEncoder {
             }
         case .goodbye(let reason):
             try prepare(.goodbye, limit: limit) { write throws(WireError) in
-                let wire = try write.make(imagebus__v1__goodbye__init)
-                wire.pointee.reason = .init(rawValue: .init(reason.rawValue))
-                return wire
+                try reason.wire(write)
             }
         }
     }
@@ -96,7 +94,7 @@ extension MessageDecoder {
         case .goodbye:
             try decode(body, limit: limit, imagebus__v1__goodbye__unpack) {
                 part, read throws(WireError) in
-                .goodbye(try read.known(part.reason.rawValue, "Goodbye.reason"))
+                .goodbye(try GoodbyeReason(part, read))
             }
         default: throw .unexpectedKind(kind)
         }

@@ -69,6 +69,8 @@ typedef struct Imagebus__V1__ClientWelcome Imagebus__V1__ClientWelcome;
 typedef struct Imagebus__V1__Load Imagebus__V1__Load;
 typedef struct Imagebus__V1__Cancel Imagebus__V1__Cancel;
 typedef struct Imagebus__V1__Status Imagebus__V1__Status;
+typedef struct Imagebus__V1__BlacklistCommand Imagebus__V1__BlacklistCommand;
+typedef struct Imagebus__V1__BlacklistCommand__List Imagebus__V1__BlacklistCommand__List;
 typedef struct Imagebus__V1__Event Imagebus__V1__Event;
 typedef struct Imagebus__V1__Event__Progress Imagebus__V1__Event__Progress;
 typedef struct Imagebus__V1__Reply Imagebus__V1__Reply;
@@ -78,6 +80,10 @@ typedef struct Imagebus__V1__StatusReport Imagebus__V1__StatusReport;
 typedef struct Imagebus__V1__StatusReport__Process Imagebus__V1__StatusReport__Process;
 typedef struct Imagebus__V1__StatusReport__Socket Imagebus__V1__StatusReport__Socket;
 typedef struct Imagebus__V1__StatusReport__Counter Imagebus__V1__StatusReport__Counter;
+typedef struct Imagebus__V1__StatusReport__Bucket Imagebus__V1__StatusReport__Bucket;
+typedef struct Imagebus__V1__StatusReport__Cancellations Imagebus__V1__StatusReport__Cancellations;
+typedef struct Imagebus__V1__BlacklistReport Imagebus__V1__BlacklistReport;
+typedef struct Imagebus__V1__BlacklistReport__Entry Imagebus__V1__BlacklistReport__Entry;
 
 
 /* --- enums --- */
@@ -1064,7 +1070,7 @@ struct  Imagebus__V1__Drain
 
 
 /*
- * 16
+ * 16; from clients as well
  */
 struct  Imagebus__V1__Goodbye
 {
@@ -1171,10 +1177,11 @@ struct  Imagebus__V1__Load
   Imagebus__V1__ImageRequest *image;
   protobuf_c_boolean wants_progress;
   uint32_t stale_retries;
+  protobuf_c_boolean detach;
 };
 #define IMAGEBUS__V1__LOAD__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__load__descriptor) \
-    , {0,NULL}, {0,NULL}, NULL, 0, 0 }
+    , {0,NULL}, {0,NULL}, NULL, 0, 0, 0 }
 
 
 typedef enum {
@@ -1217,6 +1224,48 @@ struct  Imagebus__V1__Status
 #define IMAGEBUS__V1__STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status__descriptor) \
      }
+
+
+struct  Imagebus__V1__BlacklistCommand__List
+{
+  ProtobufCMessage base;
+  /*
+   * 0: from the first one on
+   */
+  uint64_t after;
+};
+#define IMAGEBUS__V1__BLACKLIST_COMMAND__LIST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__blacklist_command__list__descriptor) \
+    , 0 }
+
+
+typedef enum {
+  IMAGEBUS__V1__BLACKLIST_COMMAND__COMMAND__NOT_SET = 0,
+  IMAGEBUS__V1__BLACKLIST_COMMAND__COMMAND_LIST = 1,
+  IMAGEBUS__V1__BLACKLIST_COMMAND__COMMAND_REMOVE = 2,
+  IMAGEBUS__V1__BLACKLIST_COMMAND__COMMAND_CLEAR = 3
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__BLACKLIST_COMMAND__COMMAND__CASE)
+} Imagebus__V1__BlacklistCommand__CommandCase;
+
+/*
+ * 37
+ */
+struct  Imagebus__V1__BlacklistCommand
+{
+  ProtobufCMessage base;
+  Imagebus__V1__BlacklistCommand__CommandCase command_case;
+  union {
+    Imagebus__V1__BlacklistCommand__List *list;
+    /*
+     * the URL
+     */
+    char *remove;
+    Imagebus__V1__Unit *clear;
+  };
+};
+#define IMAGEBUS__V1__BLACKLIST_COMMAND__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__blacklist_command__descriptor) \
+    , IMAGEBUS__V1__BLACKLIST_COMMAND__COMMAND__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__Event__Progress
@@ -1303,6 +1352,7 @@ struct  Imagebus__V1__DeliveredImage
   Imagebus__V1__ImageInfo *info;
   uint32_t cache_type;
   char *key;
+  protobuf_c_boolean must_copy;
   Imagebus__V1__DeliveredImage__MaybeStoredTiersCase maybe_stored_tiers_case;
   union {
     uint32_t stored_tiers;
@@ -1310,7 +1360,7 @@ struct  Imagebus__V1__DeliveredImage
 };
 #define IMAGEBUS__V1__DELIVERED_IMAGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__delivered_image__descriptor) \
-    , NULL, NULL, 0, (char *)protobuf_c_empty_string, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS__NOT_SET, {0} }
+    , NULL, NULL, 0, (char *)protobuf_c_empty_string, 0, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS__NOT_SET, {0} }
 
 
 /*
@@ -1372,6 +1422,30 @@ struct  Imagebus__V1__StatusReport__Counter
     , (char *)protobuf_c_empty_string, 0 }
 
 
+struct  Imagebus__V1__StatusReport__Bucket
+{
+  ProtobufCMessage base;
+  uint32_t number;
+  uint64_t count;
+};
+#define IMAGEBUS__V1__STATUS_REPORT__BUCKET__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__bucket__descriptor) \
+    , 0, 0 }
+
+
+struct  Imagebus__V1__StatusReport__Cancellations
+{
+  ProtobufCMessage base;
+  char *stage;
+  uint64_t hard;
+  size_t n_buckets;
+  Imagebus__V1__StatusReport__Bucket **buckets;
+};
+#define IMAGEBUS__V1__STATUS_REPORT__CANCELLATIONS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__cancellations__descriptor) \
+    , (char *)protobuf_c_empty_string, 0, 0,NULL }
+
+
 /*
  * 42
  */
@@ -1385,10 +1459,45 @@ struct  Imagebus__V1__StatusReport
   size_t n_counters;
   Imagebus__V1__StatusReport__Counter **counters;
   uint64_t uptime_milliseconds;
+  size_t n_cancellations;
+  Imagebus__V1__StatusReport__Cancellations **cancellations;
 };
 #define IMAGEBUS__V1__STATUS_REPORT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__descriptor) \
-    , 0,NULL, 0,NULL, 0,NULL, 0 }
+    , 0,NULL, 0,NULL, 0,NULL, 0, 0,NULL }
+
+
+struct  Imagebus__V1__BlacklistReport__Entry
+{
+  ProtobufCMessage base;
+  /*
+   * not 0
+   */
+  uint64_t number;
+  char *url;
+  char *operation;
+  Imagebus__V1__ErrorCode reason;
+  uint64_t expires_in_milliseconds;
+};
+#define IMAGEBUS__V1__BLACKLIST_REPORT__ENTRY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__blacklist_report__entry__descriptor) \
+    , 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_UNSPECIFIED, 0 }
+
+
+/*
+ * 43
+ */
+struct  Imagebus__V1__BlacklistReport
+{
+  ProtobufCMessage base;
+  size_t n_entries;
+  Imagebus__V1__BlacklistReport__Entry **entries;
+  protobuf_c_boolean has_more;
+  uint32_t removed;
+};
+#define IMAGEBUS__V1__BLACKLIST_REPORT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__blacklist_report__descriptor) \
+    , 0,NULL, 0, 0 }
 
 
 /* Imagebus__V1__Unit methods */
@@ -2401,6 +2510,28 @@ Imagebus__V1__Status *
 void   imagebus__v1__status__free_unpacked
                      (Imagebus__V1__Status *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__BlacklistCommand__List methods */
+void   imagebus__v1__blacklist_command__list__init
+                     (Imagebus__V1__BlacklistCommand__List         *message);
+/* Imagebus__V1__BlacklistCommand methods */
+void   imagebus__v1__blacklist_command__init
+                     (Imagebus__V1__BlacklistCommand         *message);
+size_t imagebus__v1__blacklist_command__get_packed_size
+                     (const Imagebus__V1__BlacklistCommand   *message);
+size_t imagebus__v1__blacklist_command__pack
+                     (const Imagebus__V1__BlacklistCommand   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__blacklist_command__pack_to_buffer
+                     (const Imagebus__V1__BlacklistCommand   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__BlacklistCommand *
+       imagebus__v1__blacklist_command__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__blacklist_command__free_unpacked
+                     (Imagebus__V1__BlacklistCommand *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__Event__Progress methods */
 void   imagebus__v1__event__progress__init
                      (Imagebus__V1__Event__Progress         *message);
@@ -2489,6 +2620,12 @@ void   imagebus__v1__status_report__socket__init
 /* Imagebus__V1__StatusReport__Counter methods */
 void   imagebus__v1__status_report__counter__init
                      (Imagebus__V1__StatusReport__Counter         *message);
+/* Imagebus__V1__StatusReport__Bucket methods */
+void   imagebus__v1__status_report__bucket__init
+                     (Imagebus__V1__StatusReport__Bucket         *message);
+/* Imagebus__V1__StatusReport__Cancellations methods */
+void   imagebus__v1__status_report__cancellations__init
+                     (Imagebus__V1__StatusReport__Cancellations         *message);
 /* Imagebus__V1__StatusReport methods */
 void   imagebus__v1__status_report__init
                      (Imagebus__V1__StatusReport         *message);
@@ -2507,6 +2644,28 @@ Imagebus__V1__StatusReport *
                       const uint8_t       *data);
 void   imagebus__v1__status_report__free_unpacked
                      (Imagebus__V1__StatusReport *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__BlacklistReport__Entry methods */
+void   imagebus__v1__blacklist_report__entry__init
+                     (Imagebus__V1__BlacklistReport__Entry         *message);
+/* Imagebus__V1__BlacklistReport methods */
+void   imagebus__v1__blacklist_report__init
+                     (Imagebus__V1__BlacklistReport         *message);
+size_t imagebus__v1__blacklist_report__get_packed_size
+                     (const Imagebus__V1__BlacklistReport   *message);
+size_t imagebus__v1__blacklist_report__pack
+                     (const Imagebus__V1__BlacklistReport   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__blacklist_report__pack_to_buffer
+                     (const Imagebus__V1__BlacklistReport   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__BlacklistReport *
+       imagebus__v1__blacklist_report__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__blacklist_report__free_unpacked
+                     (Imagebus__V1__BlacklistReport *message,
                       ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
@@ -2672,6 +2831,12 @@ typedef void (*Imagebus__V1__Cancel_Closure)
 typedef void (*Imagebus__V1__Status_Closure)
                  (const Imagebus__V1__Status *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__BlacklistCommand__List_Closure)
+                 (const Imagebus__V1__BlacklistCommand__List *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__BlacklistCommand_Closure)
+                 (const Imagebus__V1__BlacklistCommand *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__Event__Progress_Closure)
                  (const Imagebus__V1__Event__Progress *message,
                   void *closure_data);
@@ -2696,8 +2861,20 @@ typedef void (*Imagebus__V1__StatusReport__Socket_Closure)
 typedef void (*Imagebus__V1__StatusReport__Counter_Closure)
                  (const Imagebus__V1__StatusReport__Counter *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__StatusReport__Bucket_Closure)
+                 (const Imagebus__V1__StatusReport__Bucket *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__StatusReport__Cancellations_Closure)
+                 (const Imagebus__V1__StatusReport__Cancellations *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__StatusReport_Closure)
                  (const Imagebus__V1__StatusReport *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__BlacklistReport__Entry_Closure)
+                 (const Imagebus__V1__BlacklistReport__Entry *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__BlacklistReport_Closure)
+                 (const Imagebus__V1__BlacklistReport *message,
                   void *closure_data);
 
 /* --- services --- */
@@ -2768,6 +2945,8 @@ extern const ProtobufCMessageDescriptor imagebus__v1__client_welcome__descriptor
 extern const ProtobufCMessageDescriptor imagebus__v1__load__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__cancel__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_command__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_command__list__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__event__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__event__progress__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__reply__descriptor;
@@ -2777,6 +2956,10 @@ extern const ProtobufCMessageDescriptor imagebus__v1__status_report__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__process__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__socket__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__counter__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__status_report__bucket__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__status_report__cancellations__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_report__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_report__entry__descriptor;
 
 PROTOBUF_C__END_DECLS
 

@@ -1,0 +1,54 @@
+public import ImageModel
+
+/// What an operator wants of the list of what is not tried (DESIGN §6, quarantine).
+public enum BlacklistCommand: Hashable, Sendable {
+    /// The entries whose number is greater than `after`, as many as one report holds.
+    case list(after: UInt64)
+    /// Take the entries of a URL off, whatever they are for.
+    case remove(url: String)
+    /// Take all entries off.
+    case clear
+}
+
+/// Answers a `BlacklistCommand`.
+public struct BlacklistReport: Hashable, Sendable {
+    /// Entries in the order of their numbers.
+    public var entries: [Entry]
+    /// Whether there are more: list again after the last one.
+    public var hasMore: Bool
+    /// How many were taken off.
+    public var removed: UInt32
+
+    /// An answer.
+    public init(entries: [Entry] = [], hasMore: Bool = false, removed: UInt32 = 0) {
+        self.entries = entries
+        self.hasMore = hasMore
+        self.removed = removed
+    }
+
+    /// Something that is not tried for a while.
+    public struct Entry: Hashable, Sendable {
+        /// Counts entries; never 0, never reused.
+        public var number: UInt64
+        /// The URL, as a cache key: without user information.
+        public var url: String
+        /// The stage that is not tried: `fetch`, `decode` or `transform`.
+        public var operation: String
+        /// What loads that need it end with.
+        public var reason: ErrorCode
+        /// Milliseconds until it is tried again.
+        public var expiresInMilliseconds: UInt64
+
+        /// Describes an entry.
+        public init(
+            number: UInt64, url: String, operation: String, reason: ErrorCode,
+            expiresInMilliseconds: UInt64
+        ) {
+            self.number = number
+            self.url = url
+            self.operation = operation
+            self.reason = reason
+            self.expiresInMilliseconds = expiresInMilliseconds
+        }
+    }
+}

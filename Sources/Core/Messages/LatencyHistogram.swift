@@ -1,0 +1,79 @@
+/// How often something took how long, in buckets that each end a twelfth of a doubling (6 %) after
+/// the one before: bucket *n* holds durations of at most 2^(n/12) microseconds.
+///
+/// Only grows, so that the difference of two looks is what happened between them.
+public struct LatencyHistogram: Hashable, Sendable {
+    /// The last bucket holds everything longer, too: an hour is 2^31.7 microseconds.
+    public static let lastBucket = 384
+    /// Counts by bucket; those that are not there are 0.
+    public private(set) var counts: [Int: UInt64] = [:]
+
+    /// Empty.
+    public init() {}
+
+    /// With these counts. Buckets that do not exist are left out.
+    public init(counts: [Int: UInt64]) {
+        self.counts = counts.filter { (0...Self.lastBucket).contains($0.key) && $0.value > 0 }
+    }
+
+    /// One more that took so many microseconds.
+    public mutating func record(microseconds: UInt64) {
+        counts[Self.bucket(of: microseconds), default: 0] += 1
+    }
+
+    /// How many were recorded.
+    public var count: UInt64 { counts.values.reduce(0, &+) }
+
+    /// What `share` (0 to 1) of them took at most, in microseconds: the upper end of its bucket.
+    /// `nil` where nothing was recorded.
+    public func microseconds(at share: Double) -> Double? {
+        let total = count
+        guard total > 0 else { return nil }
+        let wanted = max(1, (Double(total) * min(max(share, 0), 1)).rounded(.up))
+        var sum: UInt64 = 0
+        for bucket in counts.keys.sorted() {
+            sum += counts[bucket] ?? 0
+            if Double(sum) >= wanted { return Self.upperEnd(of: bucket) }
+        }
+        return nil
+    }
+
+    /// What was recorded since `earlier`, an earlier look at the same histogram.
+    public func since(_ earlier: LatencyHistogram) -> LatencyHistogram {
+        LatencyHistogram(
+            counts: counts.reduce(into: [:]) { rest, entry in
+                let before = earlier.counts[entry.key] ?? 0
+                rest[entry.key] = entry.value > before ? entry.value - before : 0
+            })
+    }
+
+    /// Microseconds at which a bucket ends.
+    public static func upperEnd(of bucket: Int) -> Double {
+        ends[min(max(bucket, 0), lastBucket)]
+    }
+
+    private static func bucket(of microseconds: UInt64) -> Int {
+        var (low, high) = (0, lastBucket)
+        while low < high {
+            let middle = (low + high) / 2
+            if ends[middle] < Double(microseconds) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// 2^(n/12), by multiplication: the standard library has no power function.
+    private static let ends: [Double] = {
+        let twelfth = 1.0594630943592953
+        var ends: [Double] = []
+        var octave = 1.0
+        while ends.count <= lastBucket {
+            var end = octave
+            for _ in 0..<12 where ends.count <= lastBucket {
+                ends.append(end)
+                end *= twelfth
+            }
+            octave *= 2
+        }
+        return ends
+    }()
+}
