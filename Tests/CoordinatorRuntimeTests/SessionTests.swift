@@ -78,16 +78,23 @@ private let client = Peer.Role.client(
 
     @Test func ofProgressOnlyTheNewestIsKeptForEachRequest() {
         var outbox = Outbox()
-        outbox.append(progress(1, 10))
-        outbox.append(progress(2, 5))
-        outbox.append(progress(1, 20))
+        _ = outbox.append(progress(1, 10))
+        _ = outbox.append(progress(2, 5))
+        _ = outbox.append(progress(1, 20))
         #expect(waiting(outbox) == [[2, 5], [1, 20]])
     }
 
     @Test func everythingElseIsKeptInOrder() {
         var outbox = Outbox()
-        for _ in 0..<3 { outbox.append(.toWorker(.drain)) }
+        for _ in 0..<3 { _ = outbox.append(.toWorker(.drain)) }
         outbox.removeFirst(1)
         #expect(outbox.waiting.count == 2 && !outbox.isEmpty)
+    }
+
+    @Test func aPeerThatNeverReadsHasAFullOutboxInTheEnd() {
+        var outbox = Outbox()
+        let taken = (0...Outbox.messagesMax).map { _ in outbox.append(.toWorker(.drain)) }
+        #expect(taken.allSatisfy { $0 } == false && taken.dropLast().allSatisfy { $0 })
+        #expect(outbox.waiting.count == Outbox.messagesMax)
     }
 }

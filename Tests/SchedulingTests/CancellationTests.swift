@@ -206,4 +206,59 @@ struct CancellationTests {
         stack.finishAll()
         #expect(stack.isAtRest)
     }
+
+    // MARK: - What is published
+
+    private func durations(_ stack: Stack, _ stage: String) -> StatusReport.Cancellations? {
+        stack.scheduler.report.cancellations.first { $0.stage == stage }
+    }
+
+    @Test func theTimeFromCancelToAFreeWorkerIsCounted() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let token = stack.load(.picture("a", size: 5, .fromLoaderOnly), by: client)
+        stack.finish(.fetch)
+        stack.send(.cancel(client, token))
+        stack.now = stack.now.adding(milliseconds: 8)
+        stack.finishAll()
+        let decode = durations(stack, "decode")
+        #expect(decode?.durations.count == 1 && decode?.hard == 0)
+        #expect((8_000...8_500).contains(decode?.durations.microseconds(at: 0.5) ?? 0))
+        #expect(durations(stack, "fetch") == nil)
+    }
+
+    @Test func aHardCancelLastsUntilTheNextProcessIsThere() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let token = stack.load(.picture("a", size: 5, .fromLoaderOnly), by: client)
+        stack.finish(.fetch)
+        let worker = stack.worker(.decode)
+        stack.send(.cancel(client, token))
+        stack.now = stack.now.adding(milliseconds: 500)
+        stack.kill(worker)
+        #expect(durations(stack, "decode") == nil)
+        stack.now = stack.now.adding(milliseconds: 60)
+        stack.hire(.decode)
+        #expect(durations(stack, "decode")?.hard == 1)
+        #expect(
+            (560_000...594_000).contains(
+                durations(stack, "decode")?.durations.microseconds(at: 0.99) ?? 0))
+    }
+
+    @Test func aHistogramSaysWhatAShareTookAtMost() {
+        var histogram = LatencyHistogram()
+        #expect(histogram.microseconds(at: 0.5) == nil)
+        for value in 1...100 { histogram.record(microseconds: UInt64(value * 1_000)) }
+        let before = histogram
+        #expect((50_000...53_000).contains(histogram.microseconds(at: 0.5) ?? 0))
+        #expect((99_000...105_000).contains(histogram.microseconds(at: 0.99) ?? 0))
+        histogram.record(microseconds: .max)
+        histogram.record(microseconds: 0)
+        #expect(histogram.since(before).count == 2)
+        #expect(histogram.microseconds(at: 0) == 1)
+        #expect(LatencyHistogram.upperEnd(of: 12).rounded() == 2)
+        #expect(LatencyHistogram.upperEnd(of: 120).rounded() == 1_024)
+    }
 }

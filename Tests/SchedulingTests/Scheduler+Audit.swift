@@ -21,11 +21,15 @@ extension Scheduler {
     private func auditRequests(_ check: (Bool, String) -> Void) {
         check(tokens.count == requests.count, "each request has a token")
         let listed = clients.values.reduce(0) { $0 + $1.requests.count }
-        check(listed == requests.count, "each request is in the list of its client")
+        let orphans = requests.ids.count { clients[requests[$0].client] == nil }
+        check(listed + orphans == requests.count, "each request is in the list of its client")
         for id in requests.ids {
             let request = requests[id]
             check(tokens[request.token] == id, "a token names its request")
             check(request.deadline > now, "no deadline has passed")
+            check(
+                clients[request.client] != nil || request.isDetached,
+                "a request without a client is detached")
             switch request.standing {
             case .moving: check(false, "a request waits somewhere")
             case .lookup(let node, _):
@@ -105,7 +109,9 @@ extension Scheduler {
             let waiting = jobs.values.filter { $0.kind == kind && $0.place == .queued }
             check(queues[Int(kind.rawValue)].count == waiting.count, "\(kind.name) queue counts")
             let free = roster.members(of: kind).contains { (roster[$0]?.free ?? 0) > 0 }
-            check(waiting.isEmpty || !free, "nothing waits while a \(kind.name) is free")
+            check(
+                waiting.isEmpty || !free || !hasBudget(kind),
+                "nothing waits while a \(kind.name) is free")
         }
         for worker in roster.ids {
             let held = jobs.values.count { $0.worker == worker }

@@ -119,4 +119,58 @@ struct SpaceTests {
         #expect(stack.image(rich) != nil)
         #expect(stack.isAtRest)
     }
+
+    @Test func aStageWithTooMuchUnusedOutputStartsNothingNew() {
+        var stack = Stack { $0.outputBytesMax.download = 1_500 }
+        for kind in WorkerKind.workers where kind != .decode { stack.hire(kind, credit: 4) }
+        let client = stack.connect()
+        let tokens = (0..<4).map { stack.load(loader("p\($0)"), by: client) }
+        // Four are under way; their bodies of 1,000 bytes fill the budget.
+        stack.finish(stack.held(.fetch)[0])
+        stack.finish(stack.held(.fetch)[0])
+        let late = stack.load(loader("late"), by: client)
+        #expect(stack.held(.fetch).count == 2)
+        stack.finish(stack.held(.fetch)[0])
+        #expect(stack.held(.fetch).count == 1, "above the budget nothing is begun")
+        stack.finish(stack.held(.fetch)[0])
+        #expect(stack.held(.fetch).isEmpty)
+        stack.hire(.decode, credit: 1)
+        stack.finishAll()
+        for token in tokens + [late] { #expect(stack.image(token) != nil) }
+        #expect(stack.scheduler.report.liveBytes[.download] == 0)
+        #expect(stack.isAtRest)
+    }
+
+    @Test func aClientThatKeepsTooMuchGetsTheRestToCopy() {
+        var stack = Stack { $0.unreleasedBytesPerClientMax = 5 << 20 }
+        stack.hireAll()
+        let (client, other) = (stack.connect(), stack.connect())
+        let url = "http://example.org/a.jpg"
+        let block = stack.publish(url, length: 2 << 20).block
+        let image = ImageRequest.picture("a")
+        let kept = (0..<2).map { _ in stack.load(image, by: client) }
+        let copied = stack.load(image, by: client)
+        #expect(kept.allSatisfy { stack.image($0)?.mustCopy == false })
+        #expect(stack.image(copied)?.mustCopy == true)
+        let others = stack.load(image, by: other)
+        #expect(stack.image(others)?.mustCopy == false)
+        stack.release(0, by: client)
+        let again = stack.load(image, by: client)
+        #expect(stack.image(again)?.mustCopy == false)
+        stack.disconnect(client)
+        stack.disconnect(other)
+        stack.evict(block)
+        #expect(stack.actions.contains(.release(stack.worker(.cache), [block])))
+    }
+
+    @Test func allClientsTogetherKeepNoMoreThanIsAllowed() {
+        var stack = Stack { $0.unreleasedBytesMax = 3 << 20 }
+        stack.hireAll()
+        let url = "http://example.org/a.jpg"
+        stack.publish(url, length: 2 << 20)
+        let first = stack.load(.picture("a"), by: stack.connect())
+        let second = stack.load(.picture("a"), by: stack.connect())
+        #expect(stack.image(first)?.mustCopy == false)
+        #expect(stack.image(second)?.mustCopy == true)
+    }
 }

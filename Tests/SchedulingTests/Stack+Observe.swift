@@ -36,6 +36,7 @@ extension Stack {
         case .progress(let client, let progress):
             if waiting[progress.token] != client { fault("progress of a request that ended") }
             self.progress[progress.token, default: []].append(progress)
+        case .blacklist(_, let report): reports.append(report)
         case .drained:
             if wasDrained { fault("drained twice") }
             wasDrained = true
@@ -101,7 +102,9 @@ extension Stack {
     }
 
     private mutating func replied(_ reply: Reply, to client: ClientID) {
-        if !clients.contains(client) { fault("replied to a client that left") }
+        if !clients.contains(client), !detached.contains(reply.token) {
+            fault("replied to a client that left")
+        }
         if case .failure(let error) = reply.outcome, error.code == .tokenInUse {
             replies[reply.token, default: []].append(reply)
             return
@@ -117,7 +120,8 @@ extension Stack {
                 $0.kind == .cache && $0.incarnation == reference.producer?.incarnation
             }
             if !isThere { fault("a client was sent to a cache that is gone") }
-            if reference.length >= 1 << 20 { reading[client, default: []].append(reference) }
+            guard reference.length >= 1 << 20, !image.mustCopy else { return }
+            if clients.contains(client) { reading[client, default: []].append(reference) }
         }
     }
 }

@@ -37,6 +37,11 @@ struct Stack {
 
     var workers: [WorkerID: Worker] = [:]
     var clients: Set<ClientID> = []
+    /// Which client a session belongs to, ended ones included.
+    var incarnations: [ClientID: Incarnation] = [:]
+    /// Requests that go on without their client.
+    var detached: Set<Token> = []
+    var reports: [BlacklistReport] = []
     /// Requests that have no terminal reply yet, by who made them.
     var waiting: [Token: ClientID] = [:]
     var replies: [Token: [Reply]] = [:]
@@ -78,17 +83,21 @@ struct Stack {
         send(.tick)
     }
 
-    mutating func connect() -> ClientID {
+    /// A new session; of the same client as an earlier one, where that is named.
+    mutating func connect(again earlier: ClientID? = nil) -> ClientID {
         lastClient += 1
         let client = ClientID(lastClient)
         clients.insert(client)
-        send(.clientJoined(client))
+        let own = Incarnation(Identifier128(high: 9, low: lastClient))
+        let incarnation = earlier.flatMap { incarnations[$0] } ?? own
+        incarnations[client] = incarnation
+        send(.clientJoined(client, incarnation))
         return client
     }
 
     mutating func disconnect(_ client: ClientID) {
         clients.remove(client)
-        waiting = waiting.filter { $0.value != client }
+        waiting = waiting.filter { $0.value != client || detached.contains($0.key) }
         reading[client] = nil
         send(.clientLeft(client))
     }
@@ -116,9 +125,15 @@ struct Stack {
         for kind in WorkerKind.workers { hire(kind, credit: credit) }
     }
 
-    mutating func kill(_ worker: WorkerID) {
+    mutating func kill(_ worker: WorkerID, crash: CrashRecord? = nil) {
         workers[worker] = nil
-        send(.workerLeft(worker))
+        send(.workerLeft(worker, crash))
+    }
+
+    /// Kills the worker of a job; its fault handler named the job.
+    mutating func crash(_ held: Held, signal: Int32 = 11) {
+        let record = CrashRecord(job: held.job.id, attempt: held.job.attempt, signal: signal)
+        kill(held.worker, crash: record)
     }
 
     func worker(_ kind: WorkerKind) -> WorkerID {
@@ -131,14 +146,21 @@ struct Stack {
     @discardableResult
     mutating func load(
         _ image: ImageRequest, by client: ClientID, token: Token? = nil, group: GroupID? = nil,
-        wantsProgress: Bool = false, staleRetries: UInt8 = 0, identity: String? = nil
+        wantsProgress: Bool = false, staleRetries: UInt8 = 0, detach: Bool = false,
+        identity: String? = nil
     ) -> Token {
         lastToken += 1
         let token = token ?? Token(Identifier128(high: 1, low: lastToken))
         let load = LoadRequest(
             token: token, group: group, image: image, wantsProgress: wantsProgress,
-            staleRetries: staleRetries)
+            staleRetries: staleRetries, detach: detach)
+        if let owner = waiting[token], !clients.contains(owner),
+            incarnations[owner] == incarnations[client]
+        {
+            waiting[token] = client
+        }
         if waiting[token] == nil {
+            if detach { detached.insert(token) } else { detached.remove(token) }
             waiting[token] = client
             wanted[token] = image
             replies[token] = nil

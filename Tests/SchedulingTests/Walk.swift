@@ -9,7 +9,7 @@ struct Walk {
     enum Step: CaseIterable {
         case load, finish, finishMore, pass, cancel, cancelGroup, resend, foreignToken, connect
         case disconnect, hire, kill, drainWorker, credit, progress, publish, evict, release
-        case duplicate, stale, forge, mistake, waitLong
+        case duplicate, stale, forge, mistake, waitLong, crash, cancelAny, forgive
 
         var weight: Int {
             switch self {
@@ -21,7 +21,8 @@ struct Walk {
             case .kill: 24
             case .cancelGroup, .connect, .progress, .credit: 20
             case .resend, .disconnect, .duplicate, .stale: 12
-            case .foreignToken, .drainWorker, .forge, .mistake, .waitLong: 5
+            case .foreignToken, .drainWorker, .forge, .mistake, .waitLong, .crash: 5
+            case .cancelAny, .forgive: 5
             }
         }
     }
@@ -46,6 +47,11 @@ struct Walk {
             limits.hitsMax = 3
             limits.namesMax = 4
             limits.attemptsMax = 3
+            limits.outputBytesMax.download = 3 << 20
+            limits.outputBytesMax.decode = 1_000
+            limits.outputBytesMax.transform = 3 << 20
+            limits.unreleasedBytesPerClientMax = 3 << 20
+            limits.quarantineMax = 2
         }
         for _ in 0..<3 { _ = stack.connect() }
         for kind in WorkerKind.workers {
@@ -78,15 +84,12 @@ struct Walk {
         case .cancelGroup:
             guard let client = pick(stack.clients.sorted()) else { return }
             stack.send(.cancelGroup(client, group(draw(0...2))))
-        case .resend:
-            guard let token = pick(tokens), let client = stack.waiting[token] else { return }
-            stack.load(request(), by: client, token: token)
-        case .foreignToken:
-            guard let token = pick(tokens), let client = pick(stack.clients.sorted()),
-                client != stack.waiting[token]
-            else { return }
-            stack.load(request(), by: client, token: token)
-        case .connect: if stack.clients.count < 6 { _ = stack.connect() }
+        case .resend: resend()
+        case .foreignToken: loadForeignToken()
+        case .connect:
+            guard stack.clients.count < 6 else { return }
+            let earlier = stack.incarnations.keys.filter { !stack.clients.contains($0) }.sorted()
+            _ = stack.connect(again: random.oneIn(2) ? pick(earlier) : nil)
         case .disconnect:
             if let client = pick(stack.clients.sorted()) { stack.disconnect(client) }
         case .hire: hire()
@@ -104,6 +107,11 @@ struct Walk {
         case .evict: evict()
         case .release: release()
         case .duplicate, .stale: repeatOutcome(isOld: step == .stale)
+        case .crash: if let held = pick(stack.allHeld) { stack.crash(held) }
+        case .cancelAny: if let token = pick(tokens) { stack.send(.cancelAny(token)) }
+        case .forgive:
+            guard let client = pick(stack.clients.sorted()) else { return }
+            stack.send(.blacklist(client, random.oneIn(2) ? .clear : .list(after: 0)))
         case .forge: forge()
         case .mistake: mistake()
         }
@@ -124,7 +132,26 @@ struct Walk {
         guard let client = pick(stack.clients.sorted()) else { return }
         stack.load(
             request(), by: client, group: random.oneIn(3) ? group(draw(0...2)) : nil,
-            wantsProgress: random.oneIn(3), staleRetries: random.oneIn(12) ? 1 : 0)
+            wantsProgress: random.oneIn(3), staleRetries: random.oneIn(12) ? 1 : 0,
+            detach: random.oneIn(8))
+    }
+
+    private mutating func resend() {
+        guard let token = pick(tokens), let owner = stack.waiting[token] else { return }
+        let sessions = stack.clients.sorted().filter {
+            stack.incarnations[$0] == stack.incarnations[owner]
+        }
+        guard let client = stack.clients.contains(owner) ? owner : pick(sessions) else { return }
+        stack.load(request(), by: client, token: token)
+    }
+
+    private mutating func loadForeignToken() {
+        guard let token = pick(tokens), let client = pick(stack.clients.sorted()),
+            let owner = stack.waiting[token], client != owner,
+            stack.clients.contains(owner)
+                || stack.incarnations[client] != stack.incarnations[owner]
+        else { return }
+        stack.load(request(), by: client, token: token)
     }
 
     private mutating func request() -> ImageRequest {
@@ -194,6 +221,7 @@ struct Walk {
         case 1: return failed(.badImageData)
         case 2: return failed(.connectionFailed)
         case 3: return failed(.cancelled)
+        case 4: return failed(.stale)
         default: break
         }
         let length: UInt64 = random.oneIn(4) ? 2 << 20 : 900

@@ -132,7 +132,7 @@ final class ArenaBench {
         let error = #expect(throws: ImageError.self) {
             _ = try reader.bytes(of: bench.reference(block, 100)).count
         }
-        #expect(error?.code == .internalError)
+        #expect(error?.code == .stale)
     }
 
     @Test func orphansGoAndTheLivingStay() throws {

@@ -19,6 +19,8 @@ public enum SchedulerAction: Hashable, Sendable {
     case reply(ClientID, Reply)
     /// Tell a client how far a request is.
     case progress(ClientID, RequestProgress)
+    /// Answer an operator.
+    case blacklist(ClientID, BlacklistReport)
     /// Everything admitted has ended after `drain`.
     case drained
 }

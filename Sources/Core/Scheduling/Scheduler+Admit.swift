@@ -6,9 +6,9 @@ extension Scheduler {
     /// A load that names a live token of the same client is the same request, resent: its reply is
     /// still to come.
     mutating func admit(_ load: LoadRequest, of client: ClientID, _ identity: String?) {
-        guard clients[client] != nil else { return }
+        guard let owner = clients[client]?.incarnation else { return }
         if let live = tokens[load.token] {
-            guard requests[live].client != client else { return }
+            if attach(live, to: client, owner) { return }
             counters.requests += 1
             let error = ImageError(.tokenInUse, "another client has a request with this token")
             return refuse(load.token, of: client, error)
@@ -22,9 +22,29 @@ extension Scheduler {
             let names = try names.names(of: load.image, identity: identity, limits: limits.image)
             if answerFromMemory(load, of: client, names) { return }
             try checkRoom(for: client)
-            enlist(load, of: client, names)
+            enlist(load, of: client, owner, names)
         } catch {
             refuse(load.token, of: client, error)
+        }
+    }
+
+    /// A live request that was detached goes on for the next session of the same client.
+    private mutating func attach(
+        _ id: LiveRequest.ID, to client: ClientID, _ owner: Incarnation
+    ) -> Bool {
+        if requests[id].client == client { return true }
+        guard clients[requests[id].client] == nil, requests[id].owner == owner else {
+            return false
+        }
+        requests[id].client = client
+        takeSeat(id)
+        return true
+    }
+
+    private mutating func takeSeat(_ id: LiveRequest.ID) {
+        let (client, group) = (requests[id].client, requests[id].group)
+        if let seats = clients[client]?.join(id, group: group) {
+            (requests[id].seat, requests[id].groupSeat) = seats
         }
     }
 
@@ -45,14 +65,11 @@ extension Scheduler {
         else { return false }
         counters.memoryHits += 1
         touches.add(entry.reference.block, at: now)
-        let reference = image.infoOnly ? nil : entry.reference
-        if let reference, ResultBlocks.isLarge(reference) {
-            resultBlocks.deliver(
-                BlockHandle(worker: cache, block: reference.block), to: client)
-        }
-        let delivered = DeliveredImage(
-            reference: reference, info: entry.info, cacheType: .memory, key: names.result,
+        var delivered = DeliveredImage(
+            reference: image.infoOnly ? nil : entry.reference, info: entry.info,
+            cacheType: .memory, key: names.result,
             storedTiers: image.options.contains(.waitStoreCache) ? .memory : nil)
+        lend(&delivered, BlockHandle(worker: cache, block: entry.reference.block), to: client)
         actions.append(.reply(client, Reply(token: load.token, outcome: .image(delivered))))
         return true
     }
@@ -72,18 +89,19 @@ extension Scheduler {
             details: ["retryAfterMilliseconds": "\(limits.retryAfterMilliseconds)"])
     }
 
-    private mutating func enlist(_ load: LoadRequest, of client: ClientID, _ names: RequestNames) {
+    private mutating func enlist(
+        _ load: LoadRequest, of client: ClientID, _ owner: Incarnation, _ names: RequestNames
+    ) {
         let order = Order(load.image, names, distrustsMemory: load.staleRetries > 0)
         let deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
         let id = requests.insert(
             LiveRequest(
-                client: client, token: load.token, group: load.group, order: order,
+                client: client, owner: owner, isDetached: load.detach, token: load.token,
+                group: load.group, order: order,
                 wantsProgress: load.wantsProgress, admittedAt: now, deadline: deadline,
                 ways: order.plan.ways))
         tokens[load.token] = id
-        if let seats = clients[client]?.join(id, group: load.group) {
-            (requests[id].seat, requests[id].groupSeat) = seats
-        }
+        takeSeat(id)
         setAlarm(.request(id), at: deadline)
         moving.append(.onward(id))
     }

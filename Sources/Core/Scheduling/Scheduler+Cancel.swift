@@ -14,10 +14,20 @@ extension Scheduler {
         for id in clients[client]?.members(of: group) ?? [] { end(id, Self.cancelled) }
     }
 
-    /// Nobody is there to be answered.
+    /// Ends a request of whomever.
+    mutating func cancelAny(_ token: Token) {
+        if let id = tokens[token] { end(id, Self.cancelled) }
+    }
+
+    /// Ends the members of a group of whomever; groups are drawn at random like tokens.
+    mutating func cancelGroupOfAny(_ group: GroupID) {
+        for id in requests.ids where requests[id].group == group { end(id, Self.cancelled) }
+    }
+
+    /// Nobody is there to be answered; what was detached goes on.
     mutating func clientLeft(_ client: ClientID) {
         guard let record = clients[client] else { return }
-        for id in record.requests.members {
+        for id in record.requests.members where !requests[id].isDetached {
             withdraw(id)
             strike(id)
             counters.cancelled += 1

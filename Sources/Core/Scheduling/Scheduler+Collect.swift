@@ -16,6 +16,9 @@ extension Scheduler {
             return expel(worker, error)
         }
         roster[worker]?.jobs -= 1
+        if let stoppedAt = job.stoppedAt {
+            cancellations.answered(job.stage, since: stoppedAt, at: now)
+        }
         guard let purpose = job.purpose else {
             forget(job)
             return discard(result, from: worker)
@@ -23,6 +26,7 @@ extension Scheduler {
         if case .failed(let error) = result {
             return failed(job, purpose, error)
         }
+        if let suspect = job.suspect { quarantine.acquit(suspect.0) }
         // The block is taken before the job lets go of what it read.
         let block = take(result, from: worker)
         forget(job)
@@ -87,6 +91,7 @@ extension Scheduler {
                 job, purpose,
                 ImageError(.deadlineExceeded, "the \(job.stage.name) stage took too long"))
         case .cancelled: return lost(job.id)
+        case .stale where job.input != nil: return inputLost(job, purpose)
         default: break
         }
         ended(job, purpose, error)

@@ -25,7 +25,8 @@ extension Scheduler {
             source: body.reference, need: decodes[node].name.key.need, limits: limits.image)
         let job = submit(
             .decode(work), for: .decode(node), reading: body.block,
-            decodes[node].results.urgency)
+            decodes[node].results.urgency,
+            suspect: (.decode(sources[source].name.key), sources[source].text))
         decodes[node].began(job)
     }
 

@@ -6,10 +6,18 @@ extension Scheduler {
     /// Gives out what waits for as long as somebody has credit.
     mutating func dispatch() {
         for kind in WorkerKind.workers {
-            while queues[Int(kind.rawValue)].count > 0, let worker = roster.next(of: kind) {
+            while queues[Int(kind.rawValue)].count > 0, hasBudget(kind),
+                let worker = roster.next(of: kind)
+            {
                 assign(nextJob(of: kind), to: worker)
             }
         }
+    }
+
+    /// Whether what the kind has made and nobody has used up yet leaves room for more. What uses
+    /// it up are later stages, which do not wait for earlier ones: so it becomes less.
+    func hasBudget(_ kind: WorkerKind) -> Bool {
+        limits.outputBytesMax.bytes(kind).map { ledger.liveBytes(of: kind) < $0 } ?? true
     }
 
     private mutating func nextJob(of kind: WorkerKind) -> JobID {
@@ -32,7 +40,7 @@ extension Scheduler {
         job.waited += now.fractionalMilliseconds(since: job.waitingSince)
         job.cap = now.adding(milliseconds: limits.jobMilliseconds.milliseconds(job.stage))
         job.told = job.effective
-        job.isStopped = false
+        job.stoppedAt = nil
         let overdue = job.told.deadline.adding(milliseconds: limits.overdueMilliseconds)
         job.alarm = overdue
         jobs[id] = job

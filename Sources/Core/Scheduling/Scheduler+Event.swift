@@ -4,13 +4,19 @@ public import Messages
 /// What happens to the scheduler. The runtime turns messages, connections and the clock into these.
 public enum SchedulerEvent: Hashable, Sendable {
     /// A client was welcomed.
-    case clientJoined(ClientID)
+    case clientJoined(ClientID, Incarnation)
     /// A client wants an image. `identity` is the digest of its credentials, where it sent any.
     case load(ClientID, LoadRequest, identity: String?)
     /// A client no longer wants one image.
     case cancel(ClientID, Token)
     /// A client no longer wants any image of a group.
     case cancelGroup(ClientID, GroupID)
+    /// An operator ends a request, whosever it is.
+    case cancelAny(Token)
+    /// An operator ends all requests of a group, whosever they are.
+    case cancelGroupOfAny(GroupID)
+    /// An operator asks for, or changes, what is not tried.
+    case blacklist(ClientID, BlacklistCommand)
     /// A client no longer reads these large blocks of `results/`.
     case clientReleased(ClientID, [BlockID])
     /// A client's connection ended.
@@ -34,8 +40,8 @@ public enum SchedulerEvent: Hashable, Sendable {
     case evicted(WorkerID, [BlockID])
     /// A worker takes nothing new.
     case workerDraining(WorkerID)
-    /// A worker's connection ended.
-    case workerLeft(WorkerID)
+    /// A worker's connection ended; with the record that it left, where it crashed.
+    case workerLeft(WorkerID, CrashRecord?)
 
     /// Deadlines may have passed.
     case tick

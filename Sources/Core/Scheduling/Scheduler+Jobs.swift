@@ -11,21 +11,21 @@ extension Scheduler {
     /// A new job, at the end of its queue. It holds the block that it reads.
     mutating func submit(
         _ work: JobWork, for purpose: ActiveJob.Purpose, reading input: BlockHandle?,
-        _ urgency: Urgency
+        _ urgency: Urgency, suspect: (Suspect, text: String)? = nil
     ) -> JobID {
-        submit(JobSheet(work), for: purpose, reading: input, urgency)
+        submit(JobSheet(work), for: purpose, reading: input, urgency, suspect: suspect)
     }
 
     /// The same again.
     mutating func submit(
         _ sheet: JobSheet, for purpose: ActiveJob.Purpose, reading input: BlockHandle?,
-        _ urgency: Urgency
+        _ urgency: Urgency, suspect: (Suspect, text: String)? = nil
     ) -> JobID {
         lastJob += 1
         let id = JobID(lastJob)
         if let input { ledger.hold(input) }
         var job = ActiveJob(
-            id: id, sheet: sheet, input: input, purpose: purpose,
+            id: id, sheet: sheet, input: input, suspect: suspect, purpose: purpose,
             urgency: Self.bounded(urgency, sheet.stage), waitingSince: now)
         job.ticket = queues[Int(sheet.kind.rawValue)].enter(
             id, job.urgency.priority, rank: job.rank, inFront: false)
@@ -52,7 +52,7 @@ extension Scheduler {
     /// Tells a worker once to stop; it has to answer within the silence that is granted.
     mutating func stop(_ id: JobID, at worker: WorkerID) {
         guard let job = jobs[id], !job.isStopped else { return }
-        jobs[id]?.isStopped = true
+        jobs[id]?.stoppedAt = now
         actions.append(.cancelJob(worker, id))
         let isShared = job.kind == .cache || job.kind == .download
         let silence = isShared ? limits.sharedSilenceMilliseconds : limits.silenceMilliseconds

@@ -6,10 +6,18 @@ extension Scheduler {
     /// The image of a request that waits nowhere any more; a large block counts as read from now
     /// on.
     mutating func answer(_ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?) {
-        if let block, let reference = image.reference, ResultBlocks.isLarge(reference) {
-            resultBlocks.deliver(block, to: requests[id].client)
-        }
+        var image = image
+        if let block { lend(&image, block, to: requests[id].client) }
         reply(id, .image(image))
+    }
+
+    /// A large result is kept for the client until it releases it, as far as that is allowed;
+    /// beyond it, the client is told to copy.
+    mutating func lend(_ image: inout DeliveredImage, _ block: BlockHandle, to client: ClientID) {
+        guard let reference = image.reference, ResultBlocks.isLarge(reference),
+            clients[client] != nil
+        else { return }
+        image.mustCopy = !resultBlocks.deliver(block, reference.length, to: client)
     }
 
     /// The terminal reply of a request that waits nowhere any more.

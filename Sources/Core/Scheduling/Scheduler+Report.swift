@@ -8,6 +8,15 @@ extension Scheduler {
         return SchedulerReport(
             counters: counters, liveRequests: requests.count, liveJobs: jobs.count,
             queued: queued, liveBlocks: ledger.liveBlocks, hits: hits.count,
+            quarantined: quarantine.count(at: now),
+            liveBytes: Dictionary(
+                uniqueKeysWithValues: WorkerKind.workers.map { ($0, ledger.liveBytes(of: $0)) }),
+            cancellations: JobStage.allCases.compactMap { stage in
+                cancellations.stages[stage].map {
+                    StatusReport.Cancellations(
+                        stage: stage.name, hard: $0.hard, durations: $0.durations)
+                }
+            },
             workers: roster.ids.compactMap { id in
                 roster[id].map {
                     SchedulerReport.Worker(

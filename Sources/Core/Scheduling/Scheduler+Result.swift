@@ -13,6 +13,7 @@ extension Scheduler {
             guard hasRoom(toMake: name) else {
                 return reply(id, .failure(busy("too many sources are being obtained")))
             }
+            if isPoisoned(name) { return reply(id, .failure(Self.poisoned)) }
             let node = results.insert(ResultNode(name: name, for: requests[id]))
             resultTable[name] = node
             sit(id, at: node)
@@ -59,7 +60,8 @@ extension Scheduler {
             output: results[node].name.key.output, limits: limits.image)
         let job = submit(
             .transform(work), for: .transform(node), reading: pixels.block,
-            results[node].waiters.urgency)
+            results[node].waiters.urgency,
+            suspect: (.transform(results[node].name.key), results[node].order.names.original))
         results[node].beganTransform(job)
     }
 

@@ -33,7 +33,11 @@ extension Scheduler {
             SourceNode(
                 name: name, sheet: sheet, text: result.order.names.original, job: JobID(0)))
         sourceTable.insert(node, under: name.key)
-        sources[node].askAgain(submit(sheet, for: .source(node), reading: nil, urgency))
+        let job = submit(
+            sheet, for: .source(node), reading: nil, urgency,
+            suspect: name.origin == .network
+                ? (.fetch(name.key), result.order.names.original) : nil)
+        sources[node].askAgain(job)
         return node
     }
 

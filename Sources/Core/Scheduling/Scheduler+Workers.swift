@@ -15,6 +15,7 @@ extension Scheduler {
         roster.join(worker, LiveWorker(kind: kind, window: Int(credit)))
         ledger.join(worker, BlockReference.Producer(kind: kind, incarnation: incarnation))
         if kind == .cache { cache = worker }
+        cancellations.joined(kind, at: now)
     }
 
     /// A worker takes more jobs at a time.
@@ -33,8 +34,8 @@ extension Scheduler {
     /// A worker is gone. Jobs that it held are done by another; what it had made is lost, and with
     /// it every piece of work that needs it: queued or running, it is given up, and its requests
     /// begin again. They find what was stored meanwhile, so that no more is repeated than must be.
-    mutating func workerGone(_ worker: WorkerID) {
-        guard roster.leave(worker) else { return }
+    mutating func workerGone(_ worker: WorkerID, _ crash: CrashRecord? = nil) {
+        guard let kind = roster[worker]?.kind, roster.leave(worker) else { return }
         ledger.leave(worker)
         if worker == cache { cacheGone(worker) }
         for node in results.ids where results[node].product?.block.worker == worker {
@@ -50,7 +51,12 @@ extension Scheduler {
         let held = jobs.values.filter { $0.worker == worker }.map(\.id)
         for id in held.sorted(by: >) {
             guard let job = jobs[id] else { continue }
-            if job.purpose == nil { forget(job) } else { lost(id) }
+            if let stoppedAt = job.stoppedAt {
+                cancellations.ended(kind, with: job.stage, since: stoppedAt)
+            }
+            if let crash, crash.job == id, crash.attempt == job.attempt { accuse(job, crash) }
+            guard let left = jobs[id] else { continue }
+            if left.purpose == nil { forget(left) } else { lost(id) }
         }
     }
 

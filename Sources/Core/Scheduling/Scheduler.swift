@@ -48,9 +48,13 @@ public struct Scheduler: Sendable {
 
     // Bytes.
     var ledger: BlockLedger
-    var resultBlocks = ResultBlocks()
+    var resultBlocks: ResultBlocks
     var hits: HitIndex
     var touches = TouchBatch()
+
+    // What is not tried, and how long cancels took.
+    var quarantine: Quarantine
+    var cancellations = CancellationLog()
 
     // Time.
     var now = Instant(nanoseconds: 0)
@@ -72,6 +76,11 @@ public struct Scheduler: Sendable {
         names = RequestNamesMemo(namesMax: limits.namesMax)
         ledger = BlockLedger(segmentsMax: limits.segmentsPerWorkerMax)
         hits = HitIndex(entriesMax: limits.hitsMax)
+        resultBlocks = ResultBlocks(
+            unreleasedBytesMax: limits.unreleasedBytesMax,
+            unreleasedBytesPerClientMax: limits.unreleasedBytesPerClientMax)
+        quarantine = Quarantine(
+            entriesMax: limits.quarantineMax, milliseconds: limits.quarantineMilliseconds)
     }
 
     /// Takes an event in and appends what is to be done, in order. `now` never runs backwards; an
@@ -90,10 +99,14 @@ public struct Scheduler: Sendable {
 
     private mutating func take(_ event: SchedulerEvent) {
         switch event {
-        case .clientJoined(let client): clients[client] = clients[client] ?? LiveClient()
+        case .clientJoined(let client, let incarnation):
+            clients[client] = clients[client] ?? LiveClient(incarnation)
         case .load(let client, let load, let identity): admit(load, of: client, identity)
         case .cancel(let client, let token): cancel(token, of: client)
         case .cancelGroup(let client, let group): cancelGroup(group, of: client)
+        case .cancelAny(let token): cancelAny(token)
+        case .cancelGroupOfAny(let group): cancelGroupOfAny(group)
+        case .blacklist(let client, let command): obey(command, of: client)
         case .clientReleased(let client, let blocks): released(blocks, by: client)
         case .clientLeft(let client): clientLeft(client)
         case .workerJoined(let worker, let kind, let incarnation, let credit):
@@ -106,7 +119,7 @@ public struct Scheduler: Sendable {
         case .stored(let worker, let notice): stored(notice, by: worker)
         case .evicted(let worker, let blocks): evicted(blocks, by: worker)
         case .workerDraining(let worker): roster[worker]?.isDraining = true
-        case .workerLeft(let worker): workerGone(worker)
+        case .workerLeft(let worker, let crash): workerGone(worker, crash)
         case .tick: break
         case .drain: isDraining = true
         }

@@ -17,6 +17,21 @@ public struct SchedulerLimits: Hashable, Sendable {
     /// Segments that one worker may have announced; one more ends its session.
     public var segmentsPerWorkerMax = 4_096
 
+    /// Bytes of finished output of one kind of worker that is still in use; a kind above it starts
+    /// nothing new until some is released (DESIGN §4, space never deadlocks). The cache needs no
+    /// such budget: it may evict.
+    public var outputBytesMax = OutputBudgets()
+    /// Bytes of large results that clients have not released, all together and one client; beyond
+    /// it a client gets them to copy.
+    public var unreleasedBytesMax: UInt64 = 256 << 20
+    /// See `unreleasedBytesMax`.
+    public var unreleasedBytesPerClientMax: UInt64 = 64 << 20
+
+    /// Suspects of killing workers that are remembered, and for how long.
+    public var quarantineMax = 1_024
+    /// See `quarantineMax`.
+    public var quarantineMilliseconds = 600_000
+
     /// Bytes of a fetched body.
     public var bodyBytesMax: UInt64 = 64 << 20
     /// Limits of an image, at admission for what the request itself says, and in every job.
@@ -47,6 +62,29 @@ public struct SchedulerLimits: Hashable, Sendable {
 
     /// The limits of DESIGN §3 to §6.
     public init() {}
+
+    /// Bytes by kind of worker.
+    public struct OutputBudgets: Hashable, Sendable {
+        /// Fetched bodies.
+        public var download: UInt64 = 256 << 20
+        /// Pixels.
+        public var decode: UInt64 = 512 << 20
+        /// Encoded results.
+        public var transform: UInt64 = 256 << 20
+
+        /// A few of the largest pictures at a time.
+        public init() {}
+
+        /// Of one kind; `nil` where there is none.
+        func bytes(_ kind: WorkerKind) -> UInt64? {
+            switch kind {
+            case .download: download
+            case .decode: decode
+            case .transform: transform
+            case .cache, .coordinator: nil
+            }
+        }
+    }
 
     /// Milliseconds by stage; a shorter wish of those who wait holds as well, except for stores.
     public struct JobDeadlines: Hashable, Sendable {

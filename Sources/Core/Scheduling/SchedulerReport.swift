@@ -15,6 +15,12 @@ public struct SchedulerReport: Hashable, Sendable {
     public var liveBlocks: Int
     /// Entries of the memory tier that can be answered without asking the cache.
     public var hits: Int
+    /// Content that is not tried for a while.
+    public var quarantined: Int
+    /// Bytes in use of what each kind of worker made.
+    public var liveBytes: [WorkerKind: UInt64]
+    /// How long cancelled jobs kept their workers, by stage.
+    public var cancellations: [StatusReport.Cancellations]
     /// All workers, the oldest session first.
     public var workers: [Worker]
 
@@ -61,6 +67,8 @@ public struct SchedulerCounters: Hashable, Sendable {
     public var coalesced: UInt64 = 0
     /// Jobs and requests that began again, since a worker was lost or there was no space.
     public var requeued: UInt64 = 0
+    /// Workers that crashed with a job and said so.
+    public var crashes: UInt64 = 0
     /// Requests refused since something was full; they count as failed, too.
     public var refusedBusy: UInt64 = 0
 

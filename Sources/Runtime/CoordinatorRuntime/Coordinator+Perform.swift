@@ -1,5 +1,6 @@
 import Bootstrap
 import EventLoop
+import ImageModel
 import Messages
 import Observability
 import Scheduling
@@ -19,6 +20,9 @@ extension Coordinator {
             next += 1
         }
         actions.removeAll(keepingCapacity: true)
+        while let (worker, outcome) = unsendable.popLast() {
+            handle(.outcome(worker, outcome), at: now)
+        }
     }
 
     private mutating func perform(_ action: SchedulerAction, at now: Instant) {
@@ -37,6 +41,8 @@ extension Coordinator {
             send(.toClient(.reply(reply)), to: client.value, at: now)
         case .progress(let client, let progress):
             send(.toClient(.progress(progress)), to: client.value, at: now)
+        case .blacklist(let client, let report):
+            send(.toClient(.blacklist(report)), to: client.value, at: now)
         case .drained: awaitDelivery(at: now)
         }
     }
@@ -53,7 +59,11 @@ extension Coordinator {
 
     private mutating func keep(_ message: Outbox.Message, for id: UInt64, at now: Instant) {
         if peers[id]?.outbox.isEmpty == true { peers[id]?.outbox.blockedSince = now }
-        peers[id]?.outbox.append(message)
+        guard peers[id]?.outbox.append(message) != false else {
+            counters.stalledPeers += 1
+            bootstrap.log.warning("a peer does not read", ["session": LogValue(id)])
+            return end(id, at: now)
+        }
         if retryAt == nil { retryAt = now.adding(milliseconds: Self.retryMilliseconds) }
     }
 
@@ -90,15 +100,38 @@ extension Coordinator {
         }
     }
 
-    /// A message that cannot be encoded is a defect of ours: it is said, and counts as sent.
+    /// A message that cannot be encoded is a defect of ours: it is said, and what waits for it is
+    /// told that it failed.
     private mutating func transmit(_ message: Outbox.Message, to peer: Peer) -> SendOutcome {
+        guard let gateway = gateways[peer.door] else { return .hostUnreachable }
         do {
             let encoded = try encode(message)
-            guard let gateway = gateways[peer.door] else { return .hostUnreachable }
             return try gateway.send(encoded, from: encoder, to: peer.routing)
         } catch {
             bootstrap.log.error("a message cannot travel", ["error": .string("\(error)")])
+            return substitute(for: message, to: peer, through: gateway)
+        }
+    }
+
+    private mutating func substitute(
+        for message: Outbox.Message, to peer: Peer, through gateway: Gateway
+    ) -> SendOutcome {
+        let error = ImageError(.internalError, "a message of the coordinator cannot travel")
+        switch message {
+        case .toClient(.reply(let reply)):
+            let failure = ServerMessage.reply(Reply(token: reply.token, outcome: .failure(error)))
+            guard let encoded = try? encode(.toClient(failure)) else { return .sent }
+            return (try? gateway.send(encoded, from: encoder, to: peer.routing)) ?? .sent
+        case .toWorker(.job(let job)):
+            unsendable.append(
+                (
+                    WorkerID(peer.id),
+                    JobOutcome(
+                        id: job.id, attempt: job.attempt, result: .failed(error),
+                        workMicroseconds: 0)
+                ))
             return .sent
+        default: return .sent
         }
     }
 

@@ -37,15 +37,33 @@ extension Coordinator {
             "a message was refused",
             ["door": .string(gateway.door.name), "error": .string("\(error)")])
         if case .unsupportedVersion = error { return try gateway.refuseVersion(of: sender) }
-        guard let id = peers.id(at: gateway.door, sender) else { return }
+        guard let id = peers.id(at: gateway.door, sender) else {
+            return refuseStranger(error, sender, gateway)
+        }
         switch gateway.door {
         case .front, .admin:
-            var token: Token?
-            if case .field(_, let named) = error { token = named }
-            send(.toClient(.refused(error.imageError, token)), to: id, at: now)
+            send(.toClient(.refused(error.imageError, Self.token(of: error))), to: id, at: now)
         case .back:
             expel(id, error.imageError, at: now)
         }
+    }
+
+    /// Whether it arrives is the stranger's own affair.
+    private mutating func refuseStranger(
+        _ error: WireError, _ sender: RoutingID, _ gateway: Gateway
+    ) {
+        // The answer of a peer that speaks another version is never answered.
+        if case .versionRefused = error { return }
+        let refusal: Outbox.Message =
+            switch gateway.door {
+            case .front, .admin: .toClient(.refused(error.imageError, Self.token(of: error)))
+            case .back: .toWorker(.refused(error.imageError))
+            }
+        tell(refusal, sender, gateway)
+    }
+
+    private static func token(of error: WireError) -> Token? {
+        if case .field(_, let token) = error { token } else { nil }
     }
 
     // MARK: - Clients
@@ -57,7 +75,7 @@ extension Coordinator {
             return welcome(hello, sender, gateway, at: now)
         }
         guard let id = peers.id(at: gateway.door, sender) else {
-            return requireHello(.toClient(.helloRequired), sender, gateway)
+            return tell(.toClient(.helloRequired), sender, gateway)
         }
         let client = ClientID(id)
         switch message {
@@ -65,10 +83,19 @@ extension Coordinator {
         case .load(let request):
             let identity = identities.identity(of: request.image)
             handle(.load(client, request, identity: identity), at: now)
-        case .cancel(let token): handle(.cancel(client, token), at: now)
-        case .cancelGroup(let group): handle(.cancelGroup(client, group), at: now)
+        case .cancel(let token):
+            handle(gateway.door == .admin ? .cancelAny(token) : .cancel(client, token), at: now)
+        case .cancelGroup(let group):
+            let isAny = gateway.door == .admin
+            handle(isAny ? .cancelGroupOfAny(group) : .cancelGroup(client, group), at: now)
         case .release(let blocks): handle(.clientReleased(client, blocks), at: now)
         case .status: send(.toClient(.status(report(at: now))), to: id, at: now)
+        case .goodbye: peers[id]?.isLeaving = true
+        case .blacklist(let command):
+            guard gateway.door == .admin else {
+                throw .unexpectedKind(.blacklistCommand)
+            }
+            handle(.blacklist(client, command), at: now)
         }
     }
 
@@ -76,7 +103,7 @@ extension Coordinator {
         _ hello: ClientHello, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
     ) {
         guard let id = begin(.client(hello), sender, gateway, at: now) else { return }
-        handle(.clientJoined(ClientID(id)), at: now)
+        handle(.clientJoined(ClientID(id), hello.incarnation), at: now)
         let window = UInt32(MessageLimits.windowMax)
         send(.toClient(.welcome(ClientWelcome(epoch: epoch, window: window))), to: id, at: now)
     }
@@ -90,7 +117,7 @@ extension Coordinator {
             return welcome(hello, sender, gateway, at: now)
         }
         guard let id = peers.id(at: gateway.door, sender) else {
-            return requireHello(.toWorker(.helloRequired), sender, gateway)
+            return tell(.toWorker(.helloRequired), sender, gateway)
         }
         let worker = WorkerID(id)
         switch message {
@@ -144,8 +171,9 @@ extension Coordinator {
             door: gateway.door, routing: sender, connection: connection, role: role)
     }
 
-    /// Whether it arrives does not matter: the peer says something again, and is asked again.
-    private mutating func requireHello(
+    /// To somebody without a session. Whether it arrives does not matter: who says something again
+    /// is told again.
+    private mutating func tell(
         _ message: Outbox.Message, _ sender: RoutingID, _ gateway: Gateway
     ) {
         guard let encoded = try? encode(message) else { return }
@@ -157,7 +185,7 @@ extension Coordinator {
         guard let peer = peers.remove(id) else { return }
         switch peer.role {
         case .client: handle(.clientLeft(ClientID(id)), at: now)
-        case .worker: handle(.workerLeft(WorkerID(id)), at: now)
+        case .worker: handle(.workerLeft(WorkerID(id), nil), at: now)
         }
     }
 

@@ -15,6 +15,7 @@ extension Coordinator {
             gateways[door].map { socketStatus(door, $0.traffic) }
         }
         report.counters = Self.counters(of: brain) + doorCounters
+        report.cancellations = brain.cancellations
         return report
     }
 
@@ -54,11 +55,15 @@ extension Coordinator {
             ("stores", counted.stores), ("cancelled", counted.cancelled),
             ("failed", counted.failed), ("coalesced", counted.coalesced),
             ("requeued", counted.requeued), ("refusedBusy", counted.refusedBusy),
+            ("crashes", counted.crashes), ("quarantined", UInt64(brain.quarantined)),
             ("liveRequests", UInt64(brain.liveRequests)), ("liveJobs", UInt64(brain.liveJobs)),
             ("liveBlocks", UInt64(brain.liveBlocks)), ("indexedHits", UInt64(brain.hits)),
         ]
         let queues = JobStage.allCases.map { ("queued.\($0.name)", UInt64(brain.queued[$0] ?? 0)) }
-        return (rows + queues).map { StatusReport.Counter(name: $0.0, value: $0.1) }
+        let bytes = WorkerKind.workers.filter { $0 != .cache }.map {
+            ("liveBytes.\($0.name)", brain.liveBytes[$0] ?? 0)
+        }
+        return (rows + bytes + queues).map { StatusReport.Counter(name: $0.0, value: $0.1) }
     }
 
     private var doorCounters: [StatusReport.Counter] {
@@ -68,6 +73,9 @@ extension Coordinator {
             StatusReport.Counter(name: "malformedMessages", value: counters.malformedMessages),
             StatusReport.Counter(name: "expelledWorkers", value: counters.expelledWorkers),
             StatusReport.Counter(name: "stalledPeers", value: counters.stalledPeers),
+            StatusReport.Counter(name: "strangers", value: counters.strangers),
+            StatusReport.Counter(name: "lostClients", value: counters.lostClients),
+            StatusReport.Counter(name: "lostWorkers", value: counters.lostWorkers),
         ]
     }
 }

@@ -25,6 +25,8 @@ public struct Coordinator: ~Copyable {
     var encoder = MessageEncoder()
     var decoder = MessageDecoder()
     var counters = CoordinatorCounters()
+    /// Jobs that could not be sent; the scheduler is told after what it is doing now.
+    var unsendable: [(WorkerID, JobOutcome)] = []
     /// When peers that did not take their messages are tried again.
     var retryAt: Instant?
     var exitStatus: Int32?
@@ -116,7 +118,21 @@ public struct Coordinator: ~Copyable {
             return
         }
         for connection in ended {
-            if let id = peers.id(at: door, connection) { end(id, at: now) }
+            guard let id = peers.id(at: door, connection) else {
+                counters.strangers += 1
+                continue
+            }
+            countLoss(of: id)
+            end(id, at: now)
+        }
+    }
+
+    /// Who ends in order says so before.
+    private mutating func countLoss(of id: UInt64) {
+        guard let peer = peers[id], !peer.isLeaving else { return }
+        switch peer.role {
+        case .client: counters.lostClients += 1
+        case .worker: counters.lostWorkers += 1
         }
     }
 

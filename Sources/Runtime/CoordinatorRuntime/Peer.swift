@@ -30,13 +30,16 @@ struct Outbox {
     }
 
     private(set) var waiting: [Message] = []
+    /// Messages that may wait: all replies that a client's window permits, and as many again.
+    static let messagesMax = 4 * MessageLimits.windowMax
     /// Since when nothing was taken.
     var blockedSince: Instant?
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Of progress only the newest is kept for each request; all else is kept in order.
-    mutating func append(_ message: Message) {
+    /// Of progress only the newest is kept for each request; all else is kept in order. `false`
+    /// where there is no room: nothing of it may be dropped, so the session has to end.
+    mutating func append(_ message: Message) -> Bool {
         if case .toClient(.progress(let new)) = message {
             waiting.removeAll { old in
                 if case .toClient(.progress(let progress)) = old {
@@ -45,7 +48,9 @@ struct Outbox {
                 return false
             }
         }
+        guard waiting.count < Self.messagesMax else { return false }
         waiting.append(message)
+        return true
     }
 
     mutating func removeFirst(_ count: Int) { waiting.removeFirst(count) }

@@ -16,8 +16,7 @@ public struct BlockCopier: Sendable {
 
     /// Copies the payload to the start of `target`, which must be large enough.
     ///
-    /// Throws `stale` where the segment is gone, `internalError` where it is shorter than the
-    /// reference says.
+    /// Throws `stale` where the segment is gone, or shorter than the reference says.
     public func copy(
         _ reference: BlockReference, into target: UnsafeMutableRawBufferPointer
     ) throws(ImageError) {
@@ -32,7 +31,7 @@ public struct BlockCopier: Sendable {
             throw ImageError(.internalError, "a segment cannot be read: \(error)")
         }
         guard read == count else {
-            throw ImageError(.internalError, "a segment ended \(count - read) bytes early")
+            throw ImageError(.stale, "a segment ended \(count - read) bytes early")
         }
     }
 }

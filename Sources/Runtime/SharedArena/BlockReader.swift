@@ -13,8 +13,7 @@ public final class BlockReader {
 
     /// The payload. Valid until the next call, and as long as its producer does not free the block.
     ///
-    /// Throws `stale` where the segment is gone, `internalError` where it is not what the reference
-    /// says.
+    /// Throws `stale` where the segment is gone, or not what the reference says.
     public func bytes(of reference: BlockReference) throws(ImageError) -> UnsafeRawBufferPointer {
         try mappings.bytes(of: reference)
     }

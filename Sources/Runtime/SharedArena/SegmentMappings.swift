@@ -38,7 +38,7 @@ final class SegmentMappings {
         uses += 1
         mapping.lastUse = uses
         guard SegmentOpening.contains(mapping.memory.count, reference) else {
-            throw ImageError(.internalError, "a reference leaves its segment")
+            throw ImageError(.stale, "a reference leaves its segment")
         }
         let start = Int(reference.offset)
         return UnsafeRawBufferPointer(

@@ -6,7 +6,8 @@ import Messages
 enum SegmentOpening {
     /// Builds the path from producer and number, and checks type, owner and size (DESIGN §4).
     ///
-    /// `nil` owner: any. Throws `stale` where the segment is gone, `internalError` for all else.
+    /// `nil` owner: any. Throws `stale` where the bytes are not there: the segment is gone, shorter
+    /// than the reference says, or not the producer's; `internalError` for all else.
     static func open(
         _ reference: BlockReference, in directories: SegmentDirectories, owner: UInt32?
     ) throws(ImageError) -> FileDescriptor {
@@ -24,6 +25,9 @@ enum SegmentOpening {
             return file
         } catch .noSuchFile {
             throw ImageError(.stale, "segment \(name.fileName) is gone")
+        } catch .invalidArgument {
+            throw ImageError(
+                .stale, "segment \(name.fileName) is not what the reference says")
         } catch {
             throw ImageError(.internalError, "segment \(name.fileName) cannot be read: \(error)")
         }

@@ -22,6 +22,7 @@ struct BlockLedger: Sendable {
     private struct Block {
         let segment: SegmentHandle
         let kind: WorkerKind
+        let bytes: UInt64
         var holds: Int
     }
 
@@ -34,12 +35,17 @@ struct BlockLedger: Sendable {
     private var accounts: [WorkerID: Account] = [:]
     private var segments: [SegmentHandle: Segment] = [:]
     private var blocks: [BlockHandle: Block] = [:]
+    /// By raw value of the kind.
+    private var bytes = WorkerKind.allCases.map { _ in UInt64(0) }
 
     /// `segmentsMax` bounds the announcements of one worker.
     init(segmentsMax: Int) { self.segmentsMax = segmentsMax }
 
     /// Stage blocks in use.
     var liveBlocks: Int { blocks.count }
+
+    /// Bytes of stage blocks in use that workers of a kind made.
+    func liveBytes(of kind: WorkerKind) -> UInt64 { bytes[Int(kind.rawValue)] }
 
     /// Whether workers of a kind made stage blocks that are in use.
     func hasLiveBlocks(of kind: WorkerKind) -> Bool { blocks.values.contains { $0.kind == kind } }
@@ -54,6 +60,9 @@ struct BlockLedger: Sendable {
     mutating func leave(_ worker: WorkerID) {
         accounts[worker] = nil
         segments = segments.filter { $0.key.worker != worker }
+        for (handle, block) in blocks where handle.worker == worker {
+            bytes[Int(block.kind.rawValue)] -= block.bytes
+        }
         blocks = blocks.filter { $0.key.worker != worker }
     }
 
@@ -119,7 +128,9 @@ struct BlockLedger: Sendable {
         let handle = BlockHandle(worker: worker, block: reference.block)
         let segment = SegmentHandle(
             worker: worker, arena: reference.arena, number: reference.segment)
-        blocks[handle] = Block(segment: segment, kind: kind, holds: 1)
+        blocks[handle] = Block(
+            segment: segment, kind: kind, bytes: reference.length, holds: 1)
+        bytes[Int(kind.rawValue)] += reference.length
         segments[segment]?.blocks += 1
         return handle
     }
@@ -139,6 +150,7 @@ struct BlockLedger: Sendable {
             return false
         }
         blocks[handle] = nil
+        bytes[Int(block.kind.rawValue)] -= block.bytes
         segments[block.segment]?.blocks -= 1
         return true
     }

@@ -13,11 +13,26 @@ struct ResultBlocks: Sendable {
         var isEvicted = false
     }
 
+    private struct Delivery {
+        let cache: WorkerID
+        let bytes: UInt64
+    }
+
+    private let unreleasedBytesMax: UInt64
+    private let unreleasedBytesPerClientMax: UInt64
+    private var unreleasedBytes: UInt64 = 0
+    private var unreleasedBytesByClient: [ClientID: UInt64] = [:]
     private var blocks: [BlockHandle: Block] = [:]
     /// For each delivery that a client has not released, the session that made the block; the
     /// oldest first. A release names no session: it counts for the oldest one, so that a block of
     /// the cache that lives is never taken to be free too early.
-    private var deliveries: [ClientID: [BlockID: [WorkerID]]] = [:]
+    private var deliveries: [ClientID: [BlockID: [Delivery]]] = [:]
+
+    /// With limits of what clients may keep, all together and each.
+    init(unreleasedBytesMax: UInt64, unreleasedBytesPerClientMax: UInt64) {
+        self.unreleasedBytesMax = unreleasedBytesMax
+        self.unreleasedBytesPerClientMax = unreleasedBytesPerClientMax
+    }
 
     /// Large blocks that somebody reads or the cache has.
     var count: Int { blocks.count }
@@ -47,27 +62,42 @@ struct ResultBlocks: Sendable {
         return forgetIfFree(handle)
     }
 
-    /// A reply with the block went out.
-    mutating func deliver(_ handle: BlockHandle, to client: ClientID) {
-        guard blocks[handle] != nil else { return }
+    /// A reply with the block goes out. `false` where it is not kept for the client, since it
+    /// keeps, or all do, as much as is allowed.
+    mutating func deliver(
+        _ handle: BlockHandle, _ bytes: UInt64, to client: ClientID
+    ) -> Bool {
+        let held = unreleasedBytesByClient[client] ?? 0
+        guard blocks[handle] != nil, held + bytes <= unreleasedBytesPerClientMax,
+            unreleasedBytes + bytes <= unreleasedBytesMax
+        else { return false }
         blocks[handle]?.readers += 1
-        deliveries[client, default: [:]][handle.block, default: []].append(handle.worker)
+        unreleasedBytes += bytes
+        unreleasedBytesByClient[client] = held + bytes
+        deliveries[client, default: [:]][handle.block, default: []].append(
+            Delivery(cache: handle.worker, bytes: bytes))
+        return true
     }
 
     /// A client let go of one delivery; the handle when the cache is to be told.
     mutating func release(_ block: BlockID, by client: ClientID) -> BlockHandle? {
-        guard var sessions = deliveries[client]?[block], !sessions.isEmpty else { return nil }
-        let handle = BlockHandle(worker: sessions.removeFirst(), block: block)
-        deliveries[client]?[block] = sessions.isEmpty ? nil : sessions
+        guard var kept = deliveries[client]?[block], !kept.isEmpty else { return nil }
+        let delivery = kept.removeFirst()
+        let handle = BlockHandle(worker: delivery.cache, block: block)
+        deliveries[client]?[block] = kept.isEmpty ? nil : kept
         if deliveries[client]?.isEmpty == true { deliveries[client] = nil }
+        unreleasedBytes -= delivery.bytes
+        let rest = (unreleasedBytesByClient[client] ?? 0) - delivery.bytes
+        unreleasedBytesByClient[client] = rest == 0 ? nil : rest
         return drop(handle) ? handle : nil
     }
 
     /// A client is gone; the blocks that the cache is to be told of.
     mutating func releaseAll(of client: ClientID) -> [BlockHandle] {
         guard let held = deliveries.removeValue(forKey: client) else { return [] }
-        return held.sorted { $0.key.value < $1.key.value }.flatMap { block, sessions in
-            sessions.map { BlockHandle(worker: $0, block: block) }.filter { drop($0) }
+        unreleasedBytes -= unreleasedBytesByClient.removeValue(forKey: client) ?? 0
+        return held.sorted { $0.key.value < $1.key.value }.flatMap { block, kept in
+            kept.map { BlockHandle(worker: $0.cache, block: block) }.filter { drop($0) }
         }
     }
 

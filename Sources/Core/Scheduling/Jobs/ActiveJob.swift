@@ -28,6 +28,8 @@ struct ActiveJob: Sendable {
     let sheet: JobSheet
     /// The block that it reads, held for as long as the job is there.
     let input: BlockHandle?
+    /// What a crash of its worker would be evidence against, and its name for people.
+    let suspect: (Suspect, text: String)?
     /// `nil` once nobody wants the outcome.
     var purpose: Purpose?
     var place = Place.queued
@@ -48,9 +50,10 @@ struct ActiveJob: Sendable {
     var cap = Instant(nanoseconds: .max)
     /// When the scheduler looks after a job that has not been answered.
     var alarm: Instant?
-    /// The worker was told to stop.
-    var isStopped = false
+    /// When the worker was told to stop.
+    var stoppedAt: Instant?
 
+    var isStopped: Bool { stoppedAt != nil }
     var work: JobWork { sheet.work }
     var kind: WorkerKind { sheet.kind }
     var stage: JobStage { sheet.stage }

@@ -2,8 +2,12 @@ import Messages
 
 /// A client that is connected, and its requests without a terminal reply.
 struct LiveClient: Sendable {
+    /// This life of the process; its tokens belong to it.
+    let incarnation: Incarnation
     private(set) var requests = SeatList<LiveRequest.ID>()
     private var groups: [GroupID: SeatList<LiveRequest.ID>] = [:]
+
+    init(_ incarnation: Incarnation) { self.incarnation = incarnation }
 
     /// Requests of a group in the order of their seats.
     func members(of group: GroupID) -> [LiveRequest.ID] { groups[group]?.members ?? [] }

@@ -28,7 +28,11 @@ struct LiveRequest: Sendable {
         }
     }
 
-    let client: ClientID
+    /// The session that is told; it may be over where the request is detached.
+    var client: ClientID
+    /// Whose token it is.
+    let owner: Incarnation
+    let isDetached: Bool
     let token: Token
     let group: GroupID?
     let order: Order

@@ -1,0 +1,24 @@
+import ImageModel
+import Messages
+
+/// Content and the operation on it that is suspected of killing workers (DESIGN §6).
+///
+/// Equal suspects share their evidence: ten sizes of one picture that kills decoders are one
+/// suspect, while a transform is one with its steps and output.
+enum Suspect: Hashable, Sendable {
+    /// The transfer of a source.
+    case fetch(SourceKey)
+    /// Any decode of a source.
+    case decode(SourceKey)
+    /// These steps and this output of a source.
+    case transform(ResultKey)
+
+    /// The stage that would do it.
+    var stage: JobStage {
+        switch self {
+        case .fetch: .fetch
+        case .decode: .decode
+        case .transform: .transform
+        }
+    }
+}
