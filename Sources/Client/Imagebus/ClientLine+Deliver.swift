@@ -51,7 +51,7 @@ extension ClientLine {
         case .image(let image):
             var bytes: ImageBytes?
             if let reference = image.reference {
-                bytes = try self.bytes(reference)
+                bytes = try self.bytes(reference, mustCopy: image.mustCopy)
                 if bytes == nil { return nil }
             }
             return ImageResponse(
@@ -60,8 +60,8 @@ extension ClientLine {
         }
     }
 
-    func bytes(_ reference: BlockReference) throws(ImageError) -> ImageBytes? {
-        guard ResultReader.isLarge(reference) else {
+    func bytes(_ reference: BlockReference, mustCopy: Bool) throws(ImageError) -> ImageBytes? {
+        guard ResultReader.isLarge(reference), !mustCopy else {
             return try results.copy(reference).map(ImageBytes.init(copied:))
         }
         guard let memory = try results.map(reference) else { return nil }
@@ -77,7 +77,7 @@ extension ClientLine {
     /// A reply that nobody waits for still made a receiver of us.
     mutating func release(_ reply: Reply) {
         guard case .image(let image) = reply.outcome, let reference = image.reference,
-            ResultReader.isLarge(reference)
+            ResultReader.isLarge(reference), !image.mustCopy
         else { return }
         releases.append(reference.block)
     }

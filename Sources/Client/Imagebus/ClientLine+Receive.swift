@@ -41,6 +41,7 @@ extension ClientLine {
             isWelcome = true
             perform(pending.welcomed(welcome, at: now), at: now)
             if !inquiries.isEmpty { outbox.append(.status) }
+            outbox += commands.map { .blacklist($0.command) }
         case .helloRequired:
             endSession(at: now)
             sayHello()
@@ -51,7 +52,12 @@ extension ClientLine {
         case .status(let report):
             for inquiry in inquiries { inquiry.answer(.success(report)) }
             inquiries.removeAll()
+        case .blacklist(let report):
+            if !commands.isEmpty { commands.removeFirst().inquiry.answer(.success(report)) }
         case .refused(let error, let token):
+            if token == nil, !commands.isEmpty {
+                commands.removeFirst().inquiry.answer(.failure(error))
+            }
             perform(pending.refused(error, token, at: now), at: now)
         }
     }
@@ -70,6 +76,11 @@ extension ClientLine {
             case .status(let inquiry):
                 inquiries.append(inquiry)
                 if isWelcome { outbox.append(.status) }
+            case .cancelAny(let token): outbox.append(.cancel(token))
+            case .cancelGroupOfAny(let group): outbox.append(.cancelGroup(group))
+            case .blacklist(let command, let inquiry):
+                commands.append((command, inquiry))
+                if isWelcome { outbox.append(.blacklist(command)) }
             case .close: close(at: now)
             }
         }
@@ -93,6 +104,8 @@ extension ClientLine {
     mutating func close(at now: Instant) {
         perform(pending.closed(), at: now)
         for inquiry in inquiries { inquiry.answer(.failure(.clientClosed)) }
+        for command in commands { command.inquiry.answer(.failure(.clientClosed)) }
+        if isWelcome { outbox.append(.goodbye) }
         isClosed = true
     }
 
@@ -101,5 +114,9 @@ extension ClientLine {
             inquiry.answer(.failure(.nobodyAnswers))
         }
         inquiries.removeAll { $0.deadline <= now }
+        for command in commands where command.inquiry.deadline <= now {
+            command.inquiry.answer(.failure(.nobodyAnswers))
+        }
+        commands.removeAll { $0.inquiry.deadline <= now }
     }
 }

@@ -18,7 +18,8 @@ struct ClientLine: ~Copyable {
     var decoder = MessageDecoder()
     var pending: PendingRequests
     var tasks: [Token: LoadTask] = [:]
-    var inquiries: [StatusInquiry] = []
+    var inquiries: [Inquiry<StatusReport>] = []
+    var commands: [(command: BlacklistCommand, inquiry: Inquiry<BlacklistReport>)] = []
     var outbox: [ClientMessage] = []
     var releases: [BlockID] = []
     var isWelcome = false
@@ -64,7 +65,7 @@ struct ClientLine: ~Copyable {
         let retry =
             isWelcome && !outbox.isEmpty
             ? Instant.now().adding(milliseconds: Self.retryMilliseconds) : nil
-        return ([pending.nextDeadline, retry] + inquiries.map(\.deadline))
-            .compactMap { $0 }.min()
+        let inquiries = inquiries.map(\.deadline) + commands.map(\.inquiry.deadline)
+        return ([pending.nextDeadline, retry] + inquiries).compactMap { $0 }.min()
     }
 }

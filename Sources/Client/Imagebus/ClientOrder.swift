@@ -6,6 +6,9 @@ enum ClientOrder: Sendable {
     case cancel(Token)
     case cancelGroup(GroupID)
     case release(BlockID)
-    case status(StatusInquiry)
+    case cancelAny(Token)
+    case cancelGroupOfAny(GroupID)
+    case status(Inquiry<StatusReport>)
+    case blacklist(BlacklistCommand, Inquiry<BlacklistReport>)
     case close
 }

@@ -37,15 +37,18 @@ public final class ImagebusClient: Sendable {
 
     deinit { _ = orders.post(.close) }
 
-    /// Begins a load. Its task ends exactly once; a `group` can be cancelled as a whole.
+    /// Begins a load. Its task ends exactly once; a `group` can be cancelled as a whole. With
+    /// `detach` the stack goes on with it when this process ends, so that its result is stored.
     public func load(
-        _ request: ImageRequest, group: GroupID? = nil, wantsProgress: Bool = false
+        _ request: ImageRequest, group: GroupID? = nil, wantsProgress: Bool = false,
+        detach: Bool = false
     ) -> LoadTask {
         let token = Token(Identifier128(high: Random.uint64(), low: Random.uint64()))
         let orders = orders
         let task = LoadTask(token: token) { _ = orders.post(.cancel($0)) }
         let load = LoadRequest(
-            token: token, group: group, image: request, wantsProgress: wantsProgress)
+            token: token, group: group, image: request, wantsProgress: wantsProgress,
+            detach: detach)
         if !orders.post(.load(load, task)) {
             task.finish(.failure(ImageError(.busy, "too many loads are pending in this process")))
         }
@@ -60,13 +63,31 @@ public final class ImagebusClient: Sendable {
     /// Cancels all loads of a group that were begun before.
     public func cancel(group: GroupID) { _ = orders.post(.cancelGroup(group)) }
 
+    /// Cancels a request of any client. For operators, whose endpoint is `admin.sock`.
+    public func cancelAny(_ token: Token) { _ = orders.post(.cancelAny(token)) }
+
+    /// Cancels all requests of a group, of any client. For operators.
+    public func cancelAny(group: GroupID) { _ = orders.post(.cancelGroupOfAny(group)) }
+
     /// Processes, queues and counters of the stack. Throws `unavailable` where nobody answers
     /// within the connect timeout.
     public func status() async throws(ImageError) -> StatusReport {
+        try await ask { .status($0) }
+    }
+
+    /// Lists or changes what is not tried. For operators: on `front.sock` it is refused with
+    /// `protocolViolation`. Throws `unavailable` where nobody answers within the connect timeout.
+    public func blacklist(_ command: BlacklistCommand) async throws(ImageError) -> BlacklistReport {
+        try await ask { .blacklist(command, $0) }
+    }
+
+    private func ask<Answer: Sendable>(
+        _ order: (Inquiry<Answer>) -> ClientOrder
+    ) async throws(ImageError) -> Answer {
         let deadline = Instant.now().adding(milliseconds: connectTimeoutMilliseconds)
-        let result = await withCheckedContinuation { continuation in
-            let inquiry = StatusInquiry(deadline: deadline, continuation)
-            if !orders.post(.status(inquiry)) { inquiry.answer(.failure(.clientClosed)) }
+        let result: Result<Answer, ImageError> = await withCheckedContinuation { continuation in
+            let inquiry = Inquiry<Answer>(deadline: deadline, continuation)
+            if !orders.post(order(inquiry)) { inquiry.answer(.failure(.clientClosed)) }
         }
         return try result.get()
     }
@@ -89,8 +110,9 @@ public final class ImagebusClient: Sendable {
             switch order {
             case .load(_, let task): task.finish(.failure(error))
             case .status(let inquiry): inquiry.answer(.failure(error))
+            case .blacklist(_, let inquiry): inquiry.answer(.failure(error))
             case .close: return
-            case .cancel, .cancelGroup, .release: continue
+            case .cancel, .cancelGroup, .cancelAny, .cancelGroupOfAny, .release: continue
             }
         }
     }

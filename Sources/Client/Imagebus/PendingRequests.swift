@@ -143,7 +143,9 @@ struct PendingRequests {
             if !isWelcome, entry.unservedUntil <= now {
                 actions.append(
                     end(token, .unavailable, "nobody serves the endpoint; start imagebus serve"))
-            } else if now >= entry.deadline.adding(milliseconds: entry.isSent ? 1_000 : 0) {
+            } else if now
+                >= entry.deadline.adding(milliseconds: entry.isSent ? Self.graceMilliseconds : 0)
+            {
                 actions.append(end(token, .deadlineExceeded, "the deadline passed"))
                 if entry.isSent, isWelcome { actions.append(.send(.cancel(token))) }
             }
@@ -156,9 +158,9 @@ struct PendingRequests {
     /// When something may be overdue next.
     var nextDeadline: Instant? { entries.isEmpty ? nil : earliest }
 
-    /// A request that was sent has a second more: the coordinator ends it by itself.
+    /// A request that was sent has a moment more: the coordinator ends it by itself, if it can.
     private func due(_ entry: Entry) -> Instant {
-        let due = entry.deadline.adding(milliseconds: entry.isSent ? 1_000 : 0)
+        let due = entry.deadline.adding(milliseconds: entry.isSent ? Self.graceMilliseconds : 0)
         return isWelcome ? due : min(due, entry.unservedUntil)
     }
 
@@ -169,6 +171,7 @@ struct PendingRequests {
         entries.keys.map { end($0, .cancelled, "the client was closed") }
     }
 
+    private static let graceMilliseconds = 500
     private static let staleRetriesMax: UInt8 = 3
 
     private mutating func sendQueued(at now: Instant) -> [Action] {

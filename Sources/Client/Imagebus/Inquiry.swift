@@ -2,21 +2,21 @@ import ImageModel
 import Messages
 import Synchronization
 
-/// One question for the status of the stack; answered once.
-final class StatusInquiry: Sendable {
+/// One question to the coordinator; answered once.
+final class Inquiry<Answer: Sendable>: Sendable {
     /// When it ends without an answer.
     let deadline: Instant
-    private let continuation: Mutex<CheckedContinuation<Result<StatusReport, ImageError>, Never>?>
+    private let continuation: Mutex<CheckedContinuation<Result<Answer, ImageError>, Never>?>
 
     init(
         deadline: Instant,
-        _ continuation: CheckedContinuation<Result<StatusReport, ImageError>, Never>
+        _ continuation: CheckedContinuation<Result<Answer, ImageError>, Never>
     ) {
         self.deadline = deadline
         self.continuation = Mutex(continuation)
     }
 
-    func answer(_ result: Result<StatusReport, ImageError>) {
+    func answer(_ result: Result<Answer, ImageError>) {
         let waiting = continuation.withLock { $0.take() }
         waiting?.resume(returning: result)
     }
