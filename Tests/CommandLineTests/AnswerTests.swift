@@ -33,10 +33,14 @@ import Testing
         ]
         report.counters = [.init(name: "hits", value: 9)]
         report.uptimeMilliseconds = 61_000
+        var durations = LatencyHistogram()
+        durations.record(microseconds: 1_024)
+        report.cancellations = [.init(stage: "decode", hard: 1, durations: durations)]
         #expect(
             try JSONText.text(StatusAnswer(report)) == """
-                {"counters":{"hits":9},"processes":[{"jobs":1,"kind":"decode","pid":7,"restarts":2,\
-                "state":"busy"}],"sockets":[{"bytesReceived":3,"bytesSent":4,"largestMessage":5,\
+                {"cancellations":[{"cancels":1,"hard":1,"p50_ms":1.024,"p99_ms":1.024,\
+                "stage":"decode"}],"counters":{"hits":9},\
+                "processes":[{"jobs":1,"kind":"decode","pid":7,"restarts":2,"state":"busy"}],"sockets":[{"bytesReceived":3,"bytesSent":4,"largestMessage":5,\
                 "messagesReceived":1,"messagesSent":2,"name":"back/decode"}],\
                 "uptimeMilliseconds":61000}
 
@@ -44,6 +48,7 @@ import Testing
         let text = StatusTable.text(report)
         #expect(text.hasPrefix("up 1 min 1 s\n"))
         #expect(text.contains("decode    7   busy         2     1"))
+        #expect(text.contains("decode       1     1     1.0     1.0"))
     }
 
     @Test func healthNeedsOneWorkerOfEachKind() {

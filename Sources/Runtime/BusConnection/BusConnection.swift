@@ -20,10 +20,14 @@ public struct BusConnection: ~Copyable {
     public var monitor: SocketMonitor
     private var reader = MessageReader(framesMax: MessageLimits.framesMax)
     private var isUp = false
+    /// For how long a close waits for messages that were not sent.
+    private static let lingerMilliseconds = 100
 
     /// Connects in the background.
     public init(to endpoint: Endpoint, in context: Context, frameBytesMax: Int) throws(ZMQError) {
-        let options = SocketOptions(frameBytesMax: frameBytesMax)
+        var options = SocketOptions(frameBytesMax: frameBytesMax)
+        // The last message is a goodbye: without it an orderly end looks like a death.
+        options.lingerMilliseconds = Self.lingerMilliseconds
         let dealer = try Socket(.dealer, in: context, options)
         // Before the connection, or its first events are missed.
         let events = try SocketMonitor(dealer, in: context)

@@ -18,7 +18,7 @@ struct Command: Sendable {
     }
 
     /// What this version does.
-    static let all: [Command] = [.serve, .get, .status, .health]
+    static let all: [Command] = [.serve, .get, .status, .health, .blacklist, .cancel]
 }
 
 extension OptionDefinition {

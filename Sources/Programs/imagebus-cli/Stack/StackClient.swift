@@ -4,7 +4,7 @@ import Messages
 import SharedArena
 
 /// The one place that talks to the client library.
-final class StackClient {
+final class StackClient: Sendable {
     private let client: ImagebusClient
 
     /// Connects to the sockets of a stack: `admin/` for its whole status, else `front/`.
@@ -33,10 +33,18 @@ final class StackClient {
     }
 
     /// Asks for processes, sockets and counters.
-    func status(into completion: Completion<StatusReport>) {
-        let client = client
-        completion.start { () throws(ImageError) in try await client.status() }
+    func status() async throws(ImageError) -> StatusReport { try await client.status() }
+
+    /// Lists or changes what is not tried.
+    func blacklist(_ command: BlacklistCommand) async throws(ImageError) -> BlacklistReport {
+        try await client.blacklist(command)
     }
+
+    /// Cancels a request of any client.
+    func cancelAny(_ token: Token) { client.cancelAny(token) }
+
+    /// Cancels a group of any client.
+    func cancelAny(group: GroupID) { client.cancelAny(group: group) }
 }
 
 /// A request on its way.

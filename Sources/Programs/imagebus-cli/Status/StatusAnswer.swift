@@ -19,10 +19,26 @@ struct StatusAnswer: Encodable {
         let largestMessage: UInt64
     }
 
+    /// Milliseconds from `CancelJob` to a free worker.
+    struct Cancellations: Encodable {
+        let stage: String
+        let cancels: UInt64
+        let hard: UInt64
+        let p50: Double
+        let p99: Double
+
+        enum CodingKeys: String, CodingKey {
+            case stage, cancels, hard
+            case p50 = "p50_ms"
+            case p99 = "p99_ms"
+        }
+    }
+
     let processes: [Process]
     let sockets: [Socket]
     let counters: [String: UInt64]
     let uptimeMilliseconds: UInt64
+    let cancellations: [Cancellations]
 
     init(_ report: StatusReport) {
         processes = report.processes.map {
@@ -39,5 +55,11 @@ struct StatusAnswer: Encodable {
         counters = Dictionary(
             report.counters.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
         uptimeMilliseconds = report.uptimeMilliseconds
+        cancellations = report.cancellations.map {
+            Cancellations(
+                stage: $0.stage, cancels: $0.durations.count, hard: $0.hard,
+                p50: ($0.durations.microseconds(at: 0.5) ?? 0) / 1_000,
+                p99: ($0.durations.microseconds(at: 0.99) ?? 0) / 1_000)
+        }
     }
 }

@@ -3,22 +3,13 @@ import Messages
 
 /// `imagebus status`: what the coordinator knows of its stack.
 enum StatusCommand {
-    private static let answerMilliseconds = 5_000
-
-    static func run(_ options: StatusOptions) -> Int32 {
-        do {
-            let report = try StatusQuery.report(options, milliseconds: answerMilliseconds)
-            let text =
-                options.printsJSON
+    static func run(_ options: OperatorOptions) -> Int32 {
+        OperatorQuery.run("status") {
+            let report = try OperatorQuery.ask(options) {
+                client throws(ImageError) in try await client.status()
+            }
+            return options.printsJSON
                 ? try JSONText.text(StatusAnswer(report)) : StatusTable.text(report)
-            Terminal.out(text)
-            return 0
-        } catch let error as ImageError {
-            Terminal.error("imagebus status: \(error)\n")
-            return error.exitStatus
-        } catch {
-            Terminal.error("imagebus status: \(error)\n")
-            return ImageError(.internalError, "").exitStatus
         }
     }
 }
@@ -28,9 +19,11 @@ enum HealthCommand {
     private static let answerMilliseconds = 2_000
     private static let unhealthyStatus: Int32 = 1
 
-    static func run(_ options: StatusOptions) -> Int32 {
+    static func run(_ options: OperatorOptions) -> Int32 {
         do throws(ImageError) {
-            let report = try StatusQuery.report(options, milliseconds: answerMilliseconds)
+            let report = try OperatorQuery.ask(options, milliseconds: answerMilliseconds) {
+                client throws(ImageError) in try await client.status()
+            }
             guard let complaint = complaint(report) else { return 0 }
             Terminal.error("imagebus health: \(complaint)\n")
         } catch {

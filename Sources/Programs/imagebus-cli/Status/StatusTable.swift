@@ -19,9 +19,27 @@ enum StatusTable {
                     ByteText.text($0.largestMessage),
                 ]
             })
+        if !report.cancellations.isEmpty { text += "\n" + cancellations(report) }
         guard !report.counters.isEmpty else { return text }
         return text + "\n"
             + table(["COUNTER", "VALUE"], report.counters.map { [$0.name, "\($0.value)"] })
+    }
+
+    /// From `CancelJob` to a free worker.
+    private static func cancellations(_ report: StatusReport) -> String {
+        let answer = StatusAnswer(report)
+        return table(
+            ["CANCELS", "COUNT", "HARD", "P50 MS", "P99 MS"],
+            answer.cancellations.map {
+                [
+                    $0.stage, "\($0.cancels)", "\($0.hard)", tenths($0.p50), tenths($0.p99),
+                ]
+            })
+    }
+
+    private static func tenths(_ value: Double) -> String {
+        let tenths = Int((value * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
     }
 
     /// The first column to the left, the others to the right.

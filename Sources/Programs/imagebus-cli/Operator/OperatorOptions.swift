@@ -1,17 +1,24 @@
 import ImageModel
 import SharedArena
 
-/// What `status` and `health` were told.
-struct StatusOptions: Hashable {
+/// Which stack an operator's command asks, and how it answers.
+struct OperatorOptions: Hashable {
     var endpoint: String?
     var runtimeDirectory: String
     var printsJSON: Bool
 
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
-        if let operand = read.operands.first { throw UsageError("'\(operand)' is no option") }
         endpoint = read.last("endpoint")
         runtimeDirectory = try ServeOptions.runtimeDirectory(read, environment)
         printsJSON = read.isSet("json")
+    }
+
+    /// The same for a command that takes nothing but options.
+    init(
+        withoutOperands read: ReadOptions, environment: [String: String]
+    ) throws(UsageError) {
+        if let operand = read.operands.first { throw UsageError("'\(operand)' is no option") }
+        try self.init(read, environment: environment)
     }
 
     /// The stack that is meant, whether or not it runs.

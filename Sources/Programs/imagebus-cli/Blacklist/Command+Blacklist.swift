@@ -1,0 +1,24 @@
+extension Command {
+    static let blacklist = Command(
+        name: "blacklist",
+        summary: "list what is not tried for a while, or take it off the list",
+        usage: "list | remove URL | clear [options]",
+        options: [
+            (
+                "",
+                [
+                    OptionDefinition("json", "one JSON object"), .endpoint, .runtimeDirectory,
+                    OptionDefinition("config", value: "FILE", visibility: .later),
+                ]
+            )
+        ],
+        notes: """
+            Content that has crashed a worker twice, without a success between, is quarantined for
+            ten minutes: loads that need it end at once with poisoned (status 65). The list lives
+            as long as the coordinator.
+            """,
+        examples: [
+            ("imagebus blacklist list", "what is not tried, and for how long"),
+            ("imagebus blacklist remove https://example.org/a.jpg", "try it again"),
+        ])
+}

@@ -1,0 +1,26 @@
+extension Command {
+    static let cancel = Command(
+        name: "cancel",
+        summary: "end requests of any client",
+        usage: "TOKEN | --group G [options]",
+        options: [
+            (
+                "",
+                [
+                    OptionDefinition(
+                        "group", value: "G", "all requests of this group: 32 hex digits"),
+                    OptionDefinition("json", "one JSON object"), .endpoint, .runtimeDirectory,
+                    OptionDefinition("config", value: "FILE", visibility: .later),
+                ]
+            )
+        ],
+        notes: """
+            A token is 32 hex digits, as `imagebus get --json` prints it. The request ends with
+            cancelled (2002, status 130); work that nobody else waits for is stopped. Cancelling
+            what has ended does nothing. Requests of others that end at the same moment count, too.
+            """,
+        examples: [
+            ("imagebus cancel 00112233445566778899aabbccddeeff", "one request"),
+            ("imagebus cancel --group 00112233445566778899aabbccddeeff", "a page, a batch, a slot"),
+        ])
+}

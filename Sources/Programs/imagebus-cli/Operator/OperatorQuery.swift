@@ -1,0 +1,55 @@
+import ImageModel
+import Linux
+import SharedArena
+import Supervision
+
+/// Asks the coordinator of a stack something through `admin/`.
+enum OperatorQuery {
+    /// Milliseconds for which a command waits for the answer.
+    static let answerMilliseconds = 5_000
+
+    /// The answer to one question, or to several: the client stays until the last one has come.
+    ///
+    /// Throws `unavailable` where nobody answers within the time.
+    static func ask<Answer: Sendable>(
+        _ options: OperatorOptions, milliseconds: Int = answerMilliseconds,
+        _ question: @escaping @Sendable (StackClient) async throws(ImageError) -> Answer
+    ) throws(ImageError) -> Answer {
+        let paths = try options.paths()
+        if options.endpoint == nil, (try? StackLock.isHeld(in: paths.root)) == false {
+            throw ImageError(
+                .unavailable,
+                "no stack runs in \(paths.root): start one with imagebus serve, or name another "
+                    + "with --runtime-dir")
+        }
+        let client = try StackClient(
+            paths, asOperator: true, connectMilliseconds: milliseconds)
+        let value: Result<Answer, ImageError>?
+        do throws(Errno) {
+            let completion = try Completion<Answer>()
+            completion.start { () throws(ImageError) in try await question(client) }
+            _ = try ReadinessPoll.wait([completion.number], milliseconds: milliseconds)
+            value = completion.value
+        } catch {
+            throw ImageError(.internalError, "the wait for an answer failed (\(error))")
+        }
+        if let value { return try value.get() }
+        throw ImageError(
+            .unavailable,
+            "the coordinator at \(paths.adminEndpoint) does not answer within \(milliseconds) ms")
+    }
+
+    /// Runs a command: prints what it says, or why it cannot; returns the exit status.
+    static func run(_ command: String, _ body: () throws -> String) -> Int32 {
+        do {
+            Terminal.out(try body())
+            return 0
+        } catch let error as ImageError {
+            Terminal.error("imagebus \(command): \(error)\n")
+            return error.exitStatus
+        } catch {
+            Terminal.error("imagebus \(command): \(error)\n")
+            return ImageError(.internalError, "").exitStatus
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import imagebus_cli
+
+@Suite struct OperatorOptionsTests {
+    private let environment = ["HOME": "/home/a"]
+    private let hex = "00112233445566778899aabbccddeeff"
+
+    private func blacklist(_ arguments: [String]) throws(UsageError) -> BlacklistOptions {
+        let read = try OptionReader.read(
+            arguments, Command.blacklist.definitions, environment: environment)
+        return try BlacklistOptions(read, environment: environment)
+    }
+
+    private func cancel(_ arguments: [String]) throws(UsageError) -> CancelOptions {
+        let read = try OptionReader.read(
+            arguments, Command.cancel.definitions, environment: environment)
+        return try CancelOptions(read, environment: environment)
+    }
+
+    @Test func aBlacklistIsListedClearedOrFreedOfAURL() throws {
+        #expect(try blacklist(["list"]).action == .list)
+        #expect(try blacklist(["clear", "--json"]).action == .clear)
+        #expect(try blacklist(["clear", "--json"]).stack.printsJSON)
+        #expect(try blacklist(["remove", "http://a/b"]).action == .remove("http://a/b"))
+    }
+
+    @Test(arguments: [[], ["remove"], ["remove", "a", "b"], ["list", "a"], ["forget"]])
+    func anythingElseOfABlacklistIsAUsageError(arguments: [String]) {
+        #expect(throws: UsageError.self) { try blacklist(arguments) }
+    }
+
+    @Test func aTokenOrAGroupIsCancelled() throws {
+        let identifier = try #require(Identifier128(hex: hex))
+        #expect(try cancel([hex]).target == .token(Token(identifier)))
+        #expect(try cancel(["--group", hex]).target == .group(GroupID(identifier)))
+    }
+
+    @Test(arguments: [[], ["xyz"], ["--group", "1"], ["a", "b"]])
+    func anythingElseIsNotCancelled(arguments: [String]) {
+        #expect(throws: UsageError.self) { try cancel(arguments) }
+        #expect(throws: UsageError.self) { try cancel(arguments + ["--group", hex, hex]) }
+    }
+
+    @Test func theListNamesWhatIsNotTriedAndForHowLong() throws {
+        let entry = BlacklistReport.Entry(
+            number: 1, url: "http://a/b.jpg", operation: "decode", reason: .poisoned,
+            expiresInMilliseconds: 123_456)
+        #expect(
+            BlacklistTool.table([entry]) == """
+                URL             OPERATION    REASON        FOR
+                http://a/b.jpg     decode  poisoned  2 min 3 s
+
+                """)
+        #expect(
+            try JSONText.text(BlacklistAnswer([entry])) == """
+                {"entries":[{"expiresInMilliseconds":123456,"operation":"decode",\
+                "reason":"poisoned","url":"http://a/b.jpg"}]}
+
+                """)
+        #expect(BlacklistTool.table([]) == "nothing is on the list\n")
+    }
+}
