@@ -152,7 +152,12 @@ let testing: [Target] = [
         ["Transforming", "Vips", "StageContract", "Messages", "ImageModel", "TestKit"]),
     tests("ImagebusTests", ["Imagebus", "Messages", "ImageModel", "TestKit"]),
     tests("TidyTests", ["TestKit", "Linux"]),
-    tests("IntegrationTests", ["Imagebus", "Messages", "ImageModel", "Linux", "Vips", "TestKit"]),
+    tests(
+        "IntegrationTests",
+        [
+            "Imagebus", "Messages", "ImageModel", "Linux", "Vips", "TestKit", "ZeroMQ", "Wire",
+            "EventLoop", "BusConnection", "SharedArena",
+        ]),
 ]
 
 let package = Package(

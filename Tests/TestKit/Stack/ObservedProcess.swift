@@ -23,6 +23,15 @@ public final class ObservedProcess {
     /// Halts it: whatever it is given from now on, it holds.
     public func halt() throws { try descriptor.send(.stop) }
 
+    /// Lets it go on. Nothing happens where it has ended meanwhile.
+    public func resume() throws {
+        do throws(Errno) {
+            try descriptor.send(.resume)
+        } catch {
+            guard error == .noSuchProcess else { throw error }
+        }
+    }
+
     /// Its name, as the kernel cuts it, for messages.
     public var name: String {
         let text = FileBytes.text("/proc/\(processID)/comm") ?? "?"

@@ -21,8 +21,8 @@ public enum LogTail {
 }
 
 extension Duration {
-    /// Rounded up.
-    var milliseconds: Int {
+    /// Whole milliseconds, rounded up.
+    public var milliseconds: Int {
         let (seconds, attoseconds) = components
         return Int(seconds) * 1000
             + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)

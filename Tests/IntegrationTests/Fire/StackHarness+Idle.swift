@@ -1,0 +1,31 @@
+import Imagebus
+import Messages
+import TestKit
+
+extension StatusReport {
+    /// A counter; nil where the coordinator has none of that name.
+    func counter(_ name: String) -> Int? {
+        counters.first { $0.name == name }.map { Int($0.value) }
+    }
+
+    /// Nobody waits for anything, and every block was released.
+    var isIdle: Bool {
+        ["liveRequests", "liveJobs", "liveBlocks"].allSatisfy { counter($0) == 0 }
+    }
+}
+
+extension StackHarness {
+    /// Waits until nothing is left to be done.
+    @discardableResult
+    func awaitIdle(timeout: Duration = defaultTimeout) async throws -> StatusReport {
+        try await awaitStatus("an idle stack", timeout: timeout) { $0.isIdle }
+    }
+
+    /// A process below `serve` by its number in the status.
+    func child(_ process: StatusReport.ProcessStatus) throws -> ObservedProcess {
+        guard let child = children.first(where: { $0.processID == Int32(process.pid) }) else {
+            throw StackFailure("\(process.kind.name) \(process.pid) is no child", log: logFile)
+        }
+        return child
+    }
+}

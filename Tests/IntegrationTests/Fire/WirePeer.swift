@@ -1,0 +1,77 @@
+import BusConnection
+import EventLoop
+import Linux
+import Messages
+import TestKit
+import Wire
+import ZeroMQ
+
+/// The connecting side of the bus in the hands of a test: it says what the test wants, be it
+/// sense or not. One thread.
+final class WirePeer {
+    private let context: Context
+    private var connection: BusConnection
+    private var loop = EventLoop(sourcesMax: 2)
+    /// Whether the connection stands.
+    private(set) var isUp = false
+
+    /// Connects to the socket at `path` and waits for the handshake.
+    init(_ path: String, frameBytesMax: Int = 1 << 20) throws {
+        context = try Context()
+        connection = try BusConnection(
+            to: try Endpoint.ipc(path: path), in: context, frameBytesMax: frameBytesMax)
+        _ = loop.add(connection.monitor.socket)
+        _ = loop.add(connection.socket)
+        let deadline = Instant.now().adding(milliseconds: defaultTimeout.milliseconds)
+        while !isUp {
+            guard Instant.now() < deadline else { throw StackFailure("no handshake at \(path)") }
+            _ = try loop.wait(until: deadline)
+            try drainMonitor()
+        }
+    }
+
+    /// Sends one message of any frames.
+    func send(_ frames: [[UInt8]]) throws {
+        for (index, frame) in frames.enumerated() {
+            let outcome = try connection.socket.send(
+                frame.span.bytes, more: index + 1 < frames.count)
+            guard outcome == .sent else { throw StackFailure("a frame cannot be sent") }
+        }
+    }
+
+    /// The frames of the next message; nil where none comes within the time.
+    func receive(within limit: Duration = .zero) throws -> [[UInt8]]? {
+        let deadline = Instant.now().adding(milliseconds: limit.milliseconds)
+        while true {
+            try drainMonitor()
+            if try connection.receive() {
+                return Self.frames(of: connection)
+            }
+            guard Instant.now() < deadline else { return nil }
+            _ = try loop.wait(until: deadline)
+        }
+    }
+
+    /// Waits for the other side to close the connection; false where it does not within the time.
+    func isClosed(within limit: Duration = defaultTimeout) throws -> Bool {
+        let deadline = Instant.now().adding(milliseconds: limit.milliseconds)
+        while isUp, Instant.now() < deadline {
+            _ = try loop.wait(until: deadline)
+            try drainMonitor()
+            _ = try connection.receive()
+        }
+        return !isUp
+    }
+
+    private static func frames(of connection: borrowing BusConnection) -> [[UInt8]] {
+        var frames: [[UInt8]] = []
+        for index in 0..<connection.frameCount {
+            frames.append(connection.frame(index).withUnsafeBytes { Array($0) })
+        }
+        return frames
+    }
+
+    private func drainMonitor() throws {
+        while let event = try connection.nextLinkEvent() { isUp = event == .up }
+    }
+}
