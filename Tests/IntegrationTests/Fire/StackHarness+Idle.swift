@@ -29,3 +29,20 @@ extension StackHarness {
         return child
     }
 }
+
+extension ProcessFigures {
+    /// The figures once the descriptors have not changed for 200 ms: connections that a test gave
+    /// up end a moment later, which /proc tells nobody.
+    static func settled(_ process: Int32) async throws -> ProcessFigures {
+        let deadline = ContinuousClock.now.advanced(by: .seconds(5))
+        var figures = try ProcessFigures(of: process)
+        var unchangedSince = ContinuousClock.now
+        while ContinuousClock.now < min(deadline, unchangedSince.advanced(by: .milliseconds(200))) {
+            try await Task.sleep(for: .milliseconds(10))
+            let next = try ProcessFigures(of: process)
+            if next.descriptors != figures.descriptors { unchangedSince = .now }
+            figures = next
+        }
+        return figures
+    }
+}

@@ -1,0 +1,70 @@
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Very many requests at once for one picture.
+    @Suite struct StormTests {
+        private static let clients = 4
+        private static let perClient = 2_500
+
+        @Test func tenThousandRequestsAreOneTransferAndOneDecode() async throws {
+            let origin = OriginServer()
+            let picture = try Pictures.waves(width: 800, height: 600).jpeg(quality: 85)
+            for path in ["/first.jpg", "/second.jpg"] {
+                origin.route(path, .bytes(picture, contentType: "image/jpeg"))
+            }
+            try await withStack { stack in
+                let clients = try (0..<Self.clients).map { _ in try stack.client() }
+                let coordinator = try stack.child(
+                    #require(await stack.awaitIdle().processes(.coordinator).first))
+                var alone = ImageRequest(origin.url("/first.jpg"), fit: 200)
+                alone.options = .fromLoaderOnly
+                alone.storeCacheTypes = .none
+                alone.originalStoreCacheTypes = .none
+                let expected = try #require(try await clients[0].load(alone).response.bytes?.array)
+                #expect(origin.requestCount("/first.jpg") == 1)
+                var figures: [ProcessFigures] = []
+                for path in ["/first.jpg", "/second.jpg"] {
+                    let before = try await stack.awaitIdle()
+                    let gets = origin.requestCount(path)
+                    let seconds = try await storm(origin.url(path), clients, expected)
+                    let after = try await stack.awaitIdle()
+                    figures.append(try await .settled(coordinator.processID))
+                    print(
+                        "storm of \(Self.clients * Self.perClient): \(seconds) s,"
+                            + " then the coordinator has \(figures[figures.count - 1])")
+                    #expect(origin.requestCount(path) - gets == 1)
+                    for counter in ["fetches", "decodes", "transforms"] {
+                        #expect(growth(of: counter, before, after) == 1, "\(counter)")
+                    }
+                    #expect(
+                        growth(of: "requests", before, after) == Self.clients * Self.perClient)
+                }
+                #expect(figures[1].bytes <= figures[0].bytesLimit, "\(figures)")
+                #expect(figures[1].descriptors == figures[0].descriptors)
+            }
+        }
+
+        private func growth(of counter: String, _ a: StatusReport, _ b: StatusReport) -> Int {
+            (b.counter(counter) ?? 0) - (a.counter(counter) ?? 0)
+        }
+
+        /// Every reply is looked at; returns how long all of it took.
+        private func storm(
+            _ url: String, _ clients: [ImagebusClient], _ expected: [UInt8]
+        ) async throws -> Double {
+            let began = MonotonicClock.now()
+            let tasks = clients.flatMap { client in
+                (0..<Self.perClient).map { _ in client.load(ImageRequest(url, fit: 200)) }
+            }
+            var wrong = 0
+            for task in tasks where try await task.response.bytes?.array != expected { wrong += 1 }
+            #expect(wrong == 0)
+            return Double(MonotonicClock.now() - began) / 1e9
+        }
+    }
+}
