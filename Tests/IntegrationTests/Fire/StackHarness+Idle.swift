@@ -46,3 +46,13 @@ extension ProcessFigures {
         return figures
     }
 }
+
+extension StackHarness {
+    /// Where clients connect.
+    var frontSocket: String { "\(runtimeDirectory)/front/front.sock" }
+
+    /// Where workers of a kind connect.
+    func backSocket(_ kind: WorkerKind) -> String {
+        "\(runtimeDirectory)/back/\(kind.name)/back.sock"
+    }
+}

@@ -12,7 +12,7 @@ final class WireClient {
 
     /// Connects to a stack and introduces itself.
     init(_ stack: StackHarness) throws {
-        peer = try WirePeer("\(stack.runtimeDirectory)/front/front.sock")
+        peer = try WirePeer(stack.frontSocket)
         let hello = ClientHello(
             incarnation: Incarnation(.random), pid: UInt32(CurrentProcess.processID),
             version: "test")
@@ -35,14 +35,6 @@ final class WireClient {
         let (head, body) = (frames[0], frames[1])
         let header = try FrameHeader(decoding: head.span.bytes)
         return try decoder.serverMessage(header.kind, body.span.bytes)
-    }
-}
-
-extension FrameHeader {
-    /// The first frame of a message.
-    var bytes: [UInt8] {
-        let frame = encoded
-        return frame.indices.map { frame[$0] }
     }
 }
 

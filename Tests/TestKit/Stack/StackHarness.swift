@@ -8,6 +8,7 @@ public final class StackHarness {
     private let cache = TestKit.TemporaryDirectory()
     private let logs = TestKit.TemporaryDirectory()
     private let arguments: [String]
+    private let environment: [String: String]
     private var serve: ChildProcess?
     private var output: ProgramOutput?
 
@@ -21,10 +22,12 @@ public final class StackHarness {
     /// How long a stack may take to be ready, or to end.
     public static let timeout = Duration.seconds(30)
 
-    /// A stack that is not started; `arguments` follow `serve` and the two folders.
-    public init(_ arguments: [String]) throws {
+    /// A stack that is not started; `arguments` follow `serve` and the two folders, `environment`
+    /// is added to this process' without our own variables.
+    public init(_ arguments: [String], environment: [String: String] = [:]) throws {
         runtime = try Linux.TemporaryDirectory(in: "/dev/shm", prefix: "ib-")
         self.arguments = arguments
+        self.environment = environment
     }
 
     /// Starts `serve` and waits until it says that it is ready.
@@ -35,7 +38,8 @@ public final class StackHarness {
         var command = ChildCommand(
             Programs.commandLine,
             ["serve", "--runtime-dir", runtimeDirectory, "--cache-dir", cacheDirectory]
-                + arguments, environment: Programs.cleanEnvironment)
+                + arguments,
+            environment: Programs.cleanEnvironment.merging(environment) { $1 })
         command.descriptors[1] = .descriptor(pipe.writeEnd.number)
         command.descriptors[2] = .descriptor(log.number)
         serve = try ChildProcess(command)

@@ -1,0 +1,170 @@
+import ImageModel
+import Imagebus
+import Messages
+import TestKit
+import Testing
+import Wire
+
+/// Frames that are no message, and what comes back before and after a hello.
+struct Garbage: Sendable {
+    let what: String
+    let frames: [[UInt8]]
+    /// What comes back.
+    let answer: Answer
+
+    enum Answer: Sendable {
+        /// To a stranger nothing, within a session a refusal.
+        case refusalInSession
+        /// The frozen answer to another version, always.
+        case versions
+    }
+
+    init(_ what: String, _ frames: [[UInt8]], _ answer: Answer = .refusalInSession) {
+        (self.what, self.frames, self.answer) = (what, frames, answer)
+    }
+
+    /// `hello` is a kind that the door takes, `stranger` one that only the other side may send.
+    static func all(hello: MessageKind, stranger: MessageKind) -> [Garbage] {
+        let header = FrameHeader(kind: hello).bytes
+        let noise = (0..<2_000).map { UInt8(truncatingIfNeeded: $0 * 167 + $0 / 7) }
+        return [
+            Garbage("one empty frame", [[]]), Garbage("an empty pair", [[], []]),
+            Garbage("a header alone", [header]), Garbage("noise alone", [noise]),
+            Garbage("a third frame", [header, [], []]),
+            Garbage("an envelope", [[], header, []]),
+            Garbage("twenty frames", Array(repeating: header, count: 20)),
+            Garbage("noise for a header", [Array(noise.prefix(8)), []]),
+            Garbage("half a header", [Array(header.prefix(4)), []]),
+            Garbage("a long header", [header + [0], []]),
+            Garbage("a last byte that is not 0", [Array(header.prefix(7)) + [1], []]),
+            Garbage("noise for a body", [header, noise]),
+            Garbage("an empty hello", [header, []]),
+            Garbage("an unknown kind", [Array(header.prefix(5)) + [200, 0, 0], []]),
+            Garbage("a wrong direction", [FrameHeader(kind: stranger).bytes, []]),
+            Garbage("version 0", [FrameHeader(kind: hello, version: 0).bytes, noise], .versions),
+            Garbage("version 9", [FrameHeader(kind: hello, version: 9).bytes, []], .versions),
+        ]
+    }
+}
+
+extension RealProcesses {
+    /// Whoever may connect may say anything; nobody else notices.
+    @Suite struct GarbageTests {
+        /// Header and body of the answer to a version that is not spoken (PROTOCOL §4).
+        private static let versions: [[UInt8]] = [[0x49, 0x42, 0x55, 0x53, 1, 0, 0, 0], [1, 1]]
+
+        @Test func garbageInFramesHarmsNobody() async throws {
+            try await withStack { stack in
+                let before = Set(stack.children.map(\.processID))
+                var sent = 0
+                for garbage in Garbage.all(hello: .clientHello, stranger: .reply) {
+                    try expectAnswer(to: garbage, from: WirePeer(stack.frontSocket), false, stack)
+                    let client = try WireClient(stack)
+                    try expectAnswer(to: garbage, from: client.peer, true, stack)
+                    try client.send(.status)
+                    guard case .status = try client.receive(within: defaultTimeout) else {
+                        Issue.record("\(garbage.what) ended the session of a client")
+                        continue
+                    }
+                    sent += 2
+                }
+                for kind in WorkerKind.workers {
+                    for garbage in Garbage.all(hello: .workerHello, stranger: .job) {
+                        let stranger = try WirePeer(stack.backSocket(kind))
+                        try expectAnswer(to: garbage, from: stranger, false, stack)
+                        sent += 1
+                        // There is one cache: a second one has no session to say it in.
+                        if kind == .cache { continue }
+                        let worker = try WireWorker(kind, stack, credit: 0)
+                        try expectAnswer(to: garbage, from: worker.peer, true, stack)
+                        sent += 1
+                    }
+                }
+                let report = try await stack.awaitIdle()
+                #expect(report.counter("malformedMessages") == sent)
+                #expect(Set(stack.children.map(\.processID)) == before)
+                try await expectServes(stack)
+            }
+        }
+
+        @Test func framesThatAreTooLargeCloseTheirConnectionOnly() async throws {
+            try await withStack { stack in
+                let before = Set(stack.children.map(\.processID))
+                let doors =
+                    [(stack.frontSocket, MessageLimits.frontFrameBytesMax)]
+                    + WorkerKind.workers.map {
+                        (stack.backSocket($0), MessageLimits.backFrameBytesMax)
+                    }
+                for (path, limit) in doors {
+                    for bytes in [limit + 1, limit * 10] {
+                        let peer = try WirePeer(path)
+                        let header = FrameHeader(kind: .status).bytes
+                        try peer.send([header, [UInt8](repeating: 7, count: bytes)])
+                        #expect(try peer.isClosed(), "\(bytes) bytes at \(path)")
+                    }
+                }
+                #expect(Set(stack.children.map(\.processID)) == before)
+                try await expectServes(stack)
+            }
+        }
+
+        @Test func rawBytesOnTheSocketsCloseTheirConnectionOnly() async throws {
+            let noise = (0..<5_000).map { UInt8(truncatingIfNeeded: $0 &* 89 &+ $0 / 3) }
+            // The greeting of ZMTP 3.0 with the NULL mechanism, as libzmq begins.
+            let greeting: [UInt8] =
+                [0xFF] + [UInt8](repeating: 0, count: 8) + [0x7F, 3, 0] + Array("NULL".utf8)
+                + [UInt8](repeating: 0, count: 48)
+            let rows: [[UInt8]] = [
+                noise, [0], Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8), greeting + noise,
+                greeting + [4, 255, 255, 255, 255, 255, 255, 255, 255, 255],
+                greeting + [2, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],
+            ]
+            try await withStack { stack in
+                let before = Set(stack.children.map(\.processID))
+                let paths = [stack.frontSocket] + WorkerKind.workers.map(stack.backSocket)
+                let streams = try paths.flatMap { path in
+                    try rows.map { bytes in
+                        let stream = try #require(UnixStream(path))
+                        stream.send(bytes)
+                        return stream
+                    }
+                }
+                try await expectServes(stack)
+                for (index, stream) in streams.enumerated() {
+                    #expect(stream.isClosed(), "row \(index % rows.count)")
+                }
+                #expect(Set(stack.children.map(\.processID)) == before)
+                try await expectServes(stack)
+            }
+        }
+
+        private func expectAnswer(
+            to garbage: Garbage, from peer: WirePeer, _ isSession: Bool, _ stack: StackHarness
+        ) throws {
+            try peer.send(garbage.frames)
+            let expected = garbage.answer == .versions || isSession
+            let limit: Duration = expected ? defaultTimeout : .milliseconds(5)
+            let frames = try peer.receive(within: limit)
+            switch garbage.answer {
+            case .versions: #expect(frames == Self.versions, "\(garbage.what)")
+            case .refusalInSession where isSession:
+                #expect(frames?.first?[5] == MessageKind.refused.rawValue, "\(garbage.what)")
+            case .refusalInSession: #expect(frames == nil, "\(garbage.what)")
+            }
+        }
+
+        private func expectServes(_ stack: StackHarness) async throws {
+            let origin = OriginServer()
+            let picture = Pictures.quadrants()
+            origin.route("/a.png", .bytes(try picture.png()))
+            var request = ImageRequest(url: origin.url("/a.png"))
+            request.options = .fromLoaderOnly
+            request.output.format = .png
+            request.steps = [.flip(horizontal: true, vertical: true)]
+            let client = try stack.client()
+            let image = try await client.load(request).response
+            let pixels = try Pixels(decoding: #require(image.bytes?.array))
+            #expect(pixels.at(0, 0) == Pictures.yellow)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import EventLoop
+import Linux
+import Messages
+import TestKit
+import Wire
+
+/// A worker of any kind in the hands of a test: it may lie.
+final class WireWorker {
+    let peer: WirePeer
+    /// Its life, as its hello said.
+    let incarnation = Incarnation(.random)
+    private var encoder = MessageEncoder()
+    private var decoder = MessageDecoder()
+
+    /// Connects at the door of `kind` and introduces itself; takes `credit` jobs at a time.
+    init(_ kind: WorkerKind, _ stack: StackHarness, credit: UInt32) throws {
+        peer = try WirePeer(stack.backSocket(kind))
+        let hello = WorkerHello(
+            incarnation: incarnation, pid: UInt32(CurrentProcess.processID), restarts: 0,
+            version: "test", credit: credit)
+        try send(.hello(hello))
+        guard case .welcome = try receive(within: defaultTimeout) else {
+            throw StackFailure("a worker was not welcomed", log: stack.logFile)
+        }
+    }
+
+    /// Says something.
+    func send(_ message: WorkerMessage) throws {
+        let encoded = try encoder.encode(message)
+        try peer.send([encoded.header.bytes, encoder.packed()])
+    }
+
+    /// What comes next; nil where nothing comes within the time.
+    func receive(within limit: Duration = .zero) throws -> WorkerCommand? {
+        guard let frames = try peer.receive(within: limit) else { return nil }
+        guard frames.count == 2 else { throw StackFailure("\(frames.count) frames came") }
+        let (head, body) = (frames[0], frames[1])
+        let header = try FrameHeader(decoding: head.span.bytes)
+        return try decoder.workerCommand(header.kind, body.span.bytes)
+    }
+
+    /// The next job; nil where none comes within the time.
+    func job(within limit: Duration) throws -> Job? {
+        let deadline = Instant.now().adding(milliseconds: limit.milliseconds)
+        while Instant.now() < deadline {
+            if case .job(let job) = try receive(within: .milliseconds(50)) { return job }
+        }
+        return nil
+    }
+
+    /// Whether the coordinator refuses it within the time.
+    func isRefused(within limit: Duration = defaultTimeout) throws -> Bool {
+        let deadline = Instant.now().adding(milliseconds: limit.milliseconds)
+        while Instant.now() < deadline {
+            if case .refused = try receive(within: .milliseconds(50)) { return true }
+        }
+        return false
+    }
+}

@@ -1,0 +1,26 @@
+import Glibc
+
+/// A folder with the programs under test, in which one of them gets more arguments than `serve`
+/// gives it.
+public final class AlteredPrograms {
+    private let folder = TemporaryDirectory()
+
+    /// Alters `name`; the others are links.
+    public init(_ name: String, _ arguments: [String]) {
+        for program in ["coordinator", "download", "cache", "decode", "transform"] {
+            let file = "imagebus-\(program)"
+            let path = Programs.folder + "/" + file
+            if file == name {
+                let words = arguments.map { "'\($0)'" }.joined(separator: " ")
+                let script = "#!/bin/sh\nexec '\(path)' \(words) \"$@\"\n"
+                folder.write(Array(script.utf8), to: file)
+                precondition(chmod(folder.file(file), 0o700) == 0, "chmod: \(errno)")
+            } else {
+                precondition(symlink(path, folder.file(file)) == 0, "symlink: \(errno)")
+            }
+        }
+    }
+
+    /// Lets `serve` find them.
+    public var environment: [String: String] { ["IMAGEBUS_PROGRAMS": folder.path] }
+}
