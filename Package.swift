@@ -48,21 +48,26 @@ let runtime: [Target] = [
     room("Runtime", "BusConnection", ["ZeroMQ", "Messages", "Wire"]),
     room("Runtime", "Bootstrap", ["Linux", "Messages", "SharedArena", "Observability"]),
     room("Runtime", "SharedArena", ["Linux", "ImageModel", "Messages", "StageContract"]),
+    room("Runtime", "ControlSegment", ["Linux", "Messages", "SharedArena"]),
     room(
         "Runtime", "WorkerRuntime",
         [
             "Linux", "ZeroMQ", "ImageModel", "Messages", "StageContract", "Wire", "EventLoop",
-            "SharedArena", "Observability", "Bootstrap", "BusConnection",
+            "ControlSegment", "SharedArena", "Observability", "Bootstrap", "BusConnection",
         ]),
     room(
         "Runtime", "CoordinatorRuntime",
         [
             "Linux", "ZeroMQ", "Sodium", "ImageModel", "Messages", "Scheduling", "Wire",
-            "EventLoop", "SharedArena", "Observability", "Bootstrap", "BusConnection",
+            "EventLoop", "ControlSegment", "SharedArena", "Observability", "Bootstrap",
+            "BusConnection",
         ]),
     room(
         "Runtime", "Supervision",
-        ["Linux", "ImageModel", "Messages", "SharedArena", "Observability"]),
+        [
+            "ControlSegment", "BusConnection", "Wire", "ZeroMQ", "Linux", "ImageModel", "Messages",
+            "SharedArena", "Observability",
+        ]),
 ]
 
 let stages: [Target] = [
@@ -121,6 +126,7 @@ let testing: [Target] = [
     tests("CurlTests", ["Curl", "TestKit"]),
     tests("VipsTests", ["Vips", "TestKit"]),
     tests("ImageModelTests", ["ImageModel"]),
+    tests("ControlSegmentTests", ["ControlSegment", "Linux", "Messages", "TestKit"]),
     tests("SchedulingTests", ["Scheduling", "Messages", "ImageModel"]),
     tests("WireTests", ["Wire", "Messages", "ImageModel"]),
     tests("EventLoopTests", ["EventLoop", "ZeroMQ", "Linux", "Messages", "TestKit"]),

@@ -78,7 +78,7 @@ private func ready() -> WorkerSession {
     @Test func drainingEndsAfterTheLastOutcomeAndTheFlush() {
         var session = ready()
         _ = session.received(.job(job(1)))
-        #expect(session.received(.drain) == [])
+        #expect(session.received(.drain) == [.sayGoodbye(.drained)])
         #expect(session.finished(outcome(1)) == [.sendOutcome(outcome(1)), .flush])
         #expect(session.flushed() == [.end(.drained)])
         #expect(session.linkUp() == [])
@@ -86,27 +86,57 @@ private func ready() -> WorkerSession {
 
     @Test func anIdleWorkerDrainsAtOnce() {
         var session = ready()
-        #expect(session.received(.drain) == [.flush])
+        #expect(session.received(.drain) == [.sayGoodbye(.drained), .flush])
     }
 
     @Test func theSecondSignalEndsNow() {
         var session = ready()
         _ = session.received(.job(job(1)))
-        #expect(session.terminated() == [])
-        #expect(session.terminated() == [.end(.terminated)])
+        #expect(session.terminated() == [.sayGoodbye(.terminated)])
+        #expect(session.terminated() == [.sayGoodbye(.terminated), .end(.terminated)])
         #expect(session.terminated() == [])
     }
 
     @Test func recyclingLeavesInOrder() {
         var session = ready()
-        #expect(session.recycle() == [.flush])
+        #expect(session.recycle() == [.sayGoodbye(.recycled), .flush])
         #expect(session.flushed() == [.end(.recycled)])
     }
 
     @Test func nativeCodeThatHeedsNothingEndsTheProcess() {
         var session = ready()
         _ = session.received(.job(job(1)))
-        #expect(session.gaveUpOnNativeCode() == [.end(.cancelledHard)])
+        #expect(
+            session.gaveUpOnNativeCode() == [.sayGoodbye(.cancelledHard), .end(.cancelledHard)])
         #expect(session.finished(outcome(1)) == [.discard(outcome(1))])
+    }
+
+    /// The coordinator sent it before it read the goodbye.
+    @Test func aJobThatCrossedTheGoodbyeIsStillDone() {
+        var session = ready()
+        _ = session.recycle()
+        #expect(session.received(.job(job(2))) == [.start(job(2))])
+        #expect(session.flushed() == [], "not before its outcome")
+        #expect(session.finished(outcome(2)) == [.sendOutcome(outcome(2)), .flush])
+        #expect(session.flushed() == [.end(.recycled)])
+    }
+
+    @Test func anAdjustmentReachesTheJobThatIsHeld() {
+        var session = ready()
+        let longer = JobAdjustment(id: JobID(1), millisecondsLeft: 5_000, priority: .high)
+        #expect(session.received(.adjust(longer)) == [], "it is not held")
+        _ = session.received(.job(job(1)))
+        #expect(session.received(.adjust(longer)) == [.adjust(longer)])
+    }
+
+    @Test func aCrashIsEvidenceAgainstTheOnlyJob() {
+        var session = ready()
+        #expect(session.onlyJob == nil)
+        _ = session.received(.job(job(1)))
+        #expect(session.onlyJob?.job == JobID(1) && session.onlyJob?.attempt == 1)
+        _ = session.received(.job(job(2)))
+        #expect(session.onlyJob == nil, "one of two")
+        _ = session.finished(outcome(1))
+        #expect(session.onlyJob?.job == JobID(2))
     }
 }

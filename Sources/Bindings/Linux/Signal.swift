@@ -29,6 +29,14 @@ public struct Signal: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let segmentationFault = Signal(rawValue: SIGSEGV)
     /// SIGBUS: a mapped page that is not there.
     public static let busError = Signal(rawValue: SIGBUS)
+    /// SIGILL: no instruction of this processor.
+    public static let illegalInstruction = Signal(rawValue: SIGILL)
+    /// SIGFPE: a division by zero, or the like.
+    public static let arithmeticFault = Signal(rawValue: SIGFPE)
+    /// SIGTRAP: a failed check of ours, such as an overflow.
+    public static let trap = Signal(rawValue: SIGTRAP)
+    /// SIGSYS: a system call that a filter forbids.
+    public static let badSystemCall = Signal(rawValue: SIGSYS)
     /// SIGPIPE: a write that nobody reads.
     public static let brokenPipe = Signal(rawValue: SIGPIPE)
     /// SIGTERM: please end.

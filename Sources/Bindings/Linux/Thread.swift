@@ -48,6 +48,8 @@ private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRa
     guard let argument else { return nil }
     let body = Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue()
     clinux_thread_name(body.name)
+    // Without it a fault on a full stack leaves no record, but ends the process as well.
+    _ = clinux_fault_stack()
     body.run()
     return nil
 }

@@ -32,6 +32,8 @@ final class DownloadExecutor: JobExecutor {
 
     func cancel(_ id: JobID) { downloader.cancel(id) }
 
+    func adjust(_ adjustment: JobAdjustment) { downloader.adjust(adjustment) }
+
     func release(_ blocks: [BlockID]) { for block in blocks { arena.free(block) } }
 
     func finished(_ id: JobID) { running.remove(id) }

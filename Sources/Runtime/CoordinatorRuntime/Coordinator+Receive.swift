@@ -1,9 +1,11 @@
 import Bootstrap
+import ControlSegment
 import EventLoop
 import ImageModel
 import Messages
 import Observability
 import Scheduling
+import SharedArena
 import Wire
 import ZeroMQ
 
@@ -185,8 +187,24 @@ extension Coordinator {
         guard let peer = peers.remove(id) else { return }
         switch peer.role {
         case .client: handle(.clientLeft(ClientID(id)), at: now)
-        case .worker: handle(.workerLeft(WorkerID(id), nil), at: now)
+        case .worker(let kind, let hello):
+            let crash = crashRecord(of: kind, hello)
+            handle(.workerLeft(WorkerID(id), crash), at: now)
         }
+    }
+
+    /// What the fault handler of a worker wrote before its connection ended.
+    private func crashRecord(of kind: WorkerKind, _ hello: WorkerHello) -> CrashRecord? {
+        let reader = ControlReader(directory: bootstrap.paths.controlDirectory(kind))
+        guard let crash = reader.crashRecord(of: hello.incarnation) else { return nil }
+        bootstrap.log.warning(
+            "a worker crashed",
+            [
+                "kind": .string(kind.name), "pid": LogValue(UInt64(hello.pid)),
+                "signal": LogValue(UInt64(clamping: crash.signal)),
+                "job": LogValue(crash.job?.value ?? 0),
+            ])
+        return crash
     }
 
     /// Ends the session of a worker that broke the protocol.

@@ -67,7 +67,7 @@ extension Coordinator {
     }
 
     private var doorCounters: [StatusReport.Counter] {
-        let clients = peers.all.filter { if case .client = $0.role { true } else { false } }
+        let clients = peers.all.filter { $0.door == .front }
         return [
             StatusReport.Counter(name: "clients", value: UInt64(clients.count)),
             StatusReport.Counter(name: "malformedMessages", value: counters.malformedMessages),

@@ -163,7 +163,7 @@ public struct Coordinator: ~Copyable {
 
     private mutating func storeIfDelivered(at now: Instant) {
         guard case .delivering(let since) = phase else { return }
-        let clients = peers.all.filter { if case .client = $0.role { true } else { false } }
+        let clients = peers.all.filter { $0.door == .front }
         let isLate = now >= since.adding(milliseconds: Self.deliveryMilliseconds)
         if clients.isEmpty || isLate { phase = .storing(since: now) }
     }

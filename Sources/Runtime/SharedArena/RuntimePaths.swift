@@ -63,6 +63,8 @@ public struct RuntimePaths: Hashable, Sendable {
     public var arenasDirectory: String { "\(segmentsRoot)/arena" }
     /// Segments of a kind's processes.
     public func arenaDirectory(_ kind: WorkerKind) -> String { "\(arenasDirectory)/\(kind.name)" }
+    /// Control segments of a kind's processes: how they live and die, never payloads.
+    public func controlDirectory(_ kind: WorkerKind) -> String { "\(root)/control/\(kind.name)" }
     /// The memory tier and delivered results.
     public var resultsDirectory: String { "\(segmentsRoot)/results" }
 

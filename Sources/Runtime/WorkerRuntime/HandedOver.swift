@@ -6,6 +6,9 @@ import Messages
 struct HandedOver {
     private var blocks: Set<BlockID> = []
 
+    /// Whether nobody reads any of ours.
+    var isEmpty: Bool { blocks.isEmpty }
+
     /// An outcome was sent.
     mutating func add(_ reference: BlockReference?) {
         if let reference, reference.arena == .stage { blocks.insert(reference.block) }

@@ -13,6 +13,8 @@ public protocol JobExecutor: AnyObject {
     func finished(_ id: JobID)
     /// Stops a job. Idempotent; its outcome still comes.
     func cancel(_ id: JobID)
+    /// A held job has another deadline or class.
+    func adjust(_ adjustment: JobAdjustment)
     /// These blocks are free.
     func release(_ blocks: [BlockID])
     /// These blocks were used.
@@ -35,6 +37,8 @@ public protocol JobExecutor: AnyObject {
 extension JobExecutor {
     /// Nothing.
     public func finished(_ id: JobID) {}
+    /// Nothing.
+    public func adjust(_ adjustment: JobAdjustment) {}
     /// Nothing.
     public func touched(_ blocks: [BlockID]) {}
     /// Segments are all there is.

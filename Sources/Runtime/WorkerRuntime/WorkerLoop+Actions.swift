@@ -1,6 +1,8 @@
 import Bootstrap
 import BusConnection
+import ControlSegment
 import EventLoop
+import ImageModel
 import Linux
 import Messages
 import Observability
@@ -19,20 +21,51 @@ extension WorkerLoop {
         case .announceEverything: announceEverything()
         case .tellReady: bootstrap.ready.tell(bootstrap.incarnation)
         case .abandonEverything: abandonEverything()
-        case .start(let job): executor.start(job)
+        case .start(let job):
+            // First, since the work may begin, and crash, before the next line.
+            recordHeld()
+            executor.start(job)
         case .cancel(let job): executor.cancel(job)
+        case .adjust(let adjustment):
+            reschedule(adjustment)
+            executor.adjust(adjustment)
         case .release(let blocks):
             handedOver.remove(blocks)
             executor.release(blocks)
+            flushIfReleased()
         case .touched(let blocks): executor.touched(blocks)
         case .sendOutcome(let outcome):
             handedOver.add(outcome.result.reference)
             send(.outcome(outcome))
         case .discard(let outcome):
             if let reference = outcome.result.reference { executor.discard(reference) }
-        case .flush: executor.flush()
+        case .sayGoodbye(let reason): send(.goodbye(reason))
+        case .flush: flush()
         case .end(let reason): end(reason)
         }
+    }
+
+    /// What a crash would be evidence against from now on.
+    mutating func recordHeld() {
+        if let (job, attempt) = session.onlyJob {
+            control?.hold(job, attempt: attempt)
+        } else {
+            control?.holdNothing()
+        }
+    }
+
+    /// Others may still read what this process made; its segments go with it.
+    private mutating func flush() {
+        awaitsRelease = true
+        let due = Instant.now().adding(milliseconds: Self.farewellMilliseconds)
+        timers.schedule(.farewell, at: due)
+        flushIfReleased()
+    }
+
+    private mutating func flushIfReleased() {
+        guard awaitsRelease, handedOver.isEmpty else { return }
+        awaitsRelease = false
+        executor.flush()
     }
 
     private mutating func sayHello() {
@@ -54,12 +87,12 @@ extension WorkerLoop {
     private mutating func abandonEverything() {
         outbox.removeAll()
         forgetAll()
+        recordHeld()
         executor.abandon()
         executor.release(handedOver.takeAll())
     }
 
     private mutating func end(_ reason: GoodbyeReason) {
-        send(.goodbye(reason))
         switch reason {
         case .drained, .terminated: exitStatus = ProgramExit.success
         case .cancelledHard, .recycled: exitStatus = ProgramExit.startAgain
@@ -106,19 +139,40 @@ extension WorkerLoop {
         timers.schedule(.retry, at: now.adding(milliseconds: Self.retryMilliseconds))
     }
 
-    /// Whether libzmq has it. What cannot be encoded is a defect of ours: it is dropped and said.
+    /// Whether libzmq has it. What cannot be encoded is a defect of ours: it is said, and a job
+    /// whose outcome it is has failed.
     private mutating func transmit(_ message: WorkerMessage) throws -> Bool {
         let encoded: EncodedMessage
         do throws(WireError) {
             encoded = try encoder.encode(message)
         } catch {
             bootstrap.log.error("a message cannot travel", ["error": "\(error)"])
-            return true
+            guard case .outcome(let outcome) = message, !outcome.result.isFailure else {
+                return true
+            }
+            if let reference = outcome.result.reference {
+                handedOver.remove([reference.block])
+                executor.discard(reference)
+            }
+            let failure = ImageError(.internalError, "an outcome cannot travel: \(error)")
+            return try transmit(
+                .outcome(
+                    JobOutcome(
+                        id: outcome.id, attempt: outcome.attempt, result: .failed(failure),
+                        workMicroseconds: outcome.workMicroseconds)))
         }
         return try connection.socket.send(encoded, from: encoder) == .sent
     }
 
     private static var retryMilliseconds: Int { 5 }
+    /// Readers of what this process made have so long; `serve` gives all of it eight seconds.
+    private static var farewellMilliseconds: Int { 3_000 }
+}
+
+extension JobResult {
+    fileprivate var isFailure: Bool {
+        if case .failed = self { true } else { false }
+    }
 }
 
 extension Array {

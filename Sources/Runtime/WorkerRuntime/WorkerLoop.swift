@@ -1,5 +1,6 @@
 public import Bootstrap
 import BusConnection
+import ControlSegment
 import EventLoop
 import ImageModel
 import Linux
@@ -20,6 +21,8 @@ public struct WorkerLoop: ~Copyable {
     let reporter: WorkerReporter
     let policy: WorkerPolicy
 
+    var control: ControlSegment?
+
     let context: Context
     var connection: BusConnection
     var encoder = MessageEncoder()
@@ -30,6 +33,8 @@ public struct WorkerLoop: ~Copyable {
     var timers = TimerQueue<WorkerTimer>(timersMax: 65_536)
     var jobTimers = JobTimers()
     var isRetrying = false
+    /// It leaves, and somebody may still read what it made.
+    var awaitsRelease = false
     var jobsDone = 0
     var exitStatus: Int32?
 
@@ -56,6 +61,22 @@ public struct WorkerLoop: ~Copyable {
         self.reporter = reporter
         self.policy = policy
         self.context = context
+        control = Self.control(kind, self.bootstrap)
+    }
+
+    /// A worker does without where the tmpfs is full: it then leaves no record of a crash.
+    private static func control(
+        _ kind: WorkerKind, _ bootstrap: borrowing Bootstrap
+    ) -> ControlSegment? {
+        do throws(Errno) {
+            return try ControlSegment(
+                in: bootstrap.paths.controlDirectory(kind), incarnation: bootstrap.incarnation)
+        } catch {
+            bootstrap.log.warning(
+                "there is no control segment: a crash leaves no record",
+                ["error": .string("\(error)")])
+            return nil
+        }
     }
 
     /// Runs until the worker has said goodbye; returns the exit status of the process.
@@ -67,6 +88,7 @@ public struct WorkerLoop: ~Copyable {
         let reports = loop.add(descriptor: reporter.mailbox.descriptor)
         timers.schedule(.tick, at: .now().adding(milliseconds: Self.tickMilliseconds))
         while exitStatus == nil {
+            control?.beat()
             let turn = try loop.wait(until: timers.nextDue)
             if turn.ready.contains(monitor) { try drainMonitor() }
             if turn.ready.contains(bus) { try drainBus(at: turn.wokenAt) }
@@ -147,6 +169,7 @@ public struct WorkerLoop: ~Copyable {
         forget(outcome.id)
         executor.finished(outcome.id)
         try perform(session.finished(outcome))
+        recordHeld()
         if jobsDone >= policy.jobsMax || isTooLarge { try perform(session.recycle()) }
     }
 

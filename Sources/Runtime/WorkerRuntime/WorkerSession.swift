@@ -12,7 +12,8 @@ struct WorkerSession {
         case greeting
         /// Welcomed. Next: leaving, away, ended.
         case ready
-        /// Takes nothing new; ends once nothing is held. Next: ended.
+        /// Said goodbye: does what it still holds, and what crossed the goodbye; ends once nothing
+        /// is held and what it handed over is released. Next: ended.
         case leaving(GoodbyeReason)
         /// The loop stops. Final.
         case ended
@@ -32,6 +33,8 @@ struct WorkerSession {
         case start(Job)
         /// Stop this job; its outcome follows.
         case cancel(JobID)
+        /// This job has another deadline or class.
+        case adjust(JobAdjustment)
         /// These blocks are free.
         case release([BlockID])
         /// These blocks were used.
@@ -40,20 +43,28 @@ struct WorkerSession {
         case sendOutcome(JobOutcome)
         /// Nobody wants what this outcome names.
         case discard(JobOutcome)
-        /// Write what is unwritten, then call `flushed`.
+        /// Say that nothing new is taken.
+        case sayGoodbye(GoodbyeReason)
+        /// Write what is unwritten, wait until what was handed over is released, then call
+        /// `flushed`.
         case flush
-        /// Say goodbye and stop.
+        /// Stop.
         case end(GoodbyeReason)
     }
 
     private var state: State = .away
-    private var held: Set<JobID> = []
+    private var held: [JobID: UInt32] = [:]
 
     /// Whether the coordinator knows this process.
     var isWelcome: Bool { state == .ready }
 
     /// Jobs that were taken and not answered.
     var heldCount: Int { held.count }
+
+    /// The only job that is held, and its attempt; `nil` with none or several.
+    var onlyJob: (job: JobID, attempt: UInt32)? {
+        held.count == 1 ? held.first.map { ($0.key, $0.value) } : nil
+    }
 
     /// The handshake is done.
     mutating func linkUp() -> [Action] {
@@ -91,8 +102,9 @@ struct WorkerSession {
         case (.helloRequired, _): helloRequired()
         case (_, .greeting): []
         case (.job(let job), _): start(job)
-        case (.cancelJob(let id), _): held.contains(id) ? [.cancel(id)] : []
-        case (.adjust, _): []
+        case (.cancelJob(let id), _): held[id] == nil ? [] : [.cancel(id)]
+        case (.adjust(let adjustment), _):
+            held[adjustment.id] == nil ? [] : [.adjust(adjustment)]
         case (.release(let blocks), _): [.release(blocks)]
         case (.touched(let blocks), _): [.touched(blocks)]
         case (.drain, _): leave(.drained)
@@ -102,7 +114,7 @@ struct WorkerSession {
 
     /// A job ended.
     mutating func finished(_ outcome: JobOutcome) -> [Action] {
-        guard held.remove(outcome.id) != nil else { return [.discard(outcome)] }
+        guard held.removeValue(forKey: outcome.id) != nil else { return [.discard(outcome)] }
         switch state {
         case .leaving:
             return [.sendOutcome(outcome)] + (held.isEmpty ? [.flush] : [])
@@ -125,9 +137,9 @@ struct WorkerSession {
     /// Native code did not heed a cancel within the grace.
     mutating func gaveUpOnNativeCode() -> [Action] { leaveNow(.cancelledHard) }
 
-    /// Everything is written.
+    /// Everything is written. With a job that crossed the goodbye, its outcome comes first.
     mutating func flushed() -> [Action] {
-        guard case .leaving(let reason) = state else { return [] }
+        guard case .leaving(let reason) = state, held.isEmpty else { return [] }
         state = .ended
         return [.end(reason)]
     }
@@ -146,21 +158,27 @@ struct WorkerSession {
     }
 
     private mutating func start(_ job: Job) -> [Action] {
-        held.insert(job.id).inserted ? [.start(job)] : []
+        guard held[job.id] == nil else { return [] }
+        held[job.id] = job.attempt
+        return [.start(job)]
     }
 
     private mutating func leave(_ reason: GoodbyeReason) -> [Action] {
         switch state {
         case .leaving, .ended: return []
-        case .away, .greeting, .ready:
+        case .away, .greeting:
             state = .leaving(reason)
-            return held.isEmpty ? [.flush] : []
+            return [.flush]
+        case .ready:
+            state = .leaving(reason)
+            return [.sayGoodbye(reason)] + (held.isEmpty ? [.flush] : [])
         }
     }
 
+    /// The end of the connection follows at once, and with it whatever is held goes to others.
     private mutating func leaveNow(_ reason: GoodbyeReason) -> [Action] {
         guard state != .ended else { return [] }
         state = .ended
-        return [.end(reason)]
+        return [.sayGoodbye(reason), .end(reason)]
     }
 }

@@ -6,6 +6,8 @@ enum WorkerTimer {
     case deadline(JobID)
     /// The grace after a cancel is over: end the process if the job still runs (DESIGN §3).
     case grace(JobID)
+    /// A worker that leaves has waited long enough for its blocks to be released.
+    case farewell
     /// The coordinator's queue was full: try again.
     case retry
     /// A second has passed.

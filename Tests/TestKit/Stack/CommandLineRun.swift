@@ -47,6 +47,9 @@ public struct CommandLineEnd: Sendable, CustomStringConvertible {
     /// Standard error.
     public let errorText: String
 
+    /// Standard output as text.
+    public var outputText: String { String(decoding: output, as: UTF8.self) }
+
     /// The exit status; nil where a signal ended it.
     public var exitStatus: Int32? {
         if case .exited(let code) = status { code } else { nil }

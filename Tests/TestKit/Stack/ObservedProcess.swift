@@ -20,6 +20,9 @@ public final class ObservedProcess {
     /// Ends it.
     public func kill() throws { try descriptor.send(.kill) }
 
+    /// Has it crash, as if it had touched an address that is not there.
+    public func crash() throws { try descriptor.send(.segmentationFault) }
+
     /// Halts it: whatever it is given from now on, it holds.
     public func halt() throws { try descriptor.send(.stop) }
 

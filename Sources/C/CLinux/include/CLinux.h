@@ -144,6 +144,22 @@ int clinux_thread_join(uint64_t thread);
 int clinux_thread_detach(uint64_t thread);
 void clinux_thread_name(const char *name);
 
+// MARK: - faults (fault.c)
+
+/// When a signal ends the process, `count` words are copied from `words` to `copies`, and then its
+/// number is stored in `signal`, if that is 0. All in memory that stays mapped.
+struct clinux_fault_record {
+    uint64_t *words;
+    uint64_t *copies;
+    size_t count;
+    uint64_t *signal;
+};
+
+void clinux_fault_watch(const struct clinux_fault_record *where);
+void clinux_fault_forget(void);
+int clinux_fault_handle(const int32_t *signals, size_t count);
+int clinux_fault_stack(void);
+
 // MARK: - names (names.c)
 
 const char *clinux_errno_name(int number);

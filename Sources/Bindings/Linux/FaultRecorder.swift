@@ -1,0 +1,33 @@
+import CLinux
+
+/// Writes down why this process ends by a signal: from the handler, into memory that outlives it.
+///
+/// One per process. The signal ends the process as it would without: by its default action, or by
+/// whoever handled it before.
+public enum FaultRecorder {
+    /// Signals that a process brings upon itself.
+    public static let signals: [Signal] = [
+        .segmentationFault, .busError, .illegalInstruction, .arithmeticFault, .abort, .trap,
+        .badSystemCall,
+    ]
+
+    /// Handles the signals, on a stack of its own for the calling thread and every `Thread` that
+    /// is started. When one comes, `count` words at `words` are copied to `copies`, and its number
+    /// to the word `signal`, if that is 0.
+    ///
+    /// The addresses must stay valid until `forget()`: a precondition of the caller.
+    public static func install(
+        copying count: Int, from words: UnsafeMutablePointer<UInt64>,
+        to copies: UnsafeMutablePointer<UInt64>, signal: UnsafeMutablePointer<UInt64>
+    ) throws(Errno) {
+        var record = clinux_fault_record(
+            words: words, copies: copies, count: count, signal: signal)
+        clinux_fault_watch(&record)
+        try syscall { clinux_fault_stack() }
+        let numbers = signals.map(\.rawValue)
+        try syscall { clinux_fault_handle(numbers, numbers.count) }
+    }
+
+    /// The memory goes away: from now on nothing is written.
+    public static func forget() { clinux_fault_forget() }
+}

@@ -1,0 +1,51 @@
+import Linux
+public import Messages
+import SharedArena
+
+/// Reads the control segments of a kind: for the coordinator, which wants to know how a worker
+/// died, and for its supervisor, which wants to know whether it lives.
+///
+/// Nothing there is believed: what is no control segment of the directory's owner reads as nothing,
+/// and what it says counts only as far as it fits what is known of the worker.
+public struct ControlReader: Sendable {
+    private let directory: String
+
+    /// Reads in this directory.
+    public init(directory: String) { self.directory = directory }
+
+    /// What the fault handler of that life wrote; `nil` where it wrote nothing, or where there is
+    /// no such segment.
+    public func crashRecord(of incarnation: Incarnation) -> CrashRecord? {
+        guard let words = words(of: incarnation), words[ControlLayout.signal] != 0,
+            let signal = Int32(exactly: words[ControlLayout.signal]), signal <= 64
+        else { return nil }
+        let job = words[ControlLayout.crashedJob]
+        return CrashRecord(
+            job: job == 0 ? nil : JobID(job),
+            attempt: UInt32(truncatingIfNeeded: words[ControlLayout.crashedAttempt]),
+            signal: signal)
+    }
+
+    /// How often the bus thread of that life has turned.
+    public func heartbeat(of incarnation: Incarnation) -> UInt64? {
+        words(of: incarnation)?[ControlLayout.heartbeat]
+    }
+
+    private func words(of incarnation: Incarnation) -> [UInt64]? {
+        let byteCount = ControlLayout.wordCount * MemoryLayout<UInt64>.size
+        let name = SegmentName(incarnation: incarnation, number: 0).fileName
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 8)
+        defer { bytes.deallocate() }
+        do throws(Errno) {
+            let folder = try FileDescriptor.openDirectory(directory)
+            let file = try folder.open(name, [.readOnly, .noFollow, .nonBlocking])
+            let (owner, status) = (try folder.status().userID, try file.status())
+            guard status.type == .regular, status.userID == owner else { return nil }
+            guard try file.readFully(into: bytes, at: 0) == byteCount else { return nil }
+        } catch {
+            return nil
+        }
+        let words = bytes.bindMemory(to: UInt64.self).map(UInt64.init(littleEndian:))
+        return words[ControlLayout.magic] == ControlLayout.magicValue ? words : nil
+    }
+}

@@ -1,0 +1,78 @@
+import Glibc
+import Linux
+import Messages
+import TestKit
+import Testing
+
+@testable import ControlSegment
+
+/// A control segment of this process; its fault handler is exercised by real workers in
+/// `IntegrationTests`.
+@Suite(.serialized) struct ControlSegmentTests {
+    private let incarnation = Incarnation(Identifier128(high: 1, low: 2))
+
+    /// The words as the fault handler would leave them.
+    private func write(_ words: [UInt64], in folder: TestKit.TemporaryDirectory) {
+        let bytes = words.flatMap { word in
+            (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
+        }
+        folder.write(bytes, to: "\(incarnation.value.hex).0")
+    }
+
+    @Test func aHeartbeatGrowsAndALivingProcessHasNoCrash() throws {
+        let folder = TestKit.TemporaryDirectory()
+        let reader = ControlReader(directory: folder.path)
+        #expect(reader.heartbeat(of: incarnation) == nil)
+        var segment = try ControlSegment(in: folder.path, incarnation: incarnation)
+        #expect(reader.heartbeat(of: incarnation) == 0)
+        segment.beat()
+        segment.hold(JobID(7), attempt: 2)
+        segment.beat()
+        #expect(reader.heartbeat(of: incarnation) == 2)
+        #expect(reader.crashRecord(of: incarnation) == nil)
+    }
+
+    @Test func theFileGoesWithItsProcess() throws {
+        let folder = TestKit.TemporaryDirectory()
+        do { _ = try ControlSegment(in: folder.path, incarnation: incarnation) }
+        #expect(try FileDescriptor.openDirectory(folder.path).entries().isEmpty)
+    }
+
+    @Test func aCrashNamesItsJob() throws {
+        let folder = TestKit.TemporaryDirectory()
+        write([ControlLayout.magicValue, 5, 9, 9, 7, 2, 11], in: folder)
+        let record = ControlReader(directory: folder.path).crashRecord(of: incarnation)
+        #expect(record == CrashRecord(job: JobID(7), attempt: 2, signal: 11))
+    }
+
+    @Test func aCrashWithoutAJobIsARecordOfItsOwn() throws {
+        let folder = TestKit.TemporaryDirectory()
+        write([ControlLayout.magicValue, 5, 0, 9, 0, 9, 6], in: folder)
+        let record = ControlReader(directory: folder.path).crashRecord(of: incarnation)
+        #expect(record == CrashRecord(job: nil, attempt: 9, signal: 6))
+    }
+
+    @Test(
+        arguments: [
+            [], [ControlLayout.magicValue], [1, 2, 3, 4, 5, 6, 7],
+            [ControlLayout.magicValue, 0, 0, 0, 1, 1, 0],
+            [ControlLayout.magicValue, 0, 0, 0, 1, 1, 65],
+            [ControlLayout.magicValue, 0, 0, 0, 1, 1, .max],
+        ] as [[UInt64]])
+    func whatIsNoRecordReadsAsNothing(words: [UInt64]) throws {
+        let folder = TestKit.TemporaryDirectory()
+        write(words, in: folder)
+        let reader = ControlReader(directory: folder.path)
+        #expect(reader.crashRecord(of: incarnation) == nil)
+    }
+
+    @Test func aLinkIsNotFollowed() throws {
+        let folder = TestKit.TemporaryDirectory()
+        let target = TestKit.TemporaryDirectory()
+        write([ControlLayout.magicValue, 5, 0, 0, 7, 2, 11], in: target)
+        let name = "\(incarnation.value.hex).0"
+        #expect(symlink(target.file(name), folder.file(name)) == 0)
+        let reader = ControlReader(directory: folder.path)
+        #expect(reader.crashRecord(of: incarnation) == nil)
+    }
+}

@@ -1,0 +1,109 @@
+import ImageModel
+import Imagebus
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// What crashes workers is not tried again; what is killed from outside is (DESIGN §6).
+    @Suite struct CrashTests {
+        /// A picture whose decode takes so long that a signal finds it there.
+        private static let slow = Result { try Pictures.noise(width: 4_000, height: 3_000).png() }
+        private let origin = OriginServer()
+        private let url: String
+
+        init() throws {
+            origin.route("/a.png", .bytes(try Self.slow.get()))
+            url = origin.url("/a.png")
+        }
+
+        @Test func whatCrashesItsWorkerTwiceIsQuarantinedAndCanBeFreed() async throws {
+            try await withStack { stack in
+                let client = try stack.client()
+                let task = client.load(request(100))
+                try await crashTwice(stack)
+                #expect(await error(of: task) == .poisoned)
+
+                // At once: nothing is fetched or decoded for it.
+                let before = try await client.status()
+                #expect(await error(of: client.load(request(90))) == .poisoned)
+                let after = try await client.status()
+                #expect(before.counter("fetches") == after.counter("fetches"))
+                #expect(before.counter("decodes") == after.counter("decodes"))
+                #expect(after.counter("quarantined") == 1)
+                #expect(after.counter("crashes") == 2)
+
+                let listed = try stack.run(["blacklist", "list", "--json"])
+                #expect(listed.outputText.contains(url) && listed.outputText.contains("\"decode\""))
+                let got = try stack.get([url, "--resize", "80x80"])
+                #expect(got.exitStatus == 65)
+                let freed = try stack.run(["blacklist", "remove", url])
+                #expect(freed.outputText == "removed 1\n")
+                #expect(
+                    try stack.run(["blacklist", "list"]).outputText == "nothing is on the list\n")
+                let size = try await client.load(request(100)).response.info?.size
+                #expect(size == PixelSize(width: 100, height: 75))
+            }
+        }
+
+        @Test func whatIsKilledFromOutsideIsNeverQuarantined() async throws {
+            try await withStack { stack in
+                let client = try stack.client()
+                let task = client.load(request(100))
+                for _ in 0..<5 { _ = try await fell(stack) { try $0.kill() } }
+                let size = try await task.response.info?.size
+                #expect(size == PixelSize(width: 100, height: 75))
+                let report = try await stack.awaitIdle()
+                #expect(report.counter("quarantined") == 0)
+                #expect(report.counter("crashes") == 0)
+                #expect(
+                    try stack.run(["blacklist", "list"]).outputText == "nothing is on the list\n")
+            }
+        }
+
+        private func request(_ side: Int64) -> ImageRequest {
+            var request = ImageRequest(url, fit: Int(side))
+            request.options = .fromLoaderOnly
+            request.storeCacheTypes = .none
+            request.originalStoreCacheTypes = .none
+            return request
+        }
+
+        /// A signal that comes before the decoder has looked at its job is no evidence.
+        private func crashTwice(_ stack: StackHarness) async throws {
+            var crashes = 0
+            while crashes < 2 {
+                crashes = try await fell(stack) { try $0.crash() }.counter("crashes") ?? 0
+            }
+        }
+
+        /// Ends the decoder that has the job, and waits until that is known.
+        private func fell(
+            _ stack: StackHarness, _ end: (ObservedProcess) throws -> Void
+        ) async throws -> StatusReport {
+            let decoder = try await decoding(stack)
+            try end(decoder)
+            return try await stack.awaitStatus("the end of a decoder") {
+                !$0.processes(.decode).contains { Int32($0.pid) == decoder.processID }
+            }
+        }
+
+        /// The decoder that has the job.
+        private func decoding(_ stack: StackHarness) async throws -> ObservedProcess {
+            let report = try await stack.awaitStatus("a decoder with a job") {
+                $0.processes(.decode).contains { $0.state == "busy" }
+            }
+            return try stack.child(
+                try #require(report.processes(.decode).first { $0.state == "busy" }))
+        }
+
+        private func error(of task: LoadTask) async -> ErrorCode? {
+            do throws(ImageError) {
+                _ = try await task.response
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+    }
+}
