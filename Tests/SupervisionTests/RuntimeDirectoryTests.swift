@@ -44,8 +44,9 @@ import Testing
     @Test func aWorkersSupervisorMakesOnlyItsOwn() throws {
         let folder = try onTmpfs()
         _ = try RuntimeDirectory(root: folder.path, kinds: [.decode])
-        #expect(folder.entries == ["arena"])
+        #expect(folder.entries == ["arena", "control"])
         #expect(folder.entries(of: "arena") == ["decode"])
+        #expect(folder.entries(of: "control") == ["decode"])
         #expect(try !StackLock.isHeld(in: folder.path))
     }
 

@@ -159,6 +159,18 @@ import Testing
         #expect(script.does(.tick) == [.removeSegments(.decode, life(1))])
         #expect(script.state.nextDeadline == nil)
     }
+
+    @Test func aChildThatHangsIsKilledAndStartedAgainAtOnce() {
+        var script = Script(ready: [.coordinator, .decode])
+        var actions: [SupervisorAction] = []
+        for look in 0..<6 {
+            #expect(actions == [])
+            script.passes(milliseconds: 1_000)
+            actions = script.does(.looked([0: UInt64(look), 1: 9]))
+        }
+        #expect(actions == [.reportHang(slot: 1), .signal(slot: 1, .kill)])
+        #expect(script.does(.ended(slot: 1, killed)) == [.spawn(slot: 1, restarts: 1)])
+    }
 }
 
 let killed = ChildStatus.signalled(.kill, dumpedCore: false)

@@ -48,6 +48,8 @@ private struct Walk {
             }
         case 40..<60: if let slot { end(slot) }
         case 60: happen(.stopRequested)
+        case 61..<70:
+            happen(.looked(Dictionary(uniqueKeysWithValues: running.map { ($0, UInt64(1)) })))
         default: happen(.tick)
         }
     }
@@ -87,7 +89,7 @@ private struct Walk {
             ready += 1
             if ready > 1 { broken.append("ready twice") }
         case .finish: finished += 1
-        case .removeSegments, .reportBackoff, .reportRefusal, .reportDrain: break
+        case .removeSegments, .reportBackoff, .reportRefusal, .reportDrain, .reportHang: break
         }
     }
 }

@@ -33,7 +33,7 @@ public struct RuntimeDirectory: ~Copyable {
             : try Self.resolvedOrChosen(top, sharedMemory: sharedMemory)
         if kinds.contains(.coordinator) { try Self.makeSocketDirectories(in: top) }
         let place = try VerifiedDirectory.at(path: paths.segmentsRoot, .above)
-        segments = try Self.makeSegmentDirectories(kinds, in: place)
+        segments = try Self.makeSegmentDirectories(kinds, in: place, controlIn: top)
         self.lock = lock
         self.paths = paths
     }
@@ -101,12 +101,17 @@ extension RuntimeDirectory {
     }
 
     private static func makeSegmentDirectories(
-        _ kinds: Set<WorkerKind>, in place: borrowing VerifiedDirectory
+        _ kinds: Set<WorkerKind>, in place: borrowing VerifiedDirectory,
+        controlIn top: borrowing VerifiedDirectory
     ) throws(RuntimeDirectoryError) -> [WorkerKind: [SegmentDirectory]] {
         let arenas = try place.directory("arena", .above)
+        let control = try top.directory("control", .above)
         var made: [WorkerKind: [SegmentDirectory]] = [:]
         for kind in kinds {
-            made[kind] = [try SegmentDirectory(arenas.directory(kind.name))]
+            made[kind] = [
+                try SegmentDirectory(arenas.directory(kind.name)),
+                try SegmentDirectory(control.directory(kind.name)),
+            ]
         }
         if kinds.contains(.cache) {
             made[.cache]?.append(try SegmentDirectory(place.directory("results")))

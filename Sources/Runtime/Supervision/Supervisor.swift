@@ -1,5 +1,7 @@
+import ControlSegment
 public import Linux
 import Messages
+import SharedArena
 
 /// Keeps the children of one stack alive until it is told to stop: one loop over their pidfds,
 /// their ready pipes and the requests to stop; `SupervisorState` decides.
@@ -15,6 +17,7 @@ public final class Supervisor {
     private var children: [Int: SupervisedChild] = [:]
     private var end: SupervisorEnd?
     private var isStopping = false
+    private var ping: CoordinatorPing?
 
     /// A stack of these children, the coordinator first; nothing is started yet.
     public init(
@@ -42,6 +45,36 @@ public final class Supervisor {
                 try look(at: child, slot: slot, ready: ready)
             }
             handle(.tick)
+            lookForLife()
+        }
+    }
+
+    /// Workers show it in their control segments, the coordinator by its answers.
+    private func lookForLife() {
+        guard state.wantsLook(at: .now()) else { return }
+        var counters: [Int: UInt64] = [:]
+        for (slot, child) in children {
+            guard let incarnation = state.incarnation(of: slot) else { continue }
+            counters[slot] =
+                child.kind == .coordinator
+                ? coordinatorAnswers()
+                : ControlReader(directory: directory.paths.controlDirectory(child.kind))
+                    .heartbeat(of: incarnation)
+        }
+        handle(.looked(counters))
+    }
+
+    /// Nothing where libzmq gives no socket: then nobody is accused.
+    private func coordinatorAnswers() -> UInt64? {
+        do {
+            if ping == nil {
+                ping = try CoordinatorPing(adminEndpoint: directory.paths.adminEndpoint)
+            }
+            try ping?.turn()
+            return ping?.answers
+        } catch {
+            ping = nil
+            return nil
         }
     }
 
@@ -90,12 +123,16 @@ public final class Supervisor {
         case .removeSegments(let kind, let incarnation):
             let count = directory.removeSegments(of: incarnation, kind: kind)
             if count > 0 { observe(.removedSegments(kind, count)) }
+        case .reportHang(let slot):
+            guard let child = children[slot] else { return nil }
+            observe(.hangs(child.kind, child.process.processID))
         case .reportBackoff(let slot, let milliseconds):
             observe(.backingOff(specifications[slot].kind, milliseconds: milliseconds))
         case .reportRefusal(let slot, let code):
             observe(.refused(specifications[slot].kind, code: code))
         case .reportDrain:
             isStopping = true
+            ping = nil
             observe(.draining)
         case .finish(let end):
             directory.clear()

@@ -12,6 +12,8 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
     case ended(WorkerKind, ProcessID, ChildStatus, expected: Bool)
     /// A program cannot be started.
     case cannotStart(WorkerKind, program: String, Errno)
+    /// A child lives and does nothing any more; it is killed.
+    case hangs(WorkerKind, ProcessID)
     /// A child waits before its next start.
     case backingOff(WorkerKind, milliseconds: Int)
     /// A child says that it can never start with these settings.
@@ -29,7 +31,7 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
         case .started, .welcomed, .removedSegments: .debug
         case .ended(_, _, _, let expected): expected ? .debug : .warning
         case .cannotStart, .refused: .error
-        case .backingOff: .warning
+        case .backingOff, .hangs: .warning
         case .ready, .draining: .info
         }
     }
@@ -43,6 +45,7 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
         case .cannotStart(let kind, let program, let errno):
             "\(kind.name): \(program) cannot be started (\(errno)): "
                 + "IMAGEBUS_PROGRAMS names the directory of the programs"
+        case .hangs(let kind, let pid): "\(kind.name) \(pid) does not answer: killed"
         case .backingOff(let kind, let milliseconds):
             "\(kind.name) failed repeatedly, next start in \(milliseconds) ms"
         case .refused(let kind, let code):

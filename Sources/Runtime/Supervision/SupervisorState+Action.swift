@@ -13,6 +13,8 @@ public enum SupervisorEvent: Hashable, Sendable {
     case ended(slot: Int, ChildStatus)
     /// SIGTERM or SIGINT: the first drains, the second ends all now.
     case stopRequested
+    /// The counters of children that are welcomed, by slot; one that stands still is a hang.
+    case looked([Int: UInt64])
     /// Time passed.
     case tick
 }
@@ -27,6 +29,8 @@ public enum SupervisorAction: Hashable, Sendable {
     case announceReady
     /// Unlink the segments of a dead child.
     case removeSegments(WorkerKind, Incarnation)
+    /// Say that a slot's child does not turn its loop any more; it is killed.
+    case reportHang(slot: Int)
     /// Say that a slot waits before its next start.
     case reportBackoff(slot: Int, milliseconds: Int)
     /// Say that a child can never start with these settings.

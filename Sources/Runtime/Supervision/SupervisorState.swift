@@ -1,3 +1,4 @@
+import Linux
 public import Messages
 
 /// What the supervisor does next: events in, actions out, no I/O, no clock.
@@ -27,6 +28,7 @@ public struct SupervisorState: Sendable {
     var slots: [SupervisorSlot]
     var orphans: [OrphanedLife] = []
     var wasReady = false
+    var pulses = PulseWatch()
 
     /// One slot for each kind named, in that order; put the coordinator first.
     public init(kinds: [WorkerKind]) {
@@ -36,6 +38,7 @@ public struct SupervisorState: Sendable {
     /// When `tick` is due at the latest; nil: nothing waits for the clock.
     public var nextDeadline: Instant? {
         var deadlines = slots.compactMap(\.waitsUntil) + orphans.map(\.removedAt)
+        if phase == .running { deadlines += pulses.nextLook.map { [$0] } ?? [] }
         if case .draining(let until, let workersUntil) = phase {
             deadlines += [until] + (workersUntil.map { [$0] } ?? [])
         }
@@ -53,9 +56,31 @@ public struct SupervisorState: Sendable {
             welcomed(slot, incarnation, into: &actions)
         case .ended(let slot, let status): ended(slot, status, at: now, into: &actions)
         case .stopRequested: stopRequested(at: now, into: &actions)
+        case .looked(let counters): looked(counters, at: now, into: &actions)
         case .tick: tick(at: now, into: &actions)
         }
         finishIfDone(into: &actions)
+    }
+
+    /// Whether the counters of the children are wanted now.
+    func wantsLook(at now: Instant) -> Bool { phase == .running && pulses.isDue(at: now) }
+
+    /// The life of a welcomed child, whose counter counts.
+    func incarnation(of slot: Int) -> Incarnation? {
+        if case .running(let incarnation) = slots[slot].life { incarnation } else { nil }
+    }
+
+    private mutating func looked(
+        _ counters: [Int: UInt64], at now: Instant, into actions: inout [SupervisorAction]
+    ) {
+        var living: [Int: (incarnation: Incarnation, value: UInt64)] = [:]
+        for (slot, value) in counters {
+            if let incarnation = incarnation(of: slot) { living[slot] = (incarnation, value) }
+        }
+        for slot in pulses.looked(living, at: now) where phase == .running {
+            pulses.forget(slot)
+            actions += [.reportHang(slot: slot), .signal(slot: slot, .kill)]
+        }
     }
 
     private mutating func tick(at now: Instant, into actions: inout [SupervisorAction]) {

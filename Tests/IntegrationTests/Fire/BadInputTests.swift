@@ -84,7 +84,8 @@ extension RealProcesses {
             ]
         }
 
-        /// What follows its fourth frame is broken; this version shows first frames, and that one is whole.
+        /// What follows its fourth frame is broken; this version shows first frames, and that one
+        /// is whole.
         private static func wholeFirstFrame(_ origin: OriginServer) -> [String] {
             guard let bytes = Fixtures.bytes("broken/invalid_multiframe.gif") else { return [] }
             origin.route("/multiframe.gif", .bytes(bytes, contentType: "image/gif"))

@@ -1,0 +1,65 @@
+import BusConnection
+import Linux
+import Messages
+import Wire
+import ZeroMQ
+
+/// Asks the coordinator for its status on `admin/`, again and again, and counts the answers: a
+/// process that lives and answers nobody has to be replaced (DESIGN §6). One thread; never blocks.
+final class CoordinatorPing {
+    private let context: Context
+    private var connection: BusConnection
+    private var encoder = MessageEncoder()
+    private var decoder = MessageDecoder()
+    private var isWelcome = false
+    private let incarnation = Incarnation(
+        Identifier128(high: Random.uint64(), low: Random.uint64()))
+    /// Answers so far.
+    private(set) var answers: UInt64 = 0
+
+    /// Connects in the background.
+    init(adminEndpoint: String) throws {
+        let context = try Context()
+        connection = try BusConnection(
+            to: try Endpoint(parsing: adminEndpoint), in: context,
+            frameBytesMax: MessageLimits.frontFrameBytesMax)
+        self.context = context
+    }
+
+    /// Takes what was answered since the last call, and asks again.
+    func turn() throws(ZMQError) {
+        while let event = try connection.nextLinkEvent() {
+            isWelcome = false
+            if event == .up { try say(.hello(hello)) }
+        }
+        while try connection.receive() {
+            switch try? Self.decode(connection, &decoder) {
+            case .welcome: isWelcome = true
+            case .helloRequired: try say(.hello(hello))
+            case .status: answers += 1
+            default: continue
+            }
+        }
+        if isWelcome { try say(.status) }
+    }
+
+    private var hello: ClientHello {
+        ClientHello(
+            incarnation: incarnation, pid: UInt32(CurrentProcess.processID),
+            version: ProductVersion.text)
+    }
+
+    /// What finds no room is asked again in the next turn.
+    private func say(_ message: ClientMessage) throws(ZMQError) {
+        guard let encoded = try? encoder.encode(message) else { return }
+        _ = try connection.socket.send(encoded, from: encoder)
+    }
+
+    private static func decode(
+        _ connection: borrowing BusConnection, _ decoder: inout MessageDecoder
+    ) throws(WireError) -> ServerMessage {
+        guard connection.frameCount == 2 else { throw .notOurs }
+        let header = try FrameHeader(decoding: connection.frame(0))
+        return try decoder.serverMessage(header.kind, connection.frame(1))
+    }
+}

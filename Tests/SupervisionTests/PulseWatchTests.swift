@@ -1,0 +1,63 @@
+import Messages
+import Testing
+
+@testable import Supervision
+
+@Suite struct PulseWatchTests {
+    private let life = Incarnation(Identifier128(high: 1, low: 1))
+    private let next = Incarnation(Identifier128(high: 1, low: 2))
+
+    private func at(_ milliseconds: Int) -> Instant {
+        Instant(nanoseconds: 0).adding(milliseconds: milliseconds)
+    }
+
+    /// Looks once a second; returns the number of the look that found slot 0 hanging.
+    private func look(
+        _ watch: inout PulseWatch, _ counters: [UInt64], from start: Int = 0
+    ) -> Int? {
+        for (index, counter) in counters.enumerated() {
+            let now = at(start + 1_000 * (index + 1))
+            if watch.looked([0: (life, counter)], at: now) == [0] { return index }
+        }
+        return nil
+    }
+
+    @Test func fiveLooksWithoutASignOfLifeAreAHang() {
+        var watch = PulseWatch()
+        #expect(look(&watch, [3, 4, 4, 4, 4, 4, 4]) == 6)
+    }
+
+    @Test func oneTurnOfTheLoopIsEnough() {
+        var watch = PulseWatch()
+        #expect(look(&watch, [3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 5]) == nil)
+    }
+
+    @Test func lateLooksSayNothing() {
+        var watch = PulseWatch()
+        for second in 1...20 {
+            #expect(watch.looked([0: (life, 7)], at: at(second * 3_000)) == [])
+        }
+    }
+
+    @Test func aNewLifeIsLookedAtAnew() {
+        var watch = PulseWatch()
+        _ = look(&watch, [7, 7, 7, 7, 7])
+        #expect(watch.looked([0: (next, 7)], at: at(6_000)) == [])
+        #expect(watch.looked([0: (next, 7)], at: at(7_000)) == [])
+    }
+
+    @Test func whoHasNoCounterIsNotWatched() {
+        var watch = PulseWatch()
+        _ = look(&watch, [7, 7, 7, 7, 7])
+        #expect(watch.looked([:], at: at(6_000)) == [])
+        #expect(watch.looked([0: (life, 7)], at: at(7_000)) == [])
+    }
+
+    @Test func looksComeOnceASecond() {
+        var watch = PulseWatch()
+        #expect(watch.isDue(at: at(0)))
+        _ = watch.looked([:], at: at(0))
+        #expect(!watch.isDue(at: at(999)) && watch.isDue(at: at(1_000)))
+        #expect(watch.nextLook == at(1_000))
+    }
+}
