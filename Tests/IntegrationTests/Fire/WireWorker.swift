@@ -24,10 +24,12 @@ final class WireWorker {
         }
     }
 
-    /// Says something.
-    func send(_ message: WorkerMessage) throws {
+    /// Says something; `altered` may change the bytes of the body.
+    func send(
+        _ message: WorkerMessage, altered: ([UInt8]) -> [UInt8] = { $0 }
+    ) throws {
         let encoded = try encoder.encode(message)
-        try peer.send([encoded.header.bytes, encoder.packed()])
+        try peer.send([encoded.header.bytes, altered(encoder.packed())])
     }
 
     /// What comes next; nil where nothing comes within the time.
