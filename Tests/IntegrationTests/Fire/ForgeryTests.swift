@@ -53,6 +53,33 @@ extension RealProcesses {
             }
         }
 
+        @Test(
+            .disabled(
+                """
+                A reader that finds no bytes behind a reference fails the request with stale or
+                internalError; the producer should be ended and the work done by another.
+                """), arguments: kinds, [Forgery.fileMissing, .fileTruncated])
+        func aSegmentThatIsNotThereIsNotBelieved(
+            _ kind: WorkerKind, _ forgery: Forgery
+        ) async throws {
+            try await withGallery { stack, client, gallery in
+                let worker = try WireWorker(kind, stack, credit: 1_000)
+                let folder = try FileDescriptor.openDirectory(
+                    "\(stack.runtimeDirectory)/arena/\(kind.name)")
+                let name = "\(worker.incarnation.value.hex).\(Forgery.segment)"
+                if forgery == .fileTruncated {
+                    try folder.open(name, [.readWrite, .create]).reserve(byteCount: 8_192)
+                }
+                defer { try? folder.unlink(name) }
+                try worker.announce()
+                let tasks = begin(1, "\(forgery)", client, gallery)
+                try worker.answer(1, with: forgery)
+                #expect(try worker.isRefused(within: .seconds(5)), "\(kind.name): \(forgery)")
+                try await expectRight(tasks, gallery, "\(kind.name): \(forgery)")
+                try await stack.awaitIdle()
+            }
+        }
+
         private typealias Load = (task: LoadTask, choice: Gallery.Choice)
 
         private func withGallery(
