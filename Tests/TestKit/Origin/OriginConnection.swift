@@ -76,6 +76,7 @@ struct OriginConnection: ~Copyable {
         if event == .proceeded { event = write(response.head) }
         if event == .proceeded { event = pause(for: response.bodyGate) }
         if event == .proceeded, !toHead, response.hasBody { event = sendBody(of: response) }
+        if event == .proceeded { event = pause(for: response.endGate) }
         return event
     }
 

@@ -14,6 +14,8 @@ public struct OriginResponse: Sendable {
     public var headGate: Gate?
     /// Between head and body, the server waits for this gate.
     public var bodyGate: Gate?
+    /// After the body, the server waits for this gate.
+    public var endGate: Gate?
     /// The server closes the connection after this many bytes of the body.
     public var closesAfter: Int?
     /// These bytes go out instead of a head, for answers that are no HTTP.

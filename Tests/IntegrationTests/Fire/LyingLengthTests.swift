@@ -1,0 +1,78 @@
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Space follows what arrives, never what an origin announces.
+    @Suite struct LyingLengthTests {
+        private static let announced = 60 << 20
+        private static let sent = 1 << 10
+        /// What a body may take before it has grown.
+        private static let blockBytes = 64 << 10
+        /// Transfers that a download process makes at a time.
+        private static let atOnce = 256
+        /// Segments are made whole.
+        private static let segmentBytes = 16 << 20
+
+        @Test func twoThousandTransfersThatAnnounceMuchTakeLittle() async throws {
+            let count = Effort.count("LIES", short: 2_000, long: 10_000)
+            let (origin, gate) = (OriginServer(), Gate())
+            let bytes = OriginBody.generatedBytes(count: Self.sent)
+            origin.route(
+                "/lie.jpg",
+                .lying(length: Self.announced, bytes).changed { $0.endGate = gate })
+            try await withStack { stack in
+                let report = try await stack.awaitIdle()
+                let download = try stack.child(#require(report.processes(.download).first))
+                let before = try ProcessFigures(of: download.processID)
+                let client = try stack.client()
+                let tasks = (0..<count).map { number in
+                    var request = ImageRequest(origin.url("/lie.jpg?\(number)"), fit: 100)
+                    request.timeoutMilliseconds = 120_000
+                    return client.load(request)
+                }
+                #expect(await origin.waitForRequest("/lie.jpg", count: Self.atOnce))
+                try await expectLittle(before, download, stack, "\(Self.atOnce) in flight")
+                #expect(origin.requestCount("/lie.jpg") == Self.atOnce)
+                gate.open()
+                var codes: [ErrorCode?: Int] = [:]
+                for task in tasks { codes[await task.errorCode, default: 0] += 1 }
+                #expect(codes == [.shortBody: count])
+                #expect(origin.requestCount("/lie.jpg") == count)
+                try await stack.awaitIdle()
+                try await expectLittle(before, download, stack, "after \(count)")
+                let after = try await ProcessFigures.settled(download.processID)
+                #expect(after.descriptors <= before.descriptors + 2, "\(before), then \(after)")
+            }
+        }
+
+        private func expectLittle(
+            _ before: ProcessFigures, _ download: ObservedProcess, _ stack: StackHarness,
+            _ when: String
+        ) async throws {
+            let now = try ProcessFigures(of: download.processID)
+            let arena = try stack.arenaBytes(.download)
+            print(
+                "lying lengths, \(when): \(now); arena/download \(arena >> 10) KB; at first \(before)"
+            )
+            #expect(arena <= Self.atOnce * Self.blockBytes + 2 * Self.segmentBytes, "\(when)")
+            #expect(now.sharedBytes <= arena, "\(when)")
+            // A transfer has buffers of libcurl's beside its block, of 16 KB and more.
+            let buffers = Self.atOnce * Self.blockBytes
+            #expect(now.bytes <= before.bytesLimit + buffers, "\(when): \(before), then \(now)")
+        }
+    }
+}
+
+extension StackHarness {
+    /// Bytes of all segments of a kind's processes.
+    func arenaBytes(_ kind: WorkerKind) throws -> Int {
+        let folder = try FileDescriptor.openDirectory("\(runtimeDirectory)/arena/\(kind.name)")
+        return try folder.entries().filter { !$0.hasPrefix(".") }.reduce(0) { sum, name in
+            try sum + folder.status(of: name).size
+        }
+    }
+}
