@@ -99,6 +99,13 @@ final class ArenaBench {
         #expect(second.segment == first.segment && second.id != first.id)
     }
 
+    @Test func whatIsKeptWarmIsLittleOnASmallFileSystem() {
+        let small = ArenaLimits(totalBytesMax: 1 << 30, fileSystemBytes: 8 << 20)
+        #expect(small.spareBytesMax == 256 << 10)
+        let large = ArenaLimits(totalBytesMax: 1 << 30, fileSystemBytes: 24 << 30)
+        #expect(large.spareBytesMax == 128 << 20)
+    }
+
     @Test func growingKeepsTheBytes() throws {
         let bench = try ArenaBench()
         let small = try bench.arena.reserve(1000)

@@ -6,7 +6,8 @@ public struct ArenaLimits: Hashable, Sendable {
     public var sharedSegmentBytes: Int
     /// Payloads of this size and more get a segment of their own (DESIGN §4).
     public var ownSegmentBytes: Int
-    /// Unused segments of their own that are kept warm.
+    /// Unused segments of their own that are kept warm: what one process keeps for later, no other
+    /// has, so it is little on a small tmpfs.
     public var spareBytesMax: Int
 
     /// 16 MiB segments, or 1/32 of the tmpfs where that is less; own segments from 1 MiB on.
@@ -16,7 +17,7 @@ public struct ArenaLimits: Hashable, Sendable {
         let shared = min(16 << 20, share, self.totalBytesMax)
         sharedSegmentBytes = max(Self.page, shared / Self.page * Self.page)
         ownSegmentBytes = min(Self.largePayload, sharedSegmentBytes / 2)
-        spareBytesMax = min(128 << 20, self.totalBytesMax / 4)
+        spareBytesMax = min(128 << 20, self.totalBytesMax / 4, share)
     }
 
     /// From this payload size on a client may keep a mapping (DESIGN §4).

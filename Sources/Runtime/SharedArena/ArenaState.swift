@@ -166,16 +166,23 @@ struct ArenaState: ~Copyable {
         }
         guard segmentBytes + byteCount <= limits.totalBytesMax else { return nil }
         let number = nextSegment
-        let segmentName = SegmentName(incarnation: incarnation, number: number)
-        guard
-            let segment = try? Segment(
-                in: directory, name: segmentName, byteCount: byteCount, mode: mode)
-        else { return nil }
+        guard let segment = make(number, byteCount) else { return nil }
         nextSegment += 1
         segments[number] = segment
         segmentBytes += byteCount
         changes.opened.append(announcement(segment))
         return number
+    }
+
+    /// A full tmpfs takes what is only kept warm.
+    private mutating func make(_ number: UInt32, _ byteCount: Int) -> Segment? {
+        let segmentName = SegmentName(incarnation: incarnation, number: number)
+        while true {
+            let made = try? Segment(
+                in: directory, name: segmentName, byteCount: byteCount, mode: mode)
+            guard made == nil, let oldest = spare.first else { return made }
+            unlink(oldest)
+        }
     }
 
     private mutating func unlink(_ number: UInt32) {
