@@ -66,13 +66,3 @@ extension RealProcesses {
         }
     }
 }
-
-extension StackHarness {
-    /// Bytes of all segments of a kind's processes.
-    func arenaBytes(_ kind: WorkerKind) throws -> Int {
-        let folder = try FileDescriptor.openDirectory("\(runtimeDirectory)/arena/\(kind.name)")
-        return try folder.entries().filter { !$0.hasPrefix(".") }.reduce(0) { sum, name in
-            try sum + folder.status(of: name).size
-        }
-    }
-}

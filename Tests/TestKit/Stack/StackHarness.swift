@@ -9,13 +9,17 @@ public final class StackHarness {
     private let logs = TestKit.TemporaryDirectory()
     private let arguments: [String]
     private let environment: [String: String]
+    private let mount: PrivateMount?
     private var serve: ChildProcess?
     private var output: ProgramOutput?
 
     /// Where `serve` writes its log.
     public var logFile: String { logs.file("serve.log") }
-    /// The runtime directory, on tmpfs.
-    public var runtimeDirectory: String { runtime.path }
+    /// The runtime directory, on tmpfs, as this process sees it: the mounts of another namespace
+    /// are seen through a process that lives there.
+    public var runtimeDirectory: String {
+        mount == nil ? runtime.path : "/proc/\(processID)/root\(runtime.path)"
+    }
     /// The cache directory.
     public var cacheDirectory: String { cache.path }
 
@@ -23,11 +27,15 @@ public final class StackHarness {
     public static let timeout = Duration.seconds(30)
 
     /// A stack that is not started; `arguments` follow `serve` and the two folders, `environment`
-    /// is added to this process' without our own variables.
-    public init(_ arguments: [String], environment: [String: String] = [:]) throws {
+    /// is added to this process' without our own variables. With `mount`, the runtime directory is
+    /// a tmpfs of its own.
+    public init(
+        _ arguments: [String], environment: [String: String] = [:], mount: PrivateMount? = nil
+    ) throws {
         runtime = try Linux.TemporaryDirectory(in: "/dev/shm", prefix: "ib-")
         self.arguments = arguments
         self.environment = environment
+        self.mount = mount
     }
 
     /// Starts `serve` and waits until it says that it is ready.
@@ -35,10 +43,12 @@ public final class StackHarness {
         precondition(serve == nil, "a harness runs one stack at a time")
         let pipe = try FileDescriptor.pipe()
         let log = try FileDescriptor.open(logFile, [.writeOnly, .create, .append])
+        let words =
+            [Programs.commandLine, "serve", "--runtime-dir", runtime.path]
+            + ["--cache-dir", cacheDirectory] + arguments
+        let line = mount?.line(words, at: runtime.path) ?? words
         var command = ChildCommand(
-            Programs.commandLine,
-            ["serve", "--runtime-dir", runtimeDirectory, "--cache-dir", cacheDirectory]
-                + arguments,
+            line[0], Array(line.dropFirst()),
             environment: Programs.cleanEnvironment.merging(environment) { $1 })
         command.descriptors[1] = .descriptor(pipe.writeEnd.number)
         command.descriptors[2] = .descriptor(log.number)

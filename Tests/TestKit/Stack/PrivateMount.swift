@@ -1,0 +1,38 @@
+import Linux
+
+/// A small tmpfs in a mount namespace of its own, which goes with the processes in it.
+public struct PrivateMount: Sendable {
+    private let unshare: [String]
+    private let bytes: Int
+
+    /// A tmpfs of so many bytes; nil where this user may not mount one, not even as the root of a
+    /// user namespace.
+    public init?(bytes: Int) throws {
+        for options in [["--mount"], ["--mount", "--map-root-user"]] {
+            let mount = PrivateMount(unshare: ["/usr/bin/unshare"] + options, bytes: bytes)
+            if try mount.isAllowed() {
+                self = mount
+                return
+            }
+        }
+        return nil
+    }
+
+    private init(unshare: [String], bytes: Int) {
+        (self.unshare, self.bytes) = (unshare, bytes)
+    }
+
+    private func isAllowed() throws -> Bool {
+        let folder = TemporaryDirectory()
+        let words = line(["/bin/true"], at: folder.path)
+        guard let trial = try? ChildProcess(ChildCommand(words[0], Array(words.dropFirst())))
+        else { return false }
+        return try trial.wait() == .exited(0)
+    }
+
+    /// Mounts at `path`, then becomes the command.
+    func line(_ words: [String], at path: String) -> [String] {
+        let script = "mount -t tmpfs -o size=\(bytes),mode=700 tmpfs \"$0\" && exec \"$@\""
+        return unshare + ["/bin/sh", "-c", script, path] + words
+    }
+}
