@@ -96,6 +96,12 @@ final class TestSource: PayloadSource {
         }
     }
 
+    func check(_ reference: BlockReference) throws(ImageError) {
+        guard payloads.withLock({ $0[reference.block] }) != nil else {
+            throw ImageError(.stale, "segment 1 is gone")
+        }
+    }
+
     func copy(
         _ reference: BlockReference, into target: UnsafeMutableRawBufferPointer
     ) throws(ImageError) {

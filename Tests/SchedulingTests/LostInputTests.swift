@@ -24,28 +24,68 @@ struct LostInputTests {
         #expect(stack.isAtRest)
     }
 
-    @Test func aDecoderIsNotBelievedAndTheBytesAreFetchedAgain() {
+    /// A decoder that says that its bytes are not there, and the cache that was asked to look.
+    private func disputedDecode() -> (Stack, Token) {
         var stack = Stack()
         stack.hireAll()
         let token = stack.load(image, by: stack.connect())
         stack.finish(.fetch)
         stack.fail(.decode, .stale)
+        return (stack, token)
+    }
+
+    @Test func ofADecoderTheCacheIsAskedWhetherItIsTrue() {
+        let (stack, token) = disputedDecode()
         #expect(stack.expelled.isEmpty)
-        #expect(stack.counters.fetches == 2)
+        #expect(stack.held(.store).count == 1)
+        #expect(stack.held(.decode).isEmpty)
+        #expect(stack.reply(token) == nil)
+    }
+
+    @Test func whereItIsTrueTheProducerLosesItsSession() {
+        var (stack, token) = disputedDecode()
+        let producer = stack.worker(.download)
+        stack.fail(.store, .stale)
+        #expect(stack.expelled.map(\.0) == [producer])
+        stack.hire(.download)
         stack.finishAll()
+        #expect(stack.counters.fetches == 2)
         #expect(stack.image(token) != nil)
         #expect(stack.isAtRest)
     }
 
-    @Test func aTransformerThatAlwaysSaysSoEndsTheRequest() {
-        var stack = Stack()
-        stack.hireAll()
-        let token = stack.load(image, by: stack.connect())
-        for _ in 0..<10 {
-            stack.run(.fetch, .decode)
-            stack.fail(.transform, .stale)
+    @Test func whereItIsNotTheReaderLosesItsSession() {
+        var (stack, token) = disputedDecode()
+        let reader = stack.worker(.decode)
+        stack.finish(.store)
+        #expect(stack.expelled.map(\.0) == [reader])
+        stack.hire(.decode)
+        stack.finishAll()
+        #expect(stack.counters.fetches == 1)
+        #expect(stack.image(token) != nil)
+        #expect(stack.isAtRest)
+    }
+
+    @Test func whoeverDiesMeanwhileIsNotAccused() {
+        for kind in [WorkerKind.download, .decode, .cache] {
+            var (stack, token) = disputedDecode()
+            stack.kill(stack.worker(kind))
+            stack.hire(kind)
+            stack.finishAll()
+            let isJudged = kind == .cache
+            #expect(stack.expelled.count == (isJudged ? 1 : 0), "the next cache judges")
+            if isJudged { stack.hire(.decode) }
+            stack.finishAll()
+            #expect(stack.image(token) != nil, "\(kind)")
+            #expect(stack.isAtRest, "\(kind)")
         }
-        #expect(stack.error(token) == .workerLost)
+    }
+
+    @Test func aDisputeEndsWithItsRequest() {
+        var (stack, token) = disputedDecode()
+        stack.send(.cancelAny(token))
+        #expect(stack.error(token) == .cancelled)
+        stack.finishAll()
         #expect(stack.isAtRest)
     }
 }

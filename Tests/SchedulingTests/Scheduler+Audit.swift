@@ -139,6 +139,7 @@ extension Scheduler {
         case .decode(let node): decodes.contains(node) && decodes[node].job == job.id
         case .transform(let node): results.contains(node) && results[node].job == job.id
         case .delivery(let node): results.contains(node) && results[node].job == job.id
+        case .probe: true
         }
     }
 

@@ -327,9 +327,13 @@ struct Walk {
                 $0.kind == kind && $0.isDraining
             }
             for worker in draining { stack.kill(worker.id) }
-            if !stack.workers.values.contains(where: { $0.kind == kind }) { stack.hire(kind) }
         }
         for _ in 0..<5_000 {
+            // Who said before that bytes are missing may still be found out.
+            for kind in WorkerKind.workers
+            where !stack.workers.values.contains(where: { $0.kind == kind }) {
+                stack.hire(kind)
+            }
             if stack.scheduler.isIdle { break }
             if stack.allHeld.isEmpty {
                 guard let moment = stack.scheduler.nextDeadline else {

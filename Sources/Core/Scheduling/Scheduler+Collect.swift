@@ -24,7 +24,7 @@ extension Scheduler {
             return discard(result, from: worker)
         }
         if case .failed(let error) = result {
-            return failed(job, purpose, error)
+            return failed(job, purpose, error, at: worker)
         }
         if let suspect = job.suspect { quarantine.acquit(suspect.0) }
         // The block is taken before the job lets go of what it read.
@@ -53,6 +53,7 @@ extension Scheduler {
         case (.transform(let node), .transformed(let image)):
             results[node].timings.add(.transform, waited: job.waited, worked: worked)
             if let block { transformed(node, image, block) }
+        case (.probe(let id, let accuser), .stored): acquitProducer(of: id, accuser)
         case (.delivery(let node), .stored(let report)):
             results[node].timings.add(.store, waited: job.waited, worked: worked)
             delivered(node, report, by: worker)
@@ -79,7 +80,7 @@ extension Scheduler {
     /// some; one that its worker gave up unasked is done by another; and what the cache cannot say
     /// or does not have is looked for elsewhere.
     private mutating func failed(
-        _ job: ActiveJob, _ purpose: ActiveJob.Purpose, _ error: ImageError
+        _ job: ActiveJob, _ purpose: ActiveJob.Purpose, _ error: ImageError, at worker: WorkerID
     ) {
         switch error.code {
         case .arenaFull:
@@ -91,7 +92,7 @@ extension Scheduler {
                 job, purpose,
                 ImageError(.deadlineExceeded, "the \(job.stage.name) stage took too long"))
         case .cancelled: return lost(job.id)
-        case .stale where job.input != nil: return inputLost(job, purpose)
+        case .stale where job.input != nil: return inputLost(job, purpose, at: worker)
         default: break
         }
         ended(job, purpose, error)
@@ -125,6 +126,7 @@ extension Scheduler {
             }
             dissolve(node, .fail(error))
         case .transform(let node), .delivery(let node): dissolve(node, .fail(error))
+        case .probe(let id, _): lost(id)
         }
     }
 

@@ -41,7 +41,7 @@ extension Scheduler {
         case .queued:
             queues[Int(job.kind.rawValue)].leave()
             forget(job)
-        case .parked:
+        case .parked, .disputed:
             forget(job)
         case .held(let worker):
             jobs[id]?.purpose = nil
@@ -75,7 +75,7 @@ extension Scheduler {
         case .queued where job.urgency.priority != urgency.priority:
             jobs[id]?.ticket = queues[Int(job.kind.rawValue)].move(
                 id, job.ticket, to: urgency.priority)
-        case .queued, .parked: break
+        case .queued, .parked, .disputed: break
         case .held(let worker): tellIfMoved(id, worker)
         }
     }

@@ -3,35 +3,72 @@ import Messages
 
 // A job could not read what it was given (DESIGN §4, §6: a producer forges or truncates).
 extension Scheduler {
-    /// The bytes behind the job's reference are gone, or fewer than was said. The cache is
-    /// believed: the producer loses its session, and all that it made is made again. Any other
-    /// reader might say so to harm the producer: there the work is repeated, and counted.
-    mutating func inputLost(_ job: ActiveJob, _ purpose: ActiveJob.Purpose) {
-        forget(job)
-        if job.kind == .cache, let producer = job.input?.worker, producer != cache,
-            roster.contains(producer)
-        {
-            return expel(producer, Self.bytesMissing)
+    /// The bytes behind the job's reference are gone, or fewer than was said.
+    ///
+    /// The cache is believed: the producer loses its session, and all that it made is made again.
+    /// Any other reader might say so to harm the producer: then the cache looks, and who did not
+    /// tell the truth loses its session. What lies in the cache's own arena is there.
+    mutating func inputLost(
+        _ job: ActiveJob, _ purpose: ActiveJob.Purpose, at worker: WorkerID
+    ) {
+        guard let producer = job.input?.worker, producer != cache, roster.contains(producer) else {
+            return lost(job.id)
         }
-        switch purpose {
-        case .decode(let node): again(from: node)
-        case .transform(let node), .delivery(let node):
-            if let decode = results[node].decode {
-                dissolve(decode, .again)
-            } else {
-                dissolve(node, .again)
-            }
-        case .original(let node): originalStored(node, job.id, tiers: .none)
-        case .lookup, .source: preconditionFailure("queries and fetches read no block")
+        guard job.kind == .cache else { return dispute(job, accuser: worker) }
+        forget(job)
+        expel(producer, Self.bytesMissing)
+        // Where the block was not the producer's last one, nothing hung on it any more.
+        if case .probe(let id, _) = purpose { lost(id) }
+    }
+
+    /// The job waits until the cache has looked.
+    private mutating func dispute(_ job: ActiveJob, accuser: WorkerID) {
+        guard let source = job.work.input, let input = job.input else { return lost(job.id) }
+        jobs[job.id]?.place = .disputed
+        jobs[job.id]?.waitingSince = now
+        jobs[job.id]?.alarm = nil
+        let look = StoreWork(
+            key: nil, source: source, tiers: .none, delivers: false, waitsForDisk: false,
+            metadata: Self.nothing)
+        _ = submit(
+            .store(look), for: .probe(of: job.id, accuser: accuser), reading: input,
+            .unbounded(.high))
+    }
+
+    /// The bytes are there: the reader lied, and its job is another one's. Where nobody disputes
+    /// any more, since the request or the producer is gone, nobody lied.
+    mutating func acquitProducer(of id: JobID, _ accuser: WorkerID) {
+        guard jobs[id]?.place == .disputed else { return }
+        expel(accuser, Self.bytesThere)
+        lost(id)
+    }
+
+    /// A producer is gone: whether its bytes were there is no question any more.
+    mutating func endDisputes(about producer: WorkerID) {
+        for id in jobs.keys.sorted(by: { $0.value < $1.value }) {
+            guard let job = jobs[id], case .probe = job.purpose, job.input?.worker == producer
+            else { continue }
+            abandon(id)
         }
     }
 
-    /// A decode that could not read its source: all who need these bytes begin again.
-    private mutating func again(from node: DecodeNode.ID) {
-        guard let source = decodes[node].source else { return dissolve(node, .again) }
-        dissolve(source, .again)
-    }
+    private static let nothing = StoredMetadata(
+        info: ImageInfo(format: .undefined, size: PixelSize(width: 1, height: 1)))
 
     private static let bytesMissing = ImageError(
         .protocolViolation, "the bytes that a worker handed over are not where it said")
+    private static let bytesThere = ImageError(
+        .protocolViolation, "a worker says that bytes are missing which are there")
+}
+
+extension JobWork {
+    /// The block that a job reads.
+    fileprivate var input: BlockReference? {
+        switch self {
+        case .fetch, .query: nil
+        case .store(let work): work.source
+        case .decode(let work): work.source
+        case .transform(let work): work.source
+        }
+    }
 }

@@ -47,6 +47,7 @@ extension Scheduler {
         for node in sources.ids where sources[node].body?.block.worker == worker {
             lose(node)
         }
+        endDisputes(about: worker)
         // Each goes before the one that was put in front last.
         let held = jobs.values.filter { $0.worker == worker }.map(\.id)
         for id in held.sorted(by: >) {

@@ -14,6 +14,11 @@ public struct BlockCopier: Sendable {
         self.owner = owner
     }
 
+    /// Looks whether the bytes are there. Throws `stale` where they are not.
+    public func check(_ reference: BlockReference) throws(ImageError) {
+        _ = try SegmentOpening.open(reference, in: directories, owner: owner)
+    }
+
     /// Copies the payload to the start of `target`, which must be large enough.
     ///
     /// Throws `stale` where the segment is gone, or shorter than the reference says.

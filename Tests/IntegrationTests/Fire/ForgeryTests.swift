@@ -53,12 +53,8 @@ extension RealProcesses {
             }
         }
 
-        @Test(
-            .disabled(
-                """
-                A reader that finds no bytes behind a reference fails the request with stale or
-                internalError; the producer should be ended and the work done by another.
-                """), arguments: kinds, [Forgery.fileMissing, .fileTruncated])
+        /// Only who reads them can see that; where a decoder says so, the cache looks.
+        @Test(arguments: kinds, [Forgery.fileMissing, .fileTruncated])
         func aSegmentThatIsNotThereIsNotBelieved(
             _ kind: WorkerKind, _ forgery: Forgery
         ) async throws {

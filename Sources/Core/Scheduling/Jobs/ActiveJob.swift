@@ -10,6 +10,8 @@ struct ActiveJob: Sendable {
         case queued
         /// Found no space; waits for a release (DESIGN §4).
         case parked
+        /// Its worker says that the bytes are not there; the cache is asked whether that is so.
+        case disputed
         /// At a worker, which answers with exactly one outcome.
         case held(by: WorkerID)
     }
@@ -22,6 +24,8 @@ struct ActiveJob: Sendable {
         case decode(DecodeNode.ID)
         case transform(ResultNode.ID)
         case delivery(ResultNode.ID)
+        /// Whether the bytes of a disputed job are there, as its worker says that they are not.
+        case probe(of: JobID, accuser: WorkerID)
     }
 
     let id: JobID
@@ -71,7 +75,7 @@ struct ActiveJob: Sendable {
     /// Within one class and kind, what ends a request comes before what begins one.
     var rank: UInt8 {
         switch purpose {
-        case .delivery: 0
+        case .delivery, .probe: 0
         case .original: 1
         case .lookup, .source, .decode, .transform, nil: 2
         }

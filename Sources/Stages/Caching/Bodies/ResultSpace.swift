@@ -14,6 +14,9 @@ public protocol ResultSpace: OutputSpace {
 
 /// Where the bytes lie that jobs name: other processes' segments.
 public protocol PayloadSource: Sendable {
+    /// Looks whether the bytes are there, without reading them.
+    /// - Throws: where the segment is gone, or shorter than the reference says.
+    func check(_ reference: BlockReference) throws(ImageError)
     /// Copies the payload to the start of `target`, which holds it. Any thread.
     ///
     /// - Throws: where the segment is gone, or shorter than the reference says.
