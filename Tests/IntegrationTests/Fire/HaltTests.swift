@@ -46,6 +46,23 @@ extension RealProcesses {
             }
         }
 
+        @Test func aHaltedCoordinatorHoldsNobodyBeyondTheDeadline() async throws {
+            try await withSlowPicture { stack, client, slow, expected in
+                let report = try await stack.awaitIdle()
+                let coordinator = try stack.child(#require(report.processes(.coordinator).first))
+                let begun = (0..<Self.loads).map { begin(client, slow.origin, "begun\($0)") }
+                #expect(
+                    await slow.origin.waitForRequest("/slow.jpg", count: Self.loads + 1))
+                try coordinator.halt()
+                slow.gate.open()
+                let late = (0..<Self.loads).map { begin(client, slow.origin, "late\($0)") }
+                try await expectEndsInTime(begun, expected, "the coordinator, in flight")
+                try await expectEndsInTime(late, expected, "the coordinator, new")
+                try coordinator.resume()
+                try await expectServes(stack, client, slow.origin, expected)
+            }
+        }
+
         /// Bodies of the picture come when its gate opens, but for the first.
         private func withSlowPicture(
             _ body: (StackHarness, ImagebusClient, SlowPicture, [UInt8]) async throws -> Void
