@@ -1,0 +1,96 @@
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// One process is killed every 100 ms, and the coordinator every five seconds, while several
+    /// clients ask for all kinds of things.
+    @Suite struct FireTests {
+        private static let clients = 4
+        private static let lanesPerClient = 3
+
+        @Test func noRequestIsLostOrWrongWhileTheStackIsOnFire() async throws {
+            let seconds = Effort.count("FIRE_SECONDS", short: 5, long: 60)
+            var random = Effort.generator("fire")
+            try await withStack { stack in
+                let gallery = try await Gallery(learnedBy: stack.client())
+                let report = try await stack.awaitIdle()
+                let serve = try await ProcessFigures.settled(stack.processID)
+                let clients = try (0..<Self.clients).map { _ in try stack.client() }
+                let lanes = (0..<Self.clients * Self.lanesPerClient).map {
+                    MixedLoads(
+                        clients[$0 % Self.clients], gallery, lane: $0, seed: random.next())
+                }
+                let isOver = Gate()
+                let running = Task { await Self.run(lanes, until: isOver) }
+                var killer = Killer(stack, random)
+                try await killer.run(seconds: seconds)
+                isOver.open()
+                let ends = await running.value
+                print("fire: \(seconds) s, killed \(killer.killed); \(ends)")
+                let others = ends.filter { $0.key != .right }
+                #expect(others.isEmpty, "of \(ends.values.reduce(0, +)): \(others)")
+                #expect(ends[.right] ?? 0 > seconds * 10)
+                try await expectWhole(stack, report.processes.count)
+                let after = try await ProcessFigures.settled(stack.processID)
+                print("fire: serve had \(serve), then \(after)")
+                #expect(after.descriptors == serve.descriptors)
+                #expect(after.bytes <= serve.bytesLimit)
+            }
+        }
+
+        /// Requests on all lanes until it is over; those under way then are waited for.
+        private static func run(_ lanes: [MixedLoads], until isOver: Gate) async -> [ImageEnd: Int]
+        {
+            await withTaskGroup(of: [ImageEnd: Int].self) { group in
+                for lane in lanes {
+                    group.addTask {
+                        var lane = lane
+                        var ends: [ImageEnd: Int] = [:]
+                        while !isOver.isOpen { ends[await lane.next(), default: 0] += 1 }
+                        return ends
+                    }
+                }
+                return await group.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
+            }
+        }
+
+        /// All processes serve, nothing is held, and no segment belongs to one that has gone.
+        private func expectWhole(_ stack: StackHarness, _ count: Int) async throws {
+            let report = try await stack.awaitStatus("a whole and idle stack") {
+                $0.processes.count == count && $0.isIdle
+                    && $0.processes.allSatisfy { $0.state == "ready" }
+            }
+            #expect(
+                Set(report.processes.map(\.pid)) == Set(stack.children.map { UInt32($0.processID) })
+            )
+            let held = try stack.segmentTable().values.joined().reduce(0, +)
+            print("fire: segments of the living and of the dead: \(held >> 10) MB")
+            try await expectNoOrphans(stack, report)
+        }
+
+        /// A supervisor leaves the segments of the dead to their readers for half a minute.
+        private func expectNoOrphans(_ stack: StackHarness, _ report: StatusReport) async throws {
+            let deadline = ContinuousClock.now.advanced(by: .seconds(45))
+            for kind in WorkerKind.workers {
+                let folders = ["arena/\(kind.name)"] + (kind == .cache ? ["results"] : [])
+                for folder in folders {
+                    let living = report.processes(kind).count
+                    var lives = try lives(in: folder, stack)
+                    while lives > living, ContinuousClock.now < deadline {
+                        try await Task.sleep(for: .milliseconds(100))
+                        lives = try self.lives(in: folder, stack)
+                    }
+                    #expect(lives <= living, "\(folder) has segments of \(lives) lives")
+                }
+            }
+        }
+
+        private func lives(in folder: String, _ stack: StackHarness) throws -> Int {
+            Set(try stack.segments(folder).map { $0.name.prefix { $0 != "." } }).count
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Linux
+import Messages
+import TestKit
+
+/// Kills processes of a stack: any but the coordinator at short intervals, the coordinator at long
+/// ones.
+struct Killer {
+    /// What was killed so far, by name.
+    private(set) var killed: [String: Int] = [:]
+    private let stack: StackHarness
+    private var random: SeededGenerator
+
+    static let interval = Duration.milliseconds(100)
+    /// Every so many intervals it is the coordinator's turn: five seconds.
+    static let coordinatorEvery = 50
+
+    init(_ stack: StackHarness, _ random: SeededGenerator) {
+        (self.stack, self.random) = (stack, random)
+    }
+
+    /// Kills until `seconds` have passed. The last is the coordinator, so that every run has one.
+    mutating func run(seconds: Int) async throws {
+        let rounds = seconds * 10
+        let start = ContinuousClock.now
+        for round in 1...rounds {
+            // The moments are part of what is asked: no event says when to kill.
+            try await Task.sleep(
+                until: start.advanced(by: Self.interval * round), clock: .continuous)
+            let isCoordinator = round % Self.coordinatorEvery == 0 || round == rounds
+            try kill { $0.name.hasPrefix("imagebus-coordi") == isCoordinator }
+        }
+    }
+
+    private mutating func kill(_ isMeant: (ObservedProcess) -> Bool) throws {
+        guard let victim = stack.children.filter(isMeant).randomElement(using: &random) else {
+            return
+        }
+        killed[victim.name, default: 0] += 1
+        do {
+            try victim.kill()
+        } catch let error as Errno where error == .noSuchProcess {
+            // It ended by itself since it was looked up.
+        }
+    }
+}

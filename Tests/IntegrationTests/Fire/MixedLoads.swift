@@ -1,0 +1,65 @@
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import TestKit
+
+/// One lane of requests of all kinds, one after the other: hits, cold loads, other sizes, errors,
+/// cancels.
+struct MixedLoads {
+    private let client: ImagebusClient
+    private let gallery: Gallery
+    private let lane: Int
+    /// Answers nothing but 404.
+    private let missing: String
+    private var random: SeededGenerator
+    private var number = 0
+    /// URLs of which each belongs to many requests.
+    static let workingSet = 400
+
+    init(_ client: ImagebusClient, _ gallery: Gallery, lane: Int, seed: UInt64) {
+        (self.client, self.gallery, self.lane) = (client, gallery, lane)
+        missing = gallery.origin.url("/missing")
+        random = SeededGenerator(seed: seed)
+    }
+
+    /// Makes one request and returns how it ended: `right` where that is how it should.
+    mutating func next() async -> ImageEnd {
+        number += 1
+        guard let choice = Gallery.choices.randomElement(using: &random) else { return .wrong }
+        switch Int.random(in: 0..<100, using: &random) {
+        case ..<50:
+            return await load(
+                gallery.request(choice, "few\(Int.random(in: 0..<8, using: &random))"), choice)
+        case ..<70:
+            let variant = "many\(Int.random(in: 0..<Self.workingSet, using: &random))"
+            return await load(gallery.request(choice, variant), choice)
+        case ..<85:
+            return await load(gallery.request(choice, "own\(lane)-\(number)"), choice)
+        case ..<90: return await failing()
+        default: return await cancelled(gallery.request(choice, "own\(lane)-\(number)"), choice)
+        }
+    }
+
+    private func load(_ request: ImageRequest, _ choice: Gallery.Choice) async -> ImageEnd {
+        await ImageEnd(of: client.load(request), expected: gallery.expected(choice))
+    }
+
+    private mutating func failing() async -> ImageEnd {
+        let url = "\(missing)?\(lane)-\(number)"
+        let end = await ImageEnd(of: client.load(ImageRequest(url, fit: 64)), expected: nil)
+        return end == .failed(.invalidDownloadStatusCode) ? .right : end
+    }
+
+    private mutating func cancelled(
+        _ request: ImageRequest, _ choice: Gallery.Choice
+    ) async -> ImageEnd {
+        let task = client.load(request)
+        let span = UInt64.random(in: 0...20_000_000, using: &random)
+        // A moment, not an event, is what this is about.
+        try? await Task.sleep(for: .nanoseconds(span))
+        task.cancel()
+        let end = await ImageEnd(of: task, expected: gallery.expected(choice))
+        return end == .failed(.cancelled) ? .right : end
+    }
+}
