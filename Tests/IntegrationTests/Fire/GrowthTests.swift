@@ -1,0 +1,118 @@
+import ImageModel
+import Imagebus
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// What many requests leave behind in each process: nothing more than a few did.
+    @Suite struct GrowthTests {
+        private static let lanes = 16
+
+        @Test(
+            .enabled(
+                if: Effort.showsKnownDefects,
+                """
+                Cancels that cross their job's outcome end healthy workers, so that there is no
+                process to watch: see aCancelThatCrossesItsOutcomeCostsNoProcess.
+                """))
+        func noProcessGrowsWithTheNumberOfRequests() async throws {
+            let count = Effort.count("GROWTH", short: 6_000, long: 100_000)
+            var random = Effort.generator("growth")
+            // Small enough that the memory tier evicts all the time.
+            let arguments = ["--allow-private-networks", "--memory-limit", "1M"]
+            try await withStack(arguments) { stack in
+                let client = try stack.client()
+                let gallery = try await Gallery(learnedBy: client)
+                let loads = (0..<Self.lanes).map {
+                    MixedLoads(client, gallery, lane: $0, seed: random.next())
+                }
+                var lanes = loads
+                var snapshots: [Snapshot] = []
+                for _ in 0..<10 {
+                    lanes = try await run(lanes, count / 10)
+                    snapshots.append(try await Snapshot(stack, gallery.origin))
+                }
+                let (first, last) = (snapshots[0], snapshots[9])
+                print("growth, after each tenth of \(count) requests, KB:")
+                for (process, name) in first.names.sorted(by: { $0.key < $1.key }) {
+                    let all = snapshots.compactMap { $0.figures[process]?.bytes }.map { $0 >> 10 }
+                    print("  \(name) \(process): \(all)")
+                    // One that has done its share of jobs is replaced by a fresh one.
+                    guard let before = first.figures[process], let after = last.figures[process]
+                    else { continue }
+                    let what = "\(name): \(before), then \(after)"
+                    #expect(after.bytes <= before.bytesLimit, "\(what)")
+                    #expect(
+                        first.descriptors(of: process) == last.descriptors(of: process), "\(what)")
+                }
+                let gone = Set(first.names.keys).subtracting(last.names.keys)
+                #expect(try gone.count == recycled(in: stack))
+                print("  segments: \(first.segments), then \(last.segments)")
+                #expect(first.report.counter("liveBlocks") == 0)
+                #expect(last.report.counter("liveBlocks") == 0)
+                for (folder, bytes) in last.segments {
+                    // A segment that many share is 16 MB; that one more is open is no growth.
+                    #expect(bytes <= (first.segments[folder] ?? 0) + (16 << 20), "\(folder)")
+                }
+            }
+        }
+
+        /// How many processes said that they had done enough.
+        private func recycled(in stack: StackHarness) throws -> Int {
+            let log = try #require(FileBytes.text(stack.logFile))
+            return log.split(separator: "\n").count { $0.contains("reason=recycled") }
+        }
+
+        /// Runs so many requests on all lanes; each has to end as it should.
+        @discardableResult
+        private func run(_ lanes: [MixedLoads], _ count: Int) async throws -> [MixedLoads] {
+            let each = count / lanes.count
+            return await withTaskGroup(of: (MixedLoads, [ImageEnd: Int]).self) { group in
+                for lane in lanes {
+                    group.addTask {
+                        var lane = lane
+                        var ends: [ImageEnd: Int] = [:]
+                        for _ in 0..<each { ends[await lane.next(), default: 0] += 1 }
+                        return (lane, ends)
+                    }
+                }
+                var next: [MixedLoads] = []
+                for await (lane, ends) in group {
+                    next.append(lane)
+                    #expect(Set(ends.keys) == [.right], "\(ends)")
+                }
+                return next
+            }
+        }
+    }
+}
+
+/// All processes of an idle stack, and its segments.
+private struct Snapshot {
+    let report: StatusReport
+    /// By process id.
+    let names: [Int32: String]
+    let figures: [Int32: ProcessFigures]
+    /// Connections that the origin and the download process keep for later.
+    let keptAlive: Int
+    /// Bytes by folder.
+    let segments: [String: Int]
+
+    /// Open descriptors, without connections that are kept alive.
+    func descriptors(of process: Int32) -> Int? {
+        let isDownload = names[process]?.hasPrefix("imagebus-downlo") == true
+        return figures[process].map { $0.descriptors - (isDownload ? keptAlive : 0) }
+    }
+
+    init(_ stack: StackHarness, _ origin: OriginServer) async throws {
+        report = try await stack.awaitIdle()
+        var names = [stack.processID: "serve"]
+        for child in stack.children { names[child.processID] = child.name }
+        var figures: [Int32: ProcessFigures] = [:]
+        for process in names.keys { figures[process] = try await .settled(process) }
+        (self.names, self.figures) = (names, figures)
+        keptAlive = origin.openConnectionCount
+        segments = try stack.segmentTable().mapValues { $0.reduce(0, +) << 10 }
+    }
+}
