@@ -21,11 +21,14 @@ enum DecodeProgram {
                 name: "decode", arena: arena, reporter: parts.reporter
             ) {
                 let reader = BlockReader(directories: directories, owner: CurrentProcess.userID)
-                return { work, flag throws(ImageError) in
+                return SingleJobExecutor.Work { work, flag throws(ImageError) in
                     guard case .decode(let decode) = work else { throw .notOurs(work) }
+                    defer { reader.trim() }
                     let input = try reader.bytes(of: decode.source)
                     return .decoded(
                         try stage.perform(decode, input: input, output: arena, cancellation: flag))
+                } rest: {
+                    reader.forgetUnlinked()
                 }
             }
             return WorkerMachine(executor: executor, arenas: [arena])

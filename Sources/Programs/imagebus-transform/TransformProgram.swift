@@ -21,12 +21,15 @@ enum TransformProgram {
                 name: "transform", arena: arena, reporter: parts.reporter
             ) {
                 let reader = BlockReader(directories: directories, owner: CurrentProcess.userID)
-                return { work, flag throws(ImageError) in
+                return SingleJobExecutor.Work { work, flag throws(ImageError) in
                     guard case .transform(let transform) = work else { throw .notOurs(work) }
+                    defer { reader.trim() }
                     let pixels = try reader.bytes(of: transform.source)
                     return .transformed(
                         try stage.perform(
                             transform, pixels: pixels, output: arena, cancellation: flag))
+                } rest: {
+                    reader.forgetUnlinked()
                 }
             }
             return WorkerMachine(executor: executor, arenas: [arena])

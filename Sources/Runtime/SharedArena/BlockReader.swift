@@ -17,4 +17,10 @@ public final class BlockReader {
     public func bytes(of reference: BlockReference) throws(ImageError) -> UnsafeRawBufferPointer {
         try mappings.bytes(of: reference)
     }
+
+    /// Between two jobs: keeps mapped what the next one may need, but not much of a small tmpfs.
+    public func trim() { mappings.trim() }
+
+    /// Lets go of segments that their producers have unlinked: nobody else can use that memory.
+    public func forgetUnlinked() { mappings.dropUnlinked() }
 }

@@ -25,6 +25,9 @@ final class SegmentMappings {
     private let mappingsMax: Int
     private var mappings: [SegmentKey: Mapping] = [:]
     private var uses: UInt64 = 0
+    /// Bytes that stay mapped between two jobs: what is unlinked by its producer meanwhile is
+    /// nobody's to use. Known once a segment was opened.
+    private var idleBytesMax = Int.max
 
     init(directories: SegmentDirectories, owner: UInt32?, mappingsMax: Int = 64) {
         self.directories = directories
@@ -50,8 +53,10 @@ final class SegmentMappings {
         if let known = mappings[key] { return known }
         let file = try SegmentOpening.open(reference, in: directories, owner: owner)
         dropUnlinked()
+        makeRoom()
         do throws(Errno) {
             let count = try file.status().size
+            idleBytesMax = Int(clamping: try file.fileSystemStatus().totalBytes / 32)
             let made = try Mapping(file, count: count)
             mappings[key] = made
             return made
@@ -60,8 +65,19 @@ final class SegmentMappings {
         }
     }
 
-    private func dropUnlinked() {
-        mappings = mappings.filter { !$0.value.isUnlinked }
+    /// Lets go of mappings that hold memory which nobody else can use.
+    func dropUnlinked() { mappings = mappings.filter { !$0.value.isUnlinked } }
+
+    /// Between two jobs: keeps no more than a 32nd of the file system, the newest first.
+    func trim() {
+        var bytes = 0
+        for (key, mapping) in mappings.sorted(by: { $0.value.lastUse > $1.value.lastUse }) {
+            bytes += mapping.memory.count
+            if bytes > idleBytesMax { mappings[key] = nil }
+        }
+    }
+
+    private func makeRoom() {
         while mappings.count >= mappingsMax,
             let oldest = mappings.min(by: { $0.value.lastUse < $1.value.lastUse })
         {

@@ -8,8 +8,21 @@ public import StageContract
 /// One job at a time on a work thread of its own: for decoders and transformers, where a process is
 /// what can be killed (DESIGN §2).
 public final class SingleJobExecutor: JobExecutor {
-    /// Does one job, on the work thread.
-    public typealias Work = (JobWork, CancellationFlag) throws(ImageError) -> JobResult
+    /// What the work thread does.
+    public struct Work {
+        let perform: (JobWork, CancellationFlag) throws(ImageError) -> JobResult
+        let rest: () -> Void
+
+        /// `perform` does one job. `rest` is called a few times after the last one: it gives back
+        /// what only the next job would need.
+        public init(
+            perform: @escaping (JobWork, CancellationFlag) throws(ImageError) -> JobResult,
+            rest: @escaping () -> Void
+        ) {
+            self.perform = perform
+            self.rest = rest
+        }
+    }
 
     private struct Assignment: Sendable {
         let job: Job
@@ -72,10 +85,20 @@ public final class SingleJobExecutor: JobExecutor {
     private static func run(
         _ assignments: Mailbox<Assignment>, _ reporter: WorkerReporter, _ work: Work
     ) {
-        while let next = try? assignments.take(milliseconds: nil) {
+        var rests = restMilliseconds[...]
+        while true {
+            guard let next = try? assignments.take(milliseconds: rests.popFirst()) else {
+                work.rest()
+                continue
+            }
             reporter.finish(outcome(of: next.job, next.flag, work))
+            rests = restMilliseconds[...]
         }
     }
+
+    /// Milliseconds after which an idle thread rests: what a job has read is released soon, but
+    /// not at once.
+    private static let restMilliseconds = [250, 1_000, 4_000]
 
     private static func outcome(
         of job: Job, _ flag: CancellationFlag, _ work: Work
@@ -84,7 +107,7 @@ public final class SingleJobExecutor: JobExecutor {
         let result: JobResult
         do throws(ImageError) {
             guard !flag.isCancelled else { throw ImageError(.cancelled, "cancelled in the queue") }
-            result = try work(job.work, flag)
+            result = try work.perform(job.work, flag)
         } catch {
             result = .failed(error)
         }

@@ -24,8 +24,12 @@ extension WorkerLoop {
         case .start(let job):
             // First, since the work may begin, and crash, before the next line.
             recordHeld()
+            watch(job, at: .now())
             executor.start(job)
-        case .cancel(let job): executor.cancel(job)
+        case .cancel(let job):
+            // Only for a job that is held: one whose outcome crossed the cancel runs no more.
+            expectEnd(of: job, at: .now())
+            executor.cancel(job)
         case .adjust(let adjustment):
             reschedule(adjustment)
             executor.adjust(adjustment)

@@ -91,7 +91,7 @@ public struct WorkerLoop: ~Copyable {
             control?.beat()
             let turn = try loop.wait(until: timers.nextDue)
             if turn.ready.contains(monitor) { try drainMonitor() }
-            if turn.ready.contains(bus) { try drainBus(at: turn.wokenAt) }
+            if turn.ready.contains(bus) { try drainBus() }
             if turn.ready.contains(reports) { try drainReports(at: turn.wokenAt) }
             if turn.ready.contains(signals) { try drainSignals() }
             while let timer = timers.takeDue(at: turn.wokenAt) {
@@ -114,7 +114,7 @@ public struct WorkerLoop: ~Copyable {
         }
     }
 
-    private mutating func drainBus(at now: Instant) throws {
+    private mutating func drainBus() throws {
         for _ in 0..<Self.messagesPerTurn {
             guard try connection.receive() else { return }
             let received: WorkerCommand
@@ -125,7 +125,7 @@ public struct WorkerLoop: ~Copyable {
                 bootstrap.log.error("a message was not understood", ["error": "\(error)"])
                 continue
             }
-            try obey(received, at: now)
+            try perform(session.received(received))
         }
     }
 
@@ -134,12 +134,6 @@ public struct WorkerLoop: ~Copyable {
     ) throws(WireError) -> WorkerCommand {
         let header = try FrameHeader(decoding: connection.frame(0))
         return try decoder.workerCommand(header.kind, connection.frame(1))
-    }
-
-    private mutating func obey(_ command: WorkerCommand, at now: Instant) throws {
-        if case .job(let job) = command { watch(job, at: now) }
-        if case .cancelJob(let id) = command { expectEnd(of: id, at: now) }
-        try perform(session.received(command))
     }
 
     private mutating func drainReports(at now: Instant) throws {

@@ -6,10 +6,6 @@ import TestKit
 enum Effort {
     static let isLong = CurrentProcess.environment("IMAGEBUS_LONG") == "1"
 
-    /// With `IMAGEBUS_KNOWN_DEFECTS=1` those tests run as well that fail because of a defect which
-    /// is known; the sentence of each says which.
-    static let showsKnownDefects = CurrentProcess.environment("IMAGEBUS_KNOWN_DEFECTS") == "1"
-
     /// `IMAGEBUS_<name>`, else one of two lengths.
     static func count(_ name: String, short: Int, long: Int) -> Int {
         let wanted = CurrentProcess.environment("IMAGEBUS_\(name)").flatMap { Int($0) }

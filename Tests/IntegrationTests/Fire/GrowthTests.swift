@@ -9,14 +9,7 @@ extension RealProcesses {
     @Suite struct GrowthTests {
         private static let lanes = 16
 
-        @Test(
-            .enabled(
-                if: Effort.showsKnownDefects,
-                """
-                Cancels that cross their job's outcome end healthy workers, so that there is no
-                process to watch: see aCancelThatCrossesItsOutcomeCostsNoProcess.
-                """))
-        func noProcessGrowsWithTheNumberOfRequests() async throws {
+        @Test func noProcessGrowsWithTheNumberOfRequests() async throws {
             let count = Effort.count("GROWTH", short: 6_000, long: 100_000)
             var random = Effort.generator("growth")
             // Small enough that the memory tier evicts all the time.

@@ -18,14 +18,7 @@ extension RealProcesses {
             }
         }
 
-        @Test(
-            .enabled(
-                if: Effort.showsKnownDefects,
-                """
-                A decoder or transformer keeps an unlinked segment mapped until it maps another one:
-                nobody can use those bytes, and an idle process keeps them for ever.
-                """))
-        func onceAllIsDoneWhatFitsAloneIsServed() async throws {
+        @Test func onceAllIsDoneWhatFitsAloneIsServed() async throws {
             try await withSmallSpace(filledBy: 400) { stack, client, kinds, origin in
                 for kind in kinds where kind.fits {
                     let ends = await alone(kind, origin, client)
