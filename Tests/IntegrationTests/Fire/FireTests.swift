@@ -25,10 +25,18 @@ extension RealProcesses {
                         clients[$0 % Self.clients], gallery, lane: $0, seed: random.next())
                 }
                 let isOver = Gate()
-                let running = Task { await Self.run(lanes, until: isOver) }
+                let ended = Expectation()
+                let running = Task {
+                    let ends = await Self.run(lanes, until: isOver)
+                    ended.fulfil()
+                    return ends
+                }
                 var killer = Killer(stack, random)
                 try await killer.run(seconds: seconds)
                 isOver.open()
+                if await !ended.wait(timeout: .seconds(5)) {
+                    print("fire: 5 s later some still wait: \(try await stack.summary())")
+                }
                 let ends = await running.value
                 print("fire: \(seconds) s, killed \(killer.killed); \(ends)")
                 let others = ends.filter { $0.key != .right }

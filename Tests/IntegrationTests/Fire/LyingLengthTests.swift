@@ -56,7 +56,8 @@ extension RealProcesses {
             let now = try ProcessFigures(of: download.processID)
             let arena = try stack.arenaBytes(.download)
             print(
-                "lying lengths, \(when): \(now); arena/download \(arena >> 10) KB; at first \(before)"
+                "lying lengths, \(when): \(now); arena/download \(arena >> 10) KB; "
+                    + "at first \(before)"
             )
             #expect(arena <= Self.atOnce * Self.blockBytes + 2 * Self.segmentBytes, "\(when)")
             // Its control segment is a page.

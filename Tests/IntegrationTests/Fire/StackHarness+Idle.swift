@@ -21,6 +21,18 @@ extension StackHarness {
         try await awaitStatus("an idle stack", timeout: timeout) { $0.isIdle }
     }
 
+    /// What the stack holds at the moment, for messages.
+    func summary() async throws -> String {
+        let report = try await awaitStatus("a status") { _ in true }
+        let held = report.counters.filter {
+            $0.value > 0 && ($0.name.hasPrefix("live") || $0.name.hasPrefix("queued"))
+        }
+        let processes = report.processes.map {
+            "\($0.kind.name) \($0.pid) \($0.state) jobs \($0.jobs) restarts \($0.restarts)"
+        }
+        return "\(held.map { "\($0.name) \($0.value)" }); \(processes)"
+    }
+
     /// A process below `serve` by its number in the status.
     func child(_ process: StatusReport.ProcessStatus) throws -> ObservedProcess {
         guard let child = children.first(where: { $0.processID == Int32(process.pid) }) else {
