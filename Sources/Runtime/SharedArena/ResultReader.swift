@@ -23,6 +23,8 @@ public final class ResultReader {
     ///
     /// Throws `stale` where the segment is gone.
     public func copy(_ reference: BlockReference) throws(ImageError) -> [UInt8]? {
+        // A large one has a segment of its own, which nobody will ask for again.
+        defer { if Self.isLarge(reference) { mappings.forget(reference) } }
         let source = try mappings.bytes(of: reference)
         let copied = [UInt8](unsafeUninitializedCapacity: source.count) { target, count in
             UnsafeMutableRawBufferPointer(target).copyMemory(from: source)

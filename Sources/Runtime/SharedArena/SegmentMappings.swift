@@ -68,6 +68,9 @@ final class SegmentMappings {
     /// Lets go of mappings that hold memory which nobody else can use.
     func dropUnlinked() { mappings = mappings.filter { !$0.value.isUnlinked } }
 
+    /// Unmaps the segment of a reference.
+    func forget(_ reference: BlockReference) { mappings[SegmentKey(reference)] = nil }
+
     /// Between two jobs: keeps no more than a 32nd of the file system, the newest first.
     func trim() {
         var bytes = 0
