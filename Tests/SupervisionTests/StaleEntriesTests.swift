@@ -20,7 +20,10 @@ import Testing
         let paths = try tree(in: folder)
         try makeSocket(at: paths.frontSocket)
         try makeSocket(at: paths.backSocket(.decode))
-        for directory in [paths.arenaDirectory(.decode), paths.resultsDirectory] {
+        let directories = [
+            paths.arenaDirectory(.decode), paths.controlDirectory(.decode), paths.resultsDirectory,
+        ]
+        for directory in directories {
             try makeFile(Self.dead, in: directory)
             try makeFile("notes.txt", in: directory)
         }
@@ -28,6 +31,7 @@ import Testing
         #expect(folder.entries(of: "front") == [])
         #expect(folder.entries(of: "back/decode") == [])
         #expect(folder.entries(of: "arena/decode") == [".supervisors.lock", "notes.txt"])
+        #expect(folder.entries(of: "control/decode") == [".supervisors.lock", "notes.txt"])
         #expect(folder.entries(of: "results") == [".supervisors.lock", "notes.txt"])
     }
 

@@ -6,8 +6,8 @@ public import Messages
 public struct RuntimePaths: Hashable, Sendable {
     /// The runtime directory, absolute, without a slash at its end.
     public let root: String
-    /// Where `arena/` and `results/` lie: `root` itself where that is on tmpfs, else the directory
-    /// that `serve` wrote into the file `segments`.
+    /// Where `arena/`, `results/` and `control/` lie: `root` itself where that is on tmpfs, else the
+    /// directory that `serve` wrote into the file `segments`.
     public let segmentsRoot: String
 
     /// Names both directories.
@@ -63,8 +63,11 @@ public struct RuntimePaths: Hashable, Sendable {
     public var arenasDirectory: String { "\(segmentsRoot)/arena" }
     /// Segments of a kind's processes.
     public func arenaDirectory(_ kind: WorkerKind) -> String { "\(arenasDirectory)/\(kind.name)" }
-    /// Control segments of a kind's processes: how they live and die, never payloads.
-    public func controlDirectory(_ kind: WorkerKind) -> String { "\(root)/control/\(kind.name)" }
+    /// Control segments of a kind's processes: how they live and die, never payloads. On tmpfs, so
+    /// that a heartbeat never waits for a disk.
+    public func controlDirectory(_ kind: WorkerKind) -> String {
+        "\(segmentsRoot)/control/\(kind.name)"
+    }
     /// The memory tier and delivered results.
     public var resultsDirectory: String { "\(segmentsRoot)/results" }
 

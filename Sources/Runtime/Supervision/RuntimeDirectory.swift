@@ -33,7 +33,7 @@ public struct RuntimeDirectory: ~Copyable {
             : try Self.resolvedOrChosen(top, sharedMemory: sharedMemory)
         if kinds.contains(.coordinator) { try Self.makeSocketDirectories(in: top) }
         let place = try VerifiedDirectory.at(path: paths.segmentsRoot, .above)
-        segments = try Self.makeSegmentDirectories(kinds, in: place, controlIn: top)
+        segments = try Self.makeSegmentDirectories(kinds, in: place)
         self.lock = lock
         self.paths = paths
     }
@@ -101,11 +101,10 @@ extension RuntimeDirectory {
     }
 
     private static func makeSegmentDirectories(
-        _ kinds: Set<WorkerKind>, in place: borrowing VerifiedDirectory,
-        controlIn top: borrowing VerifiedDirectory
+        _ kinds: Set<WorkerKind>, in place: borrowing VerifiedDirectory
     ) throws(RuntimeDirectoryError) -> [WorkerKind: [SegmentDirectory]] {
         let arenas = try place.directory("arena", .above)
-        let control = try top.directory("control", .above)
+        let control = try place.directory("control", .above)
         var made: [WorkerKind: [SegmentDirectory]] = [:]
         for kind in kinds {
             made[kind] = [
