@@ -6,8 +6,7 @@ import Testing
 
 @testable import ControlSegment
 
-/// A control segment of this process; its fault handler is exercised by real workers in
-/// `IntegrationTests`.
+/// A control segment of this process; what its fault handler writes is in `FaultTests`.
 @Suite(.serialized) struct ControlSegmentTests {
     private let incarnation = Incarnation(Identifier128(high: 1, low: 2))
 
@@ -58,12 +57,21 @@ import Testing
             [ControlLayout.magicValue, 0, 0, 0, 1, 1, 0],
             [ControlLayout.magicValue, 0, 0, 0, 1, 1, 65],
             [ControlLayout.magicValue, 0, 0, 0, 1, 1, .max],
+            [ControlLayout.magicValue, 0, 0, 0, 1, 1, 9],
+            [ControlLayout.magicValue, 0, 0, 0, 1, 1 << 32, 11],
         ] as [[UInt64]])
     func whatIsNoRecordReadsAsNothing(words: [UInt64]) throws {
         let folder = TestKit.TemporaryDirectory()
         write(words, in: folder)
         let reader = ControlReader(directory: folder.path)
         #expect(reader.crashRecord(of: incarnation) == nil)
+    }
+
+    /// Who opened it for reading would wait for a writer.
+    @Test func aPipeInItsPlaceKeepsNobody() throws {
+        let folder = TestKit.TemporaryDirectory()
+        #expect(mkfifo(folder.file("\(incarnation.value.hex).0"), 0o600) == 0)
+        #expect(ControlReader(directory: folder.path).heartbeat(of: incarnation) == nil)
     }
 
     @Test func aLinkIsNotFollowed() throws {

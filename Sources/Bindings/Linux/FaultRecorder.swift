@@ -12,8 +12,9 @@ public enum FaultRecorder {
     ]
 
     /// Handles the signals, on a stack of its own for the calling thread and every `Thread` that
-    /// is started. When one comes, `count` words at `words` are copied to `copies`, and its number
-    /// to the word `signal`, if that is 0.
+    /// is started. When the first one comes, `count` words at `words` are copied to `copies`, or
+    /// zeros where another thread changes the first word meanwhile; then its number is written to
+    /// the word `signal`.
     ///
     /// The addresses must stay valid until `forget()`: a precondition of the caller.
     public static func install(

@@ -3,40 +3,55 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 // Where the handler writes, and where it finds what it copies; all of it in one shared mapping.
 // Everything that the handler touches is lock-free and was there before the fault.
 static struct clinux_fault_record record;
+// The first fault counts; what it brings about on other threads does not.
+static bool is_written;
 
 // What each signal did before, such as the report of a sanitizer; it is done after ours.
 static struct sigaction before[65];
 
 static void write_down(int signal) {
-    if (!record.signal) return;
-    uint64_t none = 0;
+    uint64_t *place = __atomic_load_n(&record.signal, __ATOMIC_ACQUIRE);
+    if (!place || __atomic_exchange_n(&is_written, true, __ATOMIC_ACQ_REL)) return;
+    uint64_t first = clinux_load_acquire(record.words);
     for (size_t i = 0; i < record.count; i++)
-        clinux_store_relaxed(record.copies + i, clinux_load_relaxed(record.words + i));
-    // The first fault counts; what it brings about on other threads does not.
-    __atomic_compare_exchange_n(
-        record.signal, &none, (uint64_t)signal, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+        clinux_store_relaxed(record.copies + i, clinux_load_acquire(record.words + i));
+    // Another thread was changing them: what was copied does not belong together.
+    if (clinux_load_relaxed(record.words) != first)
+        for (size_t i = 0; i < record.count; i++) clinux_store_relaxed(record.copies + i, 0);
+    clinux_store_release(place, (uint64_t)signal);
 }
 
-static void handle(int signal) {
+static void handle(int signal, siginfo_t *info, void *context) {
+    (void)context;
     int saved = errno;
     write_down(signal);
     sigaction(signal, &before[signal], NULL);
     // Blocked until this returns, and then acted upon as before. A signal that was sent does not
-    // come again by itself, as a fault does.
-    raise(signal);
+    // come again by itself, as a fault does; the same information goes with it, for a sanitizer's
+    // report or a core dump.
+    if (syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), signal, info) < 0) raise(signal);
     errno = saved;
 }
 
-void clinux_fault_watch(const struct clinux_fault_record *where) { record = *where; }
+void clinux_fault_watch(const struct clinux_fault_record *where) {
+    clinux_fault_forget();
+    record.words = where->words;
+    record.copies = where->copies;
+    record.count = where->count;
+    __atomic_store_n(&is_written, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&record.signal, where->signal, __ATOMIC_RELEASE);
+}
 
-void clinux_fault_forget(void) { record.signal = NULL; }
+void clinux_fault_forget(void) { __atomic_store_n(&record.signal, NULL, __ATOMIC_RELEASE); }
 
 int clinux_fault_handle(const int32_t *signals, size_t count) {
-    struct sigaction action = {.sa_handler = handle, .sa_flags = SA_ONSTACK};
+    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_ONSTACK | SA_SIGINFO};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < count; i++) {
         if (signals[i] < 1 || signals[i] > 64) return -EINVAL;

@@ -16,14 +16,13 @@ public struct ControlReader: Sendable {
     /// What the fault handler of that life wrote; `nil` where it wrote nothing, or where there is
     /// no such segment.
     public func crashRecord(of incarnation: Incarnation) -> CrashRecord? {
-        guard let words = words(of: incarnation), words[ControlLayout.signal] != 0,
-            let signal = Int32(exactly: words[ControlLayout.signal]), signal <= 64
+        guard let words = words(of: incarnation),
+            let signal = Int32(exactly: words[ControlLayout.signal]),
+            FaultRecorder.signals.contains(Signal(rawValue: signal)),
+            let attempt = UInt32(exactly: words[ControlLayout.crashedAttempt])
         else { return nil }
         let job = words[ControlLayout.crashedJob]
-        return CrashRecord(
-            job: job == 0 ? nil : JobID(job),
-            attempt: UInt32(truncatingIfNeeded: words[ControlLayout.crashedAttempt]),
-            signal: signal)
+        return CrashRecord(job: job == 0 ? nil : JobID(job), attempt: attempt, signal: signal)
     }
 
     /// How often the bus thread of that life has turned.

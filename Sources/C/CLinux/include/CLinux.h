@@ -147,7 +147,8 @@ void clinux_thread_name(const char *name);
 // MARK: - faults (fault.c)
 
 /// When a signal ends the process, `count` words are copied from `words` to `copies`, and then its
-/// number is stored in `signal`, if that is 0. All in memory that stays mapped.
+/// number is stored in `signal`; the first time only. Copies are 0 where the first word changed
+/// meanwhile. All in memory that stays mapped.
 struct clinux_fault_record {
     uint64_t *words;
     uint64_t *copies;

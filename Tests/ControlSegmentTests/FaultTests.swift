@@ -1,0 +1,125 @@
+import Glibc
+import Linux
+import Messages
+import TestKit
+import Testing
+
+@testable import ControlSegment
+
+/// Processes that end by a signal: each is one of its own, and says what it held in a folder that
+/// is named after its parent.
+@Suite(.serialized) struct FaultTests {
+    private static let life = Incarnation(Identifier128(high: 3, low: 4))
+    private static let held = JobID(7)
+
+    private static func folder(of process: pid_t) -> String { "/tmp/ib-fault-\(process)" }
+
+    /// What the child of this process left.
+    private func record(signal: Int32) -> Bool {
+        ControlReader(directory: Self.folder(of: getpid())).crashRecord(of: Self.life)
+            == CrashRecord(job: Self.held, attempt: 2, signal: signal)
+    }
+
+    private func withFolder(_ body: () async -> Void) async throws {
+        let path = Self.folder(of: getpid())
+        try FileDescriptor.makeDirectory(path: path)
+        await body()
+        try FileDescriptor.removeTree(path: path)
+    }
+
+    /// A worker that holds a job and then does `fault`.
+    private static func hold(_ fault: () -> Void) throws {
+        let segment = try ControlSegment(in: folder(of: getppid()), incarnation: life)
+        segment.hold(held, attempt: 2)
+        fault()
+        segment.holdNothing()
+    }
+
+    @Test func anAddressThatIsNotThereIsWrittenDown() async throws {
+        try await withFolder {
+            await #expect(processExitsWith: .signal(SIGSEGV)) {
+                try Self.hold { UnsafeMutablePointer<Int>(bitPattern: 4096)?.pointee = 1 }
+            }
+            #expect(record(signal: SIGSEGV))
+        }
+    }
+
+    @Test func anAbortIsWrittenDown() async throws {
+        try await withFolder {
+            await #expect(processExitsWith: .signal(SIGABRT)) { try Self.hold { abort() } }
+            #expect(record(signal: SIGABRT))
+        }
+    }
+
+    /// As a picture that nests too deeply would have it.
+    @Test func aStackThatRunsOverIsWrittenDown() async throws {
+        try await withFolder {
+            await #expect(processExitsWith: .signal(SIGSEGV)) {
+                try Self.hold {
+                    let thread = try? Thread(name: "deep", stackBytes: 1 << 18) {
+                        _ = deeper(UInt64(getpid()))
+                    }
+                    thread?.join()
+                }
+            }
+            #expect(record(signal: SIGSEGV))
+        }
+    }
+
+    @Test func everyFaultThatIsSentIsWrittenDownAndEndsTheProcess() async throws {
+        try await withFolder {
+            await #expect(processExitsWith: .signal(SIGSEGV)) { try Self.hold { send(SIGSEGV) } }
+            #expect(record(signal: SIGSEGV))
+        }
+        try await withFolder {
+            await #expect(processExitsWith: .signal(SIGBUS)) { try Self.hold { send(SIGBUS) } }
+            #expect(record(signal: SIGBUS))
+        }
+        try await withFolder {
+            await #expect(processExitsWith: .signal(SIGILL)) { try Self.hold { send(SIGILL) } }
+            #expect(record(signal: SIGILL))
+        }
+        try await withFolder {
+            await #expect(processExitsWith: .signal(SIGFPE)) { try Self.hold { send(SIGFPE) } }
+            #expect(record(signal: SIGFPE))
+        }
+        try await withFolder {
+            await #expect(processExitsWith: .signal(SIGTRAP)) { try Self.hold { send(SIGTRAP) } }
+            #expect(record(signal: SIGTRAP))
+        }
+        try await withFolder {
+            await #expect(processExitsWith: .signal(SIGSYS)) { try Self.hold { send(SIGSYS) } }
+            #expect(record(signal: SIGSYS))
+        }
+    }
+
+    @Test func whatIsKilledLeavesNoRecord() async throws {
+        try await withFolder {
+            await #expect(processExitsWith: .signal(SIGKILL)) { try Self.hold { send(SIGKILL) } }
+            let reader = ControlReader(directory: Self.folder(of: getpid()))
+            #expect(reader.heartbeat(of: Self.life) == 0)
+            #expect(reader.crashRecord(of: Self.life) == nil)
+        }
+    }
+
+    @Test func anOrderlyEndLeavesNothing() async throws {
+        try await withFolder {
+            await #expect(processExitsWith: .success) { try Self.hold {} }
+            #expect(
+                ControlReader(directory: Self.folder(of: getpid())).heartbeat(of: Self.life)
+                    == nil)
+        }
+    }
+}
+
+/// Sends this process a signal, as `kill(1)` would, and waits for what any of its threads makes of
+/// it.
+private func send(_ signal: Int32) {
+    kill(getpid(), signal)
+    while true { pause() }
+}
+
+/// Calls itself until the stack is used up.
+@inline(never) private func deeper(_ depth: UInt64) -> UInt64 {
+    depth == 0 ? 0 : deeper(depth &+ 2 | 1) &+ depth
+}
