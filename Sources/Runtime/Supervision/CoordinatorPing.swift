@@ -6,11 +6,14 @@ import ZeroMQ
 
 /// Asks the coordinator for its status on `admin/`, again and again, and counts the answers: a
 /// process that lives and answers nobody has to be replaced (DESIGN §6). One thread; never blocks.
+///
+/// Whatever it answers shows that it lives, be it that it has no place for one more session.
 final class CoordinatorPing {
     private let context: Context
     private var connection: BusConnection
     private var encoder = MessageEncoder()
     private var decoder = MessageDecoder()
+    private var isUp = false
     private var isWelcome = false
     private let incarnation = Incarnation(
         Identifier128(high: Random.uint64(), low: Random.uint64()))
@@ -29,19 +32,26 @@ final class CoordinatorPing {
     /// Takes what was answered since the last call, and asks again.
     func turn() throws(ZMQError) {
         while let event = try connection.nextLinkEvent() {
+            isUp = event == .up
             isWelcome = false
-            if event == .up { try say(.hello(hello)) }
         }
         while try connection.receive() {
-            switch try? Self.decode(connection, &decoder) {
+            guard let answer = try? Self.decode(connection, &decoder) else { continue }
+            answers += 1
+            switch answer {
             case .welcome: isWelcome = true
-            case .helloRequired: try say(.hello(hello))
-            case .status: answers += 1
+            case .helloRequired: isWelcome = false
             default: continue
             }
         }
-        if isWelcome { try say(.status) }
+        guard isUp else { return }
+        // A hello may be lost with a place that was not free: it is said until it is answered.
+        if !isWelcome { try say(.hello(hello)) }
+        try say(.status)
     }
+
+    /// The stack drains: nobody asks any more.
+    func leave() { try? say(.goodbye) }
 
     private var hello: ClientHello {
         ClientHello(

@@ -132,6 +132,7 @@ public final class Supervisor {
             observe(.refused(specifications[slot].kind, code: code))
         case .reportDrain:
             isStopping = true
+            ping?.leave()
             ping = nil
             observe(.draining)
         case .finish(let end):
