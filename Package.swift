@@ -134,7 +134,8 @@ let testing: [Target] = [
     tests(
         "SharedArenaTests",
         ["SharedArena", "StageContract", "Messages", "ImageModel", "Linux", "TestKit"]),
-    tests("WorkerRuntimeTests", ["WorkerRuntime", "Messages", "ImageModel", "TestKit"]),
+    tests(
+        "WorkerRuntimeTests", ["WorkerRuntime", "Bootstrap", "Messages", "ImageModel", "TestKit"]),
     tests(
         "CoordinatorRuntimeTests",
         ["CoordinatorRuntime", "Messages", "ImageModel", "ZeroMQ", "Linux", "TestKit"]),

@@ -149,33 +149,4 @@ private func ready() -> WorkerSession {
         #expect(session.heldCount == 0)
         #expect(session.finished(outcome(1)) == [.discard(outcome(1))])
     }
-
-    @Test func aNewAttemptBeginsWhenTheOldOneHasEnded() {
-        var session = ready()
-        _ = session.received(.job(job(1)))
-        _ = session.received(welcome)
-        var again = job(1)
-        again.attempt = 2
-        #expect(session.received(.job(again)) == [], "the first attempt still runs")
-        #expect(session.finished(outcome(1)) == [.discard(outcome(1)), .start(again)])
-        var second = outcome(1)
-        second.attempt = 2
-        #expect(session.finished(second) == [.sendOutcome(second)])
-    }
-
-    @Test func anAttemptThatHasNotBegunIsCancelledAtOnce() {
-        var session = ready()
-        _ = session.received(.job(job(1)))
-        _ = session.received(welcome)
-        var again = job(1)
-        again.attempt = 2
-        _ = session.received(.job(again))
-        let actions = session.received(.cancelJob(JobID(1)))
-        guard case .sendOutcome(let answer) = actions.first else {
-            Issue.record("\(actions)")
-            return
-        }
-        #expect(answer.attempt == 2 && answer.id == JobID(1))
-        #expect(session.finished(outcome(1)) == [.discard(outcome(1))])
-    }
 }

@@ -24,15 +24,11 @@ extension WorkerLoop {
         case .start(let job):
             // First, since the work may begin, and crash, before the next line.
             recordHeld()
-            watch(job, at: .now())
-            executor.start(job)
+            start(job)
         case .cancel(let job):
-            // Only for a job that is held: one whose outcome crossed the cancel runs no more.
+            cancel(job)
             expectEnd(of: job, at: .now())
-            executor.cancel(job)
-        case .adjust(let adjustment):
-            reschedule(adjustment)
-            executor.adjust(adjustment)
+        case .adjust(let adjustment): adjust(adjustment)
         case .release(let blocks):
             handedOver.remove(blocks)
             executor.release(blocks)
@@ -91,6 +87,7 @@ extension WorkerLoop {
     private mutating func abandonEverything() {
         outbox.removeAll()
         forgetAll()
+        running.abandonAll()
         recordHeld()
         executor.abandon()
         executor.release(handedOver.takeAll())

@@ -3,57 +3,66 @@ import EventLoop
 import Messages
 import Observability
 
-/// Which timers a job has: the one of its deadline, and those of the grace after a cancel.
+/// Which timers a job has: that of its deadline, and that of the grace after its first cancel.
 struct JobTimers {
     private var deadlines: [JobID: TimerID] = [:]
-    private var graces: [JobID: [TimerID]] = [:]
+    private var graces: [JobID: TimerID] = [:]
 
     /// Returns the deadline that counts no longer.
     mutating func setDeadline(_ timer: TimerID, of job: JobID) -> TimerID? {
         deadlines.updateValue(timer, forKey: job)
     }
 
-    mutating func addGrace(_ timer: TimerID, to job: JobID) {
-        graces[job, default: []].append(timer)
-    }
+    mutating func setGrace(_ timer: TimerID, of job: JobID) { graces[job] = timer }
 
     /// Whether it was told to stop.
     func hasGrace(_ job: JobID) -> Bool { graces[job] != nil }
 
     mutating func take(_ job: JobID) -> [TimerID] {
-        let deadline = deadlines.removeValue(forKey: job).map { [$0] } ?? []
-        return deadline + (graces.removeValue(forKey: job) ?? [])
+        [deadlines.removeValue(forKey: job), graces.removeValue(forKey: job)].compactMap { $0 }
     }
 
     mutating func takeAll() -> [TimerID] {
         defer { self = JobTimers() }
-        return Array(deadlines.values) + graces.values.flatMap { $0 }
+        return Array(deadlines.values) + Array(graces.values)
     }
 }
 
 extension WorkerLoop {
     /// A job that outlives its time is stopped as if it had been cancelled.
-    mutating func watch(_ job: Job, at now: Instant) {
-        setDeadline(of: job.id, now.adding(milliseconds: Int(job.millisecondsLeft)))
+    mutating func start(_ job: Job) {
+        setDeadline(of: job.id, millisecondsLeft: job.millisecondsLeft)
+        var own = job
+        own.id = running.begin(job.id)
+        executor.start(own)
+    }
+
+    mutating func cancel(_ job: JobID) {
+        if let own = running.own(job) { executor.cancel(own) }
     }
 
     /// The coordinator has a longer or a shorter time for it. Whom it told to stop stops.
-    mutating func reschedule(_ adjustment: JobAdjustment) {
-        guard !jobTimers.hasGrace(adjustment.id) else { return }
-        let due = Instant.now().adding(milliseconds: Int(adjustment.millisecondsLeft))
-        setDeadline(of: adjustment.id, due)
+    mutating func adjust(_ adjustment: JobAdjustment) {
+        guard let own = running.own(adjustment.id), !jobTimers.hasGrace(adjustment.id) else {
+            return
+        }
+        setDeadline(of: adjustment.id, millisecondsLeft: adjustment.millisecondsLeft)
+        var mine = adjustment
+        mine.id = own
+        executor.adjust(mine)
     }
 
-    private mutating func setDeadline(of job: JobID, _ due: Instant) {
+    private mutating func setDeadline(of job: JobID, millisecondsLeft: UInt32) {
+        let due = Instant.now().adding(milliseconds: Int(millisecondsLeft))
         let timer = timers.schedule(.deadline(job), at: due)
         if let old = jobTimers.setDeadline(timer, of: job) { timers.cancel(old) }
     }
 
     /// Native code may ignore a cancel: then the end of the process is the cancel.
     mutating func expectEnd(of job: JobID, at now: Instant) {
-        guard executor.needsHardCancel else { return }
+        guard executor.needsHardCancel, !jobTimers.hasGrace(job) else { return }
         let due = now.adding(milliseconds: policy.cancelGraceMilliseconds)
-        jobTimers.addGrace(timers.schedule(.grace(job), at: due), to: job)
+        jobTimers.setGrace(timers.schedule(.grace(job), at: due), of: job)
     }
 
     /// A job has ended: nothing of it is due any more.
@@ -68,7 +77,7 @@ extension WorkerLoop {
     mutating func fire(_ timer: WorkerTimer, at now: Instant) throws {
         switch timer {
         case .deadline(let job):
-            executor.cancel(job)
+            cancel(job)
             expectEnd(of: job, at: now)
         case .grace(let job):
             bootstrap.log.warning("a job did not heed its cancel", ["job": LogValue(job.value)])

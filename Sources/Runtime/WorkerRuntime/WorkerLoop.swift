@@ -28,6 +28,7 @@ public struct WorkerLoop: ~Copyable {
     var encoder = MessageEncoder()
     var decoder = MessageDecoder()
     var session = WorkerSession()
+    var running = RunningJobs()
     var handedOver = HandedOver()
     var outbox: [WorkerMessage] = []
     var timers = TimerQueue<WorkerTimer>(timersMax: 65_536)
@@ -79,6 +80,10 @@ public struct WorkerLoop: ~Copyable {
         }
     }
 
+    /// Whether the executor has not ended all that it was given. After `run`: other threads work on
+    /// what nobody waits for, so that nothing may be taken down below them.
+    var isWorking: Bool { !running.isEmpty }
+
     /// Runs until the worker has said goodbye; returns the exit status of the process.
     public mutating func run() throws -> Int32 {
         var loop = EventLoop(sourcesMax: 4)
@@ -92,7 +97,7 @@ public struct WorkerLoop: ~Copyable {
             let turn = try loop.wait(until: timers.nextDue)
             if turn.ready.contains(monitor) { try drainMonitor() }
             if turn.ready.contains(bus) { try drainBus() }
-            if turn.ready.contains(reports) { try drainReports(at: turn.wokenAt) }
+            if turn.ready.contains(reports) { try drainReports() }
             if turn.ready.contains(signals) { try drainSignals() }
             while let timer = timers.takeDue(at: turn.wokenAt) {
                 try fire(timer, at: turn.wokenAt)
@@ -136,14 +141,14 @@ public struct WorkerLoop: ~Copyable {
         return try decoder.workerCommand(header.kind, connection.frame(1))
     }
 
-    private mutating func drainReports(at now: Instant) throws {
+    private mutating func drainReports() throws {
         var waiting: [WorkerReport] = []
         var isAttending = false
         reporter.mailbox.drain(into: &waiting)
         for report in waiting {
             switch report {
             case .outcome(let outcome): try finish(outcome)
-            case .message(let message): if session.isWelcome { send(message) }
+            case .message(let message): pass(on: message)
             case .flushed: try perform(session.flushed())
             case .attend: isAttending = true
             }
@@ -160,18 +165,32 @@ public struct WorkerLoop: ~Copyable {
 
     private mutating func finish(_ outcome: JobOutcome) throws {
         jobsDone += 1
-        forget(outcome.id)
         executor.finished(outcome.id)
-        try perform(session.finished(outcome))
-        recordHeld()
-        if jobsDone >= policy.jobsMax || isTooLarge { try perform(session.recycle()) }
+        if let job = running.end(outcome.id) {
+            forget(job)
+            var answer = outcome
+            answer.id = job
+            try perform(session.finished(answer))
+            recordHeld()
+        } else if let reference = outcome.result.reference {
+            executor.discard(reference)
+        }
+        let bytes = policy.looksAtMemory(after: jobsDone) ? privateBytes : nil
+        if policy.isSpent(jobs: jobsDone, privateBytes: bytes) { try perform(session.recycle()) }
     }
 
-    /// Looked at every 64 jobs: reading it costs a system call or three.
-    private var isTooLarge: Bool {
-        guard jobsDone % 64 == 0,
-            let memory = try? ProcessMemory.proportional(of: CurrentProcess.processID)
-        else { return false }
-        return memory.total - min(memory.total, memory.shared) > UInt64(policy.privateBytesMax)
+    private mutating func pass(on message: WorkerMessage) {
+        guard session.isWelcome else { return }
+        guard case .progress(var progress) = message else { return send(message) }
+        guard let job = running.job(progress.id) else { return }
+        progress.id = job
+        send(.progress(progress))
+    }
+
+    private var privateBytes: UInt64? {
+        guard let memory = try? ProcessMemory.proportional(of: CurrentProcess.processID) else {
+            return nil
+        }
+        return memory.total - min(memory.total, memory.shared)
     }
 }

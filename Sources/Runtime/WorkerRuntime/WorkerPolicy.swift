@@ -1,3 +1,5 @@
+import Bootstrap
+
 /// When a worker ends by itself.
 public struct WorkerPolicy: Hashable, Sendable {
     /// Milliseconds from a cancel to the end of a process whose native code does not heed it
@@ -11,4 +13,23 @@ public struct WorkerPolicy: Hashable, Sendable {
 
     /// The defaults.
     public init() {}
+
+    /// Names of the arguments that change it.
+    static let valued: Set<String> = ["recycle-jobs", "recycle-bytes"]
+
+    /// The defaults, where no argument says otherwise. Throws for what is no number.
+    init(_ arguments: ProgramArguments) throws(ProgramArgumentsError) {
+        jobsMax = try arguments.number("recycle-jobs", else: jobsMax)
+        privateBytesMax = try arguments.number("recycle-bytes", else: privateBytesMax)
+    }
+
+    /// Whether memory is looked at after so many jobs: reading it costs a system call or three, so
+    /// after the first and then every 64th.
+    func looksAtMemory(after jobs: Int) -> Bool { jobs == 1 || jobs % 64 == 0 }
+
+    /// Whether a fresh process takes over after so many jobs; bytes are `nil` where they were not
+    /// looked at.
+    func isSpent(jobs: Int, privateBytes: UInt64?) -> Bool {
+        jobs >= jobsMax || privateBytes.map { $0 > UInt64(privateBytesMax) } ?? false
+    }
 }

@@ -17,22 +17,36 @@ public enum WorkerProgram {
         let program = "imagebus-\(kind.name)"
         do {
             let arguments = try ProgramArguments(
-                words, valued: Bootstrap.valued.union(valued).union(["arena-limit"]),
+                words,
+                valued: Bootstrap.valued.union(WorkerPolicy.valued).union(valued)
+                    .union(["arena-limit"]),
                 flags: flags)
+            let policy = try WorkerPolicy(arguments)
             let bootstrap = try Bootstrap(program: program, arguments)
             let reporter = try WorkerReporter()
             let parts = WorkerParts(
                 kind: kind, arguments: arguments, paths: bootstrap.paths,
                 incarnation: bootstrap.incarnation, log: bootstrap.log, reporter: reporter)
             let machine = try build(parts)
-            var loop = try WorkerLoop(
-                kind: kind, bootstrap: bootstrap, executor: machine.executor,
-                arenas: machine.arenas, reporter: reporter)
-            return try loop.run()
+            let end = try run(
+                WorkerLoop(
+                    kind: kind, bootstrap: bootstrap, executor: machine.executor,
+                    arenas: machine.arenas, reporter: reporter, policy: policy))
+            // Exit handlers would take libraries down below a thread that still uses them.
+            if end.isWorking { CurrentProcess.endAtOnce(end.status) }
+            return end.status
         } catch {
             Bootstrap.complain(program, error)
             return ProgramExit.status(of: error)
         }
+    }
+
+    /// The loop, to the end of its connection.
+    private static func run(
+        _ loop: consuming WorkerLoop
+    ) throws -> (status: Int32, isWorking: Bool) {
+        let status = try loop.run()
+        return (status, loop.isWorking)
     }
 }
 

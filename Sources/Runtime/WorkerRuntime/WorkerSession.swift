@@ -1,4 +1,3 @@
-import ImageModel
 import Messages
 
 /// The worker's side of one connection after the other: what is said when, and which jobs are held.
@@ -55,10 +54,6 @@ struct WorkerSession {
 
     private var state: State = .away
     private var held: [JobID: UInt32] = [:]
-    /// Jobs of an earlier session that still run: nobody wants their outcomes.
-    private var dying: Set<JobID> = []
-    /// New attempts of these jobs, which begin when the old ones have ended.
-    private var postponed: [JobID: Job] = [:]
 
     /// Whether the coordinator knows this process.
     var isWelcome: Bool { state == .ready }
@@ -86,7 +81,7 @@ struct WorkerSession {
 
     /// The connection ended.
     mutating func linkDown() -> [Action] {
-        abandonAll()
+        held.removeAll()
         switch state {
         case .away, .greeting, .ready:
             state = .away
@@ -107,7 +102,7 @@ struct WorkerSession {
         case (.helloRequired, _): helloRequired()
         case (_, .greeting): []
         case (.job(let job), _): start(job)
-        case (.cancelJob(let id), _): cancel(id)
+        case (.cancelJob(let id), _): held[id] == nil ? [] : [.cancel(id)]
         case (.adjust(let adjustment), _):
             held[adjustment.id] == nil ? [] : [.adjust(adjustment)]
         case (.release(let blocks), _): [.release(blocks)]
@@ -119,10 +114,6 @@ struct WorkerSession {
 
     /// A job ended.
     mutating func finished(_ outcome: JobOutcome) -> [Action] {
-        if dying.remove(outcome.id) != nil {
-            let next = postponed.removeValue(forKey: outcome.id)
-            return [.discard(outcome)] + (next.map { [.start($0)] } ?? [])
-        }
         guard held.removeValue(forKey: outcome.id) != nil else { return [.discard(outcome)] }
         switch state {
         case .leaving:
@@ -161,7 +152,7 @@ struct WorkerSession {
     /// Two hellos were answered: the second session has replaced the first, and its jobs come as
     /// new attempts (PROTOCOL §5).
     private mutating func welcomedAgain() -> [Action] {
-        abandonAll()
+        held.removeAll()
         switch state {
         case .ready: return [.abandonEverything, .announceEverything]
         case .leaving: return [.abandonEverything, .flush]
@@ -169,30 +160,10 @@ struct WorkerSession {
         }
     }
 
-    /// What runs is somebody else's now.
-    private mutating func abandonAll() {
-        dying.formUnion(held.keys.filter { postponed[$0] == nil })
-        postponed.removeAll()
-        held.removeAll()
-    }
-
-    /// A job that has not begun ends here.
-    private mutating func cancel(_ id: JobID) -> [Action] {
-        guard let attempt = held[id] else { return [] }
-        guard postponed.removeValue(forKey: id) != nil else { return [.cancel(id)] }
-        held[id] = nil
-        let error = ImageError(.cancelled, "cancelled before it began")
-        return [
-            .sendOutcome(
-                JobOutcome(
-                    id: id, attempt: attempt, result: .failed(error), workMicroseconds: 0))
-        ]
-    }
-
     /// A coordinator that does not know us is not the one that welcomed us.
     private mutating func helloRequired() -> [Action] {
         guard state == .ready else { return state == .greeting ? [.sayHello] : [] }
-        abandonAll()
+        held.removeAll()
         state = .greeting
         return [.abandonEverything, .sayHello]
     }
@@ -200,10 +171,6 @@ struct WorkerSession {
     private mutating func start(_ job: Job) -> [Action] {
         guard held[job.id] == nil else { return [] }
         held[job.id] = job.attempt
-        guard !dying.contains(job.id) else {
-            postponed[job.id] = job
-            return []
-        }
         return [.start(job)]
     }
 

@@ -31,9 +31,11 @@ extension RealProcesses {
                 }
                 for bytes in kept {
                     #expect(bytes.count == expected.count)
-                    let difference = bytes.withUnsafeBytes { bytes in
-                        expected.withUnsafeBytes {
-                            memcmp(bytes.baseAddress, $0.baseAddress, bytes.count)
+                    let difference = bytes.withUnsafeBytes { bytes -> Int32? in
+                        expected.withUnsafeBytes { expected in
+                            guard let left = bytes.baseAddress, let right = expected.baseAddress
+                            else { return nil }
+                            return memcmp(left, right, bytes.count)
                         }
                     }
                     #expect(difference == 0)

@@ -1,0 +1,41 @@
+import Bootstrap
+import Testing
+
+@testable import WorkerRuntime
+
+@Suite struct WorkerPolicyTests {
+    private func policy(_ words: String...) throws -> WorkerPolicy {
+        try WorkerPolicy(ProgramArguments(words, valued: WorkerPolicy.valued))
+    }
+
+    @Test func withoutArgumentsTheDefaultsHold() throws {
+        #expect(try policy() == WorkerPolicy())
+    }
+
+    @Test func enoughJobsAreEnough() throws {
+        let policy = try policy("--recycle-jobs", "3")
+        #expect(!policy.isSpent(jobs: 2, privateBytes: nil))
+        #expect(policy.isSpent(jobs: 3, privateBytes: nil))
+        #expect(policy.privateBytesMax == WorkerPolicy().privateBytesMax)
+    }
+
+    @Test func enoughMemoryIsEnough() throws {
+        let policy = try policy("--recycle-bytes", "1000")
+        #expect(!policy.isSpent(jobs: 64, privateBytes: 1_000))
+        #expect(policy.isSpent(jobs: 64, privateBytes: 1_001))
+        #expect(!policy.isSpent(jobs: 64, privateBytes: nil), "nobody looked")
+        #expect(policy.jobsMax == WorkerPolicy().jobsMax)
+    }
+
+    @Test func memoryIsLookedAtNowAndThen() {
+        let looked = (1...200).filter { WorkerPolicy().looksAtMemory(after: $0) }
+        #expect(looked == [1, 64, 128, 192])
+    }
+
+    @Test(arguments: ["-1", "many", ""])
+    func whatIsNoNumberIsRefused(_ text: String) {
+        #expect(throws: ProgramArgumentsError.notANumber("recycle-jobs", text)) {
+            try policy("--recycle-jobs", text)
+        }
+    }
+}
