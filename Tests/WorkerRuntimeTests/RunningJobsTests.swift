@@ -18,11 +18,14 @@ import Testing
     @Test func anAbandonedJobNeverPassesForOneOfTheSameName() {
         var jobs = RunningJobs()
         let old = jobs.begin(JobID(1))
+        #expect(!jobs.hasAbandoned)
         jobs.abandonAll()
+        #expect(jobs.hasAbandoned)
         #expect(jobs.own(JobID(1)) == nil && !jobs.isEmpty, "it still runs")
         let new = jobs.begin(JobID(1))
         #expect(old != new)
         #expect(jobs.job(old) == nil && jobs.end(old) == nil)
+        #expect(!jobs.hasAbandoned)
         #expect(jobs.own(JobID(1)) == new && jobs.end(new) == JobID(1))
         #expect(jobs.isEmpty)
     }

@@ -13,6 +13,9 @@ struct RunningJobs {
     /// Whether the executor does nothing.
     var isEmpty: Bool { running.isEmpty }
 
+    /// Whether something runs that nobody waits for: a crash may be its fault.
+    var hasAbandoned: Bool { running.count > names.count }
+
     /// A job is given to the executor; returns its own name.
     mutating func begin(_ job: JobID) -> JobID {
         last += 1

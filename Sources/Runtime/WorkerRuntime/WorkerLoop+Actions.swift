@@ -47,7 +47,7 @@ extension WorkerLoop {
 
     /// What a crash would be evidence against from now on.
     mutating func recordHeld() {
-        if let (job, attempt) = session.onlyJob {
+        if let (job, attempt) = session.onlyJob, !running.hasAbandoned {
             control?.hold(job, attempt: attempt)
         } else {
             control?.holdNothing()

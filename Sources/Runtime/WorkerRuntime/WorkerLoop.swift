@@ -171,10 +171,10 @@ public struct WorkerLoop: ~Copyable {
             var answer = outcome
             answer.id = job
             try perform(session.finished(answer))
-            recordHeld()
         } else if let reference = outcome.result.reference {
             executor.discard(reference)
         }
+        recordHeld()
         let bytes = policy.looksAtMemory(after: jobsDone) ? privateBytes : nil
         if policy.isSpent(jobs: jobsDone, privateBytes: bytes) { try perform(session.recycle()) }
     }
