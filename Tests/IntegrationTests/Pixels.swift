@@ -54,7 +54,9 @@ extension Pixels {
     }
 
     /// As a JPEG.
-    func jpeg(quality: Int) throws -> [UInt8] { try encoded(.jpeg(quality: quality)) }
+    func jpeg(quality: Int, progressive: Bool = false) throws -> [UInt8] {
+        try encoded(.jpeg(quality: quality, progressive: progressive))
+    }
 
     /// As a PNG.
     func png() throws -> [UInt8] { try encoded(.png(compression: 1)) }

@@ -1,0 +1,121 @@
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Processes that hang, that do not heed a cancel, or that have done enough are replaced, and
+    /// nobody loses anything (DESIGN §3, §6).
+    @Suite struct ReplacementTests {
+        private let origin = OriginServer()
+        private static let size = PixelSize(width: 100, height: 75)
+
+        init() throws {
+            let picture = try Pictures.waves(width: 400, height: 300).jpeg(quality: 85)
+            origin.route("/a.jpg", .bytes(picture, contentType: "image/jpeg"))
+        }
+
+        private func request(_ number: Int) -> ImageRequest {
+            ImageRequest(origin.url("/a.jpg?\(number)"), fit: 100)
+        }
+
+        @Test(arguments: [WorkerKind.coordinator, .cache, .decode])
+        func whatDoesNotAnswerIsKilledAndStartedAgain(_ kind: WorkerKind) async throws {
+            try await withStack(decoders: 1) { stack in
+                let client = try stack.client()
+                #expect(try await client.load(request(1)).response.info?.size == Self.size)
+                let before = try await stack.awaitIdle()
+                let hung = try stack.child(try #require(before.processes(kind).first))
+                try hung.halt()
+                let task = client.load(request(2))
+                #expect(try await task.response.info?.size == Self.size)
+                let after = try await stack.awaitStatus("all processes") {
+                    $0.processes.count == before.processes.count
+                }
+                let restarts = after.processes.filter { $0.restarts > 0 }
+                #expect(restarts.map(\.kind) == [kind])
+                #expect(restarts.map(\.restarts) == [1])
+                let log = FileBytes.text(stack.logFile) ?? ""
+                #expect(log.contains("\(kind.name) \(hung.processID) does not answer: killed"))
+                #expect(!log.contains("failed repeatedly"))
+            }
+        }
+
+        /// A progressive picture is read as a whole before libvips is asked again whether it goes
+        /// on.
+        @Test func nativeCodeThatHeedsNoCancelIsEndedAndReplacedAtOnce() async throws {
+            origin.route("/slow.jpg", .bytes(try Self.progressive(), contentType: "image/jpeg"))
+            try await withStack(decoders: 1) { stack in
+                let client = try stack.client()
+                let hard = try await endHard(client, stack)
+                let began = ContinuousClock.now
+                #expect(try await client.load(request(1)).response.info?.size == Self.size)
+                print("hard cancel: the next picture came \(ContinuousClock.now - began) later")
+                let report = try await stack.awaitIdle()
+                // As many new lives as ends, and none that was waited for.
+                #expect(report.processes(.decode).map { Int($0.restarts) } == [hard])
+                #expect(report.counter("crashes") == 0)
+                let log = FileBytes.text(stack.logFile) ?? ""
+                #expect(log.contains("ended: exit 75") && !log.contains("failed repeatedly"))
+            }
+        }
+
+        @Test func aWorkerThatHasDoneEnoughLeavesAndLosesNothing() async throws {
+            try await withStack(decoders: 1) { stack in
+                let client = try stack.client()
+                let extra = try ChildProcess(
+                    ChildCommand(
+                        "\(Programs.folder)/imagebus-decode",
+                        ["--runtime-dir", stack.runtimeDirectory, "--recycle-jobs", "3"]))
+                defer { try? extra.send(.kill) }
+                _ = try await stack.awaitStatus("a second decoder") {
+                    $0.processes(.decode).count == 2
+                }
+                var number = 0
+                while try extra.poll() == nil, number < 2_000 {
+                    let tasks = (0..<16).map { client.load(request(number + $0)) }
+                    number += tasks.count
+                    for task in tasks {
+                        #expect(try await task.response.info?.size == Self.size)
+                    }
+                }
+                #expect(try extra.wait(milliseconds: 10_000) == .exited(75))
+                let report = try await stack.awaitIdle()
+                #expect(report.counter("requeued") == 0)
+                #expect(report.counter("lostWorkers") == 0)
+                #expect(report.counter("decodes") == number)
+            }
+        }
+
+        /// Cancels decodes until one has ended with its process; returns how many have.
+        private func endHard(_ client: ImagebusClient, _ stack: StackHarness) async throws -> Int {
+            for attempt in 0..<5 {
+                var request = ImageRequest(origin.url("/slow.jpg?\(attempt)"), fit: 100)
+                request.options = .fromLoaderOnly
+                let task = client.load(request)
+                _ = try await stack.awaitStatus("a decode") {
+                    $0.processes(.decode).contains { $0.state == "busy" }
+                }
+                task.cancel()
+                #expect(await task.errorCode == .cancelled)
+                let report = try await stack.awaitStatus("a free decoder") {
+                    $0.isIdle && $0.processes(.decode).first?.state == "ready"
+                }
+                let ended = report.cancellations.first { $0.stage == "decode" }?.hard ?? 0
+                if ended > 0 { return Int(ended) }
+            }
+            throw StackFailure("no decode took longer than the grace", log: stack.logFile)
+        }
+
+        /// 25 megapixels of noise in several scans.
+        private static func progressive() throws -> [UInt8] {
+            let tile = Pictures.noise(width: 4_000, height: 50)
+            var samples = tile.samples
+            for _ in 0..<7 { samples += samples }
+            return try Pixels(width: 4_000, height: 6_400, bands: 3, samples: samples)
+                .jpeg(quality: 60, progressive: true)
+        }
+    }
+}
