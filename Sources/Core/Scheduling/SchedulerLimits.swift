@@ -13,7 +13,7 @@ public struct SchedulerLimits: Hashable, Sendable {
     /// Entries of the memory tier that the coordinator answers by itself; the oldest makes room.
     public var hitsMax = 100_000
     /// Requests whose keys are remembered, so that a hit does not derive them again.
-    public var namesMax = 16_384
+    public var namesMax = 4_096
     /// Segments that one worker may have announced; one more ends its session.
     public var segmentsPerWorkerMax = 4_096
 

@@ -11,7 +11,7 @@ public struct SupervisorState: Sendable {
     /// How long workers may take to end after their coordinator, before they are told to.
     public static let workersGraceMilliseconds = 500
     /// How long segments of a dead child stay: until then somebody may still read them.
-    public static let orphanGraceMilliseconds = 30_000
+    public static let orphanGraceMilliseconds = 2_000
     /// Codes with which a child says that it can never start with these settings: 64 usage,
     /// 78 configuration, such as a cache directory that another cache holds.
     public static let refusals: Set<Int32> = [64, 78]
