@@ -16,7 +16,7 @@ public struct Instant: Hashable, Comparable, Sendable {
     /// Whole milliseconds from `earlier`, rounded up; 0 where `earlier` is later.
     public func milliseconds(since earlier: Instant) -> Int {
         guard nanoseconds > earlier.nanoseconds else { return 0 }
-        return Int(clamping: (nanoseconds - earlier.nanoseconds + 999_999) / 1_000_000)
+        return Int(clamping: (nanoseconds - earlier.nanoseconds - 1) / 1_000_000 + 1)
     }
 
     /// Fractions of a millisecond from `earlier`, for timings.
