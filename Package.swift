@@ -159,6 +159,12 @@ let testing: [Target] = [
         ["Transforming", "Vips", "StageContract", "Messages", "ImageModel", "TestKit"]),
     tests("ImagebusTests", ["Imagebus", "Messages", "ImageModel", "TestKit"]),
     tests("TidyTests", ["TestKit", "Linux"]),
+    .target(
+        name: "FuzzTargets", dependencies: ["Wire", "Scheduling", "Messages", "ImageModel"],
+        path: "Tests/Fuzz/Targets"),
+    .testTarget(
+        name: "FuzzReplayTests", dependencies: ["FuzzTargets", "TestKit"],
+        path: "Tests/Fuzz/Replay"),
     tests(
         "IntegrationTests",
         [
@@ -167,13 +173,22 @@ let testing: [Target] = [
         ]),
 ]
 
+/// Only `scripts/fuzz` asks for it: its main function is libFuzzer's.
+let fuzzing: [Target] =
+    Context.environment["IMAGEBUS_FUZZ"] == nil
+    ? []
+    : [
+        .executableTarget(
+            name: "imagebus-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Driver")
+    ]
+
 let package = Package(
     name: "imagebus",
     products: [
         .library(name: "Imagebus", targets: ["Imagebus"]),
         .executable(name: "imagebus", targets: ["imagebus-cli"]),
     ],
-    targets: c + bindings + core + runtime + stages + client + programs + testing,
+    targets: c + bindings + core + runtime + stages + client + programs + testing + fuzzing,
     swiftLanguageModes: [.v6]
 )
 

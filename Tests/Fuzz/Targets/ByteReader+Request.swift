@@ -1,0 +1,64 @@
+import ImageModel
+
+extension ByteReader {
+    /// Texts that strangers would try, and texts of their own.
+    mutating func url() -> String {
+        switch choice(8) {
+        case 0: text()
+        case 1: "http://user:word@example.org/" + text()
+        case 2: "https://example.org/a.jpg?" + text()
+        case 3: "http://" + text() + "/a.b/c.png"
+        case 4: text() + "://example.org/a"
+        case 5: "http://example.org/" + String(repeating: text(), count: 1 + Int(byte()))
+        default: "http://example.org/\(choice(3)).jpg"
+        }
+    }
+
+    mutating func header() -> HTTPHeader {
+        let names = ["Accept", "accept", "Authorization", "Cookie", "X-A", "X-a"]
+        return HTTPHeader(name: bool() ? text() : pick(names) ?? "", value: text())
+    }
+
+    mutating func size() -> PixelSize {
+        PixelSize(width: number(), height: number())
+    }
+
+    mutating func mode() -> ResizeMode { pick(ResizeMode.allCases) ?? .fit }
+
+    mutating func step() -> TransformStep {
+        switch choice(5) {
+        case 0: .resize(size(), mode())
+        case 1: .crop(PixelRect(x: number(), y: number(), size: size()))
+        case 2: .rotate(Rotation(radians: double(), fitsSize: bool()))
+        case 3: .rotate(Rotation(degreesClockwise: Double(choice(9)) * 90 - 360))
+        default: .flip(horizontal: bool(), vertical: bool())
+        }
+    }
+
+    mutating func tiers() -> CacheTypes { CacheTypes(rawValue: byte()) }
+
+    mutating func request() -> ImageRequest {
+        var request = ImageRequest(url: url())
+        let what = byte()
+        if what & 1 != 0 { request.headers = (0..<choice(70)).map { _ in header() } }
+        if what & 2 != 0 {
+            request.thumbnail = Thumbnail(box: size(), preservesAspectRatio: bool())
+        }
+        if what & 4 != 0 { request.steps = (0..<choice(40)).map { _ in step() } }
+        if what & 8 != 0 {
+            request.output = OutputOptions(
+                format: bool() ? pick(ImageFormat.allCases) : nil,
+                quality: bool() ? number() : nil, lossless: bool())
+        }
+        if what & 16 != 0 { request.infoOnly = true }
+        if what & 32 != 0 { request.options = RequestOptions(rawValue: number()) }
+        if what & 64 != 0 { request.timeoutMilliseconds = number() }
+        if what & 128 != 0 {
+            request.queryCacheTypes = tiers()
+            request.storeCacheTypes = tiers()
+            request.originalQueryCacheTypes = tiers()
+            request.originalStoreCacheTypes = tiers()
+        }
+        return request
+    }
+}

@@ -1,0 +1,24 @@
+/// A piece of the program that meets bytes of strangers, and what must hold whatever they are.
+public enum FuzzTarget: String, CaseIterable, Sendable {
+    /// Frames of every kind in every direction.
+    case wire
+    /// Workers that announce, close and answer what they like.
+    case scheduler
+    /// Texts that may be URLs.
+    case url
+    /// Requests, their keys and what admission says.
+    case keys
+    /// Small values that are computed from numbers of strangers.
+    case values
+
+    /// Feeds the target. Throws where an invariant is broken; what traps is a failure as well.
+    public func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
+        switch self {
+        case .wire: try WireTarget.run(bytes)
+        case .scheduler: try SchedulerTarget.run(bytes)
+        case .url: try URLTarget.run(bytes)
+        case .keys: try KeyTarget.run(bytes)
+        case .values: try ValueTarget.run(bytes)
+        }
+    }
+}

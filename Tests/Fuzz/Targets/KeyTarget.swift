@@ -1,0 +1,156 @@
+import ImageModel
+import Messages
+import Scheduling
+
+/// Two requests, the second one mostly a variant of the first.
+///
+/// Every request is refused or asked for under the keys that `CacheKey` says; a key is its URL with
+/// something put into it; among requests that are admitted for one URL, equal texts mean equal
+/// results; and no key depends on the order in which headers of different names come.
+enum KeyTarget {
+    static func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
+        var reader = ByteReader(bytes)
+        let request = reader.request()
+        var other = reader.bool() ? request : reader.request()
+        if reader.bool() { other.url = request.url }
+        vary(&other, &reader)
+        let isAdmitted = try checkAdmission(of: request, identity: reader.bool() ? "id" : nil)
+        try checkHeaders(of: request)
+        try checkInsertion(reader.text(), into: reader.text())
+        guard let url = try? SourceURL(request.url) else { return }
+        try checkText(of: request, url)
+        guard isAdmitted, other.url == request.url,
+            try checkAdmission(of: other, identity: "id"),
+            CacheKey.result(request, url: url, identity: "id")
+                == CacheKey.result(other, url: url, identity: "id")
+        else { return }
+        try expect(
+            meaning(of: request) == meaning(of: other), "one key has one meaning")
+    }
+
+    private static func vary(_ request: inout ImageRequest, _ reader: inout ByteReader) {
+        switch reader.choice(8) {
+        case 0: request.steps.append(reader.step())
+        case 1: request.steps = request.steps.dropLast()
+        case 2: request.output.quality = reader.number()
+        case 3: request.output.format = reader.pick(ImageFormat.allCases)
+        case 4: request.output.lossless.toggle()
+        case 5: request.thumbnail = nil
+        case 6: request.infoOnly.toggle()
+        default: break
+        }
+    }
+
+    /// What the pixels and bytes of a result depend on, besides its source. Angles within the
+    /// tolerance of a quarter turn are that turn; header facts go without bytes.
+    private static func meaning(of request: ImageRequest) -> ImageRequest {
+        var plain = ImageRequest(url: request.url)
+        plain.output = request.output
+        plain.steps = request.allSteps.map { step in
+            guard case .rotate(let rotation) = step,
+                let turns = rotation.quarterTurnsClockwise
+            else { return step }
+            return .rotate(Rotation(radians: Double(turns), fitsSize: rotation.fitsSize))
+        }
+        return plain
+    }
+
+    // MARK: - Admission
+
+    /// Whether the scheduler takes the request; if so, it asks for the keys that it should.
+    private static func checkAdmission(of request: ImageRequest, identity: String?)
+        throws(BrokenInvariant) -> Bool
+    {
+        var image = request
+        image.queryCacheTypes = .all
+        image.options = []
+        let actions = actions(for: image, identity)
+        for case .reply(_, let reply) in actions {
+            guard case .failure(let error) = reply.outcome, actions.count == 1 else {
+                throw BrokenInvariant(what: "a request is refused with one error")
+            }
+            try expect(error.code != .internalError || identity == nil, "\(error.message)")
+            return false
+        }
+        guard actions.count == 1, case .assign(_, let job) = actions[0],
+            case .query(let work) = job.work, let url = try? SourceURL(image.url)
+        else { throw BrokenInvariant(what: "a request is refused or asked for") }
+        let key = CacheKey.result(image, url: url, identity: identity)
+        try expect(work.key.utf8.elementsEqual(key.utf8), "the key is the one that is documented")
+        try expect(key.utf8.count <= MessageLimits.keyBytesMax, "a key is within its limit")
+        try expect(
+            image.headers.allSatisfy { $0.isValid && !$0.value.utf8.contains(0x0A) },
+            "a header that is sent is valid")
+        return true
+    }
+
+    private static func actions(for request: ImageRequest, _ identity: String?)
+        -> [SchedulerAction]
+    {
+        var scheduler = Scheduler()
+        var actions: [SchedulerAction] = []
+        let (client, cache) = (ClientID(1), WorkerID(1))
+        let life = Incarnation(Identifier128(high: 1, low: 1))
+        let load = LoadRequest(token: Token(Identifier128(high: 1, low: 2)), image: request)
+        let events: [SchedulerEvent] = [
+            .workerJoined(cache, kind: .cache, incarnation: life, credit: 1),
+            .clientJoined(client, life), .load(client, load, identity: identity),
+        ]
+        for event in events {
+            scheduler.handle(event, at: Instant(nanoseconds: 1), into: &actions)
+        }
+        return actions
+    }
+
+    // MARK: - Texts
+
+    private static func checkText(of request: ImageRequest, _ url: SourceURL)
+        throws(BrokenInvariant)
+    {
+        let bare = url.withoutUserInfo
+        try expect(
+            CacheKey.original(request, url: url, identity: nil) == bare,
+            "the original's key is the URL without user info")
+        let result = CacheKey.result(request, url: url, identity: nil)
+        try expect(
+            (result == bare) == request.wantsOriginal, "only the source is kept under its URL")
+        let own = CacheKey.original(request, url: url, identity: "id")
+        try expect(own != bare && own != result, "what is somebody's own has a key of its own")
+    }
+
+    /// Nothing of the key is lost, and the suffix is in it in one piece.
+    private static func checkInsertion(_ suffix: String, into key: String)
+        throws(BrokenInvariant)
+    {
+        let (long, short) = (Array(CacheKey.inserting(suffix, into: key).utf8), Array(key.utf8))
+        let added = Array("-\(suffix)".utf8)
+        try expect(long.count == short.count + added.count, "a suffix adds its bytes")
+        let same = zip(long, short).prefix { $0 == $1 }.count
+        let fits = (0...same).contains { place in
+            long[place...].starts(with: added)
+                && long[(place + added.count)...].elementsEqual(short[place...])
+        }
+        try expect(fits, "a suffix is put in at one place")
+    }
+
+    // MARK: - Headers
+
+    private static func checkHeaders(of request: ImageRequest) throws(BrokenInvariant) {
+        let key = SourceKey(request)
+        var turned = request
+        turned.headers.reverse()
+        try expect(SourceKey(turned) == key, "headers have one order")
+        turned.headers = key.headers
+        try expect(SourceKey(turned) == key, "a canonical order is canonical")
+        turned.headers = request.headers.map {
+            HTTPHeader(name: $0.name.uppercased(), value: $0.value)
+        }
+        let isToken = request.headers.allSatisfy(\.isValid)
+        try expect(!isToken || SourceKey(turned) == key, "names of headers have no case")
+        try expect(
+            !isToken
+                || turned.headers.count(where: \.isCredential)
+                    == request.headers.count(where: \.isCredential),
+            "credentials have no case")
+    }
+}

@@ -1,0 +1,167 @@
+import ImageModel
+import Messages
+import Scheduling
+
+/// A scheduler, and what those around it know: who is there, what they announced and handed over.
+struct ForgingStack {
+    /// A worker, as it looks from outside.
+    struct Worker {
+        let kind: WorkerKind
+        let incarnation: Incarnation
+        var window: Int
+        var held: [JobID: Job] = [:]
+        var segments: [SegmentName: UInt64] = [:]
+        /// Blocks of `stage` that were named and not released.
+        var handed: Set<BlockID> = []
+        /// Blocks of `results/` that were taken back and not released.
+        var evicted: Set<BlockID> = []
+        var lastBlock: UInt64 = 10_000
+    }
+
+    struct SegmentName: Hashable {
+        let arena: ArenaName
+        let number: UInt32
+    }
+
+    var scheduler: Scheduler
+    var now = Instant(nanoseconds: 1_000_000_000)
+    var workers: [WorkerID: Worker] = [:]
+    var clients: [ClientID] = []
+    var waiting: [Token: ClientID] = [:]
+    /// Requests that go on without their clients.
+    var detached: [Token] = []
+    var lastOutcome: (WorkerID, JobOutcome)?
+    private var lastWorker: UInt64 = 0
+    private var lastClient: UInt64 = 0
+    private var lastToken: UInt64 = 0
+
+    static let segmentsMax = 4
+
+    init(isTight: Bool) {
+        var limits = SchedulerLimits()
+        limits.segmentsPerWorkerMax = Self.segmentsMax
+        if isTight {
+            limits.liveRequestsMax = 8
+            limits.queuedJobsMax = 2
+            limits.hitsMax = 2
+            limits.namesMax = 2
+            limits.attemptsMax = 2
+        }
+        scheduler = Scheduler(limits: limits)
+    }
+
+    /// Workers that are there, the oldest session first.
+    var staff: [WorkerID] { workers.keys.sorted() }
+
+    /// Jobs at workers, the oldest first.
+    var held: [(worker: WorkerID, job: Job)] {
+        workers.flatMap { worker, record in record.held.values.map { (worker, $0) } }
+            .sorted { $0.1.id < $1.1.id }
+    }
+
+    // MARK: - Events
+
+    mutating func send(_ event: SchedulerEvent) throws(BrokenInvariant) {
+        var actions: [SchedulerAction] = []
+        scheduler.handle(event, at: now, into: &actions)
+        for action in actions { try observe(action) }
+    }
+
+    /// A client of one of two lives.
+    mutating func join(life: UInt64) throws(BrokenInvariant) {
+        guard clients.count < 3 else { return }
+        lastClient += 1
+        clients.append(ClientID(lastClient))
+        let incarnation = Incarnation(Identifier128(high: 8, low: life))
+        try send(.clientJoined(ClientID(lastClient), incarnation))
+    }
+
+    mutating func leave(_ client: ClientID) throws(BrokenInvariant) {
+        clients.removeAll { $0 == client }
+        waiting = waiting.filter { $0.value != client }
+        try send(.clientLeft(client))
+    }
+
+    mutating func hire(_ kind: WorkerKind, credit: UInt32) throws(BrokenInvariant) {
+        lastWorker += 1
+        let worker = WorkerID(lastWorker)
+        let incarnation = Incarnation(Identifier128(high: 7, low: lastWorker))
+        workers[worker] = Worker(kind: kind, incarnation: incarnation, window: Int(credit))
+        try send(.workerJoined(worker, kind: kind, incarnation: incarnation, credit: credit))
+    }
+
+    mutating func kill(_ worker: WorkerID, _ record: CrashRecord? = nil) throws(BrokenInvariant) {
+        workers[worker] = nil
+        try send(.workerLeft(worker, record))
+    }
+
+    /// A request under a token of its own, or once more under one that was detached.
+    mutating func load(
+        _ image: ImageRequest, by client: ClientID, detach: Bool, again: Token? = nil
+    ) throws(BrokenInvariant) {
+        lastToken += 1
+        let token = again ?? Token(Identifier128(high: 1, low: lastToken))
+        waiting[token] = client
+        if detach, again == nil { detached.append(token) }
+        let load = LoadRequest(token: token, image: image, wantsProgress: true, detach: detach)
+        try send(.load(client, load, identity: nil))
+    }
+
+    mutating func open(_ segments: [SegmentAnnouncement], by worker: WorkerID)
+        throws(BrokenInvariant)
+    {
+        guard var record = workers[worker] else { return }
+        var isSound = true
+        for segment in segments {
+            let name = SegmentName(arena: segment.arena, number: segment.number)
+            isSound =
+                isSound && record.segments.count < Self.segmentsMax && segment.size > 0
+                && record.segments[name] == nil
+                && (segment.arena == .stage || record.kind == .cache)
+            record.segments[name] = segment.size
+        }
+        workers[worker]?.segments = record.segments
+        try send(.segmentsOpened(worker, segments))
+        try expect(
+            isSound == (workers[worker] != nil), "segments are announced once, or not at all")
+    }
+
+    mutating func close(_ segments: [SegmentAnnouncement], by worker: WorkerID)
+        throws(BrokenInvariant)
+    {
+        guard var record = workers[worker] else { return }
+        var isKnown = true
+        for segment in segments {
+            let name = SegmentName(arena: segment.arena, number: segment.number)
+            isKnown = isKnown && record.segments.removeValue(forKey: name) != nil
+        }
+        workers[worker]?.segments = record.segments
+        try send(.segmentsClosed(worker, segments))
+        try expect(isKnown || workers[worker] == nil, "only what was announced is closed")
+    }
+
+    /// A worker answers a job, its own or not.
+    mutating func answer(_ outcome: JobOutcome, from worker: WorkerID) throws(BrokenInvariant) {
+        guard let record = workers[worker] else { return }
+        lastOutcome = (worker, outcome)
+        let isAsked = record.held[outcome.id]?.attempt == outcome.attempt
+        if isAsked { workers[worker]?.held[outcome.id] = nil }
+        guard let reference = outcome.result.reference else {
+            return try send(.outcome(worker, outcome))
+        }
+        let wasHanded = record.handed.contains(reference.block)
+        if reference.arena == .stage { workers[worker]?.handed.insert(reference.block) }
+        try send(.outcome(worker, outcome))
+        guard workers[worker] != nil else { return }
+        try expect(
+            isSound(reference, of: record) || (wasHanded && !isAsked), "a forgery is not believed")
+        try expect(!(wasHanded && isAsked), "no block is handed over twice")
+    }
+
+    /// Whether the worker may name these bytes, as far as it is seen from outside.
+    func isSound(_ reference: BlockReference, of worker: Worker) -> Bool {
+        let name = SegmentName(arena: reference.arena, number: reference.segment)
+        guard let size = worker.segments[name], reference.block.value != 0 else { return false }
+        return reference.offset <= size && reference.length <= size - reference.offset
+    }
+}

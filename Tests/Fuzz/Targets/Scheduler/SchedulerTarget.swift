@@ -1,0 +1,17 @@
+import ImageModel
+import Messages
+import Scheduling
+
+/// A sequence of what clients ask and workers claim: segments that come and go, outcomes that name
+/// bytes, sound or forged.
+///
+/// Whatever comes, no forged reference is believed, no block is read that is not there, each is
+/// released exactly once and by the end, and every request has one reply.
+enum SchedulerTarget {
+    static func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
+        var reader = ByteReader(bytes)
+        var stack = ForgingStack(isTight: reader.bool())
+        while !reader.isAtEnd { try stack.step(&reader) }
+        try stack.comeToRest()
+    }
+}

@@ -1,0 +1,85 @@
+import ImageModel
+import Messages
+import Wire
+
+/// The first byte chooses the direction, eight are the first frame, the rest is the second.
+///
+/// Whatever arrives is a typed error or a message that can be sent on, and what is sent on arrives
+/// as the same message in the same bytes.
+enum WireTarget {
+    static func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
+        guard let direction = bytes.first else { return }
+        let frames = bytes.dropFirst()
+        let header = Array(frames.prefix(FrameHeader.byteCount))
+        let body = Array(frames.dropFirst(FrameHeader.byteCount))
+        switch direction % 4 {
+        case 0: try clientMessage(header, body)
+        case 1: try serverMessage(header, body)
+        case 2: try workerMessage(header, body)
+        default: try workerCommand(header, body)
+        }
+    }
+
+    private static func clientMessage(_ header: [UInt8], _ body: [UInt8]) throws(BrokenInvariant) {
+        try check(
+            header, body,
+            read: { decoder, kind, body throws(WireError) in
+                try decoder.clientMessage(kind, body.span.bytes)
+            },
+            write: { encoder, message throws(WireError) in try encoder.encode(message) })
+    }
+
+    private static func serverMessage(_ header: [UInt8], _ body: [UInt8]) throws(BrokenInvariant) {
+        try check(
+            header, body,
+            read: { decoder, kind, body throws(WireError) in
+                try decoder.serverMessage(kind, body.span.bytes)
+            },
+            write: { encoder, message throws(WireError) in try encoder.encode(message) })
+    }
+
+    private static func workerMessage(_ header: [UInt8], _ body: [UInt8]) throws(BrokenInvariant) {
+        try check(
+            header, body,
+            read: { decoder, kind, body throws(WireError) in
+                try decoder.workerMessage(kind, body.span.bytes)
+            },
+            write: { encoder, message throws(WireError) in try encoder.encode(message) })
+    }
+
+    private static func workerCommand(_ header: [UInt8], _ body: [UInt8]) throws(BrokenInvariant) {
+        try check(
+            header, body,
+            read: { decoder, kind, body throws(WireError) in
+                try decoder.workerCommand(kind, body.span.bytes)
+            },
+            write: { encoder, message throws(WireError) in try encoder.encode(message) })
+    }
+
+    private static func check<Message: Hashable>(
+        _ header: [UInt8], _ body: [UInt8],
+        read: (inout MessageDecoder, MessageKind, [UInt8]) throws(WireError) -> Message,
+        write: (inout MessageEncoder, Message) throws(WireError) -> EncodedMessage
+    ) throws(BrokenInvariant) {
+        var decoder = MessageDecoder()
+        var encoder = MessageEncoder()
+        let message: Message
+        do throws(WireError) {
+            let kind = try FrameHeader(decoding: header.span.bytes).kind
+            message = try read(&decoder, kind, body)
+        } catch { return }
+        let (sent, again): (EncodedMessage, Message)
+        let packed: [UInt8]
+        do throws(WireError) {
+            sent = try write(&encoder, message)
+            packed = encoder.packed()
+            again = try read(&decoder, sent.header.kind, packed)
+            _ = try write(&encoder, again)
+        } catch {
+            throw BrokenInvariant(what: "what was accepted is refused on its way on: \(error)")
+        }
+        try expect(packed.count == sent.byteCount, "a body has the bytes that it says")
+        try expect(again == message, "a message arrives as it was sent")
+        try expect(encoder.packed() == packed, "a message has one form")
+    }
+}
