@@ -90,7 +90,10 @@ import Testing
         script.passes(milliseconds: SupervisorState.drainMilliseconds)
         #expect(
             script.does(.tick)
-                == [.signal(slot: 0, .kill), .signal(slot: 2, .kill), .signal(slot: 3, .kill)])
+                == [
+                    .removeSegments(.cache, life(1)), .signal(slot: 0, .kill),
+                    .signal(slot: 2, .kill), .signal(slot: 3, .kill),
+                ])
         script.does(.ended(slot: 0, killed))
         script.does(.ended(slot: 2, killed))
         #expect(script.does(.ended(slot: 3, killed)) == [.finish(.limitPassed)])

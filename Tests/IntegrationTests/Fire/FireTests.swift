@@ -80,7 +80,7 @@ extension RealProcesses {
             try await expectNoOrphans(stack, report)
         }
 
-        /// A supervisor leaves the segments of the dead to their readers for half a minute.
+        /// A supervisor leaves the segments of the dead to their readers for two seconds.
         private func expectNoOrphans(_ stack: StackHarness, _ report: StatusReport) async throws {
             let deadline = ContinuousClock.now.advanced(by: .seconds(45))
             for kind in WorkerKind.workers {
