@@ -198,7 +198,10 @@ struct BlockTests {
         expectViolation { ledger throws(ImageError) in try ledger.open([segment(2)], of: worker) }
         try ledger.close([segment(0)], of: worker)
         expectViolation { ledger throws(ImageError) in try ledger.close([segment(0)], of: worker) }
-        expectViolation { ledger throws(ImageError) in try ledger.open([segment(1)], of: worker) }
+        try ledger.open([segment(1)], of: worker)
+        expectViolation { ledger throws(ImageError) in
+            try ledger.open([segment(1, size: 128)], of: worker)
+        }
         expectViolation { ledger throws(ImageError) in
             try ledger.open([segment(5, size: 0)], of: worker)
         }

@@ -6,8 +6,8 @@ public import Messages
 public struct RuntimePaths: Hashable, Sendable {
     /// The runtime directory, absolute, without a slash at its end.
     public let root: String
-    /// Where `arena/`, `results/` and `control/` lie: `root` itself where that is on tmpfs, else the
-    /// directory that `serve` wrote into the file `segments`.
+    /// Where `arena/`, `results/` and `control/` lie: `root` itself where that is on tmpfs, else
+    /// the directory that `serve` wrote into the file `segments`.
     public let segmentsRoot: String
 
     /// Names both directories.

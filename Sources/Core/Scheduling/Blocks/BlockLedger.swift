@@ -74,6 +74,8 @@ struct BlockLedger: Sendable {
         for segment in announced {
             let handle = SegmentHandle(
                 worker: worker, arena: segment.arena, number: segment.number)
+            // Two hellos are answered with two welcomes, and each is followed by all segments.
+            if let known = segments[handle], known.size == segment.size { continue }
             guard let account = accounts[worker], account.segments < segmentsMax,
                 Self.mayWrite(account, segment.arena), segment.size > 0, segments[handle] == nil
             else { throw Self.violation("announced a segment that it may not have") }
