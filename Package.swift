@@ -10,6 +10,7 @@ let c: [Target] = [
     .systemLibrary(name: "CCurl", path: "Sources/C/CCurl"),
     .systemLibrary(name: "CXXHash", path: "Sources/C/CXXHash"),
     .systemLibrary(name: "CSodium", path: "Sources/C/CSodium"),
+    .systemLibrary(name: "CMicroHTTPD", path: "Sources/C/CMicroHTTPD"),
     .systemLibrary(name: "CVips", path: "Sources/C/CVips", pkgConfig: "gobject-2.0"),
     .target(name: "CLinux", path: "Sources/C/CLinux"),
     .target(name: "CVipsShims", dependencies: ["CVips"], path: "Sources/C/CVipsShims"),
@@ -31,6 +32,7 @@ let bindings: [Target] = [
     room("Bindings", "Curl", ["CCurl"]),
     room("Bindings", "XXHash", ["CXXHash"]),
     room("Bindings", "Sodium", ["CSodium"]),
+    room("Bindings", "MicroHTTPD", ["CMicroHTTPD"]),
     room("Bindings", "Vips", ["CVips", "CVipsShims"]),
 ]
 
@@ -124,6 +126,7 @@ let testing: [Target] = [
     tests("XXHashTests", ["XXHash"]),
     tests("SodiumTests", ["Sodium"]),
     tests("CurlTests", ["Curl", "TestKit"]),
+    tests("MicroHTTPDTests", ["MicroHTTPD", "TestKit"]),
     tests("VipsTests", ["Vips", "TestKit"]),
     tests("ImageModelTests", ["ImageModel"]),
     tests("ControlSegmentTests", ["ControlSegment", "Linux", "Messages", "TestKit"]),

@@ -8,6 +8,7 @@ enum Arrows {
         "Curl": ["CCurl"],
         "XXHash": ["CXXHash"],
         "Sodium": ["CSodium"],
+        "MicroHTTPD": ["CMicroHTTPD"],
         "Vips": ["CVips", "CVipsShims"],
     ]
     /// The rooms of Runtime that the client library stands on.

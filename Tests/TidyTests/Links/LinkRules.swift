@@ -7,7 +7,7 @@ enum LinkRules {
     static let images: Set<String> = ["vips", "gobject-2.0", "glib-2.0"]
 
     static let allowed: [String: Set<String>] = [
-        "imagebus": bus.union(["FoundationEssentials"]),
+        "imagebus": bus.union(["FoundationEssentials", "microhttpd"]),
         "imagebus-coordinator": bus.union(["sodium"]),
         "imagebus-download": bus.union(["curl"]),
         "imagebus-cache": bus.union(["sqlite3", "xxhash"]),
