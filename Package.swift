@@ -103,7 +103,7 @@ let programs: [Target] = [
         "imagebus-cli",
         [
             "Imagebus", "Supervision", "SharedArena", "Messages", "ImageModel", "Linux",
-            "Observability",
+            "MicroHTTPD", "Observability",
         ]),
     program("imagebus-coordinator", ["CoordinatorRuntime", "Linux"]),
     program("imagebus-download", worker + ["Downloading"]),

@@ -44,3 +44,6 @@ public enum HTTPServerError: Error, Hashable, Sendable {
     /// No socket on loopback, no thread, or no memory.
     case cannotListen
 }
+
+// Both handles stay as they are from init to deinit, and only deinit uses them.
+extension HTTPServer: @unchecked Sendable {}

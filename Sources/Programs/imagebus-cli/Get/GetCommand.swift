@@ -12,9 +12,14 @@ enum GetCommand {
         do throws(ImageError) {
             // Before anything is started for it.
             _ = try SourceURL(options.request.url)
-            let interruption = try Self.interruption()
-            let stack = try OpenStack(options, interruption)
+            let interruption = try Interruption.started()
+            let stack = try OpenStack(options.stack, interruption)
             defer { stack.end(interruption) }
+            if !stack.isOwn, options.stack.network != NetworkOptions() {
+                Terminal.error(
+                    "imagebus get: the running stack decides which addresses it reaches; "
+                        + "--private starts one that obeys --allow-…\n")
+            }
             let load = try LoadRun(options, stack)
             token = load.token
             let image = try load.wait(interruption)
@@ -25,14 +30,6 @@ enum GetCommand {
             let spent = Double(MonotonicClock.now() - start) / 1e6
             report.tell(error, token: token, totalMilliseconds: spent)
             return error.exitStatus
-        }
-    }
-
-    private static func interruption() throws(ImageError) -> Interruption {
-        do throws(Errno) {
-            return try Interruption()
-        } catch {
-            throw ImageError(.internalError, "signals cannot be read (\(error))")
         }
     }
 

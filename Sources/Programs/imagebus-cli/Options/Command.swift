@@ -18,7 +18,7 @@ struct Command: Sendable {
     }
 
     /// What this version does.
-    static let all: [Command] = [.serve, .get, .status, .health, .blacklist, .cancel]
+    static let all: [Command] = [.serve, .get, .status, .health, .blacklist, .cancel, .bench]
 }
 
 extension OptionDefinition {

@@ -1,3 +1,4 @@
+import ImageModel
 import Linux
 import Supervision
 
@@ -12,6 +13,15 @@ final class Interruption {
         try Signal.block(StopRequests.stopSignals)
         try Signal.brokenPipe.ignore()
         signals = try SignalDescriptor(StopRequests.stopSignals)
+    }
+
+    /// The same for a command that says why it cannot go on.
+    static func started() throws(ImageError) -> Interruption {
+        do throws(Errno) {
+            return try Interruption()
+        } catch {
+            throw ImageError(.internalError, "signals cannot be read (\(error))")
+        }
     }
 
     /// Waits until one of the descriptors is readable or a signal came; the descriptors that are

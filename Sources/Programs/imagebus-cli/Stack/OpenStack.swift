@@ -2,31 +2,28 @@ import ImageModel
 import Linux
 import SharedArena
 
-/// The stack that `get` uses: somebody's, or one of its own.
+/// The stack that a command uses: somebody's, or one of its own.
 final class OpenStack {
     let paths: RuntimePaths
     /// Its supervisor runs: the coordinator is waited for within the request's deadline.
     let isWaitedFor: Bool
     private let own: PrivateStack?
+    /// It was started for this command, with all that its options allow.
+    var isOwn: Bool { own != nil }
 
     /// A named endpoint that nobody serves for so long is an error of its own (DESIGN §2).
     static let connectMilliseconds = 5_000
 
     /// Finds it, or starts it.
-    init(_ options: GetOptions, _ interruption: Interruption) throws(ImageError) {
-        switch try StackChoice.choose(options.stack) {
+    init(_ options: StackOptions, _ interruption: Interruption) throws(ImageError) {
+        switch try StackChoice.choose(options) {
         case .named(let paths):
             (self.paths, isWaitedFor, own) = (paths, false, nil)
         case .running(let paths):
             (self.paths, isWaitedFor, own) = (paths, true, nil)
         case .none:
-            let started = try PrivateStack.start(options.stack, interruption)
+            let started = try PrivateStack.start(options, interruption)
             (paths, isWaitedFor, own) = (started.paths, false, started)
-        }
-        if own == nil, options.stack.network != NetworkOptions() {
-            Terminal.error(
-                "imagebus get: the running stack decides which addresses it reaches; "
-                    + "--private starts one that obeys --allow-…\n")
         }
     }
 

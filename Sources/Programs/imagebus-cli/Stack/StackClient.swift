@@ -32,6 +32,25 @@ final class StackClient: Sendable {
         return RunningLoad(task: task)
     }
 
+    /// Loads, and cancels after so long unless it has ended by then.
+    func load(
+        _ request: ImageRequest, cancelledAfter delay: Duration?
+    ) async -> Result<LoadedImage, ImageError> {
+        let task = client.load(request)
+        let timer = delay.map { delay in
+            Task.detached {
+                try await Task.sleep(for: delay)
+                task.cancel()
+            }
+        }
+        defer { timer?.cancel() }
+        do throws(ImageError) {
+            return .success(LoadedImage(try await task.response))
+        } catch {
+            return .failure(error)
+        }
+    }
+
     /// Asks for processes, sockets and counters.
     func status() async throws(ImageError) -> StatusReport { try await client.status() }
 

@@ -37,7 +37,8 @@ enum StatusTable {
             })
     }
 
-    private static func tenths(_ value: Double) -> String {
+    /// One decimal.
+    static func tenths(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())
         return "\(tenths / 10).\(tenths % 10)"
     }

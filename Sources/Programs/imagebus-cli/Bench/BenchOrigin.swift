@@ -1,0 +1,51 @@
+import ImageModel
+import MicroHTTPD
+import Synchronization
+
+/// The origin of a measurement: pictures in memory, and one that never ends.
+final class BenchOrigin: Sendable {
+    private let pictures: SharedPictures
+    private let server: HTTPServer
+
+    private final class SharedPictures: Sendable {
+        let bytes = Mutex<[String: [UInt8]]>([:])
+    }
+
+    init() throws(ImageError) {
+        let pictures = SharedPictures()
+        self.pictures = pictures
+        do throws(HTTPServerError) {
+            server = try HTTPServer { Self.answer($0, pictures) }
+        } catch {
+            throw ImageError(.unavailable, "no origin can be started on 127.0.0.1")
+        }
+    }
+
+    /// `IP:PORT`, as `--allow-address` wants it.
+    var authority: String { "127.0.0.1:\(server.port)" }
+
+    /// The URL of a picture; a number makes it another one for the stack.
+    func url(_ name: String, _ number: Int) -> String { "http://\(authority)/\(name)?\(number)" }
+
+    func add(_ name: String, _ bytes: [UInt8]) {
+        pictures.bytes.withLock { $0[name] = bytes }
+    }
+
+    /// The name of the picture that stops after its first bytes until the peer leaves.
+    static let stalled = "stalled.jpg"
+    private static let stalledBytes = [UInt8](repeating: 0xFF, count: 1 << 20)
+
+    private static func answer(_ request: HTTPRequest, _ pictures: SharedPictures) -> HTTPResponse {
+        let name = String(request.path.dropFirst())
+        if name == stalled {
+            var response = HTTPResponse(
+                headers: [("Content-Type", "image/jpeg")], body: stalledBytes)
+            response.hold = (1 << 16, BodyGate())
+            return response
+        }
+        guard let bytes = pictures.bytes.withLock({ $0[name] }) else {
+            return HTTPResponse(status: 404)
+        }
+        return HTTPResponse(headers: [("Content-Type", "application/octet-stream")], body: bytes)
+    }
+}

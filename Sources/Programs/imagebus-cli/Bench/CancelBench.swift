@@ -1,0 +1,155 @@
+import ImageModel
+import Linux
+import Messages
+import Synchronization
+
+/// Begins loads and cancels them, phase by phase; the figures are the coordinator's.
+final class CancelBench: Sendable {
+    private let options: BenchOptions
+    private let origin: BenchOrigin
+    private let client: StackClient
+    /// On `admin/`: who may see all processes.
+    private let watcher: StackClient
+    private let isStopped = Atomic(false)
+    private let lastNumber = Atomic(0)
+
+    /// Loads of one phase at most.
+    private static let loadsMax = 200
+    /// Until the workers have let go of what was cancelled.
+    private static let settleMilliseconds = 5_000
+    /// Until a process that was ended hard has a successor.
+    private static let successorMilliseconds = 800
+
+    init(
+        _ options: BenchOptions, _ origin: BenchOrigin, client: StackClient, watcher: StackClient
+    ) {
+        (self.options, self.origin) = (options, origin)
+        (self.client, self.watcher) = (client, watcher)
+    }
+
+    /// Ends after the loads that are under way.
+    func stop() { isStopped.store(true, ordering: .relaxed) }
+
+    func run() async throws(ImageError) -> CancelReport {
+        if options.url == nil { try await makePictures() }
+        let start = MonotonicClock.now()
+        var tally = CancelTally()
+        var stages: [CancelReport.Stage] = []
+        var counts: [Int: UInt64] = [:]
+        for phase in options.url == nil ? CancelPhase.all : CancelPhase.foreign where !hasStopped {
+            let before = try await settled(phase)
+            tally.add(try await cancel(phase))
+            let after = try await settled(phase)
+            let row = StatusReport.Cancellations(
+                stage: phase.stage, hard: after.hard - min(before.hard, after.hard),
+                durations: after.durations.since(before.durations))
+            stages.append(CancelReport.Stage(phase, row))
+            counts.merge(row.durations.counts, uniquingKeysWith: +)
+        }
+        return CancelReport(
+            tally, seconds: Double(MonotonicClock.now() - start) / 1e9,
+            all: LatencyHistogram(counts: counts), stages: stages)
+    }
+
+    private var hasStopped: Bool { isStopped.load(ordering: .relaxed) }
+
+    // MARK: - Pictures
+
+    /// The stack encodes what the command draws.
+    private func makePictures() async throws(ImageError) {
+        try await makePicture("18.jpg", width: 4_899, height: 3_674, .jpeg)
+        try await makePicture("6.png", width: 2_828, height: 2_121, .png)
+    }
+
+    private func makePicture(_ name: String, width: Int, height: Int, _ format: ImageFormat)
+        async throws(ImageError)
+    {
+        origin.add("raw.png", BenchPicture.raw(width: width, height: height))
+        var request = ImageRequest(url: origin.url("raw.png", next()))
+        request.output = OutputOptions(format: format, quality: 90)
+        request.options = .fromLoaderOnly
+        request.storeCacheTypes = .none
+        request.originalStoreCacheTypes = .none
+        let image = try await client.load(request, cancelledAfter: nil).get()
+        origin.add(name, image.withBytes { Array($0) })
+        origin.add("raw.png", [])
+    }
+
+    private func next() -> Int { lastNumber.add(1, ordering: .relaxed).newValue }
+
+    private func url(_ phase: CancelPhase) -> String {
+        let number = next()
+        if let url = options.url { return Self.numbered(url, number) }
+        switch phase.source {
+        case .stalled: return origin.url(BenchOrigin.stalled, number)
+        case .jpeg: return origin.url("18.jpg", number)
+        case .png: return origin.url("6.png", number)
+        }
+    }
+
+    /// `{n}` is the number; without one, the number is a query of its own.
+    static func numbered(_ url: String, _ number: Int) -> String {
+        if url.contains("{n}") { return url.replacing("{n}", with: "\(number)") }
+        return url + (url.contains("?") ? "&" : "?") + "\(number)"
+    }
+
+    // MARK: - Loads
+
+    private func cancel(_ phase: CancelPhase) async throws(ImageError) -> CancelTally {
+        let window = try await window(phase)
+        let deadline = MonotonicClock.now() + UInt64(options.seconds) * 1_000_000_000
+        return await withTaskGroup(of: CancelTally.self) { group in
+            for _ in 0..<options.concurrency {
+                group.addTask { await self.cancel(phase, in: window, until: deadline) }
+            }
+            return await group.reduce(into: CancelTally()) { $0.add($1) }
+        }
+    }
+
+    /// When a load of the phase is in its stage.
+    private func window(_ phase: CancelPhase) async throws(ImageError) -> ClosedRange<Double> {
+        // Nothing to measure: it is in its stage from the first moment on.
+        if phase.source == .stalled { return 2...50 }
+        // The first one also warms the workers up.
+        _ = try await client.load(phase.request(url: url(phase)), cancelledAfter: nil).get()
+        let image = try await client.load(phase.request(url: url(phase)), cancelledAfter: nil).get()
+        return phase.window(image.timings)
+    }
+
+    private func cancel(
+        _ phase: CancelPhase, in window: ClosedRange<Double>, until deadline: UInt64
+    ) async -> CancelTally {
+        var tally = CancelTally()
+        while MonotonicClock.now() < deadline, !hasStopped,
+            tally.requests < Self.loadsMax / options.concurrency
+        {
+            let delay = Duration.microseconds(Int(Double.random(in: window) * 1_000))
+            let request = phase.request(url: url(phase))
+            tally.count(await client.load(request, cancelledAfter: delay))
+            guard phase.isHard else { continue }
+            try? await Task.sleep(for: .milliseconds(Self.successorMilliseconds))
+        }
+        return tally
+    }
+
+    /// Every kind is there, also after hard cancels, and nobody has anything to do.
+    private static func isAtRest(_ report: StatusReport) -> Bool {
+        Set(report.processes.map(\.kind)).isSuperset(of: WorkerKind.workers)
+            && report.processes.allSatisfy { $0.jobs == 0 }
+    }
+
+    /// The figures of the phase's stage once no worker holds a job any more.
+    private func settled(_ phase: CancelPhase) async throws(ImageError)
+        -> StatusReport.Cancellations
+    {
+        let deadline = MonotonicClock.now() + UInt64(Self.settleMilliseconds) * 1_000_000
+        while true {
+            let report = try await watcher.status()
+            if Self.isAtRest(report) || MonotonicClock.now() > deadline {
+                return report.cancellations.first { $0.stage == phase.stage }
+                    ?? .init(stage: phase.stage, hard: 0, durations: LatencyHistogram())
+            }
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import ImageModel
+import Messages
+
+/// One kind of work that is cancelled in its middle.
+struct CancelPhase: Hashable, Sendable {
+    /// What is loaded.
+    enum Source: Hashable, Sendable {
+        /// A transfer that never ends.
+        case stalled
+        /// 18 megapixels, baseline.
+        case jpeg
+        /// 6 megapixels.
+        case png
+    }
+
+    /// For people, and a name in JSON.
+    let work: String
+    /// As the coordinator's report names it.
+    let stage: String
+    let source: Source
+    let steps: [TransformStep]
+    let output: OutputOptions
+    /// DESIGN §9, p99.
+    let targetMilliseconds: Double
+    /// Native code does not heed a cancel here: after each, a new process is waited for.
+    let isHard: Bool
+
+    private init(
+        _ work: String, _ stage: String, _ source: Source, _ steps: [TransformStep] = [],
+        _ format: ImageFormat = .jpeg, target: Double, isHard: Bool = false
+    ) {
+        (self.work, self.stage, self.source, self.steps) = (work, stage, source, steps)
+        (output, targetMilliseconds, self.isHard) = (OutputOptions(format: format), target, isHard)
+    }
+
+    /// A flip needs all pixels and costs nothing else. The large box makes the transform long.
+    private static let flip = TransformStep.flip(horizontal: true, vertical: false)
+    private static let enlarge = TransformStep.resize(
+        PixelSize(width: 5_000, height: 5_000), .fill)
+
+    /// All of them, with the command's own pictures.
+    static let all = [
+        CancelPhase("download", "fetch", .stalled, target: 5),
+        CancelPhase("decode JPEG", "decode", .jpeg, [flip], target: 20),
+        CancelPhase("decode PNG", "decode", .png, [flip], target: 20),
+        CancelPhase("resize and JPEG", "transform", .jpeg, [flip, enlarge], target: 20),
+        CancelPhase("encode PNG", "transform", .png, [flip], .png, target: 80),
+        CancelPhase("encode WebP", "transform", .png, [flip], .webp, target: 600, isHard: true),
+    ]
+
+    /// Those for a picture of somebody else, whatever its format is.
+    static let foreign = [
+        CancelPhase("download", "fetch", .jpeg, target: 5),
+        CancelPhase("decode", "decode", .jpeg, [flip], target: 20),
+        CancelPhase("resize and JPEG", "transform", .jpeg, [flip, enlarge], target: 20),
+        CancelPhase("encode PNG", "transform", .jpeg, [flip], .png, target: 80),
+        CancelPhase("encode WebP", "transform", .jpeg, [flip], .webp, target: 600, isHard: true),
+    ]
+
+    /// A load of this work that asks no cache and is kept in none.
+    func request(url: String) -> ImageRequest {
+        var request = ImageRequest(url: url)
+        request.steps = steps
+        request.output = output
+        request.options = .fromLoaderOnly
+        request.storeCacheTypes = .none
+        request.originalStoreCacheTypes = .none
+        return request
+    }
+
+    /// From when to when after its beginning a load is in the stage, in milliseconds, by the
+    /// timings of one that came to its end.
+    func window(_ timings: StageTimings) -> ClosedRange<Double> {
+        let fetched = timings.queue + timings.query + timings.fetch
+        let decoded = fetched + timings.decode
+        return switch stage {
+        case "fetch": timings.queue...max(timings.queue, fetched)
+        case "decode": fetched...decoded
+        default: decoded...(decoded + timings.transform)
+        }
+    }
+}

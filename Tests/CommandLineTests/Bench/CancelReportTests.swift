@@ -1,0 +1,66 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import imagebus_cli
+
+@Suite struct CancelReportTests {
+    private func row(_ milliseconds: [UInt64], hard: UInt64 = 0) -> StatusReport.Cancellations {
+        var durations = LatencyHistogram()
+        for value in milliseconds { durations.record(microseconds: value * 1_000) }
+        return .init(stage: "decode", hard: hard, durations: durations)
+    }
+
+    private var decode: CancelPhase {
+        get throws { try #require(CancelPhase.all.first { $0.stage == "decode" }) }
+    }
+
+    @Test(arguments: [([], "none"), ([1, 2, 3], "met"), ([1, 2, 300], "missed")])
+    func theVerdictIsThatOfTheSlowest(milliseconds: [UInt64], verdict: String) throws {
+        let stage = CancelReport.Stage(try decode, row(milliseconds))
+        #expect(stage.verdict == verdict)
+        #expect(stage.cancels == UInt64(milliseconds.count))
+        #expect(stage.target == 20)
+    }
+
+    @Test func theJSONHasTheNamesThatScriptsKnow() throws {
+        let row = row([4, 4], hard: 1)
+        let stage = CancelReport.Stage(try decode, row)
+        var tally = CancelTally()
+        tally.count(.failure(ImageError(.cancelled, "")))
+        tally.count(.failure(ImageError(.busy, "")))
+        let report = CancelReport(tally, seconds: 4, all: row.durations, stages: [stage])
+        let text = try JSONText.text(report)
+        for part in [
+            "\"name\":\"cancel\"", "\"requests\":2", "\"errors\":1", "\"rps\":0.5", "\"bytes\":0",
+            "\"p50_ms\":4.", "\"p99_ms\":4.", "\"stage\":\"decode\"", "\"work\":\"decode JPEG\"",
+            "\"cancels\":2", "\"hard_cancels\":1", "\"target_ms\":20", "\"verdict\":\"met\"",
+        ] { #expect(text.contains(part), "\(part) in \(text)") }
+        #expect(report.text.contains("2 loads, 1 errors"))
+    }
+
+    @Test func aLoadIsCancelledWithinItsStage() throws {
+        var timings = StageTimings()
+        (timings.queue, timings.fetch) = (1, 10)
+        (timings.decode, timings.transform) = (100, 1_000)
+        let windows = CancelPhase.all.filter { $0.source != .stalled }.map {
+            ($0.stage, $0.window(timings))
+        }
+        #expect(windows.count == 5)
+        for (stage, window) in windows {
+            #expect(window == (stage == "decode" ? 11...111 : 111...1_111))
+        }
+    }
+
+    /// What the phases say they need is what the scheduler and the stages will make of it.
+    @Test(arguments: CancelPhase.all + CancelPhase.foreign)
+    func aPhaseAsksForItsStageAndForNoCache(phase: CancelPhase) {
+        let request = phase.request(url: "http://a/b")
+        #expect(request.options == .fromLoaderOnly)
+        #expect(request.storeCacheTypes == .none && request.originalStoreCacheTypes == .none)
+        if phase.stage != "fetch" { #expect(DecodeNeed(request) == .full) }
+        #expect(stages.contains(phase.stage))
+    }
+
+    private let stages = ["fetch", "query", "decode", "transform", "store"]
+}
