@@ -58,6 +58,7 @@ final class CancelBench: Sendable {
     /// The stack encodes what the command draws.
     private func makePictures() async throws(ImageError) {
         try await makePicture("18.jpg", width: 4_899, height: 3_674, .jpeg)
+        try await makePicture("small.jpg", width: 1_024, height: 768, .jpeg)
         try await makePicture("6.png", width: 2_828, height: 2_121, .png)
     }
 
@@ -84,6 +85,7 @@ final class CancelBench: Sendable {
         case .stalled: return origin.url(BenchOrigin.stalled, number)
         case .jpeg: return origin.url("18.jpg", number)
         case .png: return origin.url("6.png", number)
+        case .small: return origin.url("small.jpg", number)
         }
     }
 

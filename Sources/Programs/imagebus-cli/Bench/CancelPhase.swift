@@ -11,6 +11,8 @@ struct CancelPhase: Hashable, Sendable {
         case jpeg
         /// 6 megapixels.
         case png
+        /// Less than 1 megapixel, JPEG: hardly anything before the transform.
+        case small
     }
 
     /// For people, and a name in JSON.
@@ -33,26 +35,31 @@ struct CancelPhase: Hashable, Sendable {
         (output, targetMilliseconds, self.isHard) = (OutputOptions(format: format), target, isHard)
     }
 
-    /// A flip needs all pixels and costs nothing else. The large box makes the transform long.
+    /// A flip needs all pixels and costs nothing else.
     private static let flip = TransformStep.flip(horizontal: true, vertical: false)
-    private static let enlarge = TransformStep.resize(
-        PixelSize(width: 5_000, height: 5_000), .fill)
+
+    /// A small picture made large is all transform, so that a cancel finds it there.
+    private static func enlarge(_ width: Int) -> TransformStep {
+        .resize(PixelSize(width: width, height: width * 3 / 4), .stretch)
+    }
 
     /// All of them, with the command's own pictures.
     static let all = [
         CancelPhase("download", "fetch", .stalled, target: 5),
         CancelPhase("decode JPEG", "decode", .jpeg, [flip], target: 20),
         CancelPhase("decode PNG", "decode", .png, [flip], target: 20),
-        CancelPhase("resize and JPEG", "transform", .jpeg, [flip, enlarge], target: 20),
-        CancelPhase("encode PNG", "transform", .png, [flip], .png, target: 80),
-        CancelPhase("encode WebP", "transform", .png, [flip], .webp, target: 600, isHard: true),
+        CancelPhase("resize and JPEG", "transform", .small, [enlarge(6_000)], target: 20),
+        CancelPhase("encode PNG", "transform", .small, [enlarge(2_000)], .png, target: 80),
+        CancelPhase(
+            "encode WebP", "transform", .small, [enlarge(6_000)], .webp, target: 600,
+            isHard: true),
     ]
 
     /// Those for a picture of somebody else, whatever its format is.
     static let foreign = [
         CancelPhase("download", "fetch", .jpeg, target: 5),
         CancelPhase("decode", "decode", .jpeg, [flip], target: 20),
-        CancelPhase("resize and JPEG", "transform", .jpeg, [flip, enlarge], target: 20),
+        CancelPhase("resize and JPEG", "transform", .jpeg, [enlarge(6_000)], target: 20),
         CancelPhase("encode PNG", "transform", .jpeg, [flip], .png, target: 80),
         CancelPhase("encode WebP", "transform", .jpeg, [flip], .webp, target: 600, isHard: true),
     ]
