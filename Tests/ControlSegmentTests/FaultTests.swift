@@ -93,6 +93,17 @@ import Testing
         }
     }
 
+    /// Swift's runtime in a debug build: it prints where the process was, and returns.
+    @Test func aHandlerThatWasThereBeforeKeepsNoProcessAlive() async throws {
+        try await withFolder {
+            await #expect(processExitsWith: .signal(SIGSEGV)) {
+                signal(SIGSEGV) { _ in }
+                try Self.hold { send(SIGSEGV) }
+            }
+            #expect(record(signal: SIGSEGV))
+        }
+    }
+
     @Test func whatIsKilledLeavesNoRecord() async throws {
         try await withFolder {
             await #expect(processExitsWith: .signal(SIGKILL)) { try Self.hold { send(SIGKILL) } }

@@ -2,8 +2,8 @@ import CLinux
 
 /// Writes down why this process ends by a signal: from the handler, into memory that outlives it.
 ///
-/// One per process. The signal ends the process as it would without: by its default action, or by
-/// whoever handled it before.
+/// One per process. Whoever handled the signal before, such as a sanitizer, is called next; then
+/// it ends the process by its default action.
 public enum FaultRecorder {
     /// Signals that a process brings upon itself.
     public static let signals: [Signal] = [

@@ -12,7 +12,8 @@ static struct clinux_fault_record record;
 // The first fault counts; what it brings about on other threads does not.
 static bool is_written;
 
-// What each signal did before, such as the report of a sanitizer; it is done after ours.
+// What each signal did before, such as the report of a sanitizer; it is done after ours. No such
+// handler keeps the process alive.
 static struct sigaction before[65];
 
 static void write_down(int signal) {
@@ -28,13 +29,18 @@ static void write_down(int signal) {
 }
 
 static void handle(int signal, siginfo_t *info, void *context) {
-    (void)context;
     int saved = errno;
     write_down(signal);
-    sigaction(signal, &before[signal], NULL);
-    // Blocked until this returns, and then acted upon as before. A signal that was sent does not
-    // come again by itself, as a fault does; the same information goes with it, for a sanitizer's
-    // report or a core dump.
+    const struct sigaction *former = &before[signal];
+    if (former->sa_flags & SA_SIGINFO)
+        former->sa_sigaction(signal, info, context);
+    else if (former->sa_handler != SIG_DFL && former->sa_handler != SIG_IGN)
+        former->sa_handler(signal);
+    // A signal that was sent does not come again by itself, as a fault does, and the handler of
+    // Swift's runtime counts on that. Blocked until this returns, then it ends the process, with the
+    // same information for a core dump.
+    struct sigaction normal = {.sa_handler = SIG_DFL};
+    sigaction(signal, &normal, NULL);
     if (syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), signal, info) < 0) raise(signal);
     errno = saved;
 }
