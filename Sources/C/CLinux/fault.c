@@ -37,8 +37,8 @@ static void handle(int signal, siginfo_t *info, void *context) {
     else if (former->sa_handler != SIG_DFL && former->sa_handler != SIG_IGN)
         former->sa_handler(signal);
     // A signal that was sent does not come again by itself, as a fault does, and the handler of
-    // Swift's runtime counts on that. Blocked until this returns, then it ends the process, with the
-    // same information for a core dump.
+    // Swift's runtime counts on that. Blocked until this returns, then it ends the process, with
+    // the same information for a core dump.
     struct sigaction normal = {.sa_handler = SIG_DFL};
     sigaction(signal, &normal, NULL);
     if (syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), signal, info) < 0) raise(signal);

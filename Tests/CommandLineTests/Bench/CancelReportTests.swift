@@ -58,7 +58,7 @@ import Testing
         let request = phase.request(url: "http://a/b")
         #expect(request.options == .fromLoaderOnly)
         #expect(request.storeCacheTypes == .none && request.originalStoreCacheTypes == .none)
-        if phase.stage != "fetch" { #expect(DecodeNeed(request) == .full) }
+        if phase.stage == "decode" { #expect(DecodeNeed(request) == .full) }
         #expect(stages.contains(phase.stage))
     }
 
