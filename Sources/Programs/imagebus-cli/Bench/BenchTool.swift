@@ -16,19 +16,34 @@ enum BenchTool {
                 options, origin, client: try StackClient(stack.paths, connectMilliseconds: connect),
                 watcher: try StackClient(
                     stack.paths, asOperator: true, connectMilliseconds: connect))
-            let report = try measure(bench, interruption)
+            let report = try measure(bench, interruption, isOwn: stack.isOwn)
             return options.printsJSON ? try JSONText.text(report) : report.text
+        }
+    }
+
+    private static func report(
+        _ value: Result<CancelReport, ImageError>, isOwn: Bool
+    ) throws -> CancelReport {
+        do throws(ImageError) {
+            return try value.get()
+        } catch {
+            guard error.code == .addressForbidden, !isOwn else { throw error }
+            throw ImageError(
+                .addressForbidden,
+                "the running stack may not reach the pictures that this command serves: "
+                    + "--private starts one that may",
+                details: error.details)
         }
     }
 
     /// Waits for the report. A first Ctrl-C asks for what there is, a second for nothing.
     private static func measure(
-        _ bench: CancelBench, _ interruption: Interruption
+        _ bench: CancelBench, _ interruption: Interruption, isOwn: Bool
     ) throws -> CancelReport {
         let completion = try Completion<CancelReport>()
         completion.start { () throws(ImageError) in try await bench.run() }
         while true {
-            if let value = completion.value { return try value.get() }
+            if let value = completion.value { return try report(value, isOwn: isOwn) }
             _ = try interruption.wait(for: [completion.number], milliseconds: nil)
             if interruption.count > 0 { bench.stop() }
             if interruption.count > 1 { throw ImageError(.cancelled, "cancelled") }
