@@ -206,6 +206,9 @@ struct BlockTests {
             try ledger.open([segment(5, size: 0)], of: worker)
         }
         expectViolation { ledger throws(ImageError) in
+            try ledger.open([segment(5, size: .max)], of: worker)
+        }
+        expectViolation { ledger throws(ImageError) in
             try ledger.open([segment(5, .results)], of: worker)
         }
         try ledger.open([segment(0, .results), segment(0)], of: cache)

@@ -10,6 +10,14 @@ public struct SourceKey: Hashable, Sendable {
         url = request.url
         headers = request.headers
             .map { HTTPHeader(name: $0.name.lowercased(), value: $0.value) }
-            .sorted { ($0.name, $0.value) < ($1.name, $1.value) }
+            .sorted(by: Self.precedes)
+    }
+
+    /// By bytes: texts that only look alike have no order of their own otherwise.
+    private static func precedes(_ left: HTTPHeader, _ right: HTTPHeader) -> Bool {
+        if !left.name.utf8.elementsEqual(right.name.utf8) {
+            return left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
+        }
+        return left.value.utf8.lexicographicallyPrecedes(right.value.utf8)
     }
 }

@@ -32,6 +32,8 @@ struct BlockLedger: Sendable {
     }
 
     private let segmentsMax: Int
+    /// A tebibyte: more than any machine has, and no sum of references overflows.
+    private static let segmentBytesMax: UInt64 = 1 << 40
     private var accounts: [WorkerID: Account] = [:]
     private var segments: [SegmentHandle: Segment] = [:]
     private var blocks: [BlockHandle: Block] = [:]
@@ -77,7 +79,8 @@ struct BlockLedger: Sendable {
             // Two hellos are answered with two welcomes, and each is followed by all segments.
             if let known = segments[handle], known.size == segment.size { continue }
             guard let account = accounts[worker], account.segments < segmentsMax,
-                Self.mayWrite(account, segment.arena), segment.size > 0, segments[handle] == nil
+                Self.mayWrite(account, segment.arena), segments[handle] == nil,
+                segment.size > 0, segment.size <= Self.segmentBytesMax
             else { throw Self.violation("announced a segment that it may not have") }
             accounts[worker]?.segments += 1
             segments[handle] = Segment(size: segment.size)

@@ -117,6 +117,7 @@ struct ForgingStack {
             if record.segments[name] == segment.size { continue }
             isSound =
                 isSound && record.segments.count < Self.segmentsMax && segment.size > 0
+                && segment.size <= 1 << 40
                 && record.segments[name] == nil
                 && (segment.arena == .stage || record.kind == .cache)
             record.segments[name] = segment.size
