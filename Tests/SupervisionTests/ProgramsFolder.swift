@@ -9,7 +9,8 @@ final class ProgramsFolder {
     private let folder = TestKit.TemporaryDirectory()
 
     /// A program in Python. `log` writes a line that `log(kind)` reads, `welcome` says that the
-    /// coordinator welcomed it; a SIGTERM is logged and ends it with `code` 0.
+    /// coordinator welcomed it; a SIGTERM is logged and ends it with `code` 0. `pause` waits for a
+    /// signal, also for one that comes just before: `signal.pause` would miss it and wait on.
     func program(_ kind: WorkerKind, _ body: String) -> ChildSpecification {
         let path = folder.file("imagebus-\(kind.name)")
         let text = """
@@ -22,6 +23,13 @@ final class ProgramsFolder {
             def terminated(*_):
                 log('\(kind.name) terminated')
                 sys.exit(0)
+            def pause():
+                ends = os.pipe()
+                os.set_blocking(ends[1], False)
+                signal.set_wakeup_fd(ends[1])
+                os.read(ends[0], 1)
+                signal.set_wakeup_fd(-1)
+                for end in ends: os.close(end)
             signal.signal(signal.SIGTERM, terminated)
             \(body)
 
@@ -33,7 +41,7 @@ final class ProgramsFolder {
 
     /// A program that is welcomed and waits for its end.
     func patient(_ kind: WorkerKind) -> ChildSpecification {
-        program(kind, "welcome()\nwhile True: signal.pause()")
+        program(kind, "welcome()\nwhile True: pause()")
     }
 
     /// The lines that all programs have logged, in order.

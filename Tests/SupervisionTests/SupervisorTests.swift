@@ -19,7 +19,7 @@ import Testing
             """
             welcome()
             try:
-                while True: signal.pause()
+                while True: pause()
             finally:
                 open('\(gone)', 'w').close()
             """)
@@ -43,7 +43,7 @@ import Testing
     @Test func aKilledWorkerComesBackAtOnceWithItsCount() async throws {
         let folder = try SharedFolder()
         let decode = programs.program(
-            .decode, "log(' '.join(sys.argv[1:]))\nwelcome()\nwhile True: signal.pause()")
+            .decode, "log(' '.join(sys.argv[1:]))\nwelcome()\nwhile True: pause()")
         let supervisor = try RunningSupervisor([decode], root: folder.path)
         for life in 1...4 {
             #expect(await supervisor.notes(life) { $0.isWelcome })
@@ -78,7 +78,7 @@ import Testing
             """
             signal.signal(signal.SIGTERM, lambda *_: log('ignored'))
             welcome()
-            while True: signal.pause()
+            while True: pause()
             """)
         let supervisor = try RunningSupervisor([stubborn], root: folder.path)
         #expect(await supervisor.notes { $0 == .ready })
@@ -122,7 +122,7 @@ import Testing
             blocked = [x.split()[1] for x in open('/proc/self/status') if x.startswith('SigBlk')]
             log(blocked[0])
             welcome()
-            while True: signal.pause()
+            while True: pause()
             """)
         let supervisor = try RunningSupervisor([decode, decode], root: folder.path)
         #expect(await supervisor.notes { $0 == .ready })
@@ -150,7 +150,7 @@ import Testing
             for place in ('arena/cache', 'results'):
                 open('\(folder.path)/' + place + '/\(name)', 'w').close()
             welcome()
-            while True: signal.pause()
+            while True: pause()
             """)
         let supervisor = try RunningSupervisor([cache], root: folder.path)
         #expect(await supervisor.notes { $0 == .ready })
@@ -169,7 +169,7 @@ import Testing
             signal.signal(signal.SIGPIPE, signal.SIG_IGN)
             os.write(3, b'x' * 100000)
             log('written')
-            while True: signal.pause()
+            while True: pause()
             """)
         let supervisor = try RunningSupervisor(
             [rude, programs.patient(.cache)], root: folder.path)
