@@ -58,7 +58,10 @@ import Testing
         let request = phase.request(url: "http://a/b")
         #expect(request.options == .fromLoaderOnly)
         #expect(request.storeCacheTypes == .none && request.originalStoreCacheTypes == .none)
-        if phase.stage == "decode" { #expect(DecodeNeed(request) == .full) }
+        let source = PixelSize(width: 4_899, height: 3_674)
+        let shrink = DecodeNeed(request).shrink(for: source, permitted: [1, 2, 4, 8])
+        #expect(shrink == 1, "the decoder has all pixels to do")
+        #expect(DecodeNeed(request) != .header)
         #expect(stages.contains(phase.stage))
     }
 
