@@ -43,6 +43,7 @@ import Testing
         var timings = StageTimings()
         (timings.queue, timings.fetch) = (1, 10)
         (timings.decode, timings.transform) = (100, 1_000)
+        (timings.store, timings.total) = (5, 1_116)
         let windows = CancelPhase.all.filter { $0.source != .stalled }.map {
             ($0.stage, $0.window(timings))
         }

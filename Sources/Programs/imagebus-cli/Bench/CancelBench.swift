@@ -17,8 +17,6 @@ final class CancelBench: Sendable {
     private static let loadsMax = 200
     /// Until the workers have let go of what was cancelled.
     private static let settleMilliseconds = 5_000
-    /// Until a process that was ended hard has a successor.
-    private static let successorMilliseconds = 800
 
     init(
         _ options: BenchOptions, _ origin: BenchOrigin, client: StackClient, watcher: StackClient
@@ -57,15 +55,14 @@ final class CancelBench: Sendable {
 
     /// The stack encodes what the command draws.
     private func makePictures() async throws(ImageError) {
-        try await makePicture("18.jpg", width: 4_899, height: 3_674, .jpeg)
-        try await makePicture("small.jpg", width: 1_024, height: 768, .jpeg)
-        try await makePicture("6.png", width: 2_828, height: 2_121, .png)
+        origin.add("raw.png", BenchPicture.raw(width: 4_899, height: 3_674))
+        try await encode("18.jpg", .jpeg)
+        origin.add("raw.png", BenchPicture.raw(width: 2_828, height: 2_121))
+        try await encode("6.jpg", .jpeg)
+        try await encode("6.png", .png)
     }
 
-    private func makePicture(_ name: String, width: Int, height: Int, _ format: ImageFormat)
-        async throws(ImageError)
-    {
-        origin.add("raw.png", BenchPicture.raw(width: width, height: height))
+    private func encode(_ name: String, _ format: ImageFormat) async throws(ImageError) {
         var request = ImageRequest(url: origin.url("raw.png", next()))
         request.output = OutputOptions(format: format, quality: 90)
         request.options = .fromLoaderOnly
@@ -73,7 +70,6 @@ final class CancelBench: Sendable {
         request.originalStoreCacheTypes = .none
         let image = try await client.load(request, cancelledAfter: nil).get()
         origin.add(name, image.withBytes { Array($0) })
-        origin.add("raw.png", [])
     }
 
     private func next() -> Int { lastNumber.add(1, ordering: .relaxed).newValue }
@@ -84,8 +80,8 @@ final class CancelBench: Sendable {
         switch phase.source {
         case .stalled: return origin.url(BenchOrigin.stalled, number)
         case .jpeg: return origin.url("18.jpg", number)
+        case .smallJPEG: return origin.url("6.jpg", number)
         case .png: return origin.url("6.png", number)
-        case .small: return origin.url("small.jpg", number)
         }
     }
 
@@ -128,8 +124,8 @@ final class CancelBench: Sendable {
             let delay = Duration.microseconds(Int(Double.random(in: window) * 1_000))
             let request = phase.request(url: url(phase))
             tally.count(await client.load(request, cancelledAfter: delay))
-            guard phase.isHard else { continue }
-            try? await Task.sleep(for: .milliseconds(Self.successorMilliseconds))
+            // Else the next loads would only wait for the successor of a process.
+            if phase.isHard { _ = try? await settled(phase) }
         }
         return tally
     }

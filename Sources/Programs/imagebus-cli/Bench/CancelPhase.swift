@@ -10,9 +10,9 @@ struct CancelPhase: Hashable, Sendable {
         /// 18 megapixels, baseline.
         case jpeg
         /// 6 megapixels.
+        case smallJPEG
+        /// 6 megapixels.
         case png
-        /// Less than 1 megapixel, JPEG: hardly anything before the transform.
-        case small
     }
 
     /// For people, and a name in JSON.
@@ -35,31 +35,28 @@ struct CancelPhase: Hashable, Sendable {
         (output, targetMilliseconds, self.isHard) = (OutputOptions(format: format), target, isHard)
     }
 
-    /// A flip needs all pixels and costs nothing else.
+    /// A flip needs all pixels and costs nothing else. The large box makes the transform long
+    /// beside the decode before it.
     private static let flip = TransformStep.flip(horizontal: true, vertical: false)
-
-    /// A small picture made large is all transform, so that a cancel finds it there.
-    private static func enlarge(_ width: Int) -> TransformStep {
-        .resize(PixelSize(width: width, height: width * 3 / 4), .stretch)
-    }
+    private static let enlarge = TransformStep.resize(
+        PixelSize(width: 4_000, height: 4_000), .fill)
 
     /// All of them, with the command's own pictures.
     static let all = [
         CancelPhase("download", "fetch", .stalled, target: 5),
         CancelPhase("decode JPEG", "decode", .jpeg, [flip], target: 20),
         CancelPhase("decode PNG", "decode", .png, [flip], target: 20),
-        CancelPhase("resize and JPEG", "transform", .small, [enlarge(6_000)], target: 20),
-        CancelPhase("encode PNG", "transform", .small, [enlarge(2_000)], .png, target: 80),
+        CancelPhase("resize and JPEG", "transform", .smallJPEG, [flip, enlarge], target: 20),
+        CancelPhase("encode PNG", "transform", .smallJPEG, [flip], .png, target: 80),
         CancelPhase(
-            "encode WebP", "transform", .small, [enlarge(6_000)], .webp, target: 600,
-            isHard: true),
+            "encode WebP", "transform", .smallJPEG, [flip], .webp, target: 600, isHard: true),
     ]
 
     /// Those for a picture of somebody else, whatever its format is.
     static let foreign = [
         CancelPhase("download", "fetch", .jpeg, target: 5),
         CancelPhase("decode", "decode", .jpeg, [flip], target: 20),
-        CancelPhase("resize and JPEG", "transform", .jpeg, [enlarge(6_000)], target: 20),
+        CancelPhase("resize and JPEG", "transform", .jpeg, [flip, enlarge], target: 20),
         CancelPhase("encode PNG", "transform", .jpeg, [flip], .png, target: 80),
         CancelPhase("encode WebP", "transform", .jpeg, [flip], .webp, target: 600, isHard: true),
     ]
@@ -76,14 +73,13 @@ struct CancelPhase: Hashable, Sendable {
     }
 
     /// From when to when after its beginning a load is in the stage, in milliseconds, by the
-    /// timings of one that came to its end.
+    /// timings of one that came to its end: counted from there, since what lies between stages is
+    /// in the total alone.
     func window(_ timings: StageTimings) -> ClosedRange<Double> {
-        let fetched = timings.queue + timings.query + timings.fetch
-        let decoded = fetched + timings.decode
-        return switch stage {
-        case "fetch": timings.queue...max(timings.queue, fetched)
-        case "decode": fetched...decoded
-        default: decoded...(decoded + timings.transform)
-        }
+        var end = timings.total - timings.store
+        var length = timings.transform
+        if stage != "transform" { (end, length) = (end - timings.transform, timings.decode) }
+        if stage == "fetch" { (end, length) = (end - timings.decode, timings.fetch) }
+        return max(0, end - length)...max(0, end)
     }
 }
