@@ -1,11 +1,12 @@
 import Bootstrap
+import Messages
 import Testing
 
 @testable import WorkerRuntime
 
 @Suite struct WorkerPolicyTests {
     private func policy(_ words: String...) throws -> WorkerPolicy {
-        try WorkerPolicy(ProgramArguments(words, valued: WorkerPolicy.valued))
+        try WorkerPolicy(ProgramArguments(words, valued: WorkerPolicy.valued), for: .decode)
     }
 
     @Test func withoutArgumentsTheDefaultsHold() throws {
@@ -37,5 +38,12 @@ import Testing
         #expect(throws: ProgramArgumentsError.notANumber("recycle-jobs", text)) {
             try policy("--recycle-jobs", text)
         }
+    }
+
+    @Test func theCacheIsNotReplacedForHavingWorked() throws {
+        let arguments = try ProgramArguments([], valued: WorkerPolicy.valued)
+        let policy = try WorkerPolicy(arguments, for: .cache)
+        #expect(!policy.isSpent(jobs: 10_000_000, privateBytes: nil))
+        #expect(policy.isSpent(jobs: 1, privateBytes: 2 << 30))
     }
 }

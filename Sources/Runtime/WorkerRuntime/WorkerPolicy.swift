@@ -1,11 +1,13 @@
 import Bootstrap
+import Messages
 
 /// When a worker ends by itself.
 public struct WorkerPolicy: Hashable, Sendable {
     /// Milliseconds from a cancel to the end of a process whose native code does not heed it
     /// (DESIGN §3).
     public var cancelGraceMilliseconds = 500
-    /// Jobs after which a fresh process takes over.
+    /// Jobs after which a fresh process takes over; the cache's memory tier is worth more than
+    /// that.
     public var jobsMax = 100_000
     /// Bytes of resident memory, shared segments not counted, after which a fresh process takes
     /// over.
@@ -17,8 +19,9 @@ public struct WorkerPolicy: Hashable, Sendable {
     /// Names of the arguments that change it.
     static let valued: Set<String> = ["recycle-jobs", "recycle-bytes"]
 
-    /// The defaults, where no argument says otherwise. Throws for what is no number.
-    init(_ arguments: ProgramArguments) throws(ProgramArgumentsError) {
+    /// The defaults of a kind, where no argument says otherwise. Throws for what is no number.
+    init(_ arguments: ProgramArguments, for kind: WorkerKind) throws(ProgramArgumentsError) {
+        if kind == .cache { jobsMax = .max }
         jobsMax = try arguments.number("recycle-jobs", else: jobsMax)
         privateBytesMax = try arguments.number("recycle-bytes", else: privateBytesMax)
     }

@@ -21,7 +21,7 @@ public enum WorkerProgram {
                 valued: Bootstrap.valued.union(WorkerPolicy.valued).union(valued)
                     .union(["arena-limit"]),
                 flags: flags)
-            let policy = try WorkerPolicy(arguments)
+            let policy = try WorkerPolicy(arguments, for: kind)
             let bootstrap = try Bootstrap(program: program, arguments)
             let reporter = try WorkerReporter()
             let parts = WorkerParts(

@@ -45,9 +45,12 @@ extension CacheStage {
     }
 
     /// Writes everything that is on its way to the disk, waits for the jobs that are under way, and
-    /// answers `drained` once. The caller gives no new jobs.
+    /// answers `drained`. Asked again after that, since a job came all the same, it does so again.
     public func drain(now: UnixTime) -> [CacheAction] {
-        if draining == .no { draining = .asked }
+        if draining == .no || draining == .done {
+            draining = .asked
+            saidDrained = false
+        }
         return settle(now)
     }
 
