@@ -30,7 +30,8 @@ struct Outbox {
     }
 
     private(set) var waiting: [Message] = []
-    /// Messages that may wait: all replies that a client's window permits, and as many again.
+    /// Messages that may wait: four times the replies that a client's window permits, since hits
+    /// are answered beyond it.
     static let messagesMax = 4 * MessageLimits.windowMax
     /// Since when nothing was taken.
     var blockedSince: Instant?
