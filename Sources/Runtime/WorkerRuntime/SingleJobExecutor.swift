@@ -87,7 +87,14 @@ public final class SingleJobExecutor: JobExecutor {
     ) {
         var rests = restMilliseconds[...]
         while true {
-            guard let next = try? assignments.take(milliseconds: rests.popFirst()) else {
+            let next: Assignment?
+            do throws(Errno) {
+                next = try assignments.take(milliseconds: rests.popFirst())
+            } catch {
+                // Without its mailbox the thread is of no use; the job's deadline ends the process.
+                return
+            }
+            guard let next else {
                 work.rest()
                 continue
             }
