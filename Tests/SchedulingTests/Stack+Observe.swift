@@ -148,15 +148,3 @@ extension Stack {
         }
     }
 }
-
-extension JobWork {
-    /// The block that a job reads.
-    var input: BlockReference? {
-        switch self {
-        case .fetch, .query: nil
-        case .store(let work): work.source
-        case .decode(let work): work.source
-        case .transform(let work): work.source
-        }
-    }
-}

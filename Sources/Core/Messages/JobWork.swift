@@ -22,6 +22,16 @@ public enum JobWork: Hashable, Sendable {
         case .transform: .transform
         }
     }
+
+    /// The block that it reads; `nil` where it reads none.
+    public var input: BlockReference? {
+        switch self {
+        case .fetch, .query: nil
+        case .store(let work): work.source
+        case .decode(let work): work.source
+        case .transform(let work): work.source
+        }
+    }
 }
 
 /// Fetch a URL.

@@ -60,15 +60,3 @@ extension Scheduler {
     private static let bytesThere = ImageError(
         .protocolViolation, "a worker says that bytes are missing which are there")
 }
-
-extension JobWork {
-    /// The block that a job reads.
-    fileprivate var input: BlockReference? {
-        switch self {
-        case .fetch, .query: nil
-        case .store(let work): work.source
-        case .decode(let work): work.source
-        case .transform(let work): work.source
-        }
-    }
-}

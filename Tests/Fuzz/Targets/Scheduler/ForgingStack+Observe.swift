@@ -77,15 +77,3 @@ extension ForgingStack {
         try expect(!isRead, "nothing is released while it is read")
     }
 }
-
-extension JobWork {
-    /// The block that a job reads.
-    fileprivate var input: BlockReference? {
-        switch self {
-        case .fetch, .query: nil
-        case .store(let work): work.source
-        case .decode(let work): work.source
-        case .transform(let work): work.source
-        }
-    }
-}
