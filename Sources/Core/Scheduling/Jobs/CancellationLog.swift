@@ -18,7 +18,8 @@ struct CancellationLog: Sendable {
 
     /// A worker answered a job that it was told to stop at `since`.
     mutating func answered(_ stage: JobStage, since: Instant, at now: Instant) {
-        record(stage, since, now)
+        let nanoseconds = max(now, since).nanoseconds - since.nanoseconds
+        stages[stage, default: Stage()].durations.record(microseconds: nanoseconds / 1_000)
     }
 
     /// A worker ended instead.
@@ -32,11 +33,6 @@ struct CancellationLog: Sendable {
         guard let first = ended[kind]?.first else { return }
         ended[kind]?.removeFirst()
         stages[first.stage, default: Stage()].hard += 1
-        record(first.stage, first.since, now)
-    }
-
-    private mutating func record(_ stage: JobStage, _ since: Instant, _ now: Instant) {
-        let nanoseconds = max(now, since).nanoseconds - since.nanoseconds
-        stages[stage, default: Stage()].durations.record(microseconds: nanoseconds / 1_000)
+        answered(first.stage, since: first.since, at: now)
     }
 }

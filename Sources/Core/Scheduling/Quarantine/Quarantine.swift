@@ -14,6 +14,11 @@ struct Quarantine: Sendable {
         let text: String
         var crashes = 1
         var expiry: Instant
+
+        var isCondemned: Bool { crashes >= Quarantine.crashesMax }
+
+        /// Whether its suspect is not tried at that moment.
+        func holds(at now: Instant) -> Bool { isCondemned && expiry > now }
     }
 
     private let entriesMax: Int
@@ -33,14 +38,13 @@ struct Quarantine: Sendable {
 
     /// Suspects that are not tried now.
     func count(at now: Instant) -> Int {
-        records.values.count { $0.crashes >= Self.crashesMax && $0.expiry > now }
+        records.values.count { $0.holds(at: now) }
     }
 
     /// Whether it is not tried now.
     func holds(_ suspect: @autoclosure () -> Suspect, at now: Instant) -> Bool {
         // Hardly ever is there a record at all: then the key is not even made.
-        guard !records.isEmpty, let record = records[suspect()] else { return false }
-        return record.crashes >= Self.crashesMax && record.expiry > now
+        !records.isEmpty && records[suspect()]?.holds(at: now) == true
     }
 
     /// A worker crashed with it; `text` names it for people. Returns whether it is quarantined.
@@ -63,17 +67,12 @@ struct Quarantine: Sendable {
     mutating func acquit(_ suspect: @autoclosure () -> Suspect) {
         guard !records.isEmpty else { return }
         let suspect = suspect()
-        if let record = records[suspect], record.crashes < Self.crashesMax {
-            records[suspect] = nil
-        }
+        if records[suspect]?.isCondemned == false { records[suspect] = nil }
     }
 
     /// Those that are not tried, by number.
     func entries(after number: UInt64, at now: Instant) -> [BlacklistReport.Entry] {
-        let held = records.filter {
-            $0.value.crashes >= Self.crashesMax && $0.value.expiry > now
-                && $0.value.number > number
-        }
+        let held = records.filter { $0.value.holds(at: now) && $0.value.number > number }
         return held.sorted { $0.value.number < $1.value.number }.map { suspect, record in
             BlacklistReport.Entry(
                 number: record.number, url: record.text, operation: suspect.stage.name,
@@ -92,9 +91,9 @@ struct Quarantine: Sendable {
     mutating func removeAll() -> Int { remove { _ in true } }
 
     private mutating func remove(where isMeant: (String) -> Bool) -> Int {
-        let before = records.count { $0.value.crashes >= Self.crashesMax }
+        let before = records.values.count(where: \.isCondemned)
         records = records.filter { !isMeant($0.value.text) }
-        return before - records.count { $0.value.crashes >= Self.crashesMax }
+        return before - records.values.count(where: \.isCondemned)
     }
 
     private mutating func makeRoom(at now: Instant) {
