@@ -130,8 +130,8 @@ let testing: [Target] = [
     tests("VipsTests", ["Vips", "TestKit"]),
     tests("ImageModelTests", ["ImageModel"]),
     tests("ControlSegmentTests", ["ControlSegment", "Linux", "Messages", "TestKit"]),
-    tests("SchedulingTests", ["Scheduling", "Messages", "ImageModel"]),
-    tests("WireTests", ["Wire", "Messages", "ImageModel"]),
+    tests("SchedulingTests", ["Scheduling", "Messages", "ImageModel", "TestKit"]),
+    tests("WireTests", ["Wire", "Messages", "ImageModel", "TestKit"]),
     tests("EventLoopTests", ["EventLoop", "ZeroMQ", "Linux", "Messages", "TestKit"]),
     tests("ObservabilityTests", ["Observability", "Linux"]),
     tests(

@@ -1,5 +1,6 @@
 import EventLoop
 import Messages
+import TestKit
 import Testing
 
 @Suite struct TimerQueueTests {
@@ -50,7 +51,7 @@ import Testing
     /// Against a sorted array, with a fixed seed.
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func aRandomWalkAgreesWithASortedList(seed: UInt64) {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         var timers = TimerQueue<Int>(timersMax: 10_000)
         var model: [(due: UInt64, value: Int, id: TimerID)] = []
         var now: UInt64 = 0
@@ -74,17 +75,5 @@ import Testing
             #expect(timers.count == model.count)
             #expect(timers.nextDue?.nanoseconds == model.map(\.due).min())
         }
-    }
-}
-
-private struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

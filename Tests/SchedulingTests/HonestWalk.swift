@@ -1,5 +1,6 @@
 import ImageModel
 import Messages
+import TestKit
 
 @testable import Scheduling
 
@@ -8,7 +9,7 @@ import Messages
 /// fetched twice (DESIGN §3: there is no gap between fetch and store).
 struct HonestWalk {
     var stack: Stack
-    var random: SplitMix
+    var random: SeededGenerator
     /// Keys on disk.
     private var stored: Set<String> = []
     /// What a query would find, as of the moment in which the cache got it.
@@ -16,7 +17,7 @@ struct HonestWalk {
     let client: ClientID
 
     init(seed: UInt64) {
-        random = SplitMix(seed: seed)
+        random = SeededGenerator(seed: seed)
         stack = Stack()
         client = stack.connect()
         for kind in WorkerKind.workers {

@@ -1,5 +1,6 @@
 import ImageModel
 import Messages
+import TestKit
 import Testing
 
 @testable import Scheduling
@@ -19,7 +20,7 @@ struct TableTests {
     }
 
     @Test func aHeapGivesTheSmallestFirst() {
-        var random = SplitMix(seed: 1)
+        var random = SeededGenerator(seed: 1)
         var heap = Heap<Int>()
         let numbers = (0..<500).map { _ in Int.random(in: 0..<100, using: &random) }
         for number in numbers { heap.push(number) }

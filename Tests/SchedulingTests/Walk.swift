@@ -1,5 +1,6 @@
 import ImageModel
 import Messages
+import TestKit
 
 @testable import Scheduling
 
@@ -28,7 +29,7 @@ struct Walk {
     }
 
     var stack: Stack
-    var random: SplitMix
+    var random: SeededGenerator
     var published: [BlockID] = []
     var lastOutcomes: [(WorkerID, JobOutcome)] = []
     /// Few things fail and nothing is in a hurry, so that requests come far.
@@ -36,7 +37,7 @@ struct Walk {
     private let deck = Step.allCases.flatMap { Array(repeating: $0, count: $0.weight) }
 
     init(seed: UInt64) {
-        random = SplitMix(seed: seed)
+        random = SeededGenerator(seed: seed)
         let isTight = random.oneIn(3)
         isCalm = random.oneIn(2)
         stack = Stack { limits in

@@ -1,5 +1,6 @@
 import ImageModel
 import Messages
+import TestKit
 
 /// Draws values that are within the limits of the protocol; extremes come often.
 struct RandomValues {
