@@ -24,7 +24,7 @@ struct FixtureTests {
         #expect(info.size == PixelSize(width: width, height: height))
         #expect(info.pages == pages)
         let pixels = try decode(Fixtures.read(path))
-        #expect(pixels.layout?.size == info.size)
+        #expect(pixels.plane?.size == info.size)
     }
 
     @Test(arguments: [
@@ -58,15 +58,15 @@ struct FixtureTests {
     ])
     func sixteenBitsBecomeEightAndAlphaIsScaled(path: String, alphaMax: UInt8) throws {
         let decoded = try decode(Fixtures.read(path))
-        #expect(decoded.layout?.bands == .rgba)
+        #expect(decoded.plane?.bands == .rgba)
         let alpha = stride(from: 3, to: decoded.samples.count, by: 4).map { decoded.samples[$0] }
         #expect(alpha.max() == alphaMax)
     }
 
     @Test func aGreyProfileLeavesGreyGrey() throws {
         let decoded = try decode(Fixtures.read("images/webpcoder/TestImageGrayscale.jpg"))
-        #expect(decoded.layout?.bands == .grey)
-        #expect(decoded.layout?.size == PixelSize(width: 2000, height: 1334))
+        #expect(decoded.plane?.bands == .grey)
+        #expect(decoded.plane?.size == PixelSize(width: 2000, height: 1334))
     }
 
     /// `TestEXIF.png` stored with each orientation: where its black marker is displayed.
@@ -77,7 +77,7 @@ struct FixtureTests {
     func theMarkerIsDisplayedWhereOrientationPutsIt(orientation: Int, x: Int, y: Int) throws {
         let source = try decode(Fixtures.read("images/TestEXIF.png"))
         let size = PixelSize(width: 150, height: 200)
-        #expect(source.layout?.size == size)
+        #expect(source.plane?.size == size)
         let stored = try Sources.encoded(.jpeg(quality: 95), size.width, size.height) {
             Int(source.samples[($1 * size.width + $0) * 3 + $2])
         }.withEXIF(orientation: orientation)

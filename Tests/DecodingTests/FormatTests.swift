@@ -4,8 +4,8 @@ import Testing
 import Vips
 
 @Suite struct FormatTests {
-    @Test(arguments: [PixelLayout.Bands.grey, .greyAlpha, .rgb, .rgba])
-    func aPNGBecomesItsSamples(bands: PixelLayout.Bands) throws {
+    @Test(arguments: [PixelPlane.Bands.grey, .greyAlpha, .rgb, .rgba])
+    func aPNGBecomesItsSamples(bands: PixelPlane.Bands) throws {
         let count = Int(bands.rawValue)
         let bytes = try Sources.encoded(.png(compression: 1), 37, 23, bands: count) { x, y, band in
             x * 5 + y * 3 + band * 17
@@ -16,8 +16,8 @@ import Vips
                 == ImageInfo(
                     format: .png, size: PixelSize(width: 37, height: 23),
                     hasAlpha: bands == .greyAlpha || bands == .rgba))
-        let layout = try #require(decoded.layout)
-        #expect(layout == PixelLayout(bands: bands, size: layout.size, stride: 37 * count))
+        let layout = try #require(decoded.plane)
+        #expect(layout == PixelPlane(bands: bands, size: layout.size, stride: 37 * count))
         #expect(layout.size == PixelSize(width: 37, height: 23))
         for (x, y) in [(0, 0), (36, 22), (20, 3)] {
             let wanted = (0..<count).map { band in UInt8(clamping: x * 5 + y * 3 + band * 17) }
@@ -37,7 +37,7 @@ import Vips
     @Test func aGreyJPEGStaysGrey() throws {
         let bytes = try Sources.encoded(.jpeg(quality: 95), 32, 32, bands: 1) { x, _, _ in x * 8 }
         let decoded = try decode(bytes)
-        #expect(decoded.layout?.bands == .grey)
+        #expect(decoded.plane?.bands == .grey)
         #expect(abs(Int(try decoded.pixel(16, 5)[0]) - 128) < 6)
     }
 

@@ -21,7 +21,7 @@ import Vips
         let size =
             orientation >= 5 ? PixelSize(width: 24, height: 40) : PixelSize(width: 40, height: 24)
         #expect(decoded.image.info.size == size)
-        #expect(decoded.layout?.size == size)
+        #expect(decoded.plane?.size == size)
         let found = try (0..<4).map { quarter in
             let pixel = try decoded.pixel(
                 size.width * (1 + 2 * (quarter % 2)) / 4, size.height * (1 + 2 * (quarter / 2)) / 4)
@@ -35,7 +35,7 @@ import Vips
         let need = DecodeNeed.cover(PixelSize(width: 100, height: 200), .fit)
         let decoded = try decode(bytes, need)
         #expect(decoded.image.info.size == PixelSize(width: 400, height: 800))
-        #expect(decoded.layout?.size == PixelSize(width: 100, height: 200))
+        #expect(decoded.plane?.size == PixelSize(width: 100, height: 200))
         #expect(try decoded.pixel(75, 50)[1] < 60)
         #expect(try decoded.pixel(25, 50)[1] > 200)
     }
@@ -46,7 +46,7 @@ import Vips
             orientation: orientation)
         let need = DecodeNeed.cover(PixelSize(width: 80, height: 80), .fit)
         let decoded = try decode(bytes, need)
-        let layout = try #require(decoded.layout)
+        let layout = try #require(decoded.plane)
         let size = decoded.image.info.size
         for (count, active, full) in [
             (layout.size.width, layout.activeWidth, size.width),

@@ -16,7 +16,7 @@ import Vips
     ) throws {
         let bytes = try wide
         let decoded = try decode(bytes, .cover(PixelSize(width: box, height: 4000), .fit))
-        let layout = try #require(decoded.layout)
+        let layout = try #require(decoded.plane)
         #expect(layout.size.width == columns)
         #expect(layout.activeWidth == active)
         #expect(layout.size.height == (19 + shrink - 1) / shrink)
@@ -36,7 +36,7 @@ import Vips
     @Test func aWebPIsReducedToWholeColumns() throws {
         let bytes = try Sources.encoded(.webp(quality: 90), 401, 100) { x, _, _ in x / 2 }
         let decoded = try decode(bytes, .cover(PixelSize(width: 100, height: 100), .fit))
-        let layout = try #require(decoded.layout)
+        let layout = try #require(decoded.plane)
         #expect(layout.size == PixelSize(width: 100, height: 25))
         #expect(layout.activeWidth == 100)
         #expect(abs(Int(try decoded.pixel(50, 12)[0]) - 101) < 4)
@@ -45,7 +45,7 @@ import Vips
     @Test func aPNGIsNotReduced() throws {
         let bytes = try Sources.encoded(.png(compression: 1), 64, 64) { x, _, _ in x }
         let decoded = try decode(bytes, .cover(PixelSize(width: 8, height: 8), .fit))
-        #expect(decoded.layout?.size == PixelSize(width: 64, height: 64))
+        #expect(decoded.plane?.size == PixelSize(width: 64, height: 64))
     }
 
     @Test func aSideThatIsMirroredTakesTheNearestWholeNumber() {

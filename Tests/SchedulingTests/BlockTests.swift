@@ -103,7 +103,7 @@ struct BlockTests {
             Issue.record("a decode answers with pixels")
             return
         }
-        image.pixels?.layout.stride = 121
+        image.pixels?.layout.planes[0].stride = 121
         stack.finish(decode, .decoded(image))
         #expect(stack.expelled.map(\.0) == [decode.worker])
     }

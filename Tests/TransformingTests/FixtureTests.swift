@@ -83,7 +83,7 @@ struct FixtureTests {
                 let height = (size.height + shrink - 1) / shrink
                 let image = try load(bytes).extended(left: 0, top: 0, width: width, height: height)
                 let bands = try #require(
-                    PixelLayout.Bands(rawValue: UInt8(image.header.bands)))
+                    PixelPlane.Bands(rawValue: UInt8(image.header.bands)))
                 var source = Source(0, 0, bands, format: format) { _, _, _ in 0 }
                 source.info.size = size
                 source.layout = PixelLayout(

@@ -4,19 +4,19 @@ import Testing
 
 @Suite struct OutputTests {
     @Test(arguments: [
-        (ImageFormat.jpeg, PixelLayout.Bands.rgb, ImageFormat.jpeg), (.png, .rgb, .png),
+        (ImageFormat.jpeg, PixelPlane.Bands.rgb, ImageFormat.jpeg), (.png, .rgb, .png),
         (.webp, .rgb, .webp), (.gif, .rgb, .jpeg), (.gif, .rgba, .png), (.jpeg, .grey, .jpeg),
     ])
     func theSourceChoosesTheFormatWhereTheRequestDoesNot(
-        source: ImageFormat, bands: PixelLayout.Bands, result: ImageFormat
+        source: ImageFormat, bands: PixelPlane.Bands, result: ImageFormat
     ) throws {
         var pixels = Source.quarters(32, 32, bands)
         pixels.info.format = source
         #expect(try transform(pixels, []).image.info.format == result)
     }
 
-    @Test(arguments: [ImageFormat.jpeg, .png, .webp], PixelLayout.Bands.allCases)
-    func everyFormatTakesEveryLayout(format: ImageFormat, bands: PixelLayout.Bands) throws {
+    @Test(arguments: [ImageFormat.jpeg, .png, .webp], PixelPlane.Bands.allCases)
+    func everyFormatTakesEveryLayout(format: ImageFormat, bands: PixelPlane.Bands) throws {
         let output = OutputOptions(format: format, quality: 95)
         let result = try transform(.quarters(64, 32, bands), [], output: output)
         #expect(result.image.info.format == format)

@@ -11,11 +11,11 @@ import Vips
         var short = Source.quarters(10, 10)
         short.samples.removeLast()
         var stride = Source.quarters(10, 10)
-        stride.layout.stride = 29
+        stride.layout.planes[0].stride = 29
         var active = Source.quarters(10, 10)
-        active.layout.activeWidth = 10.5
+        active.layout.planes[0].activeWidth = 10.5
         var nothing = Source.quarters(10, 10)
-        nothing.layout.activeHeight = .nan
+        nothing.layout.planes[0].activeHeight = .nan
         var size = Source.quarters(10, 10)
         size.info.size = PixelSize(width: 0, height: 10)
         for source in [short, stride, active, nothing, size] {
@@ -26,7 +26,7 @@ import Vips
     @Test func rowsWithPaddingAreRead() throws {
         var source = Source(10, 4) { x, y, band in x * 20 + y * 3 + band }
         let plain = source.samples
-        source.layout.stride = 37
+        source.layout.planes[0].stride = 37
         source.samples = []
         for row in 0..<4 {
             source.samples +=

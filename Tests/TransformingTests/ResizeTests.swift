@@ -58,7 +58,7 @@ import Vips
     ])
     func pixelsStayWhereTheyAre(from: Int, to: Int) throws {
         let factor = Double(from) / Double(to)
-        for bands in [PixelLayout.Bands.rgb, .rgba] {
+        for bands in [PixelPlane.Bands.rgb, .rgba] {
             let ramp = Source(from, 8, bands) { x, _, band in band == 3 ? 255 : x }
             let result = try transform(ramp, [.resize(box(to, 8), .stretch)])
             for x in stride(from: to / 4, to: to * 3 / 4, by: max(1, to / 10)) {
@@ -72,8 +72,8 @@ import Vips
     @Test func aReducedSourceCountsAsItsFullSizeAndNothingMoves() throws {
         var source = Source(682, 557) { x, _, _ in (x * 255 + 340) / 681 }
         source.info.size = box(2725, 2225)
-        source.layout.activeWidth = 681.25
-        source.layout.activeHeight = 556.25
+        source.layout.planes[0].activeWidth = 681.25
+        source.layout.planes[0].activeHeight = 556.25
         let result = try transform(source, [.resize(box(512, 512), .fit)])
         #expect(result.size == box(512, 418))
         for x in [10, 256, 500] {
@@ -85,8 +85,8 @@ import Vips
     @Test func aReducedSourceWithoutAResizeBecomesAsLargeAsItCounts() throws {
         var source = Source.quarters(100, 50)
         source.info.size = box(399, 199)
-        source.layout.activeWidth = 99.75
-        source.layout.activeHeight = 49.75
+        source.layout.planes[0].activeWidth = 99.75
+        source.layout.planes[0].activeHeight = 49.75
         #expect(try transform(source, []).size == box(399, 199))
         let cropped = try transform(
             source, [.crop(PixelRect(x: 300, y: 0, size: box(200, 10)))])

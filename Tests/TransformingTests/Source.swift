@@ -9,7 +9,7 @@ struct Source {
 
     /// A source that was not reduced, each sample as the closure says.
     init(
-        _ width: Int, _ height: Int, _ bands: PixelLayout.Bands = .rgb,
+        _ width: Int, _ height: Int, _ bands: PixelPlane.Bands = .rgb,
         format: ImageFormat = .png, _ sample: (_ x: Int, _ y: Int, _ band: Int) -> Int
     ) {
         let size = PixelSize(width: width, height: height)
@@ -26,7 +26,7 @@ struct Source {
     }
 
     /// Each quarter has a grey value of its own: 40, 100, 160, 220 by rows.
-    static func quarters(_ width: Int, _ height: Int, _ bands: PixelLayout.Bands = .rgb) -> Source {
+    static func quarters(_ width: Int, _ height: Int, _ bands: PixelPlane.Bands = .rgb) -> Source {
         Source(width, height, bands) { x, y, band in
             let quarter = (y < height / 2 ? 0 : 2) + (x < width / 2 ? 0 : 1)
             let isAlpha = Int(bands.rawValue) % 2 == 0 && band == Int(bands.rawValue) - 1

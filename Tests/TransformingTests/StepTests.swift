@@ -86,8 +86,8 @@ import Testing
     func theActiveRegionTurnsWithThePicture(step: TransformStep) throws {
         var source = Source(101, 51, .grey) { x, y, _ in x == 100 || y == 50 ? 255 : 0 }
         source.info.size = PixelSize(width: 1001, height: 501)
-        source.layout.activeWidth = 100.1
-        source.layout.activeHeight = 50.1
+        source.layout.planes[0].activeWidth = 100.1
+        source.layout.planes[0].activeHeight = 50.1
         // Each 10 columns of the result are about one of the source, and white is a tenth of one.
         let result = try transform(source, [step])
         let white = result.samples.count { $0 > 128 }

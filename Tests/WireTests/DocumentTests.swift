@@ -57,7 +57,7 @@ import Testing
         try agree("WORKER_KIND", WorkerKind.self)
         try agree("ARENA", ArenaName.self)
         try agree("GOODBYE_REASON", GoodbyeReason.self)
-        try agree("BANDS", PixelLayout.Bands.self, "unspecified")
+        try agree("BANDS", PixelPlane.Bands.self, "unspecified")
         #expect(try values("DESTINATION") == ["results": 0, "staging": 1])
     }
 

@@ -14,10 +14,12 @@ import Testing
     }
 
     private static func layout(
-        bands: UInt64 = 3, width: UInt64 = 2, stride: UInt64 = 6, active: Double = 2
+        bands: UInt64 = 3, offset: UInt64 = 0, width: UInt64 = 2, stride: UInt64 = 6,
+        active: Double = 2, planes: Int = 1, orientation: UInt64 = 1
     ) -> ProtobufBytes {
-        ProtobufBytes().number(1, bands).number(2, width).number(3, 1).number(4, stride)
-            .double(5, active).double(6, 1)
+        let plane = ProtobufBytes().number(1, bands).number(2, offset).number(3, width)
+            .number(4, 1).number(5, stride).double(6, active).double(7, 1)
+        return ProtobufBytes().repeating(planes) { $0.message(1, plane) }.number(2, orientation)
     }
 
     private static func pixels(_ layout: ProtobufBytes) -> ProtobufBytes {
@@ -153,25 +155,48 @@ import Testing
                 ProtobufBytes().number(1, 3000).message(
                     3, ProtobufBytes().text(1, "abcd").text(2, String(repeating: "v", count: 1_021))
                 )), "Detail.value", .tooLong(limit: 1_020)),
-        Case("no bands", .outcome, pixels(layout(bands: 0)), "PixelLayout.bands", .unknownValue),
+        Case("no bands", .outcome, pixels(layout(bands: 0)), "PixelPlane.bands", .unknownValue),
         Case(
             "rows shorter than their columns", .outcome, pixels(layout(stride: 5)),
-            "PixelLayout.stride", .outOfRange),
+            "PixelPlane.stride", .outOfRange),
         Case(
-            "no columns", .outcome, pixels(layout(width: 0, active: 0)), "PixelLayout.stride",
+            "no columns", .outcome, pixels(layout(width: 0, active: 0)), "PixelPlane.stride",
             .outOfRange),
         Case(
-            "a stride beyond an Int", .outcome, pixels(layout(stride: .max)), "PixelLayout.stride",
+            "a stride beyond an Int", .outcome, pixels(layout(stride: .max)), "PixelPlane.stride",
             .outOfRange),
         Case(
             "more picture than columns", .outcome, pixels(layout(active: 2.01)),
-            "PixelLayout.active_width", .outOfRange),
+            "PixelPlane.active", .outOfRange),
         Case(
             "a column less of picture", .outcome, pixels(layout(active: 1)),
-            "PixelLayout.active_width", .outOfRange),
+            "PixelPlane.active", .outOfRange),
         Case(
             "a width that is no number", .outcome, pixels(layout(active: .nan)),
-            "PixelLayout.active_width", .outOfRange),
+            "PixelPlane.active_width", .outOfRange),
+        Case(
+            "no planes", .outcome, pixels(layout(planes: 0)), "PixelLayout.planes", .outOfRange),
+        Case(
+            "two planes", .outcome, pixels(layout(bands: 1, planes: 2)), "PixelLayout.planes",
+            .outOfRange),
+        Case(
+            "three planes of three bands", .outcome, pixels(layout(planes: 3)),
+            "PixelLayout.planes", .outOfRange),
+        Case(
+            "four planes", .outcome, pixels(layout(bands: 1, planes: 4)), "PixelLayout.planes",
+            .tooMany(limit: 3)),
+        Case(
+            "orientation 0", .outcome, pixels(layout(orientation: 0)), "PixelLayout.orientation",
+            .outOfRange),
+        Case(
+            "orientation 9", .outcome, pixels(layout(orientation: 9)), "PixelLayout.orientation",
+            .outOfRange),
+        Case(
+            "an offset beyond an Int", .outcome, pixels(layout(offset: .max)), "PixelPlane.offset",
+            .outOfRange),
+        Case(
+            "an offset at the end of an Int", .outcome,
+            pixels(layout(offset: UInt64(Int.max))), "PixelLayout.planes", .outOfRange),
         Case(
             "pixels beyond their block", .outcome, pixels(layout(stride: 11)), "Pixels.layout",
             .outOfRange),

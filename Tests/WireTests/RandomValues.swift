@@ -86,11 +86,17 @@ struct RandomValues {
     }
 
     mutating func layout() -> PixelLayout {
-        let bands = word(PixelLayout.Bands.self)
+        let isPlanar = bool()
+        return PixelLayout(
+            planes: (0..<(isPlanar ? 3 : 1)).map { _ in plane(isPlanar ? .grey : word()) },
+            orientation: Orientation(exif: number(1...8)))
+    }
+
+    private mutating func plane(_ bands: PixelPlane.Bands) -> PixelPlane {
         let size = PixelSize(width: number(1...40_000), height: number(1...40_000))
         let row = size.width * Int(bands.rawValue)
-        return PixelLayout(
-            bands: bands, size: size, stride: row + number(0...64),
+        return PixelPlane(
+            bands: bands, offset: number(0...1_000_000), size: size, stride: row + number(0...64),
             activeWidth: Double(size.width) - Double(number(0...3)) / 4,
             activeHeight: Double(size.height) - Double(number(0...3)) / 4)
     }

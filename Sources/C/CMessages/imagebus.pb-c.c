@@ -637,6 +637,51 @@ void   imagebus__v1__reference__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__reference__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__pixel_plane__init
+                     (Imagebus__V1__PixelPlane         *message)
+{
+  static const Imagebus__V1__PixelPlane init_value = IMAGEBUS__V1__PIXEL_PLANE__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__pixel_plane__get_packed_size
+                     (const Imagebus__V1__PixelPlane *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__pixel_plane__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__pixel_plane__pack
+                     (const Imagebus__V1__PixelPlane *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__pixel_plane__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__pixel_plane__pack_to_buffer
+                     (const Imagebus__V1__PixelPlane *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__pixel_plane__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__PixelPlane *
+       imagebus__v1__pixel_plane__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__PixelPlane *)
+     protobuf_c_message_unpack (&imagebus__v1__pixel_plane__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__pixel_plane__free_unpacked
+                     (Imagebus__V1__PixelPlane *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__pixel_plane__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__pixel_layout__init
                      (Imagebus__V1__PixelLayout         *message)
 {
@@ -3715,7 +3760,7 @@ const ProtobufCMessageDescriptor imagebus__v1__reference__descriptor =
   (ProtobufCMessageInit) imagebus__v1__reference__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__pixel_layout__field_descriptors[6] =
+static const ProtobufCFieldDescriptor imagebus__v1__pixel_plane__field_descriptors[7] =
 {
   {
     "bands",
@@ -3723,19 +3768,31 @@ static const ProtobufCFieldDescriptor imagebus__v1__pixel_layout__field_descript
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_ENUM,
     0,   /* quantifier_offset */
-    offsetof(Imagebus__V1__PixelLayout, bands),
+    offsetof(Imagebus__V1__PixelPlane, bands),
     &imagebus__v1__bands__descriptor,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "width",
+    "offset",
     2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__PixelPlane, offset),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "width",
+    3,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT32,
     0,   /* quantifier_offset */
-    offsetof(Imagebus__V1__PixelLayout, width),
+    offsetof(Imagebus__V1__PixelPlane, width),
     NULL,
     NULL,
     0,             /* flags */
@@ -3743,11 +3800,11 @@ static const ProtobufCFieldDescriptor imagebus__v1__pixel_layout__field_descript
   },
   {
     "height",
-    3,
+    4,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT32,
     0,   /* quantifier_offset */
-    offsetof(Imagebus__V1__PixelLayout, height),
+    offsetof(Imagebus__V1__PixelPlane, height),
     NULL,
     NULL,
     0,             /* flags */
@@ -3755,11 +3812,11 @@ static const ProtobufCFieldDescriptor imagebus__v1__pixel_layout__field_descript
   },
   {
     "stride",
-    4,
+    5,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT64,
     0,   /* quantifier_offset */
-    offsetof(Imagebus__V1__PixelLayout, stride),
+    offsetof(Imagebus__V1__PixelPlane, stride),
     NULL,
     NULL,
     0,             /* flags */
@@ -3767,11 +3824,11 @@ static const ProtobufCFieldDescriptor imagebus__v1__pixel_layout__field_descript
   },
   {
     "active_width",
-    5,
+    6,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_DOUBLE,
     0,   /* quantifier_offset */
-    offsetof(Imagebus__V1__PixelLayout, active_width),
+    offsetof(Imagebus__V1__PixelPlane, active_width),
     NULL,
     NULL,
     0,             /* flags */
@@ -3779,11 +3836,67 @@ static const ProtobufCFieldDescriptor imagebus__v1__pixel_layout__field_descript
   },
   {
     "active_height",
-    6,
+    7,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_DOUBLE,
     0,   /* quantifier_offset */
-    offsetof(Imagebus__V1__PixelLayout, active_height),
+    offsetof(Imagebus__V1__PixelPlane, active_height),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__pixel_plane__field_indices_by_name[] = {
+  6,   /* field[6] = active_height */
+  5,   /* field[5] = active_width */
+  0,   /* field[0] = bands */
+  3,   /* field[3] = height */
+  1,   /* field[1] = offset */
+  4,   /* field[4] = stride */
+  2,   /* field[2] = width */
+};
+static const ProtobufCIntRange imagebus__v1__pixel_plane__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 7 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__pixel_plane__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.PixelPlane",
+  "PixelPlane",
+  "Imagebus__V1__PixelPlane",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__PixelPlane),
+  7,
+  imagebus__v1__pixel_plane__field_descriptors,
+  imagebus__v1__pixel_plane__field_indices_by_name,
+  1,  imagebus__v1__pixel_plane__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__pixel_plane__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__pixel_layout__field_descriptors[2] =
+{
+  {
+    "planes",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__PixelLayout, n_planes),
+    offsetof(Imagebus__V1__PixelLayout, planes),
+    &imagebus__v1__pixel_plane__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "orientation",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__PixelLayout, orientation),
     NULL,
     NULL,
     0,             /* flags */
@@ -3791,17 +3904,13 @@ static const ProtobufCFieldDescriptor imagebus__v1__pixel_layout__field_descript
   },
 };
 static const unsigned imagebus__v1__pixel_layout__field_indices_by_name[] = {
-  5,   /* field[5] = active_height */
-  4,   /* field[4] = active_width */
-  0,   /* field[0] = bands */
-  2,   /* field[2] = height */
-  3,   /* field[3] = stride */
-  1,   /* field[1] = width */
+  1,   /* field[1] = orientation */
+  0,   /* field[0] = planes */
 };
 static const ProtobufCIntRange imagebus__v1__pixel_layout__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__pixel_layout__descriptor =
 {
@@ -3811,7 +3920,7 @@ const ProtobufCMessageDescriptor imagebus__v1__pixel_layout__descriptor =
   "Imagebus__V1__PixelLayout",
   "imagebus.v1",
   sizeof(Imagebus__V1__PixelLayout),
-  6,
+  2,
   imagebus__v1__pixel_layout__field_descriptors,
   imagebus__v1__pixel_layout__field_indices_by_name,
   1,  imagebus__v1__pixel_layout__number_ranges,

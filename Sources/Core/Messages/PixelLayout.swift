@@ -1,53 +1,51 @@
 public import ImageModel
 
-/// How decoded pixels lie in their block (DESIGN §3). Rows are top to bottom, 8 bits a sample.
+/// How decoded pixels lie in their block (DESIGN §3): in one plane, their samples interleaved; or
+/// in three planes of one sample each, as a JPEG stores them: Y, Cb and Cr of BT.601 in full range
+/// (JFIF 1.02), the colours with as many samples as the picture has or with fewer, sited in the
+/// middle of those that they stand for.
 public struct PixelLayout: Hashable, Sendable {
-    /// Samples of a pixel, next to each other.
-    public enum Bands: UInt8, Hashable, Sendable, CaseIterable {
-        /// One grey sample.
-        case grey = 1
-        /// Grey and straight alpha.
-        case greyAlpha = 2
-        /// Red, green, blue.
-        case rgb = 3
-        /// Red, green, blue and straight alpha.
-        case rgba = 4
+    /// One, or three with one band each.
+    public var planes: [PixelPlane]
+    /// What is still to be done to display them.
+    public var orientation: Orientation
+
+    /// Planes as a decoder made them.
+    public init(planes: [PixelPlane], orientation: Orientation) {
+        self.planes = planes
+        self.orientation = orientation
     }
 
-    /// The samples of a pixel.
-    public var bands: Bands
-    /// Columns and rows in the block.
-    public var size: PixelSize
-    /// Bytes from one row to the next, at least columns × bands.
-    public var stride: Int
-    /// Columns that are picture, a fraction where a reduced source does not fill the last one
-    /// (2725 / 4 = 681.25 of 682). Greater than `size.width` − 1, at most `size.width`.
-    public var activeWidth: Double
-    /// Rows that are picture, likewise.
-    public var activeHeight: Double
-
-    /// Describes interleaved pixels; the whole is active unless said otherwise.
+    /// Interleaved pixels as they are displayed, the whole block unless said otherwise.
     public init(
-        bands: Bands, size: PixelSize, stride: Int, activeWidth: Double? = nil,
+        bands: PixelPlane.Bands, size: PixelSize, stride: Int, activeWidth: Double? = nil,
         activeHeight: Double? = nil
     ) {
-        self.bands = bands
-        self.size = size
-        self.stride = stride
-        self.activeWidth = activeWidth ?? Double(size.width)
-        self.activeHeight = activeHeight ?? Double(size.height)
+        let plane = PixelPlane(
+            bands: bands, size: size, stride: stride, activeWidth: activeWidth,
+            activeHeight: activeHeight)
+        self.init(planes: [plane], orientation: .upright)
     }
 
-    /// Bytes that the pixels take: stride × rows; `nil` where that overflows or makes no sense.
+    /// Brightness and colours lie apart.
+    public var isPlanar: Bool { planes.count == Self.planesMax }
+
+    /// Planes at most.
+    public static let planesMax = 3
+
+    /// Bytes of the block that the pixels take; `nil` where that overflows or makes no sense.
     public var byteCount: Int? {
-        guard size.isPositive,
-            let row = Self.product(size.width, Int(bands.rawValue)), stride >= row
-        else { return nil }
-        return Self.product(stride, size.height)
+        guard planes.count == 1 || isPlanar && planes.allSatisfy({ $0.bands == .grey }) else {
+            return nil
+        }
+        var count = 0
+        for plane in planes {
+            guard let end = plane.end else { return nil }
+            count = max(count, end)
+        }
+        return count
     }
 
-    private static func product(_ left: Int, _ right: Int) -> Int? {
-        let (value, overflow) = left.multipliedReportingOverflow(by: right)
-        return overflow ? nil : value
-    }
+    /// Whether of every plane all is picture but for a fraction of the last column and row.
+    public var isActive: Bool { planes.allSatisfy(\.isActive) }
 }

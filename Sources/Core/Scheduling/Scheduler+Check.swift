@@ -45,11 +45,7 @@ extension Scheduler {
         guard let pixels = image.pixels else { return image }
         let reference = try ledger.check(pixels.reference, from: worker, in: .stage)
         let layout = pixels.layout
-        guard let bytes = layout.byteCount, UInt64(bytes) <= reference.length,
-            layout.activeWidth > Double(layout.size.width - 1),
-            layout.activeWidth <= Double(layout.size.width),
-            layout.activeHeight > Double(layout.size.height - 1),
-            layout.activeHeight <= Double(layout.size.height)
+        guard let bytes = layout.byteCount, UInt64(bytes) <= reference.length, layout.isActive
         else { throw Self.lie }
         var checked = image
         checked.pixels?.reference = reference

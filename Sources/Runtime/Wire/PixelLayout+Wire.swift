@@ -3,17 +3,16 @@ import ImageModel
 import Messages
 
 extension PixelLayout {
-    /// Rows hold their columns, the whole fits an `Int`, and the active part is the picture but for
-    /// a fraction of the last column and row.
+    /// One plane, or three of one band; the whole fits an `Int`, and the active part is the picture
+    /// but for a fraction of the last column and row.
     init(_ wire: Imagebus__V1__PixelLayout, _ read: FieldReader) throws(WireError) {
-        self.init(
-            bands: try read.known(wire.bands.rawValue, "PixelLayout.bands"),
-            size: PixelSize(
-                width: try read.exactly(wire.width, "PixelLayout.width"),
-                height: try read.exactly(wire.height, "PixelLayout.height")),
-            stride: try read.exactly(wire.stride, "PixelLayout.stride"),
-            activeWidth: try read.finite(wire.active_width, "PixelLayout.active_width"),
-            activeHeight: try read.finite(wire.active_height, "PixelLayout.active_height"))
+        let planes = try read.list(
+            wire.n_planes, wire.planes, "PixelLayout.planes", limit: Self.planesMax
+        ) { part throws(WireError) in try PixelPlane(part, read) }
+        guard (1...8).contains(wire.orientation) else {
+            throw .field("PixelLayout.orientation", .outOfRange)
+        }
+        self.init(planes: planes, orientation: Orientation(exif: Int(wire.orientation)))
         try check()
     }
 
@@ -22,12 +21,11 @@ extension PixelLayout {
     {
         try check()
         let wire = try write.make(imagebus__v1__pixel_layout__init)
-        wire.pointee.bands = .init(rawValue: .init(bands.rawValue))
-        wire.pointee.width = try write.exactly(size.width, "PixelLayout.width")
-        wire.pointee.height = try write.exactly(size.height, "PixelLayout.height")
-        wire.pointee.stride = try write.exactly(stride, "PixelLayout.stride")
-        wire.pointee.active_width = try write.finite(activeWidth, "PixelLayout.active_width")
-        wire.pointee.active_height = try write.finite(activeHeight, "PixelLayout.active_height")
+        wire.pointee.n_planes = planes.count
+        wire.pointee.planes = try write.list(
+            planes, "PixelLayout.planes", limit: Self.planesMax
+        ) { plane throws(WireError) in try plane.wire(write) }
+        wire.pointee.orientation = UInt32(orientation.exif)
         return wire
     }
 
@@ -39,16 +37,7 @@ extension PixelLayout {
     }
 
     private func check() throws(WireError) {
-        guard byteCount != nil else { throw .field("PixelLayout.stride", .outOfRange) }
-        guard Self.reaches(size.width, activeWidth) else {
-            throw .field("PixelLayout.active_width", .outOfRange)
-        }
-        guard Self.reaches(size.height, activeHeight) else {
-            throw .field("PixelLayout.active_height", .outOfRange)
-        }
-    }
-
-    private static func reaches(_ side: Int, _ active: Double) -> Bool {
-        active > Double(side - 1) && active <= Double(side)
+        for plane in planes { try plane.check() }
+        guard byteCount != nil else { throw .field("PixelLayout.planes", .outOfRange) }
     }
 }

@@ -6,7 +6,7 @@ import Vips
 /// Pixels about to be computed, in the form in which they leave the stage.
 struct DecodedPicture {
     let image: VipsImage
-    let bands: PixelLayout.Bands
+    let bands: PixelPlane.Bands
     let columns: ReducedSide
     let rows: ReducedSide
 

@@ -23,7 +23,7 @@ extension SourceImage {
         _ image: VipsImage, reducedBy reduction: Int
     ) throws(VipsError) -> DecodedPicture {
         let header = image.header
-        guard let bands = PixelLayout.Bands(rawValue: UInt8(clamping: header.bands)) else {
+        guard let bands = PixelPlane.Bands(rawValue: UInt8(clamping: header.bands)) else {
             throw VipsError(
                 kind: .unsupported, operation: "decode", text: "\(header.bands) bands")
         }

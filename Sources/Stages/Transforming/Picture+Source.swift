@@ -4,55 +4,40 @@ import StageContract
 import Vips
 
 extension Picture {
-    /// The pixels of a job, wrapped where they lie. Who wrote them is not trusted: a layout that
-    /// does not fit the bytes, or itself, is refused.
-    init(
-        _ work: TransformWork, pixels: UnsafeRawBufferPointer, cancellation: CancellationFlag
-    ) throws(ImageError) {
-        let layout = work.layout
-        try Self.check(layout, against: work, bytes: pixels.count)
-        do {
-            let image = try Self.wrap(pixels, layout)
-            image.watch { cancellation.isCancelled }
-            self.init(
-                image, size: work.sourceInfo.size,
-                active: ActiveRegion(width: layout.activeWidth, height: layout.activeHeight),
-                isOpaque: Opacity.isOpaque(pixels, layout), cancellation: cancellation)
-        } catch {
-            throw ImageError(transforming: error, step: "open")
-        }
+    /// Interleaved pixels of a job, wrapped where they lie; `source` was checked.
+    init(_ source: PixelSource, cancellation: CancellationFlag) throws(VipsError) {
+        let plane = source.layout.planes[0]
+        let image = try Self.wrap(source.pixels(of: plane), plane)
+        image.watch { cancellation.isCancelled }
+        let orientation = source.layout.orientation
+        let stored = Picture(
+            image, size: orientation.stored(source.size),
+            active: ActiveRegion(width: plane.activeWidth, height: plane.activeHeight),
+            isOpaque: Opacity.isOpaque(source.pixels(of: plane), plane),
+            cancellation: cancellation)
+        self = try stored.displayed(orientation)
     }
 
-    private static func check(
-        _ layout: PixelLayout, against work: TransformWork, bytes: Int
-    ) throws(ImageError) {
-        let size = layout.size
-        guard let count = layout.byteCount, count <= bytes, work.sourceInfo.size.isPositive,
-            Self.isActive(layout.activeWidth, of: size.width),
-            Self.isActive(layout.activeHeight, of: size.height)
-        else { throw ImageError(.internalError, "the pixels do not fit their layout") }
-        let full = work.sourceInfo.size
-        let side = max(full.width, full.height, size.width, size.height)
-        guard side <= work.limits.sideMax, let area = full.area, area <= work.limits.pixelsMax,
-            count <= work.limits.pixelBytesMax
-        else { throw .over("pixelsMax", "open", "the source of \(full) is over the limit") }
-    }
-
-    private static func isActive(_ active: Double, of side: Int) -> Bool {
-        active > Double(side) - 1 && active <= Double(side)
+    /// The picture after what has to be done to display it.
+    private func displayed(_ orientation: Orientation) throws(VipsError) -> Picture {
+        guard !orientation.isUpright else { return self }
+        // A transposition is a quarter turn whose left and right are exchanged again.
+        let turned = orientation.transposes ? try computed().turned(quarters: 1) : self
+        return try Flip(
+            horizontal: orientation.mirrorsHorizontally != orientation.transposes,
+            vertical: orientation.mirrorsVertically
+        ).apply(to: turned)
     }
 
     private static func wrap(
-        _ pixels: UnsafeRawBufferPointer, _ layout: PixelLayout
+        _ pixels: UnsafeRawBufferPointer, _ plane: PixelPlane
     ) throws(VipsError) -> VipsImage {
-        let bands = Int(layout.bands.rawValue)
-        let (width, height) = (layout.size.width, layout.size.height)
-        guard layout.stride != width * bands else {
-            return try VipsImage.pixels(
-                UnsafeRawBufferPointer(rebasing: pixels[..<(width * bands * height)]),
-                width: width, height: height, bands: bands)
+        let bands = Int(plane.bands.rawValue)
+        let (width, height) = (plane.size.width, plane.size.height)
+        guard plane.stride != width * bands else {
+            return try VipsImage.pixels(pixels, width: width, height: height, bands: bands)
         }
-        let packed = PackedPixels(pixels, layout)
+        let packed = PackedPixels(pixels, plane)
         return try VipsImage.pixels(
             packed.bytes, width: width, height: height, bands: bands, owner: packed)
     }
@@ -62,12 +47,12 @@ extension Picture {
 private final class PackedPixels {
     let bytes: UnsafeRawBufferPointer
 
-    init(_ pixels: UnsafeRawBufferPointer, _ layout: PixelLayout) {
-        let row = layout.size.width * Int(layout.bands.rawValue)
+    init(_ pixels: UnsafeRawBufferPointer, _ plane: PixelPlane) {
+        let row = plane.size.width * Int(plane.bands.rawValue)
         let copy = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: row * layout.size.height, alignment: 64)
-        for line in 0..<layout.size.height {
-            let source = pixels[(line * layout.stride)...].prefix(row)
+            byteCount: row * plane.size.height, alignment: 64)
+        for line in 0..<plane.size.height {
+            let source = pixels[(line * plane.stride)...].prefix(row)
             UnsafeMutableRawBufferPointer(rebasing: copy[(line * row)...].prefix(row))
                 .copyMemory(from: UnsafeRawBufferPointer(rebasing: source))
         }

@@ -52,12 +52,23 @@ public struct TransformStage: Sendable {
         cancellation: CancellationFlag
     ) throws(ImageError) -> EncodedImage {
         if let format = work.output.format, !format.isEncodable { throw .unencodable(format) }
-        var picture = try Picture(work, pixels: pixels, cancellation: cancellation)
+        var picture = try picture(
+            PixelSource(work, pixels), cancellation: cancellation)
         for step in Pipeline(work).steps {
             guard !cancellation.isCancelled else { throw .cancelled }
             picture = try step.run(on: picture, limits: work.limits)
         }
         guard !cancellation.isCancelled else { throw .cancelled }
         return try Encoder(work, picture: picture).encode(picture, to: output)
+    }
+
+    private func picture(
+        _ source: PixelSource, cancellation: CancellationFlag
+    ) throws(ImageError) -> Picture {
+        do {
+            return try Picture(source, cancellation: cancellation)
+        } catch {
+            throw ImageError(transforming: error, step: "open")
+        }
     }
 }

@@ -62,14 +62,19 @@ enum ValueTarget {
     }
 
     private static func checkLayout(_ reader: inout ByteReader) throws(BrokenInvariant) {
-        let layout = PixelLayout(
-            bands: reader.pick(PixelLayout.Bands.allCases) ?? .rgb, size: reader.size(),
-            stride: reader.number())
+        let planes = (0..<reader.choice(4)).map { _ in
+            PixelPlane(
+                bands: reader.pick(PixelPlane.Bands.allCases) ?? .rgb, offset: reader.number(),
+                size: reader.size(), stride: reader.number())
+        }
+        let layout = PixelLayout(planes: planes, orientation: .upright)
         guard let count = layout.byteCount else { return }
-        try expect(
-            count / layout.size.height == layout.stride
-                && layout.stride / Int(layout.bands.rawValue) >= layout.size.width,
-            "the rows fit into the bytes")
+        for plane in planes {
+            try expect(
+                plane.stride / Int(plane.bands.rawValue) >= plane.size.width
+                    && plane.offset + plane.stride * plane.size.height <= count,
+                "the rows fit into the bytes")
+        }
     }
 
     private static func checkTime(_ reader: inout ByteReader) throws(BrokenInvariant) {

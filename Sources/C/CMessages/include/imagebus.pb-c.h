@@ -29,6 +29,7 @@ typedef struct Imagebus__V1__ImageRequest Imagebus__V1__ImageRequest;
 typedef struct Imagebus__V1__ImageInfo Imagebus__V1__ImageInfo;
 typedef struct Imagebus__V1__Producer Imagebus__V1__Producer;
 typedef struct Imagebus__V1__Reference Imagebus__V1__Reference;
+typedef struct Imagebus__V1__PixelPlane Imagebus__V1__PixelPlane;
 typedef struct Imagebus__V1__PixelLayout Imagebus__V1__PixelLayout;
 typedef struct Imagebus__V1__Detail Imagebus__V1__Detail;
 typedef struct Imagebus__V1__Error Imagebus__V1__Error;
@@ -480,19 +481,38 @@ struct  Imagebus__V1__Reference
     , NULL, IMAGEBUS__V1__ARENA__ARENA_STAGE, 0, 0, 0, 0 }
 
 
-struct  Imagebus__V1__PixelLayout
+struct  Imagebus__V1__PixelPlane
 {
   ProtobufCMessage base;
   Imagebus__V1__Bands bands;
+  uint64_t offset;
   uint32_t width;
   uint32_t height;
   uint64_t stride;
   double active_width;
   double active_height;
 };
+#define IMAGEBUS__V1__PIXEL_PLANE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__pixel_plane__descriptor) \
+    , IMAGEBUS__V1__BANDS__BANDS_UNSPECIFIED, 0, 0, 0, 0, 0, 0 }
+
+
+struct  Imagebus__V1__PixelLayout
+{
+  ProtobufCMessage base;
+  /*
+   * one, or three of one band each: Y, Cb, Cr
+   */
+  size_t n_planes;
+  Imagebus__V1__PixelPlane **planes;
+  /*
+   * EXIF's number
+   */
+  uint32_t orientation;
+};
 #define IMAGEBUS__V1__PIXEL_LAYOUT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__pixel_layout__descriptor) \
-    , IMAGEBUS__V1__BANDS__BANDS_UNSPECIFIED, 0, 0, 0, 0, 0 }
+    , 0,NULL, 0 }
 
 
 struct  Imagebus__V1__Detail
@@ -1766,6 +1786,25 @@ Imagebus__V1__Reference *
 void   imagebus__v1__reference__free_unpacked
                      (Imagebus__V1__Reference *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__PixelPlane methods */
+void   imagebus__v1__pixel_plane__init
+                     (Imagebus__V1__PixelPlane         *message);
+size_t imagebus__v1__pixel_plane__get_packed_size
+                     (const Imagebus__V1__PixelPlane   *message);
+size_t imagebus__v1__pixel_plane__pack
+                     (const Imagebus__V1__PixelPlane   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__pixel_plane__pack_to_buffer
+                     (const Imagebus__V1__PixelPlane   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__PixelPlane *
+       imagebus__v1__pixel_plane__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__pixel_plane__free_unpacked
+                     (Imagebus__V1__PixelPlane *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__PixelLayout methods */
 void   imagebus__v1__pixel_layout__init
                      (Imagebus__V1__PixelLayout         *message);
@@ -2711,6 +2750,9 @@ typedef void (*Imagebus__V1__Producer_Closure)
 typedef void (*Imagebus__V1__Reference_Closure)
                  (const Imagebus__V1__Reference *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__PixelPlane_Closure)
+                 (const Imagebus__V1__PixelPlane *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__PixelLayout_Closure)
                  (const Imagebus__V1__PixelLayout *message,
                   void *closure_data);
@@ -2905,6 +2947,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__image_info__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__producer__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__reference__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__pixel_plane__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__pixel_layout__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__detail__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__error__descriptor;

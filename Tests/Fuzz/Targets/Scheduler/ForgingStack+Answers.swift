@@ -62,7 +62,7 @@ extension ForgingStack {
     /// Any answer.
     static func forged(_ reader: inout ByteReader) -> JobResult {
         let layout = PixelLayout(
-            bands: reader.pick(PixelLayout.Bands.allCases) ?? .rgb, size: reader.size(),
+            bands: reader.pick(PixelPlane.Bands.allCases) ?? .rgb, size: reader.size(),
             stride: reader.number(), activeWidth: reader.double(), activeHeight: reader.double())
         let reference = reference(&reader)
         let info = ImageInfo(format: .png, size: reader.size(), pages: reader.number())

@@ -7,12 +7,12 @@ struct Rotate: PictureStep {
 
     var name: String { "rotate" }
 
-    func size(for picture: Picture) throws(ImageError) -> PixelSize {
+    func size(after source: PixelSize) throws(ImageError) -> PixelSize {
         guard let quarters = rotation.quarterTurnsClockwise else {
             throw .step(name, "this version turns by multiples of 90 degrees only")
         }
-        guard rotation.fitsSize, quarters % 2 == 1 else { return picture.size }
-        return picture.size.transposed
+        guard rotation.fitsSize, quarters % 2 == 1 else { return source }
+        return source.transposed
     }
 
     func apply(to picture: Picture) throws(VipsError) -> Picture {
@@ -26,13 +26,23 @@ struct Rotate: PictureStep {
         let common = PixelSize(
             width: min(settled.size.width, turned.size.width),
             height: min(settled.size.height, turned.size.height))
-        return try turned.cutCentred(to: common).padCentred(to: settled.size)
+        let cut = try CutCentred(target: common).apply(to: turned)
+        return try PadCentred(canvas: settled.size).apply(to: cut)
+    }
+
+    /// On a canvas that stays, quarters of a turn leave transparent edges.
+    func fold(into plan: inout PlanarPlan) -> Bool {
+        guard let quarters = rotation.quarterTurnsClockwise,
+            quarters % 2 == 0 || rotation.fitsSize
+        else { return false }
+        plan.turn(quarters: quarters)
+        return true
     }
 }
 
 extension Picture {
     /// Turned clockwise by 1, 2 or 3 quarters; pixels that are not picture turn as well.
-    fileprivate func turned(quarters: Int) throws(VipsError) -> Picture {
+    func turned(quarters: Int) throws(VipsError) -> Picture {
         let header = image.header
         let (right, bottom) = (
             Double(header.width) - active.left - active.width,

@@ -5,7 +5,10 @@ import Vips
 struct Settle: PictureStep {
     var name: String { "settle" }
 
-    func size(for picture: Picture) throws(ImageError) -> PixelSize { picture.size }
+    func size(after source: PixelSize) throws(ImageError) -> PixelSize { source }
 
     func apply(to picture: Picture) throws(VipsError) -> Picture { try picture.settled() }
+
+    /// A plan always says how large the picture becomes.
+    func fold(into plan: inout PlanarPlan) -> Bool { true }
 }

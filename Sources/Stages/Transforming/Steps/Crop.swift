@@ -7,9 +7,9 @@ struct Crop: PictureStep {
 
     var name: String { "crop" }
 
-    func size(for picture: Picture) throws(ImageError) -> PixelSize {
-        guard let part = rect.intersection(with: picture.size) else {
-            throw .step(name, "nothing of the image of \(picture.size) lies in the rectangle")
+    func size(after source: PixelSize) throws(ImageError) -> PixelSize {
+        guard let part = rect.intersection(with: source) else {
+            throw .step(name, "nothing of the image of \(source) lies in the rectangle")
         }
         return part.size
     }
@@ -17,8 +17,11 @@ struct Crop: PictureStep {
     func apply(to picture: Picture) throws(VipsError) -> Picture {
         let settled = try picture.settled()
         guard let part = rect.intersection(with: settled.size) else { return settled }
-        let image = try settled.image.extracted(
-            left: part.x, top: part.y, width: part.size.width, height: part.size.height)
-        return settled.replaced(by: image)
+        return try settled.cut(part)
+    }
+
+    func fold(into plan: inout PlanarPlan) -> Bool {
+        if let part = rect.intersection(with: plan.size) { plan.crop(part) }
+        return true
     }
 }

@@ -8,7 +8,7 @@ struct Flip: PictureStep {
 
     var name: String { "flip" }
 
-    func size(for picture: Picture) throws(ImageError) -> PixelSize { picture.size }
+    func size(after source: PixelSize) throws(ImageError) -> PixelSize { source }
 
     func apply(to picture: Picture) throws(VipsError) -> Picture {
         // Rows come from the last to the first: they must be there already.
@@ -27,5 +27,10 @@ struct Flip: PictureStep {
         return Picture(
             image, size: picture.size, active: active, isOpaque: picture.isOpaque,
             cancellation: picture.cancellation)
+    }
+
+    func fold(into plan: inout PlanarPlan) -> Bool {
+        plan.flip(horizontally: horizontal, vertically: vertical)
+        return true
     }
 }

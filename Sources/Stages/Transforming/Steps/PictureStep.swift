@@ -1,0 +1,50 @@
+import ImageModel
+import Messages
+import Vips
+
+/// One step of a pipeline.
+protocol PictureStep {
+    /// What errors and logs call it.
+    var name: String { get }
+
+    /// The size of what `apply` makes of a picture of `source`, or will have to make on the way
+    /// where that is larger. Throws `stepFailed` where it makes nothing of it.
+    func size(after source: PixelSize) throws(ImageError) -> PixelSize
+
+    /// The picture after the step; `size` did not throw for it.
+    func apply(to picture: Picture) throws(VipsError) -> Picture
+
+    /// Adds the step to a plan for which `size` did not throw; false, and the plan as it was, where
+    /// that cannot say what the step does.
+    func fold(into plan: inout PlanarPlan) -> Bool
+}
+
+extension PictureStep {
+    /// The step, after its result was found to be within the limits.
+    func run(on picture: Picture, limits: ImageLimits) throws(ImageError) -> Picture {
+        try limits.check(size(after: picture.size), step: name)
+        do {
+            return try apply(to: picture)
+        } catch {
+            throw ImageError(transforming: error, step: name)
+        }
+    }
+
+    /// The step as a part of a plan, after its result was found to be within the limits.
+    func fold(into plan: inout PlanarPlan, limits: ImageLimits) throws(ImageError) -> Bool {
+        try limits.check(size(after: plan.size), step: name)
+        return fold(into: &plan)
+    }
+}
+
+extension ImageLimits {
+    /// Four bytes a pixel are assumed, since a step may add an alpha band.
+    fileprivate func check(_ size: PixelSize, step: String) throws(ImageError) {
+        guard size.width <= sideMax, size.height <= sideMax else {
+            throw .over("sideMax", step, "\(size) after \(step), a side may have \(sideMax) pixels")
+        }
+        guard let area = size.area, area <= pixelsMax, area <= pixelBytesMax / 4 else {
+            throw .over("pixelsMax", step, "\(size) after \(step) is over the limit")
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import ImageModel
+import Messages
+
+/// The order of work on one picture.
+struct Pipeline {
+    let steps: [any PictureStep]
+
+    init(_ work: TransformWork) {
+        steps = work.steps.flatMap(Self.steps) + [Settle()]
+    }
+
+    private static func steps(_ step: TransformStep) -> [any PictureStep] {
+        switch step {
+        case .resize(let box, let mode): resize(box, mode)
+        case .crop(let rect): [Crop(rect: rect)]
+        case .rotate(let rotation): [Rotate(rotation: rotation)]
+        case .flip(let horizontal, let vertical):
+            [Flip(horizontal: horizontal, vertical: vertical)]
+        }
+    }
+
+    private static func resize(_ box: PixelSize, _ mode: ResizeMode) -> [any PictureStep] {
+        let scale = Scale(box: box, mode: mode)
+        switch mode {
+        case .fit, .stretch: return [scale]
+        case .fill: return [scale, CutCentred(target: box)]
+        case .letterbox: return [scale, PadCentred(canvas: box)]
+        }
+    }
+}
