@@ -54,7 +54,7 @@ public struct TransformStage: Sendable {
         if let format = work.output.format, !format.isEncodable { throw .unencodable(format) }
         var picture = try picture(
             PixelSource(work, pixels), cancellation: cancellation)
-        for step in Pipeline(work).steps {
+        for step in Pipeline(work.steps).steps {
             guard !cancellation.isCancelled else { throw .cancelled }
             picture = try step.run(on: picture, limits: work.limits)
         }

@@ -5,8 +5,19 @@ import Messages
 struct Pipeline {
     let steps: [any PictureStep]
 
-    init(_ work: TransformWork) {
-        steps = work.steps.flatMap(Self.steps) + [Settle()]
+    init(_ steps: [TransformStep]) {
+        self.steps = steps.flatMap(Self.steps) + [Settle()]
+    }
+
+    /// Adds to the plan what it can say, and answers the steps that are left, from the first one on
+    /// that it cannot; none left where the last ones do nothing more.
+    func fold(
+        into plan: inout PlanarPlan, limits: ImageLimits
+    ) throws(ImageError) -> [any PictureStep] {
+        for (index, step) in steps.enumerated() {
+            guard try step.fold(into: &plan, limits: limits) else { return Array(steps[index...]) }
+        }
+        return []
     }
 
     private static func steps(_ step: TransformStep) -> [any PictureStep] {
