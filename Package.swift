@@ -13,6 +13,7 @@ let c: [Target] = [
     .systemLibrary(name: "CMicroHTTPD", path: "Sources/C/CMicroHTTPD"),
     .systemLibrary(name: "CVips", path: "Sources/C/CVips", pkgConfig: "gobject-2.0"),
     .target(name: "CLinux", path: "Sources/C/CLinux"),
+    .target(name: "CPNGFilters", path: "Sources/C/CPNGFilters"),
     .target(name: "CVipsShims", dependencies: ["CVips"], path: "Sources/C/CVipsShims"),
     .target(
         name: "CMessages", path: "Sources/C/CMessages",
@@ -33,6 +34,7 @@ let bindings: [Target] = [
     room("Bindings", "XXHash", ["CXXHash"]),
     room("Bindings", "Sodium", ["CSodium"]),
     room("Bindings", "MicroHTTPD", ["CMicroHTTPD"]),
+    room("Bindings", "PNGFilters", ["CPNGFilters"]),
     room("Bindings", "Vips", ["CVips", "CVipsShims"]),
 ]
 
@@ -127,6 +129,7 @@ let testing: [Target] = [
     tests("SodiumTests", ["Sodium"]),
     tests("CurlTests", ["Curl", "TestKit"]),
     tests("MicroHTTPDTests", ["MicroHTTPD", "TestKit"]),
+    tests("PNGFiltersTests", ["PNGFilters"]),
     tests("VipsTests", ["Vips", "TestKit"]),
     tests("ImageModelTests", ["ImageModel"]),
     tests("ControlSegmentTests", ["ControlSegment", "Linux", "Messages", "TestKit"]),

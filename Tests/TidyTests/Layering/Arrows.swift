@@ -9,6 +9,7 @@ enum Arrows {
         "XXHash": ["CXXHash"],
         "Sodium": ["CSodium"],
         "MicroHTTPD": ["CMicroHTTPD"],
+        "PNGFilters": ["CPNGFilters"],
         "Vips": ["CVips", "CVipsShims"],
     ]
     /// The rooms of Runtime that the client library stands on.

@@ -1,0 +1,45 @@
+internal import CPNGFilters
+
+/// How a row of a PNG is prepared for compression (PNG 1.2, 6).
+public enum PNGFilter: Sendable {
+    /// Not at all: drawings of few colours become larger by any filter.
+    case none
+    /// Row by row the one of Sub, Up and Paeth that leaves the smallest numbers: photographs.
+    case adaptive
+
+    /// Filters rows.
+    ///
+    /// - Parameters:
+    ///   - rows: so many rows, `stride` bytes from one to the next.
+    ///   - above: the row before the first of them, as many bytes as a row; nil at the top.
+    ///   - columns: bytes of a row.
+    ///   - step: bytes of a pixel.
+    ///   - filtered: takes 1 + `columns` bytes for each row: the filter's number, then its bytes.
+    public func apply(
+        to rows: UnsafeRawBufferPointer, above: UnsafeRawPointer?, count: Int, columns: Int,
+        stride: Int, step: Int, into filtered: UnsafeMutableRawBufferPointer
+    ) {
+        precondition(
+            count >= 0 && columns > 0 && step > 0 && stride >= columns
+                && rows.count >= (count == 0 ? 0 : (count - 1) * stride + columns)
+                && filtered.count >= count * (columns + 1), "rows lie within their memory")
+        guard count > 0, let source = rows.baseAddress, let target = filtered.baseAddress else {
+            return
+        }
+        withUnsafeTemporaryAllocation(byteCount: 2 * columns + 1, alignment: 64) { spare in
+            let zeros = UnsafeMutableRawBufferPointer(rebasing: spare[(columns + 1)...])
+            zeros.initializeMemory(as: UInt8.self, repeating: 0)
+            guard let scratch = spare.baseAddress, let zero = zeros.baseAddress else { return }
+            for index in 0..<count {
+                let row = source + index * stride
+                let out = target + index * (columns + 1)
+                switch self {
+                case .none: cpng_filter_none(row, columns, out)
+                case .adaptive:
+                    let before = index == 0 ? above ?? UnsafeRawPointer(zero) : row - stride
+                    cpng_filter_adaptive(row, before, columns, step, out, scratch)
+                }
+            }
+        }
+    }
+}
