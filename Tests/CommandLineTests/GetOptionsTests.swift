@@ -123,6 +123,10 @@ import Testing
             (["u", "--tint", "#fff"], "--tint is not in this version"),
             (["u", "--blur", "5"], "--blur is not in this version"),
             (["u", "--filter", "a=b"], "--filter is not in this version"),
+            (
+                ["u", "--context", "png-compression=13"],
+                "--context png-compression: '13' is no whole number from 1 to 12"
+            ),
             (["u", "--quality", "101"], "--quality: '101' is no whole number from 0 to 100"),
             (["u", "--context", "tier=all"], "--context tier: no such context in this version"),
             (

@@ -36,6 +36,7 @@ import Testing
         (OutputOptions(format: .jpeg), "Imagebus(jpeg)"),
         (OutputOptions(format: .jpeg, quality: 0), "Imagebus(jpeg,q0)"),
         (OutputOptions(quality: 80), "Imagebus(auto,q80)"),
+        (OutputOptions(format: .png, compression: 9), "Imagebus(png,z9)"),
         (OutputOptions(format: .webp, lossless: true), "Imagebus(webp,lossless)"),
     ])
     func theOutputHasOneSuffix(output: OutputOptions, suffix: String) throws {

@@ -92,7 +92,8 @@ import Testing
     @Test func outputsOfOneSizeShareADecode() {
         let outputs = [
             OutputOptions(format: .jpeg), OutputOptions(format: .jpeg, quality: 80),
-            OutputOptions(format: .png), OutputOptions(format: .webp, lossless: true),
+            OutputOptions(format: .png), OutputOptions(format: .png, compression: 1),
+            OutputOptions(format: .webp, lossless: true),
         ]
         let requests = outputs.map { output in
             request {

@@ -72,6 +72,8 @@ struct AdmissionTests {
         },
         Refusal("a format that is not encoded", .unsupportedFormat) { $0.output.format = .gif },
         Refusal("a quality over 100", .invalidRequest) { $0.output.quality = 101 },
+        Refusal("no compression", .invalidRequest) { $0.output.compression = 0 },
+        Refusal("a compression over 12", .invalidRequest) { $0.output.compression = 13 },
         Refusal("credentials without a digest", .internalError) {
             $0.url = "http://me:secret@example.org/a.jpg"
         },

@@ -17,7 +17,8 @@ extension RandomValues {
 
     mutating func output() -> OutputOptions {
         OutputOptions(
-            format: maybe { $0.word() }, quality: maybe { $0.number() }, lossless: bool())
+            format: maybe { $0.word() }, quality: maybe { $0.number() }, lossless: bool(),
+            compression: maybe { $0.number() })
     }
 
     mutating func request() -> ImageRequest {

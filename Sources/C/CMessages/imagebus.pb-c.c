@@ -3271,7 +3271,7 @@ const ProtobufCMessageDescriptor imagebus__v1__thumbnail__descriptor =
   (ProtobufCMessageInit) imagebus__v1__thumbnail__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__output__field_descriptors[3] =
+static const ProtobufCFieldDescriptor imagebus__v1__output__field_descriptors[4] =
 {
   {
     "format",
@@ -3309,8 +3309,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__output__field_descriptors[3]
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "compression",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Imagebus__V1__Output, maybe_compression_case),
+    offsetof(Imagebus__V1__Output, compression),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__output__field_indices_by_name[] = {
+  3,   /* field[3] = compression */
   0,   /* field[0] = format */
   2,   /* field[2] = lossless */
   1,   /* field[1] = quality */
@@ -3318,7 +3331,7 @@ static const unsigned imagebus__v1__output__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__output__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__output__descriptor =
 {
@@ -3328,7 +3341,7 @@ const ProtobufCMessageDescriptor imagebus__v1__output__descriptor =
   "Imagebus__V1__Output",
   "imagebus.v1",
   sizeof(Imagebus__V1__Output),
-  3,
+  4,
   imagebus__v1__output__field_descriptors,
   imagebus__v1__output__field_indices_by_name,
   1,  imagebus__v1__output__number_ranges,

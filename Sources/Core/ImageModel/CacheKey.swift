@@ -50,6 +50,7 @@ public enum CacheKey {
     private static func outputSuffix(_ output: OutputOptions) -> String {
         let format = output.format?.name ?? "auto"
         let quality = output.quality.map { ",q\($0)" } ?? ""
-        return "Imagebus(\(format)\(quality)\(output.lossless ? ",lossless" : ""))"
+        let compression = output.compression.map { ",z\($0)" } ?? ""
+        return "Imagebus(\(format)\(quality)\(output.lossless ? ",lossless" : "")\(compression))"
     }
 }

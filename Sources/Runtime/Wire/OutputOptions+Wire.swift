@@ -15,6 +15,9 @@ extension OutputOptions {
             quality = try read.exactly(part.quality, "Output.quality")
         }
         lossless = part.lossless != 0
+        if part.maybe_compression_case.rawValue != 0 {
+            compression = try read.exactly(part.compression, "Output.compression")
+        }
     }
 
     /// `nil` for the default.
@@ -32,6 +35,11 @@ extension OutputOptions {
             wire.pointee.quality = Int64(quality)
         }
         wire.pointee.lossless = lossless ? 1 : 0
+        if let compression {
+            wire.pointee.maybe_compression_case =
+                IMAGEBUS__V1__OUTPUT__MAYBE_COMPRESSION_COMPRESSION
+            wire.pointee.compression = Int64(compression)
+        }
         return wire
     }
 }

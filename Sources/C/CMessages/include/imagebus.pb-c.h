@@ -325,6 +325,12 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__OUTPUT__MAYBE_QUALITY__CASE)
 } Imagebus__V1__Output__MaybeQualityCase;
 
+typedef enum {
+  IMAGEBUS__V1__OUTPUT__MAYBE_COMPRESSION__NOT_SET = 0,
+  IMAGEBUS__V1__OUTPUT__MAYBE_COMPRESSION_COMPRESSION = 4
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__OUTPUT__MAYBE_COMPRESSION__CASE)
+} Imagebus__V1__Output__MaybeCompressionCase;
+
 struct  Imagebus__V1__Output
 {
   ProtobufCMessage base;
@@ -337,10 +343,14 @@ struct  Imagebus__V1__Output
   union {
     int64_t quality;
   };
+  Imagebus__V1__Output__MaybeCompressionCase maybe_compression_case;
+  union {
+    int64_t compression;
+  };
 };
 #define IMAGEBUS__V1__OUTPUT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__output__descriptor) \
-    , 0, IMAGEBUS__V1__OUTPUT__MAYBE_FORMAT__NOT_SET, {0}, IMAGEBUS__V1__OUTPUT__MAYBE_QUALITY__NOT_SET, {0} }
+    , 0, IMAGEBUS__V1__OUTPUT__MAYBE_FORMAT__NOT_SET, {0}, IMAGEBUS__V1__OUTPUT__MAYBE_QUALITY__NOT_SET, {0}, IMAGEBUS__V1__OUTPUT__MAYBE_COMPRESSION__NOT_SET, {0} }
 
 
 typedef enum {

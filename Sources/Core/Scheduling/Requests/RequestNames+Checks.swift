@@ -98,6 +98,11 @@ extension RequestNames {
         if let quality = request.output.quality, !(0...100).contains(quality) {
             throw ImageError(.invalidRequest, "the quality is a number from 0 to 100")
         }
+        if let compression = request.output.compression,
+            !OutputOptions.compressionRange.contains(compression)
+        {
+            throw ImageError(.invalidRequest, "the compression is a number from 1 to 12")
+        }
     }
 }
 

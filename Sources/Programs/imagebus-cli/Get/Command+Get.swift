@@ -67,7 +67,8 @@ extension Command {
             "context", value: "NAME=VALUE", separators: [",", " "],
             "query-cache-type, store-cache-type, original-query-cache-type,\n"
                 + "original-store-cache-type = none, disk, memory or all;\n"
-                + "preserve-aspect-ratio = true or false (of --thumbnail)"),
+                + "preserve-aspect-ratio = true or false (of --thumbnail);\n"
+                + "png-compression = 1 (fast) to 12 (small)"),
         OptionDefinition(
             "header", value: "'K: V'", separators: ["\n"], "a header for the origin (repeatable)"),
         OptionDefinition("priority", value: "P", "high, normal or low (normal)"),

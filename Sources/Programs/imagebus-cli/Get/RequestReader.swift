@@ -97,6 +97,9 @@ enum RequestReader {
         case "store-cache-type": request.storeCacheTypes = try tiers(value)
         case "original-query-cache-type": request.originalQueryCacheTypes = try tiers(value)
         case "original-store-cache-type": request.originalStoreCacheTypes = try tiers(value)
+        case "png-compression":
+            request.output.compression = try OptionValue.integer(
+                value, in: OutputOptions.compressionRange)
         case "preserve-aspect-ratio":
             let keeps = try OptionValue.word(value, [("true", true), ("false", false)])
             guard request.thumbnail != nil else { throw UsageError("needs a --thumbnail") }
