@@ -16,6 +16,8 @@ let c: [Target] = [
     .target(name: "CPNGFilters", path: "Sources/C/CPNGFilters"),
     .target(name: "CVipsShims", dependencies: ["CVips"], path: "Sources/C/CVipsShims"),
     .target(
+        name: "CJPEG", path: "Sources/C/CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
+    .target(
         name: "CMessages", path: "Sources/C/CMessages",
         linkerSettings: [.linkedLibrary("protobuf-c")]),
 ]
@@ -36,6 +38,7 @@ let bindings: [Target] = [
     room("Bindings", "MicroHTTPD", ["CMicroHTTPD"]),
     room("Bindings", "PNGFilters", ["CPNGFilters"]),
     room("Bindings", "Vips", ["CVips", "CVipsShims"]),
+    room("Bindings", "JPEG", ["CJPEG"]),
 ]
 
 let core: [Target] = [
@@ -131,6 +134,7 @@ let testing: [Target] = [
     tests("MicroHTTPDTests", ["MicroHTTPD", "TestKit"]),
     tests("PNGFiltersTests", ["PNGFilters"]),
     tests("VipsTests", ["Vips", "TestKit"]),
+    tests("JPEGTests", ["JPEG", "Vips", "TestKit"]),
     tests("ImageModelTests", ["ImageModel"]),
     tests("ControlSegmentTests", ["ControlSegment", "Linux", "Messages", "TestKit"]),
     tests("SchedulingTests", ["Scheduling", "Messages", "ImageModel", "TestKit"]),

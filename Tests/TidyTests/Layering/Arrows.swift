@@ -11,6 +11,7 @@ enum Arrows {
         "MicroHTTPD": ["CMicroHTTPD"],
         "PNGFilters": ["CPNGFilters"],
         "Vips": ["CVips", "CVipsShims"],
+        "JPEG": ["CJPEG"],
     ]
     /// The rooms of Runtime that the client library stands on.
     static let runtimeOfClient: Set<String> = [

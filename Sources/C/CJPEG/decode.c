@@ -1,0 +1,198 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "source.h"
+
+// A row of MCUs has at most 4 blocks of 8 rows in each component.
+enum { ROWS_MAX = 4 * DCTSIZE };
+
+// As much of APP2 as tells what it is; libjpeg copies no more.
+enum { PROFILE_SIGN_BYTES = 14 };
+
+struct cjpeg_decoder {
+    struct jpeg_decompress_struct jpeg;
+    cjpeg_guard guard;
+    struct jpeg_source_mgr source;
+    int scans_max;
+};
+
+static void on_progress(j_common_ptr jpeg) {
+    const cjpeg_decoder *decoder = (const cjpeg_decoder *)jpeg;
+    if (decoder->jpeg.input_scan_number > decoder->scans_max)
+        cjpeg_fail(jpeg, CJPEG_UNSUPPORTED, "more scans than permitted");
+    cjpeg_ask(jpeg);
+}
+
+static int has_profile(const struct jpeg_decompress_struct *jpeg) {
+    for (jpeg_saved_marker_ptr marker = jpeg->marker_list; marker; marker = marker->next)
+        if (marker->original_length > PROFILE_SIGN_BYTES &&
+            !memcmp(marker->data, "ICC_PROFILE", sizeof "ICC_PROFILE"))
+            return 1;
+    return 0;
+}
+
+static size_t coefficient_bytes(const struct jpeg_decompress_struct *jpeg) {
+    size_t blocks = 0;
+    for (int i = 0; i < jpeg->num_components; i++) {
+        const jpeg_component_info *part = &jpeg->comp_info[i];
+        size_t h = (size_t)part->h_samp_factor, v = (size_t)part->v_samp_factor;
+        blocks += ((part->width_in_blocks + h - 1) / h * h) *
+                  ((part->height_in_blocks + v - 1) / v * v);
+    }
+    return blocks * sizeof(JBLOCK);
+}
+
+static cjpeg_colour colour_of(const struct jpeg_decompress_struct *jpeg) {
+    if (jpeg->jpeg_color_space == JCS_GRAYSCALE && jpeg->num_components == 1)
+        return CJPEG_COLOUR_GREY;
+    if (jpeg->jpeg_color_space == JCS_YCbCr && jpeg->num_components == 3)
+        return CJPEG_COLOUR_YCBCR;
+    return CJPEG_COLOUR_OTHER;
+}
+
+static void describe(const struct jpeg_decompress_struct *jpeg, cjpeg_header *header) {
+    int has_many_scans = jpeg->progressive_mode || jpeg->comps_in_scan < jpeg->num_components;
+    *header = (cjpeg_header){
+        .width = (int)jpeg->image_width,
+        .height = (int)jpeg->image_height,
+        .components = jpeg->num_components,
+        .precision = jpeg->data_precision,
+        .colour = colour_of(jpeg),
+        .is_progressive = jpeg->progressive_mode ? 1 : 0,
+        .is_arithmetic = jpeg->arith_code ? 1 : 0,
+        .has_many_scans = has_many_scans,
+        .has_profile = has_profile(jpeg),
+        .coefficient_bytes = has_many_scans ? coefficient_bytes(jpeg) : 0,
+    };
+}
+
+cjpeg_decoder *cjpeg_open(const void *bytes, size_t count, cjpeg_limits limits,
+                          cjpeg_header *header, cjpeg_failure *failure) {
+    cjpeg_decoder *decoder = calloc(1, sizeof *decoder);
+    if (!decoder) {
+        *failure = (cjpeg_failure){CJPEG_NO_MEMORY, "no memory for a decoder"};
+        return NULL;
+    }
+    decoder->scans_max = limits.scans_max;
+    decoder->guard.failure = failure;
+    decoder->jpeg.err = cjpeg_guard_errors(&decoder->guard);
+    if (setjmp(decoder->guard.escape)) {
+        cjpeg_close(decoder);
+        return NULL;
+    }
+    jpeg_create_decompress(&decoder->jpeg);
+    decoder->jpeg.mem->max_memory_to_use = limits.memory_max;
+    decoder->guard.progress.progress_monitor = on_progress;
+    decoder->jpeg.progress = &decoder->guard.progress;
+    cjpeg_set_source(&decoder->jpeg, &decoder->source, bytes, count);
+    jpeg_save_markers(&decoder->jpeg, JPEG_APP0 + 2, PROFILE_SIGN_BYTES);
+    jpeg_read_header(&decoder->jpeg, TRUE);
+    describe(&decoder->jpeg, header);
+    return decoder;
+}
+
+void cjpeg_close(cjpeg_decoder *decoder) {
+    jpeg_destroy_decompress(&decoder->jpeg);
+    free(decoder);
+}
+
+cjpeg_sampling cjpeg_sampling_of(const cjpeg_decoder *decoder, int component) {
+    const jpeg_component_info *part = &decoder->jpeg.comp_info[component];
+    return (cjpeg_sampling){part->h_samp_factor, part->v_samp_factor};
+}
+
+// libjpeg gives raw planes of these as well, but makes no pixels of them, and nor does libvips.
+static int has_fractional_sampling(const struct jpeg_decompress_struct *jpeg) {
+    for (int i = 0; i < jpeg->num_components; i++)
+        if (jpeg->max_h_samp_factor % jpeg->comp_info[i].h_samp_factor ||
+            jpeg->max_v_samp_factor % jpeg->comp_info[i].v_samp_factor)
+            return 1;
+    return 0;
+}
+
+cjpeg_status cjpeg_select_planes(cjpeg_decoder *decoder, int eighths, cjpeg_failure *failure) {
+    struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
+    *failure = (cjpeg_failure){CJPEG_FINE, ""};
+    decoder->guard.failure = failure;
+    if (setjmp(decoder->guard.escape))
+        return failure->status;
+    cjpeg_colour colour = colour_of(jpeg);
+    if (colour == CJPEG_COLOUR_OTHER)
+        cjpeg_fail((j_common_ptr)jpeg, CJPEG_UNSUPPORTED, "neither grey nor YCbCr");
+    if (has_fractional_sampling(jpeg))
+        cjpeg_fail((j_common_ptr)jpeg, CJPEG_UNSUPPORTED, "fractional sampling");
+    jpeg->raw_data_out = TRUE;
+    jpeg->out_color_space = colour == CJPEG_COLOUR_GREY ? JCS_GRAYSCALE : JCS_YCbCr;
+    jpeg->scale_num = (unsigned)eighths;
+    jpeg->scale_denom = DCTSIZE;
+    jpeg_calc_output_dimensions(jpeg);
+    return CJPEG_FINE;
+}
+
+cjpeg_plane cjpeg_plane_of(const cjpeg_decoder *decoder, int component) {
+    const struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
+    const jpeg_component_info *part = &jpeg->comp_info[component];
+    // By component: the chroma of a subsampled file is scaled up where that costs nothing.
+    int block = part->DCT_scaled_size;
+    double columns = (double)jpeg->image_width * part->h_samp_factor * block;
+    double rows = (double)jpeg->image_height * part->v_samp_factor * block;
+    return (cjpeg_plane){
+        .width = (int)part->downsampled_width,
+        .height = (int)part->downsampled_height,
+        .padded_width = (int)part->width_in_blocks * block,
+        .padded_height = (int)part->height_in_blocks * block,
+        .active_width = columns / (jpeg->max_h_samp_factor * DCTSIZE),
+        .active_height = rows / (jpeg->max_v_samp_factor * DCTSIZE),
+    };
+}
+
+// Where libjpeg is to put one row of MCUs. Rows behind the last block are not written by it, and
+// get an address only because the interface wants one.
+static void aim(const struct jpeg_decompress_struct *jpeg, int component, size_t mcu_row,
+                uint8_t *base, size_t stride, JSAMPROW spare, JSAMPROW *rows) {
+    const jpeg_component_info *part = &jpeg->comp_info[component];
+    size_t count = (size_t)part->v_samp_factor * (size_t)part->DCT_scaled_size;
+    size_t end = (size_t)part->height_in_blocks * (size_t)part->DCT_scaled_size;
+    for (size_t i = 0; i < count; i++) {
+        size_t y = mcu_row * count + i;
+        rows[i] = y < end ? base + y * stride : spare;
+    }
+}
+
+static size_t widest(const struct jpeg_decompress_struct *jpeg) {
+    size_t width = 0;
+    for (int i = 0; i < jpeg->num_components; i++) {
+        const jpeg_component_info *part = &jpeg->comp_info[i];
+        size_t padded = (size_t)part->width_in_blocks * (size_t)part->DCT_scaled_size;
+        width = padded > width ? padded : width;
+    }
+    return width;
+}
+
+static void read_planes(struct jpeg_decompress_struct *jpeg, uint8_t *const *bases,
+                        const size_t *strides) {
+    JSAMPROW rows[3][ROWS_MAX];
+    JSAMPARRAY planes[3] = {rows[0], rows[1], rows[2]};
+    JSAMPROW spare = jpeg->mem->alloc_large((j_common_ptr)jpeg, JPOOL_IMAGE, widest(jpeg));
+    JDIMENSION lines = (JDIMENSION)(jpeg->max_v_samp_factor * jpeg->min_DCT_scaled_size);
+    for (size_t mcu_row = 0; jpeg->output_scanline < jpeg->output_height; mcu_row++) {
+        for (int i = 0; i < jpeg->num_components; i++)
+            aim(jpeg, i, mcu_row, bases[i], strides[i], spare, rows[i]);
+        if (jpeg_read_raw_data(jpeg, planes, lines) == 0)
+            cjpeg_fail((j_common_ptr)jpeg, CJPEG_INTERNAL, "no rows where some are left");
+    }
+}
+
+cjpeg_status cjpeg_decode(cjpeg_decoder *decoder, uint8_t *const *bases, const size_t *strides,
+                          cjpeg_stop stop, void *context, cjpeg_failure *failure) {
+    *failure = (cjpeg_failure){CJPEG_FINE, ""};
+    decoder->guard.failure = failure;
+    decoder->guard.stop = stop;
+    decoder->guard.context = context;
+    if (setjmp(decoder->guard.escape))
+        return failure->status;
+    jpeg_start_decompress(&decoder->jpeg);
+    read_planes(&decoder->jpeg, bases, strides);
+    // The tail of the file stays unread, as by libvips: all pixels are there.
+    return CJPEG_FINE;
+}
