@@ -18,6 +18,9 @@ let c: [Target] = [
     .target(
         name: "CJPEG", path: "Sources/C/CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
     .target(
+        name: "CZimg", path: "Sources/C/CZimg",
+        linkerSettings: [.linkedLibrary("zimg"), .linkedLibrary("m")]),
+    .target(
         name: "CMessages", path: "Sources/C/CMessages",
         linkerSettings: [.linkedLibrary("protobuf-c")]),
 ]
@@ -39,6 +42,7 @@ let bindings: [Target] = [
     room("Bindings", "PNGFilters", ["CPNGFilters"]),
     room("Bindings", "Vips", ["CVips", "CVipsShims"]),
     room("Bindings", "JPEG", ["CJPEG"]),
+    room("Bindings", "Zimg", ["CZimg"]),
 ]
 
 let core: [Target] = [
@@ -135,6 +139,7 @@ let testing: [Target] = [
     tests("PNGFiltersTests", ["PNGFilters"]),
     tests("VipsTests", ["Vips", "TestKit"]),
     tests("JPEGTests", ["JPEG", "Vips", "TestKit"]),
+    tests("ZimgTests", ["Zimg", "TestKit"]),
     tests("ImageModelTests", ["ImageModel"]),
     tests("ControlSegmentTests", ["ControlSegment", "Linux", "Messages", "TestKit"]),
     tests("SchedulingTests", ["Scheduling", "Messages", "ImageModel", "TestKit"]),

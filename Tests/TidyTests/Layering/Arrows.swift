@@ -12,6 +12,7 @@ enum Arrows {
         "PNGFilters": ["CPNGFilters"],
         "Vips": ["CVips", "CVipsShims"],
         "JPEG": ["CJPEG"],
+        "Zimg": ["CZimg"],
     ]
     /// The rooms of Runtime that the client library stands on.
     static let runtimeOfClient: Set<String> = [

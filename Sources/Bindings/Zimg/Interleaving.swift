@@ -1,0 +1,54 @@
+internal import CZimg
+
+/// The way between pixels of 1 to 4 interleaved 8-bit bands and planes.
+public enum Interleaving {
+    /// Takes bands apart.
+    ///
+    /// - Parameters:
+    ///   - pixels: `height` rows of `width` × `targets.count` bytes, `stride` bytes apart.
+    ///   - targets: 1 to 4 planes, one for each band; no alignment is asked for, and nothing behind
+    ///     `width` is written.
+    /// - Throws: `internal` where something is too small.
+    public static func separate(
+        _ pixels: UnsafeRawBufferPointer, stride: Int, width: Int, height: Int,
+        into targets: [ZimgPlaneTarget]
+    ) throws(ZimgError) {
+        let areFit =
+            isFit(pixels, stride, width * targets.count, height)
+            && targets.allSatisfy {
+                isFit(UnsafeRawBufferPointer($0.memory), $0.stride, width, height)
+            }
+        guard areFit, (1...4).contains(targets.count) else { throw unfit }
+        let bases = targets.map { $0.memory.baseAddress?.assumingMemoryBound(to: UInt8.self) }
+        czimg_deinterleave(
+            pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), stride, bases,
+            targets.map(\.stride), width, height, CInt(targets.count))
+    }
+
+    /// Puts bands together; the other way round, and with the same rules.
+    public static func join(
+        _ sources: [ZimgPlaneSource], into pixels: UnsafeMutableRawBufferPointer, stride: Int,
+        width: Int, height: Int
+    ) throws(ZimgError) {
+        let areFit =
+            isFit(UnsafeRawBufferPointer(pixels), stride, width * sources.count, height)
+            && sources.allSatisfy { isFit($0.memory, $0.stride, width, height) }
+        guard areFit, (1...4).contains(sources.count) else { throw unfit }
+        let bases = sources.map { $0.memory.baseAddress?.assumingMemoryBound(to: UInt8.self) }
+        czimg_interleave(
+            bases, sources.map(\.stride),
+            pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), stride, width, height,
+            CInt(sources.count))
+    }
+
+    private static func isFit(
+        _ memory: UnsafeRawBufferPointer, _ stride: Int, _ rowBytes: Int, _ height: Int
+    ) -> Bool {
+        rowBytes > 0 && height > 0 && stride >= rowBytes
+            && memory.count >= stride * (height - 1) + rowBytes
+    }
+
+    private static var unfit: ZimgError {
+        ZimgError(kind: .internal, text: "planes do not fit the pixels")
+    }
+}

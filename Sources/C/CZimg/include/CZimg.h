@@ -1,0 +1,79 @@
+// zimg's graphs for 8-bit planes, without its versioned structures, and the way between planes and
+// interleaved bands.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CZIMG_TEXT_MAX = 200, CZIMG_PLANES_MAX = 3, CZIMG_ALIGNMENT = 64 };
+
+typedef enum { CZIMG_GREY = 0, CZIMG_YCBCR, CZIMG_RGB } czimg_family;
+typedef enum { CZIMG_POINT = 0, CZIMG_BILINEAR, CZIMG_BICUBIC, CZIMG_LANCZOS } czimg_filter;
+
+typedef struct {
+    uint32_t width;
+    uint32_t height;
+    czimg_family family;
+    // Base 2 logarithms; only YCbCr is subsampled.
+    uint32_t horizontal_log2;
+    uint32_t vertical_log2;
+    int is_limited;
+    // Chroma in the middle of its luma samples, or above the left of them.
+    int is_chroma_left;
+    // The part that is picture; input only.
+    double left;
+    double top;
+    double active_width;
+    double active_height;
+} czimg_format;
+
+typedef struct {
+    czimg_filter filter;
+    // Lanczos: taps. Bicubic: b and c.
+    double a;
+    double b;
+} czimg_resampling;
+
+typedef enum {
+    CZIMG_FINE = 0,
+    CZIMG_STOPPED,
+    CZIMG_UNSUPPORTED,
+    CZIMG_NO_MEMORY,
+    CZIMG_INTERNAL,
+} czimg_status;
+
+typedef struct {
+    czimg_status status;
+    char text[CZIMG_TEXT_MAX];
+} czimg_failure;
+
+// With its scratch memory, so it processes one image at a time.
+typedef struct czimg_graph czimg_graph;
+
+// NULL with the reason in `failure`.
+czimg_graph *czimg_build(czimg_format from, czimg_format to, czimg_resampling luma,
+                         czimg_resampling chroma, czimg_failure *failure);
+size_t czimg_scratch_bytes(const czimg_graph *graph);
+void czimg_free(czimg_graph *graph);
+
+typedef struct {
+    const uint8_t *base[CZIMG_PLANES_MAX];
+    size_t stride[CZIMG_PLANES_MAX];
+} czimg_source;
+
+typedef struct {
+    uint8_t *base[CZIMG_PLANES_MAX];
+    size_t stride[CZIMG_PLANES_MAX];
+} czimg_target;
+
+// Asked before rows are read; non-zero ends with CZIMG_STOPPED. May be NULL.
+typedef int (*czimg_stop)(void *context);
+czimg_status czimg_process(const czimg_graph *graph, const czimg_source *from,
+                           const czimg_target *to, czimg_stop stop, void *context,
+                           czimg_failure *failure);
+
+// interleave.c: `planes` and `strides`: one for each of 1 to 4 bands.
+void czimg_deinterleave(const uint8_t *pixels, size_t pixel_stride, uint8_t *const *planes,
+                        const size_t *strides, size_t width, size_t height, int bands);
+void czimg_interleave(const uint8_t *const *planes, const size_t *strides, uint8_t *pixels,
+                      size_t pixel_stride, size_t width, size_t height, int bands);

@@ -1,0 +1,113 @@
+#include <string.h>
+
+#include "CZimg.h"
+
+// Made twice, and chosen by the processor at hand when the program is loaded: without AVX2's byte
+// shuffles the loops of 2 to 4 bands take up to twenty times as long.
+#if defined(__x86_64__)
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDE
+#endif
+
+// One loop for each number of bands: with the number fixed, the compiler makes vectors of it.
+WIDE static void split2(const uint8_t *restrict in, uint8_t *restrict a, uint8_t *restrict b,
+                   size_t width) {
+    for (size_t x = 0; x < width; x++) {
+        a[x] = in[2 * x];
+        b[x] = in[2 * x + 1];
+    }
+}
+
+WIDE static void split3(const uint8_t *restrict in, uint8_t *restrict a, uint8_t *restrict b,
+                   uint8_t *restrict c, size_t width) {
+    for (size_t x = 0; x < width; x++) {
+        a[x] = in[3 * x];
+        b[x] = in[3 * x + 1];
+        c[x] = in[3 * x + 2];
+    }
+}
+
+WIDE static void split4(const uint8_t *restrict in, uint8_t *restrict a, uint8_t *restrict b,
+                   uint8_t *restrict c, uint8_t *restrict d, size_t width) {
+    for (size_t x = 0; x < width; x++) {
+        a[x] = in[4 * x];
+        b[x] = in[4 * x + 1];
+        c[x] = in[4 * x + 2];
+        d[x] = in[4 * x + 3];
+    }
+}
+
+WIDE static void join2(const uint8_t *restrict a, const uint8_t *restrict b, uint8_t *restrict out,
+                  size_t width) {
+    for (size_t x = 0; x < width; x++) {
+        out[2 * x] = a[x];
+        out[2 * x + 1] = b[x];
+    }
+}
+
+WIDE static void join3(const uint8_t *restrict a, const uint8_t *restrict b,
+                  const uint8_t *restrict c, uint8_t *restrict out, size_t width) {
+    for (size_t x = 0; x < width; x++) {
+        out[3 * x] = a[x];
+        out[3 * x + 1] = b[x];
+        out[3 * x + 2] = c[x];
+    }
+}
+
+WIDE static void join4(const uint8_t *restrict a, const uint8_t *restrict b,
+                  const uint8_t *restrict c, const uint8_t *restrict d, uint8_t *restrict out,
+                  size_t width) {
+    for (size_t x = 0; x < width; x++) {
+        out[4 * x] = a[x];
+        out[4 * x + 1] = b[x];
+        out[4 * x + 2] = c[x];
+        out[4 * x + 3] = d[x];
+    }
+}
+
+void czimg_deinterleave(const uint8_t *pixels, size_t pixel_stride, uint8_t *const *planes,
+                        const size_t *strides, size_t width, size_t height, int bands) {
+    for (size_t y = 0; y < height; y++) {
+        const uint8_t *in = pixels + y * pixel_stride;
+        uint8_t *row[4] = {0};
+        for (int i = 0; i < bands; i++)
+            row[i] = planes[i] + y * strides[i];
+        switch (bands) {
+        case 1:
+            memcpy(row[0], in, width);
+            break;
+        case 2:
+            split2(in, row[0], row[1], width);
+            break;
+        case 3:
+            split3(in, row[0], row[1], row[2], width);
+            break;
+        default:
+            split4(in, row[0], row[1], row[2], row[3], width);
+        }
+    }
+}
+
+void czimg_interleave(const uint8_t *const *planes, const size_t *strides, uint8_t *pixels,
+                      size_t pixel_stride, size_t width, size_t height, int bands) {
+    for (size_t y = 0; y < height; y++) {
+        uint8_t *out = pixels + y * pixel_stride;
+        const uint8_t *row[4] = {0};
+        for (int i = 0; i < bands; i++)
+            row[i] = planes[i] + y * strides[i];
+        switch (bands) {
+        case 1:
+            memcpy(out, row[0], width);
+            break;
+        case 2:
+            join2(row[0], row[1], out, width);
+            break;
+        case 3:
+            join3(row[0], row[1], row[2], out, width);
+            break;
+        default:
+            join4(row[0], row[1], row[2], row[3], out, width);
+        }
+    }
+}
