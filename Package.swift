@@ -86,8 +86,13 @@ let stages: [Target] = [
     room(
         "Stages", "Caching",
         ["SQLite", "XXHash", "Linux", "ImageModel", "Messages", "StageContract"]),
-    room("Stages", "Decoding", ["Vips", "ImageModel", "Messages", "StageContract"]),
-    room("Stages", "Transforming", ["Vips", "ImageModel", "Messages", "StageContract"]),
+    room(
+        "Stages", "Decoding", ["Vips", "JPEG", "ImageModel", "Messages", "StageContract"]),
+    room(
+        "Stages", "Transforming",
+        [
+            "Vips", "JPEG", "Zimg", "PNGFilters", "ImageModel", "Messages", "StageContract",
+        ]),
 ]
 
 let client: [Target] = [

@@ -8,7 +8,7 @@ final class HeapSpace: OutputSpace {
     private struct State {
         var next: UInt64 = 1
         var blocks: [BlockID: OutputBlock] = [:]
-        var untouched = 0
+        var untouched = 0.0
     }
 
     private let state = Mutex(State())
@@ -31,8 +31,8 @@ final class HeapSpace: OutputSpace {
 
     var outstanding: Int { state.withLock { $0.blocks.count } }
 
-    /// Bytes at the end of the block given back last that nobody had written.
-    var untouched: Int { state.withLock { $0.untouched } }
+    /// The part at the end of the block given back last that nobody had written, 0 to 1.
+    var untouched: Double { state.withLock { $0.untouched } }
 
     func reserve(_ bytes: Int) throws(ImageError) -> OutputBlock {
         onReserve()
@@ -59,7 +59,8 @@ final class HeapSpace: OutputSpace {
     }
 
     func discard(_ block: OutputBlock) {
-        let untouched = block.bytes.reversed().prefix { $0 == 0xEE }.count
+        let count = block.bytes.reversed().prefix { $0 == 0xEE }.count
+        let untouched = Double(count) / Double(block.bytes.count)
         state.withLock { $0.untouched = untouched }
         let known = state.withLock { $0.blocks.removeValue(forKey: block.id) != nil }
         precondition(known, "a block is given back once")

@@ -29,8 +29,8 @@ import Vips
         // Column 340 of 681.25 stands for the source's columns 1360 to 1363.
         let wanted = 1361.5 * 255 / 2724
         #expect(abs(Double(try decoded.pixel(340, 2)[0]) - wanted) < 2)
-        // The last column is a quarter picture: it repeats the one before.
-        #expect(try decoded.pixel(681, 2) == decoded.pixel(680, 2))
+        // The last column is a quarter picture, and what the encoder repeated.
+        #expect(Int(try decoded.pixel(681, 2)[0]) > 250)
     }
 
     @Test func aWebPIsReducedToWholeColumns() throws {

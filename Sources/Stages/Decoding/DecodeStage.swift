@@ -5,8 +5,9 @@ import Vips
 
 /// Encoded bytes in, pixels or header facts out: what a decode worker does with one job.
 ///
-/// Pixels come out 8-bit sRGB or grey, alpha straight, in the displayed orientation, reduced as far
-/// as the need allows (DESIGN §3). One job at a time in a process: a second one waits.
+/// A JPEG comes out in the planes that it has, where they mean sRGB; all else in 8-bit sRGB or
+/// grey, alpha straight, in the displayed orientation. Both are reduced as far as the need allows
+/// (DESIGN §3). One job at a time in a process: a second one waits.
 public struct DecodeStage: Sendable {
     private let library: VipsLibrary
 
@@ -57,6 +58,11 @@ public struct DecodeStage: Sendable {
         let reduction = source.reduction(for: work.need)
         try work.limits.checkPixelBytes(source, reducedBy: reduction)
         guard !cancellation.isCancelled else { throw .cancelled }
+        if let planes = PlanarPicture(source, reducedBy: reduction, limits: work.limits) {
+            return DecodedImage(
+                info: source.info,
+                pixels: try planes.write(to: output, cancellation: cancellation))
+        }
         let picture = try source.picture(reducedBy: reduction, cancellation: cancellation)
         return DecodedImage(info: source.info, pixels: try picture.write(to: output))
     }

@@ -1,4 +1,5 @@
 import ImageModel
+import JPEG
 import Vips
 
 extension ImageError {
@@ -38,6 +39,24 @@ extension ImageError {
         }
     }
 
+    /// What an error of libjpeg means for whoever wanted the image decoded.
+    init(decoding error: JPEGError) {
+        let reason = Self.reason(error)
+        switch error.kind {
+        case .corrupt:
+            self.init(.badImageData, "the image is damaged or incomplete", details: reason)
+        case .unsupported:
+            self.init(
+                .unsupportedFormat, "this version does not decode images of this kind",
+                details: reason)
+        case .cancelled, .refused: self = .cancelled
+        case .outOfMemory:
+            self = .over("pixelBytesMax", "decoding the image takes too much memory")
+        case .internal:
+            self.init(.internalError, "the image could not be decoded", details: reason)
+        }
+    }
+
     /// Runs calls of libvips, their errors mapped.
     static func mapping<Result>(
         _ body: () throws(VipsError) -> Result
@@ -49,8 +68,8 @@ extension ImageError {
         }
     }
 
-    private static func reason(_ error: VipsError) -> [String: String] {
-        let text = String(error.description.prefix(200))
+    private static func reason(_ error: some Error) -> [String: String] {
+        let text = String("\(error)".prefix(200))
         return ["reason": String(text.map { $0.isNewline ? " " : $0 })]
     }
 }

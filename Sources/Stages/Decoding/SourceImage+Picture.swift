@@ -12,7 +12,7 @@ extension SourceImage {
         let opened = try open(reducedBy: reduction)
         opened.watch { cancellation.isCancelled }
         return try ImageError.mapping { () throws(VipsError) -> DecodedPicture in
-            let coloured = try ColourConversion(header: header).apply(to: opened)
+            let coloured = try ColourConversion(self).apply(to: opened)
             let turned = try orientation.apply(to: coloured)
             return try completed(turned, reducedBy: reduction)
         }

@@ -6,6 +6,8 @@ struct SourceImage {
     let bytes: UnsafeRawBufferPointer
     let format: ImageFormat
     let header: VipsHeader
+    /// Its colours mean sRGB only after a conversion by the profile that it has.
+    let needsProfile: Bool
 
     /// Knows the format by the first bytes, never by what a server said.
     init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
@@ -14,7 +16,9 @@ struct SourceImage {
         guard format.isDecodable else { throw .unsupported(format) }
         self.bytes = bytes
         self.format = format
-        header = try Self.open(bytes, format, reducedBy: 1).header
+        let image = try Self.open(bytes, format, reducedBy: 1)
+        header = image.header
+        needsProfile = image.withProfile { !SRGBProfile.matches($0) } ?? false
     }
 
     var orientation: Orientation { Orientation(exif: header.orientation) }

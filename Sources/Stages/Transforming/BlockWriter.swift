@@ -7,6 +7,8 @@ final class BlockWriter<Space: OutputSpace> {
     private let space: Space
     private var block: OutputBlock
     private var count = 0
+    /// Bytes that `next` has given, from the first on.
+    private var handedOut = 0
 
     /// Why `append` answered false.
     private(set) var failure: ImageError?
@@ -23,6 +25,20 @@ final class BlockWriter<Space: OutputSpace> {
         UnsafeMutableRawBufferPointer(rebasing: block.bytes[count...]).copyMemory(from: bytes)
         count += bytes.count
         return true
+    }
+
+    /// Memory for at least so many bytes more, which count as written once it is asked again; nil
+    /// where there is no space for them.
+    func next(_ minimum: Int) -> UnsafeMutableRawBufferPointer? {
+        count = handedOut
+        guard grow(by: minimum) else { return nil }
+        handedOut = block.bytes.count
+        return UnsafeMutableRawBufferPointer(rebasing: block.bytes[count...])
+    }
+
+    /// A reference to the first bytes of what `next` gave.
+    func finish(_ written: Int) -> BlockReference {
+        block.reference(length: written)
     }
 
     /// The bytes so far, valid until more are added.

@@ -6,14 +6,14 @@ import Vips
 /// Encodes the finished picture, the last thing a job does.
 struct Encoder {
     let format: ImageFormat
+    let options: OutputOptions
     private let source: ImageFormat
-    private let options: OutputOptions
 
     /// The format asked for, else the source's where it can be encoded, else PNG with alpha and
     /// JPEG without (sdwebimage.md §4.4).
-    init(_ work: TransformWork, picture: Picture) {
+    init(_ work: TransformWork, hasAlpha: Bool) {
         source = work.sourceInfo.format
-        let fallback: ImageFormat = picture.image.header.hasAlpha ? .png : .jpeg
+        let fallback: ImageFormat = hasAlpha ? .png : .jpeg
         format = work.output.format ?? (source.isEncodable ? source : fallback)
         options = work.output
     }
@@ -21,10 +21,7 @@ struct Encoder {
     func encode(
         _ picture: Picture, to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
-        guard max(picture.size.width, picture.size.height) <= sideMax else {
-            throw .over(
-                "sideMax", "encode", "\(format.name) has at most \(sideMax) pixels on a side")
-        }
+        try check(picture.size)
         let writer = try BlockWriter(output, estimate: estimate(picture))
         do {
             let image = try flattened(picture.image)
@@ -36,6 +33,14 @@ struct Encoder {
         } catch {
             writer.discard()
             throw writer.failure ?? ImageError(transforming: error, step: "encode")
+        }
+    }
+
+    /// Refuses what the format has no numbers for.
+    func check(_ size: PixelSize) throws(ImageError) {
+        guard max(size.width, size.height) <= sideMax else {
+            throw .over(
+                "sideMax", "encode", "\(format.name) has at most \(sideMax) pixels on a side")
         }
     }
 
@@ -53,7 +58,7 @@ struct Encoder {
     private var isPhotograph: Bool { source == .jpeg || source == .webp }
 
     /// Quality 0 to 100 of the request, else `OutputOptions.defaultQuality`.
-    private var quality: Int {
+    var quality: Int {
         min(100, max(0, options.quality ?? OutputOptions.defaultQuality))
     }
 

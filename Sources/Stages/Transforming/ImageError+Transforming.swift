@@ -1,5 +1,7 @@
 import ImageModel
+import JPEG
 import Vips
+import Zimg
 
 extension ImageError {
     static var cancelled: ImageError {
@@ -23,11 +25,25 @@ extension ImageError {
     /// What an error of libvips means here, where the pixels are our own: a defect of ours, unless
     /// the work was stopped.
     init(transforming error: VipsError, step: String) {
-        guard error.kind != .killed else {
+        self.init(error, isCancelled: error.kind == .killed, step: step)
+    }
+
+    /// The same of zimg.
+    init(transforming error: ZimgError) {
+        self.init(error, isCancelled: error.kind == .cancelled, step: "resize")
+    }
+
+    /// The same of libjpeg.
+    init(transforming error: JPEGError) {
+        self.init(error, isCancelled: error.kind == .cancelled, step: "encode")
+    }
+
+    private init(_ error: some Error, isCancelled: Bool, step: String) {
+        guard !isCancelled else {
             self = .cancelled
             return
         }
-        let text = String(error.description.prefix(200))
+        let text = String("\(error)".prefix(200))
         self.init(
             .internalError, "the image could not be transformed",
             details: ["step": step, "reason": String(text.map { $0.isNewline ? " " : $0 })])

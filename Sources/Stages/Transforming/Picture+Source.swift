@@ -18,6 +18,17 @@ extension Picture {
         self = try stored.displayed(orientation)
     }
 
+    /// Opaque pixels of our own, each of which counts as one.
+    init(_ pixels: InterleavedPixels, cancellation: CancellationFlag) throws(VipsError) {
+        let image = try pixels.image()
+        image.watch { cancellation.isCancelled }
+        let size = pixels.size
+        self.init(
+            image, size: size,
+            active: ActiveRegion(width: Double(size.width), height: Double(size.height)),
+            isOpaque: true, cancellation: cancellation)
+    }
+
     /// The picture after what has to be done to display it.
     private func displayed(_ orientation: Orientation) throws(VipsError) -> Picture {
         guard !orientation.isUpright else { return self }

@@ -2,12 +2,16 @@ public import ImageModel
 public import Messages
 public import StageContract
 import Vips
+import Zimg
 
 /// Pixels in, an encoded image out: what a transform worker does with one job.
 ///
 /// One job at a time in a process: a second one waits.
 public struct TransformStage: Sendable {
     private let library: VipsLibrary
+    // Unsafe: touched inside `library.exclusively` only, where one thread is at a time.
+    /// Jobs are alike: most find the filters of an earlier one.
+    private nonisolated(unsafe) let graphs = ZimgGraphCache()
 
     /// Starts libvips, once in a process.
     ///
@@ -43,32 +47,8 @@ public struct TransformStage: Sendable {
         cancellation: CancellationFlag
     ) throws(ImageError) -> EncodedImage {
         try library.exclusively { () throws(ImageError) -> EncodedImage in
-            try transform(work, pixels: pixels, output: output, cancellation: cancellation)
-        }
-    }
-
-    private func transform(
-        _ work: TransformWork, pixels: UnsafeRawBufferPointer, output: some OutputSpace,
-        cancellation: CancellationFlag
-    ) throws(ImageError) -> EncodedImage {
-        if let format = work.output.format, !format.isEncodable { throw .unencodable(format) }
-        var picture = try picture(
-            PixelSource(work, pixels), cancellation: cancellation)
-        for step in Pipeline(work.steps).steps {
-            guard !cancellation.isCancelled else { throw .cancelled }
-            picture = try step.run(on: picture, limits: work.limits)
-        }
-        guard !cancellation.isCancelled else { throw .cancelled }
-        return try Encoder(work, picture: picture).encode(picture, to: output)
-    }
-
-    private func picture(
-        _ source: PixelSource, cancellation: CancellationFlag
-    ) throws(ImageError) -> Picture {
-        do {
-            return try Picture(source, cancellation: cancellation)
-        } catch {
-            throw ImageError(transforming: error, step: "open")
+            let sampler = PlaneSampler(graphs: graphs, cancellation: cancellation)
+            return try TransformJob(work, sampler).run(pixels, to: output)
         }
     }
 }

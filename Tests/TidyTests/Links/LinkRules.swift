@@ -11,8 +11,8 @@ enum LinkRules {
         "imagebus-coordinator": bus.union(["sodium"]),
         "imagebus-download": bus.union(["curl"]),
         "imagebus-cache": bus.union(["sqlite3", "xxhash"]),
-        "imagebus-decode": bus.union(images),
-        "imagebus-transform": bus.union(images),
+        "imagebus-decode": bus.union(images).union(["jpeg"]),
+        "imagebus-transform": bus.union(images).union(["jpeg", "zimg"]),
     ]
 
     private static let system: Set<String> = [

@@ -1,0 +1,44 @@
+import ImageModel
+import Messages
+import StageContract
+import Vips
+
+/// The way of planes through a job: each is sampled once, as the plan says; colours are joined only
+/// where something asks for pixels.
+struct PlanarLane {
+    let source: PixelSource
+    let plan: PlanarPlan
+    let sampler: PlaneSampler
+
+    /// Whether the samples lie apart, or there is but one a pixel.
+    static func takes(_ layout: PixelLayout) -> Bool {
+        layout.planes.allSatisfy { $0.bands == .grey }
+    }
+
+    var isGrey: Bool { !source.layout.isPlanar }
+
+    /// Y, Cb and Cr, or grey alone, as the plan displays them; the colours with one sample for so
+    /// many columns and rows of brightness.
+    func planes(coloursEvery step: PixelSize) throws(ImageError) -> [Plane] {
+        var planes: [Plane] = []
+        for (index, plane) in source.layout.planes.enumerated() {
+            let stored = Plane(source.pixels(of: plane), plane.size, stride: plane.stride)
+            planes.append(
+                try PlanarRenderer(plan: plan, sampler: sampler).render(
+                    stored, active: (plane.activeWidth, plane.activeHeight),
+                    every: index == 0 ? PixelSize(width: 1, height: 1) : step))
+        }
+        return planes
+    }
+
+    /// Grey or sRGB pixels, as the plan displays them.
+    func picture() throws(ImageError) -> Picture {
+        let planes = try planes(coloursEvery: PixelSize(width: 1, height: 1))
+        let pixels = try InterleavedPixels(joining: isGrey ? planes : sampler.rgb(planes))
+        do {
+            return try Picture(pixels, cancellation: sampler.cancellation)
+        } catch {
+            throw ImageError(transforming: error, step: "open")
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import ImageModel
+import StageContract
+import Zimg
+
+/// Maps a part of a plane, given in fractions of a sample, to exactly so many samples: Lanczos 3
+/// where it becomes smaller, Catmull-Rom where it becomes larger.
+struct PlaneSampler {
+    let graphs: ZimgGraphCache
+    let cancellation: CancellationFlag
+
+    /// - Parameters:
+    ///   - plane: samples beyond its edges are those of the edge.
+    ///   - region: in samples of the plane.
+    func sample(
+        _ plane: Plane, _ region: ActiveRegion, to size: PixelSize
+    ) throws(ImageError) -> Plane {
+        if let rect = region.rect, rect.size == size,
+            rect.intersection(with: plane.size) == rect
+        {
+            return plane.part(rect)
+        }
+        let source = plane.aligned
+        let isReduced = region.width > Double(size.width) || region.height > Double(size.height)
+        let part = ZimgRegion(
+            left: region.left, top: region.top, width: region.width, height: region.height)
+        let conversion = ZimgConversion(
+            from: ZimgFormat(
+                width: plane.size.width, height: plane.size.height, planes: .grey, region: part),
+            to: ZimgFormat(width: size.width, height: size.height, planes: .grey),
+            filter: isReduced ? .lanczos3 : .bicubic(b: 0, c: 0.5))
+        let target = Plane(size)
+        try convert(conversion, [source], [target])
+        return target
+    }
+
+    /// Red, green and blue of Y, Cb and Cr of one size.
+    func rgb(_ planes: [Plane]) throws(ImageError) -> [Plane] {
+        let size = planes[0].size
+        let aligned = planes.map(\.aligned)
+        let conversion = ZimgConversion(
+            from: ZimgFormat(width: size.width, height: size.height, planes: .yCbCr(.yuv444)),
+            to: ZimgFormat(width: size.width, height: size.height, planes: .rgb))
+        let colours = aligned.map { _ in Plane(size) }
+        try convert(conversion, aligned, colours)
+        return colours
+    }
+
+    private func convert(
+        _ conversion: ZimgConversion, _ sources: [Plane], _ targets: [Plane]
+    ) throws(ImageError) {
+        do {
+            try withExtendedLifetime((sources, targets)) { () throws(ZimgError) in
+                try graphs.withGraph(conversion) { graph throws(ZimgError) in
+                    try graph.process(
+                        from: sources.map(\.source), to: targets.map(\.target),
+                        isCancelled: { cancellation.isCancelled })
+                }
+            }
+        } catch {
+            throw ImageError(transforming: error)
+        }
+    }
+}
+
+extension ActiveRegion {
+    /// The rectangle where all its numbers are whole.
+    fileprivate var rect: PixelRect? {
+        let numbers = [left, top, width, height].map { Int(exactly: $0) }
+        guard let x = numbers[0], let y = numbers[1], let width = numbers[2],
+            let height = numbers[3]
+        else { return nil }
+        return PixelRect(x: x, y: y, size: PixelSize(width: width, height: height))
+    }
+}
+
+extension Plane {
+    /// As zimg reads it.
+    var source: ZimgPlaneSource { ZimgPlaneSource(memory: bytes, stride: stride) }
+
+    fileprivate var target: ZimgPlaneTarget {
+        ZimgPlaneTarget(
+            memory: UnsafeMutableRawBufferPointer(start: mutableBase, count: bytes.count),
+            stride: stride)
+    }
+}

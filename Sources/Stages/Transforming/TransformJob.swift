@@ -1,0 +1,63 @@
+import ImageModel
+import Messages
+import StageContract
+import Vips
+
+/// One job: which way the pixels go.
+///
+/// Planes are sampled once and encoded as planes where a JPEG is wanted (the planar lane of DESIGN
+/// §3). All else is a picture of libvips, at the latest from the first step on that planes cannot
+/// say.
+struct TransformJob {
+    private let work: TransformWork
+    private let sampler: PlaneSampler
+
+    init(_ work: TransformWork, _ sampler: PlaneSampler) {
+        (self.work, self.sampler) = (work, sampler)
+    }
+
+    func run(
+        _ pixels: UnsafeRawBufferPointer, to output: some OutputSpace
+    ) throws(ImageError) -> EncodedImage {
+        if let format = work.output.format, !format.isEncodable { throw .unencodable(format) }
+        let source = try PixelSource(work, pixels)
+        try checkCancellation()
+        let pipeline = Pipeline(work.steps)
+        guard PlanarLane.takes(work.layout) else {
+            return try encode(try picture(source), after: pipeline.steps, to: output)
+        }
+        var plan = PlanarPlan(size: source.size, orientation: work.layout.orientation)
+        let left = try pipeline.fold(into: &plan, limits: work.limits)
+        let lane = PlanarLane(source: source, plan: plan, sampler: sampler)
+        let encoder = Encoder(work, hasAlpha: false)
+        guard left.isEmpty, encoder.format == .jpeg else {
+            return try encode(try lane.picture(), after: left, to: output)
+        }
+        return try encoder.encode(lane, to: output)
+    }
+
+    private func encode(
+        _ picture: Picture, after steps: [any PictureStep], to output: some OutputSpace
+    ) throws(ImageError) -> EncodedImage {
+        var picture = picture
+        for step in steps {
+            try checkCancellation()
+            picture = try step.run(on: picture, limits: work.limits)
+        }
+        try checkCancellation()
+        return try Encoder(work, hasAlpha: picture.image.header.hasAlpha)
+            .encode(picture, to: output)
+    }
+
+    private func picture(_ source: PixelSource) throws(ImageError) -> Picture {
+        do {
+            return try Picture(source, cancellation: sampler.cancellation)
+        } catch {
+            throw ImageError(transforming: error, step: "open")
+        }
+    }
+
+    private func checkCancellation() throws(ImageError) {
+        if sampler.cancellation.isCancelled { throw .cancelled }
+    }
+}
