@@ -32,12 +32,31 @@ import Testing
     }
 
     @Test(arguments: [
-        [], ["hit"], ["storms"], ["cancel", "http://a", "http://b"], ["cancel", "--seconds", "0"],
-        ["cancel", "--concurrency", "65"], ["cancel", "--resize", "9x9"],
+        [], ["storms"], ["cancel", "http://a", "http://b"], ["cancel", "--seconds", "0"],
+        ["cancel", "--concurrency", "10001"], ["cancel", "--resize", "9x9"],
+        ["cancel", "--option", "refresh-cached"], ["hit", "--resize", "9"], ["hit", "-o", "a"],
         ["cancel", "--private", "--endpoint", "ipc:///a/front/front.sock"],
     ])
     func whatMakesNoSenseIsRefused(arguments: [String]) {
         #expect(throws: UsageError.self) { try options(arguments) }
+    }
+
+    @Test func hitsTakeTheOptionsOfGet() throws {
+        let plain = try options(["hit"])
+        #expect(plain.url == nil && plain.concurrency == 64 && !plain.isRequestChosen)
+        let options = try options([
+            "hit", "http://a/b.jpg", "--resize", "9x9", "--format=webp", "--quality", "7",
+            "--option", "from-cache-only", "--context", "store-cache-type=memory",
+        ])
+        #expect(options.isRequestChosen && options.url == "http://a/b.jpg")
+        #expect(options.request.steps == [.resize(PixelSize(width: 9, height: 9), .fit)])
+        #expect(options.request.output == OutputOptions(format: .webp, quality: 7))
+        #expect(options.request.options == .fromCacheOnly)
+        #expect(options.request.storeCacheTypes == .memory)
+    }
+
+    @Test func urgencyIsNoChoiceOfPicture() throws {
+        #expect(try !options(["cancel", "--priority", "high", "--timeout", "1s"]).isRequestChosen)
     }
 
     @Test(arguments: [
@@ -45,6 +64,7 @@ import Testing
         ("http://a/b?c=d", "http://a/b?c=d&7"),
     ])
     func everyLoadIsAnotherPicture(url: String, numbered: String) {
-        #expect(CancelBench.numbered(url, 7) == numbered)
+        #expect(BenchURL.numbered(url, 7) == numbered)
+        #expect((BenchURL.counted(url, 7) == numbered) == url.contains(BenchURL.place))
     }
 }

@@ -1,7 +1,17 @@
+import ImageModel
+
 /// What `bench` was told.
 struct BenchOptions: Hashable {
-    /// The picture; nil for those that the command serves by itself.
-    var url: String?
+    /// One of `BenchKinds`.
+    var kind: String
+    /// The picture, with `{n}` or without; nil for those that the command serves by itself.
+    var url: String? { request.url.isEmpty ? nil : request.url }
+    /// What is wanted of each picture. Its URL is empty where the command serves its own.
+    var request: ImageRequest
+    /// Whether more is said of the request than its URL.
+    var isRequestChosen: Bool
+    /// Whether the source as it is was asked for, and not merely no step.
+    var wantsSource: Bool
     /// For each kind of work.
     var seconds: Int
     /// Loads at a time.
@@ -9,33 +19,54 @@ struct BenchOptions: Hashable {
     var printsJSON: Bool
     var stack: StackOptions
 
-    private static let later = ["hit", "cold", "storm", "mixed"]
+    private static let later = ["cold", "storm", "mixed"]
+    private static let concurrencyMax = 10_000
 
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
-        guard let kind = read.operands.first else {
-            throw UsageError("what is measured? This version measures: cancel")
-        }
-        guard kind == "cancel" else {
-            throw UsageError(
-                Self.later.contains(kind)
-                    ? "'\(kind)' is not in this version"
-                    : "'\(kind)' cannot be measured: cancel can")
-        }
+        let type = try Self.kind(read.operands.first)
         guard read.operands.count <= 2 else {
             throw UsageError("there is more than one URL: '\(read.operands[2])'")
         }
-        url = read.operands.count == 2 ? read.operands[1] : nil
+        kind = type.name
+        let url = read.operands.count == 2 ? read.operands[1] : ""
+        request = try RequestReader.request(read, url: url)
+        var plain = ImageRequest(url: url)
+        plain.options = request.options.intersection(.priorities)
+        plain.timeoutMilliseconds = request.timeoutMilliseconds
+        isRequestChosen = request != plain
+        wantsSource = read.isSet("original") || read.isSet("info")
+        guard type.takesRequest || !isRequestChosen else {
+            throw UsageError("\(type.name) chooses steps, output and options by itself")
+        }
         seconds =
             try read.parsed("seconds") { (text) throws(UsageError) in
                 try OptionValue.integer(text, in: 1...3_600)
-            } ?? 10
+            } ?? type.seconds
         concurrency =
             try read.parsed("concurrency") { (text) throws(UsageError) in
-                try OptionValue.integer(text, in: 1...64)
-            } ?? 1
+                try OptionValue.integer(text, in: 1...Self.concurrencyMax)
+            } ?? type.concurrency
         printsJSON = read.isSet("json")
         stack = try StackOptions(read, environment: environment)
         // What is measured is not kept.
         stack.cacheDirectory = nil
     }
+
+    private static func kind(_ name: String?) throws(UsageError) -> any BenchKind.Type {
+        guard let name else {
+            throw UsageError("what is measured? This version measures: \(BenchKinds.names)")
+        }
+        guard let type = BenchKinds.all.first(where: { $0.name == name }) else {
+            throw UsageError(
+                later.contains(name)
+                    ? "'\(name)' is not in this version"
+                    : "'\(name)' cannot be measured; these can: \(BenchKinds.names)")
+        }
+        return type
+    }
+}
+
+extension RequestOptions {
+    /// How urgent a request is: says nothing about what is loaded.
+    fileprivate static let priorities: RequestOptions = [.highPriority, .lowPriority]
 }

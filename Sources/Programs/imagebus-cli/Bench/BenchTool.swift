@@ -5,6 +5,9 @@ import Linux
 enum BenchTool {
     static func run(_ options: BenchOptions) -> Int32 {
         OperatorQuery.run("bench") {
+            guard let kind = BenchKinds.all.first(where: { $0.name == options.kind }) else {
+                throw ImageError(.invalidRequest, "'\(options.kind)' cannot be measured")
+            }
             let interruption = try Interruption.started()
             let origin = try BenchOrigin()
             var stackOptions = options.stack
@@ -12,18 +15,18 @@ enum BenchTool {
             let stack = try OpenStack(stackOptions, interruption)
             defer { stack.end(interruption) }
             let connect = stack.connectMilliseconds(OperatorQuery.answerMilliseconds)
-            let bench = CancelBench(
+            let setting = BenchSetting(
                 options, origin, client: try StackClient(stack.paths, connectMilliseconds: connect),
                 watcher: try StackClient(
                     stack.paths, asOperator: true, connectMilliseconds: connect))
-            let report = try measure(bench, interruption, isOwn: stack.isOwn)
+            let report = try measure(kind, setting, interruption, isOwn: stack.isOwn)
             return options.printsJSON ? try JSONText.text(report) : report.text
         }
     }
 
     private static func report(
-        _ value: Result<CancelReport, ImageError>, isOwn: Bool
-    ) throws -> CancelReport {
+        _ value: Result<any BenchReport, ImageError>, isOwn: Bool
+    ) throws -> any BenchReport {
         do throws(ImageError) {
             return try value.get()
         } catch {
@@ -38,14 +41,15 @@ enum BenchTool {
 
     /// Waits for the report. A first Ctrl-C asks for what there is, a second for nothing.
     private static func measure(
-        _ bench: CancelBench, _ interruption: Interruption, isOwn: Bool
-    ) throws -> CancelReport {
-        let completion = try Completion<CancelReport>()
-        completion.start { () throws(ImageError) in try await bench.run() }
+        _ kind: any BenchKind.Type, _ setting: BenchSetting, _ interruption: Interruption,
+        isOwn: Bool
+    ) throws -> any BenchReport {
+        let completion = try Completion<any BenchReport>()
+        completion.start { () throws(ImageError) in try await kind.init(setting).run() }
         while true {
             if let value = completion.value { return try report(value, isOwn: isOwn) }
             _ = try interruption.wait(for: [completion.number], milliseconds: nil)
-            if interruption.count > 0 { bench.stop() }
+            if interruption.count > 0 { setting.stop() }
             if interruption.count > 1 { throw ImageError(.cancelled, "cancelled") }
         }
     }

@@ -2,16 +2,20 @@ extension Command {
     static let bench = Command(
         name: "bench",
         summary: "measure a stack",
-        usage: "cancel [URL] [options]",
+        usage: "KIND [URL] [options]",
         options: [
             (
                 "",
                 [
-                    OptionDefinition("seconds", value: "S", "for each kind of work (10)"),
-                    OptionDefinition("concurrency", value: "C", "loads at a time (1)"),
+                    OptionDefinition(
+                        "seconds", value: "S", "how long; for cancel: each kind of work (10)"),
+                    OptionDefinition(
+                        "concurrency", value: "C", "loads at a time (hit 64, cancel 1)"),
                     OptionDefinition("json", "one JSON object"),
                 ]
             ),
+            ("what is loaded", outputOptions), ("steps, in the order given", stepOptions),
+            ("how it is loaded", loadOptions),
             (
                 "which stack",
                 [
@@ -20,21 +24,28 @@ extension Command {
                     .allowPrivateNetworks, .allowAddress, .runtimeDirectory, .logLevel, .logFormat,
                 ]
             ),
-            ("", [OptionDefinition("config", value: "FILE", visibility: .later)]),
+            ("", laterOptions),
         ],
         notes: """
+            hit loads a picture that the memory tier has: as often as it goes with so many loads at
+            a time. With --concurrency 1 it is the blocking call that is measured, with the
+            asynchronous one beside it. Processor time is that of all threads of a process.
+
             cancel begins loads, cancels each somewhere in the middle of one stage, and asks the
             coordinator how long it took until the worker was free again. Hard cancels are those
             that ended with the process, since native code did not heed them.
 
             Without a URL the command serves pictures of its own from 127.0.0.1; a running stack
             must have been started with --allow-private-networks for that. A {n} in a URL counts
-            up, else a query is put behind it, so that each load is another one. Nothing is stored.
+            up, so that each load is another picture (hit: as many pictures as loads at a time);
+            cancel puts a query behind a URL that has none, and stores nothing.
 
             Where no stack runs a private one is started, in memory only. Ctrl-C ends the
             measurement after the load that is under way.
             """,
         examples: [
+            ("imagebus bench hit --private", "hits, 64 at a time"),
+            ("imagebus bench hit --concurrency 1 --json", "hits, one at a time, for programs"),
             ("imagebus bench cancel --private", "all kinds of work, 10 s each"),
             ("imagebus bench cancel --seconds 2 --json", "a short look, for programs"),
             ("imagebus bench cancel 'https://example.com/a.jpg?{n}'", "with a picture of yours"),

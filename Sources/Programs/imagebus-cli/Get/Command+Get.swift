@@ -6,7 +6,7 @@ extension Command {
         summary: "load one image",
         usage: "URL [-o FILE] [options]",
         options: [
-            ("result", resultOptions), ("steps, in the order given", stepOptions),
+            ("result", resultOptions + outputOptions), ("steps, in the order given", stepOptions),
             ("how it is loaded", loadOptions), ("which stack", stackOptions),
             ("", laterOptions),
         ],
@@ -37,17 +37,22 @@ extension Command {
         OptionDefinition(
             "output", letter: "o", value: "FILE",
             "write the image there, at once and whole; - is standard output"),
-        OptionDefinition("format", value: "F", "jpeg, png or webp (as its source)"),
-        OptionDefinition("quality", value: "0..100", "of lossy formats (80)"),
-        OptionDefinition("lossless", "WebP without loss"),
-        OptionDefinition("original", "the source's bytes; no steps, no format"),
-        OptionDefinition("info", "only the source's format and size; no steps, no format"),
         OptionDefinition("json", "one JSON object; with -o - it goes to stderr"),
         OptionDefinition(
             "progress", value: "WHEN", "auto, bar or none (auto: on a terminal)"),
     ]
 
-    private static let stepOptions = [
+    /// What is wanted.
+    static let outputOptions = [
+        OptionDefinition("format", value: "F", "jpeg, png or webp (as its source)"),
+        OptionDefinition("quality", value: "0..100", "of lossy formats (80)"),
+        OptionDefinition("lossless", "WebP without loss"),
+        OptionDefinition("original", "the source's bytes; no steps, no format"),
+        OptionDefinition("info", "only the source's format and size; no steps, no format"),
+    ]
+
+    /// What is done with the picture.
+    static let stepOptions = [
         OptionDefinition("resize", value: "WxH", "scale into a box in pixels (repeatable)"),
         OptionDefinition(
             "mode", value: "MODE",
@@ -59,7 +64,8 @@ extension Command {
         OptionDefinition("thumbnail", value: "WxH", "reduce while decoding, before all steps"),
     ]
 
-    private static let loadOptions = [
+    /// How it is asked for.
+    static let loadOptions = [
         OptionDefinition(
             "option", value: "NAME", separators: [",", " "],
             RequestOptions.names.map(\.name).joined(separator: ",\n") + "\n(repeatable)"),
@@ -82,7 +88,7 @@ extension Command {
         .logFormat,
     ]
 
-    private static let laterOptions = [
+    static let laterOptions = [
         OptionDefinition("round", value: "R", visibility: .later),
         OptionDefinition("tint", value: "#AARRGGBB", visibility: .later),
         OptionDefinition("blur", value: "R", visibility: .later),

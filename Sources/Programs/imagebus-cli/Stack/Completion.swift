@@ -24,8 +24,13 @@ final class Completion<Value: Sendable>: Sendable {
             } catch {
                 ended = .failure(error)
             }
-            self.result.withLock { $0 = ended }
-            self.event.signal()
+            self.end(with: ended)
         }
+    }
+
+    /// The work has ended.
+    func end(with ended: Result<Value, ImageError>) {
+        result.withLock { $0 = ended }
+        event.signal()
     }
 }

@@ -32,6 +32,24 @@ final class StackClient: Sendable {
         return RunningLoad(task: task)
     }
 
+    /// Loads.
+    func load(_ request: ImageRequest) async -> Result<LoadedImage, ImageError> {
+        do throws(ImageError) {
+            return .success(LoadedImage(try await client.load(request).response))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Loads on a thread that may block.
+    func loadAndWait(_ request: ImageRequest) -> Result<LoadedImage, ImageError> {
+        do throws(ImageError) {
+            return .success(LoadedImage(try client.load(request).waitForResponse()))
+        } catch {
+            return .failure(error)
+        }
+    }
+
     /// Loads, and cancels after so long unless it has ended by then.
     func load(
         _ request: ImageRequest, cancelledAfter delay: Duration?
@@ -95,6 +113,9 @@ struct LoadedImage: Sendable {
     }
 
     var byteCount: Int? { bytes?.count }
+
+    /// Whether the memory tier had it.
+    var isMemoryHit: Bool { cacheType == .memory && !isMiss }
 
     /// Lends the image's bytes; empty where only facts came.
     func withBytes<Result, Failure: Error>(

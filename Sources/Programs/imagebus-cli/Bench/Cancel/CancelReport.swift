@@ -1,7 +1,7 @@
 import Messages
 
 /// What `bench cancel` found; its JSON is one object (DESIGN §11).
-struct CancelReport: Encodable, Sendable {
+struct CancelReport: BenchReport {
     /// One kind of work.
     struct Stage: Encodable, Sendable {
         let stage: String
@@ -30,7 +30,7 @@ struct CancelReport: Encodable, Sendable {
         }
     }
 
-    let name = "cancel"
+    let name = CancelBench.name
     let requests: Int
     let errors: Int
     let rps: Double

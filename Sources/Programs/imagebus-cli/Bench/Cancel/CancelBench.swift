@@ -1,40 +1,33 @@
 import ImageModel
 import Linux
 import Messages
-import Synchronization
 
 /// Begins loads and cancels them, phase by phase; the figures are the coordinator's.
-final class CancelBench: Sendable {
-    private let options: BenchOptions
-    private let origin: BenchOrigin
-    private let client: StackClient
-    /// On `admin/`: who may see all processes.
-    private let watcher: StackClient
-    private let isStopped = Atomic(false)
-    private let lastNumber = Atomic(0)
+struct CancelBench: BenchKind {
+    static let name = "cancel"
+    static let summary = "how soon a cancelled load frees its worker"
+    static let concurrency = 1
+    static let seconds = 10
+    static let takesRequest = false
+
+    private let setting: BenchSetting
+    private var options: BenchOptions { setting.options }
 
     /// Loads of one phase at most.
     private static let loadsMax = 200
     /// Until the workers have let go of what was cancelled.
     private static let settleMilliseconds = 5_000
 
-    init(
-        _ options: BenchOptions, _ origin: BenchOrigin, client: StackClient, watcher: StackClient
-    ) {
-        (self.options, self.origin) = (options, origin)
-        (self.client, self.watcher) = (client, watcher)
-    }
+    init(_ setting: BenchSetting) { self.setting = setting }
 
-    /// Ends after the loads that are under way.
-    func stop() { isStopped.store(true, ordering: .relaxed) }
-
-    func run() async throws(ImageError) -> CancelReport {
+    func run() async throws(ImageError) -> any BenchReport {
         if options.url == nil { try await makePictures() }
         let start = MonotonicClock.now()
         var tally = CancelTally()
         var stages: [CancelReport.Stage] = []
         var counts: [Int: UInt64] = [:]
-        for phase in options.url == nil ? CancelPhase.all : CancelPhase.foreign where !hasStopped {
+        for phase in options.url == nil ? CancelPhase.all : CancelPhase.foreign
+        where !setting.hasStopped {
             let before = try await settled(phase)
             tally.add(try await cancel(phase))
             let after = try await settled(phase)
@@ -49,46 +42,25 @@ final class CancelBench: Sendable {
             all: LatencyHistogram(counts: counts), stages: stages)
     }
 
-    private var hasStopped: Bool { isStopped.load(ordering: .relaxed) }
-
     // MARK: - Pictures
 
     /// The stack encodes what the command draws.
     private func makePictures() async throws(ImageError) {
-        origin.add("raw.png", BenchPicture.raw(width: 4_899, height: 3_674))
-        try await encode("18.jpg", .jpeg)
-        origin.add("raw.png", BenchPicture.raw(width: 2_828, height: 2_121))
-        try await encode("6.jpg", .jpeg)
-        try await encode("6.png", .png)
+        let jpeg = OutputOptions(format: .jpeg, quality: 90)
+        try await setting.makePicture("18.jpg", width: 4_899, height: 3_674, jpeg)
+        try await setting.makePicture("6.jpg", width: 2_828, height: 2_121, jpeg)
+        try await setting.encode("6.png", OutputOptions(format: .png, quality: 90))
     }
-
-    private func encode(_ name: String, _ format: ImageFormat) async throws(ImageError) {
-        var request = ImageRequest(url: origin.url("raw.png", next()))
-        request.output = OutputOptions(format: format, quality: 90)
-        request.options = .fromLoaderOnly
-        request.storeCacheTypes = .none
-        request.originalStoreCacheTypes = .none
-        let image = try await client.load(request, cancelledAfter: nil).get()
-        origin.add(name, image.withBytes { Array($0) })
-    }
-
-    private func next() -> Int { lastNumber.add(1, ordering: .relaxed).newValue }
 
     private func url(_ phase: CancelPhase) -> String {
-        let number = next()
-        if let url = options.url { return Self.numbered(url, number) }
+        let number = setting.next()
+        if let url = options.url { return BenchURL.numbered(url, number) }
         switch phase.source {
-        case .stalled: return origin.url(BenchOrigin.stalled, number)
-        case .jpeg: return origin.url("18.jpg", number)
-        case .smallJPEG: return origin.url("6.jpg", number)
-        case .png: return origin.url("6.png", number)
+        case .stalled: return setting.origin.url(BenchOrigin.stalled, number)
+        case .jpeg: return setting.origin.url("18.jpg", number)
+        case .smallJPEG: return setting.origin.url("6.jpg", number)
+        case .png: return setting.origin.url("6.png", number)
         }
-    }
-
-    /// `{n}` is the number; without one, the number is a query of its own.
-    static func numbered(_ url: String, _ number: Int) -> String {
-        if url.contains("{n}") { return url.replacing("{n}", with: "\(number)") }
-        return url + (url.contains("?") ? "&" : "?") + "\(number)"
     }
 
     // MARK: - Loads
@@ -109,8 +81,10 @@ final class CancelBench: Sendable {
         // Nothing to measure: it is in its stage from the first moment on.
         if phase.source == .stalled { return 2...50 }
         // The first one also warms the workers up.
-        _ = try await client.load(phase.request(url: url(phase)), cancelledAfter: nil).get()
-        let image = try await client.load(phase.request(url: url(phase)), cancelledAfter: nil).get()
+        _ = try await setting.client.load(phase.request(url: url(phase)), cancelledAfter: nil).get()
+        let image = try await setting.client.load(
+            phase.request(url: url(phase)), cancelledAfter: nil
+        ).get()
         return phase.window(image.timings)
     }
 
@@ -118,12 +92,12 @@ final class CancelBench: Sendable {
         _ phase: CancelPhase, in window: ClosedRange<Double>, until deadline: UInt64
     ) async -> CancelTally {
         var tally = CancelTally()
-        while MonotonicClock.now() < deadline, !hasStopped,
+        while MonotonicClock.now() < deadline, !setting.hasStopped,
             tally.requests < Self.loadsMax / options.concurrency
         {
             let delay = Duration.microseconds(Int(Double.random(in: window) * 1_000))
             let request = phase.request(url: url(phase))
-            tally.count(await client.load(request, cancelledAfter: delay))
+            tally.count(await setting.client.load(request, cancelledAfter: delay))
             // Else the next loads would only wait for the successor of a process.
             if phase.isHard { _ = try? await settled(phase) }
         }
@@ -142,7 +116,7 @@ final class CancelBench: Sendable {
     {
         let deadline = MonotonicClock.now() + UInt64(Self.settleMilliseconds) * 1_000_000
         while true {
-            let report = try await watcher.status()
+            let report = try await setting.watcher.status()
             if Self.isAtRest(report) || MonotonicClock.now() > deadline {
                 return report.cancellations.first { $0.stage == phase.stage }
                     ?? .init(stage: phase.stage, hard: 0, durations: LatencyHistogram())

@@ -66,10 +66,7 @@ struct CancelPhase: Hashable, Sendable {
         var request = ImageRequest(url: url)
         request.steps = steps
         request.output = output
-        request.options = .fromLoaderOnly
-        request.storeCacheTypes = .none
-        request.originalStoreCacheTypes = .none
-        return request
+        return request.unkept
     }
 
     /// From when to when after its beginning a load is in the stage, in milliseconds, by the

@@ -1,0 +1,42 @@
+import ImageModel
+import Synchronization
+
+/// Pictures that the memory tier has, one after the other.
+final class WarmPictures: Sendable {
+    private let client: StackClient
+    private let requests: [ImageRequest]
+    private let sizes: [Int]
+    private let turn = Atomic(0)
+
+    init(_ client: StackClient, _ requests: [ImageRequest], _ sizes: [Int]) {
+        (self.client, self.requests, self.sizes) = (client, requests, sizes)
+    }
+
+    /// One load through a task; its bytes, nil unless it was a memory hit of the right size.
+    var load: LoadFlight.Load {
+        { [self] in
+            let place = next()
+            return check(await client.load(requests[place]), place)
+        }
+    }
+
+    /// The same through the blocking call.
+    var loadAndWait: @Sendable () -> Int? {
+        { [self] in
+            let place = next()
+            return check(client.loadAndWait(requests[place]), place)
+        }
+    }
+
+    private func next() -> Int {
+        guard requests.count > 1 else { return 0 }
+        return turn.add(1, ordering: .relaxed).oldValue % requests.count
+    }
+
+    private func check(_ result: Result<LoadedImage, ImageError>, _ place: Int) -> Int? {
+        guard case .success(let image) = result, image.isMemoryHit,
+            let count = image.byteCount, count == sizes[place]
+        else { return nil }
+        return count
+    }
+}

@@ -1,0 +1,85 @@
+import ImageModel
+import Linux
+
+/// Keeps a number of loads in flight for a while: as soon as one has ended, the next one begins.
+struct LoadFlight: Sendable {
+    let concurrency: Int
+    let seconds: Double
+    /// Looked at before each load.
+    let hasStopped: @Sendable () -> Bool
+
+    init(_ setting: BenchSetting, concurrency: Int? = nil, seconds: Double? = nil) {
+        self.concurrency = concurrency ?? setting.options.concurrency
+        self.seconds = seconds ?? Double(setting.options.seconds)
+        hasStopped = { setting.hasStopped }
+    }
+
+    /// One load; returns its bytes, nil where it went wrong.
+    typealias Load = @Sendable () async -> Int?
+
+    /// Loads through tasks; each makes one load after the other.
+    func run(_ load: @escaping Load) async -> LoadFigures {
+        let clock = Clock(seconds)
+        return await withTaskGroup(of: LoadFigures.self) { group in
+            for _ in 0..<concurrency {
+                group.addTask {
+                    var figures = LoadFigures()
+                    var begin = MonotonicClock.now()
+                    while begin < clock.end, !hasStopped() {
+                        let bytes = await load()
+                        begin = clock.count(bytes, since: begin, &figures)
+                    }
+                    figures.seconds = clock.elapsed
+                    return figures
+                }
+            }
+            return await group.reduce(into: LoadFigures()) { $0.add($1) }
+        }
+    }
+
+    /// Loads one after the other on a thread that may block.
+    func runBlocking(_ load: @escaping @Sendable () -> Int?) async throws(ImageError) -> LoadFigures
+    {
+        let done: Completion<LoadFigures>
+        do throws(Errno) {
+            done = try Completion()
+            _ = try Thread(name: "bench") { done.end(with: .success(block(load))) }
+        } catch {
+            throw ImageError(.internalError, "no thread can be started (\(error))")
+        }
+        while true {
+            if let value = done.value { return try value.get() }
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    private func block(_ load: () -> Int?) -> LoadFigures {
+        let clock = Clock(seconds)
+        var figures = LoadFigures()
+        var begin = MonotonicClock.now()
+        while begin < clock.end, !hasStopped() {
+            let bytes = load()
+            begin = clock.count(bytes, since: begin, &figures)
+        }
+        figures.seconds = clock.elapsed
+        return figures
+    }
+
+    /// Where in the time a load is. One reading of the clock ends a load and begins the next one.
+    private struct Clock: Sendable {
+        private let start = MonotonicClock.now()
+        let end: UInt64
+
+        init(_ seconds: Double) { end = start + UInt64(seconds * 1e9) }
+
+        var elapsed: Double { Double(MonotonicClock.now() - start) / 1e9 }
+
+        func count(_ bytes: Int?, since begin: UInt64, _ figures: inout LoadFigures) -> UInt64 {
+            let now = MonotonicClock.now()
+            figures.count(
+                nanoseconds: now - begin, bytes: bytes,
+                slice: Int((now - start) * UInt64(LoadFigures.slices) / (end - start)))
+            return now
+        }
+    }
+}

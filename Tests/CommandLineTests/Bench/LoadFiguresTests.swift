@@ -1,0 +1,56 @@
+import Testing
+
+@testable import imagebus_cli
+
+@Suite struct LoadFiguresTests {
+    @Test(arguments: [0, 1, 31, 32, 33, 63, 64, 1_000, 72_345, 5_000_000, 3_600_000_000_000])
+    func aLatencyIsToldWithinThreePercent(nanoseconds: UInt64) {
+        var counts = LatencyCounts()
+        counts.record(nanoseconds: nanoseconds)
+        let told = counts.milliseconds(at: 0.5) * 1e6
+        #expect(told >= Double(nanoseconds))
+        #expect(told <= Double(nanoseconds) * 33 / 32 + 1)
+    }
+
+    @Test func theLongestDurationHasAPlace() {
+        var counts = LatencyCounts()
+        counts.record(nanoseconds: .max)
+        #expect(counts.milliseconds(at: 1) > 1e12)
+    }
+
+    @Test func theShareOfTheSlowestIsThatOfAll() {
+        var (counts, others) = (LatencyCounts(), LatencyCounts())
+        for _ in 0..<97 { counts.record(nanoseconds: 1_000) }
+        for _ in 0..<3 { others.record(nanoseconds: 1_000_000) }
+        counts.add(others)
+        #expect(counts.count == 100)
+        #expect(counts.milliseconds(at: 0.5) < 0.002)
+        #expect(counts.milliseconds(at: 0.97) < 0.002)
+        #expect(counts.milliseconds(at: 0.99) >= 1)
+        #expect(LatencyCounts().milliseconds(at: 0.5) == 0)
+    }
+
+    @Test func whatWentWrongCountsForNoRate() {
+        var figures = LoadFigures()
+        for slice in 0..<10 {
+            figures.count(nanoseconds: 1_000, bytes: 7, slice: slice)
+            if slice < 5 { figures.count(nanoseconds: 1_000, bytes: 7, slice: slice) }
+            figures.count(nanoseconds: 1_000, bytes: nil, slice: slice)
+        }
+        figures.seconds = 2
+        #expect(figures.requests == 25 && figures.errors == 10 && figures.bytes == 105)
+        #expect(figures.rate == 7.5)
+        #expect(figures.rates == (5, 10, 10))
+    }
+
+    @Test func figuresOfTheSameTimeAndOfTimesAfterEachOther() {
+        var one = LoadFigures()
+        one.count(nanoseconds: 1_000, bytes: 1, slice: 0)
+        one.seconds = 1
+        var (beside, after) = (one, one)
+        beside.add(one)
+        after.append(one)
+        #expect(beside.seconds == 1 && beside.rate == 2)
+        #expect(after.seconds == 2 && after.rate == 1)
+    }
+}
