@@ -1,0 +1,100 @@
+import JPEG
+import Testing
+
+@Suite struct RoundTripTests {
+    static let subsamplings: [JPEGEncoding.Subsampling] = [
+        .grey, .yuv444, .yuv422, .yuv440, .yuv420,
+    ]
+    static let sizes = [(1, 1), (7, 9), (8, 8), (17, 33), (64, 48), (129, 65)]
+
+    @Test(arguments: subsamplings, sizes)
+    func planesComeBackAsTheyWentIn(
+        subsampling: JPEGEncoding.Subsampling, size: (width: Int, height: Int)
+    ) throws {
+        for isProgressive in [false, true] {
+            for spare in [0, 5] {
+                let picture = Picture(
+                    size.width, size.height, subsampling, isProgressive: isProgressive,
+                    spare: spare)
+                let bytes = try picture.encoded()
+                let planes = try decode(bytes, spare: spare)
+                #expect(planes.count == picture.planes.count)
+                for (index, (before, after)) in zip(picture.planes, planes).enumerated() {
+                    let difference = before.difference(
+                        from: after, width: before.width, height: before.height)
+                    #expect(difference.largest <= 8, "plane \(index): \(difference)")
+                    #expect(difference.mean <= 2, "plane \(index): \(difference)")
+                    #expect(after.isUntouchedAround, "plane \(index)")
+                }
+            }
+        }
+    }
+
+    @Test func aReducedDecodeKeepsTheExactFractionsOfThePicture() throws {
+        let bytes = try Picture(273, 221, .yuv420).encoded()
+        let planes = try layout(bytes, reduction: 4)
+        #expect(planes.map(\.width) == [69, 69, 69])
+        #expect(planes.map(\.height) == [56, 56, 56])
+        #expect(planes.map(\.activeWidth) == [68.25, 68.25, 68.25])
+        #expect(planes.map(\.activeHeight) == [55.25, 55.25, 55.25])
+        #expect(planes.map(\.paddedWidth) == [70, 72, 72])
+    }
+
+    @Test func chromaKeepsItsSizeWhereNothingIsReduced() throws {
+        let planes = try layout(try Picture(17, 33, .yuv420).encoded())
+        #expect(planes.map(\.width) == [17, 9, 9])
+        #expect(planes.map(\.height) == [33, 17, 17])
+        #expect(planes.map(\.activeWidth) == [17, 8.5, 8.5])
+        #expect(planes.map(\.paddedWidth) == [24, 16, 16])
+        #expect(planes.map(\.paddedHeight) == [40, 24, 24])
+    }
+
+    @Test(arguments: subsamplings, [2, 4, 8])
+    func aReducedDecodeIsTheAverageOfItsSamples(
+        subsampling: JPEGEncoding.Subsampling, reduction: Int
+    ) throws {
+        for (width, height) in Self.sizes {
+            let picture = Picture(width, height, subsampling)
+            let planes = try decode(picture.encoded(), reduction: reduction, spare: 3)
+            #expect(planes.allSatisfy { $0.isUntouchedAround })
+            guard width >= 64 else { continue }
+            let after = planes[0]
+            let before = picture.planes[0]
+            for y in 0..<(height / reduction) {
+                for x in 0..<(width / reduction) {
+                    let near = before[x * reduction + reduction / 2, y * reduction + reduction / 2]
+                    #expect(abs(after[x, y] - near) <= 10)
+                }
+            }
+        }
+    }
+
+    @Test func theHeaderSaysWhatTheEncodingWas() throws {
+        let bytes = try Picture(40, 30, .yuv422, isProgressive: true).encoded()
+        let progressive = try header(bytes)
+        #expect(progressive.width == 40)
+        #expect(progressive.height == 30)
+        #expect(progressive.colour == .yCbCr)
+        #expect(progressive.isProgressive)
+        #expect(progressive.hasManyScans)
+        #expect(!progressive.isArithmetic)
+        #expect(!progressive.hasProfile)
+        #expect(progressive.precision == 8)
+        #expect(progressive.sampling.map(\.horizontal) == [2, 1, 1])
+        #expect(progressive.sampling.map(\.vertical) == [1, 1, 1])
+        // 6 × 4 blocks of luma, twice 3 × 4 of chroma; 64 coefficients of 2 bytes.
+        #expect(progressive.coefficientBytes == 48 * 128)
+        let grey = try header(try Picture(9, 9, .grey).encoded())
+        #expect(grey.colour == .grey)
+        #expect(!grey.hasManyScans)
+        #expect(grey.coefficientBytes == 0)
+    }
+
+    @Test func bytesAreTheSameInPiecesOfAnySize() throws {
+        let picture = Picture(200, 120, .yuv420)
+        let whole = try picture.encoded()
+        for piece in [1, 7, 100, 4096] {
+            #expect(try picture.encoded(piece: piece) == whole)
+        }
+    }
+}
