@@ -11,6 +11,7 @@ let c: [Target] = [
     .systemLibrary(name: "CXXHash", path: "Sources/C/CXXHash"),
     .systemLibrary(name: "CSodium", path: "Sources/C/CSodium"),
     .systemLibrary(name: "CMicroHTTPD", path: "Sources/C/CMicroHTTPD"),
+    .systemLibrary(name: "CDeflate", path: "Sources/C/CDeflate"),
     .systemLibrary(name: "CVips", path: "Sources/C/CVips", pkgConfig: "gobject-2.0"),
     .target(name: "CLinux", path: "Sources/C/CLinux"),
     .target(name: "CPNGFilters", path: "Sources/C/CPNGFilters"),
@@ -20,6 +21,8 @@ let c: [Target] = [
     .target(
         name: "CZimg", path: "Sources/C/CZimg",
         linkerSettings: [.linkedLibrary("zimg"), .linkedLibrary("m")]),
+    .target(
+        name: "CWebP", path: "Sources/C/CWebP", linkerSettings: [.linkedLibrary("webp")]),
     .target(
         name: "CMessages", path: "Sources/C/CMessages",
         linkerSettings: [.linkedLibrary("protobuf-c")]),
@@ -43,6 +46,8 @@ let bindings: [Target] = [
     room("Bindings", "Vips", ["CVips", "CVipsShims"]),
     room("Bindings", "JPEG", ["CJPEG"]),
     room("Bindings", "Zimg", ["CZimg"]),
+    room("Bindings", "Deflate", ["CDeflate"]),
+    room("Bindings", "WebP", ["CWebP"]),
 ]
 
 let core: [Target] = [
@@ -144,7 +149,9 @@ let testing: [Target] = [
     tests("PNGFiltersTests", ["PNGFilters"]),
     tests("VipsTests", ["Vips", "TestKit"]),
     tests("JPEGTests", ["JPEG", "Vips", "TestKit"]),
-    tests("ZimgTests", ["Zimg", "TestKit"]),
+    tests("ZimgTests", ["Zimg"]),
+    tests("DeflateTests", ["Deflate", "Vips"]),
+    tests("WebPTests", ["WebP", "Vips"]),
     tests("ImageModelTests", ["ImageModel"]),
     tests("ControlSegmentTests", ["ControlSegment", "Linux", "Messages", "TestKit"]),
     tests("SchedulingTests", ["Scheduling", "Messages", "ImageModel", "TestKit"]),

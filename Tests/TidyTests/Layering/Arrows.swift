@@ -13,6 +13,8 @@ enum Arrows {
         "Vips": ["CVips", "CVipsShims"],
         "JPEG": ["CJPEG"],
         "Zimg": ["CZimg"],
+        "Deflate": ["CDeflate"],
+        "WebP": ["CWebP"],
     ]
     /// The rooms of Runtime that the client library stands on.
     static let runtimeOfClient: Set<String> = [

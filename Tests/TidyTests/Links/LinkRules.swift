@@ -5,14 +5,17 @@ enum LinkRules {
     /// Every program talks on the bus.
     static let bus: Set<String> = ["zmq", "protobuf-c"]
     static let images: Set<String> = ["vips", "gobject-2.0", "glib-2.0"]
+    /// What makes planes of files, and what makes files of planes.
+    static let planarSources: Set<String> = ["jpeg"]
+    static let planarTargets: Set<String> = ["zimg", "jpeg", "webp", "deflate"]
 
     static let allowed: [String: Set<String>] = [
         "imagebus": bus.union(["FoundationEssentials", "microhttpd"]),
         "imagebus-coordinator": bus.union(["sodium"]),
         "imagebus-download": bus.union(["curl"]),
         "imagebus-cache": bus.union(["sqlite3", "xxhash"]),
-        "imagebus-decode": bus.union(images).union(["jpeg"]),
-        "imagebus-transform": bus.union(images).union(["jpeg", "zimg"]),
+        "imagebus-decode": bus.union(images).union(planarSources),
+        "imagebus-transform": bus.union(images).union(planarTargets),
     ]
 
     private static let system: Set<String> = [
