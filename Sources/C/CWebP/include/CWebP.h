@@ -1,0 +1,39 @@
+// libwebp's encoder, without its versioned structures.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+    CWEBP_FINE = 0,
+    CWEBP_TOO_LARGE,
+    CWEBP_STOPPED,
+    CWEBP_REFUSED,
+    CWEBP_NO_MEMORY,
+    CWEBP_INTERNAL,
+} cwebp_status;
+
+typedef struct {
+    int width;
+    int height;
+    int quality;
+    int method;
+    int is_lossless;
+} cwebp_encoding;
+
+// Takes all `count` bytes and answers non-zero, or ends the encoding with CWEBP_REFUSED.
+typedef int (*cwebp_sink)(void *context, const uint8_t *bytes, size_t count);
+// Asked about once for every percent; non-zero ends the encoding with CWEBP_STOPPED.
+typedef int (*cwebp_stop)(void *context);
+typedef struct {
+    cwebp_sink sink;
+    cwebp_stop stop;
+    void *context;
+} cwebp_callbacks;
+
+// Y of width × height, U and V of half of each, rounded up; limited range. Not lossless.
+cwebp_status cwebp_encode_planes(cwebp_encoding encoding, const uint8_t *const *planes,
+                                 const int *strides, cwebp_callbacks callbacks, int *code);
+// 3 or 4 interleaved bands. `code` gets libwebp's number of the error.
+cwebp_status cwebp_encode_pixels(cwebp_encoding encoding, const uint8_t *pixels, int stride,
+                                 int bands, cwebp_callbacks callbacks, int *code);
