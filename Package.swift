@@ -183,7 +183,7 @@ let testing: [Target] = [
         ["Decoding", "Vips", "StageContract", "Messages", "ImageModel", "TestKit"]),
     tests(
         "TransformingTests",
-        ["Transforming", "Vips", "StageContract", "Messages", "ImageModel", "TestKit"]),
+        ["Transforming", "Vips", "Zimg", "StageContract", "Messages", "ImageModel", "TestKit"]),
     tests("ImagebusTests", ["Imagebus", "Messages", "ImageModel", "TestKit"]),
     tests("TidyTests", ["TestKit", "Linux"]),
     .target(

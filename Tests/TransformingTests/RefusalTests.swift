@@ -3,6 +3,7 @@ import Messages
 import StageContract
 import Testing
 import Vips
+import Zimg
 
 @testable import Transforming
 
@@ -75,8 +76,8 @@ import Vips
                 let picture = try Picture(
                     image, size: PixelSize(width: 64, height: 64),
                     active: ActiveRegion(width: 64, height: 64), isOpaque: true,
-                    cancellation: cancellation
-                ).resampled(to: PixelSize(width: 2000, height: 2000)).computed()
+                    sampler: PlaneSampler(graphs: ZimgGraphCache(), cancellation: cancellation)
+                ).resampled(to: PixelSize(width: 2000, height: 2000))
                 cancellation.cancel()
                 let error = #expect(throws: VipsError.self) {
                     try picture.image.flippedVertically().save(.jpeg(quality: 80)) { _ in true }

@@ -52,7 +52,8 @@ import Vips
         #expect(result.quarters == [0, 1, 2, 3])
     }
 
-    /// Ramps are what a resize must not move: each result has the value of its centre.
+    /// Ramps are what a resize must not move: each result has the value of its centre, where the
+    /// filter's three lobes do not reach beyond the edges.
     @Test(arguments: [
         (250, 100), (250, 99), (250, 249), (250, 33), (250, 7), (100, 250), (99, 100),
     ])
@@ -61,8 +62,10 @@ import Vips
         for bands in [PixelPlane.Bands.rgb, .rgba] {
             let ramp = Source(from, 8, bands) { x, _, band in band == 3 ? 255 : x }
             let result = try transform(ramp, [.resize(box(to, 8), .stretch)])
-            for x in stride(from: to / 4, to: to * 3 / 4, by: max(1, to / 10)) {
+            for x in 0..<to {
                 let wanted = (Double(x) + 0.5) * factor - 0.5
+                let reach = 3 * max(1, factor)
+                guard wanted > reach, wanted < Double(from) - reach else { continue }
                 #expect(abs(Double(result.pixel(x, 4)[0]) - wanted) <= 0.75, "\(x)")
             }
         }
@@ -116,23 +119,6 @@ import Vips
         }
         let empty = failure(source, [.resize(box(0, 10), .stretch)])
         #expect(empty?.code == .stepFailed)
-    }
-
-    @Test func sidesArePlacedToAFractionOfAPixel() {
-        for (count, start, extent, target) in [
-            (682, 0.0, 681.25, 512), (682, 0.75, 681.25, 512), (557, 0.25, 556.25, 418),
-            (1000, 0, 1000, 333), (1000, 0, 999.125, 7),
-            (531, 0.5, 530.5, 512),
-        ] {
-            let side = ResampledSide(count: count, start: start, extent: extent, target: target)
-            #expect(side.isReduced)
-            let length = Double(side.before + count + side.after)
-            let made = (length / side.factor + 0.5).rounded(.down)
-            let first = (length - made * side.factor) / 2 + Double(side.skip) * side.factor
-            let error = abs(first - Double(side.before) - start)
-            #expect(error / side.factor < 0.07, "\(count) \(target)")
-            #expect(made >= Double(side.skip + target))
-        }
     }
 
     private func box(_ width: Int, _ height: Int) -> PixelSize {

@@ -12,7 +12,7 @@ final class TestPlane {
         _ width: Int, _ height: Int, spare: Int = 0, _ sample: ((_ x: Int, _ y: Int) -> Int)? = nil
     ) {
         (self.width, self.height) = (width, height)
-        stride = ZimgPlane.stride(width: width) + spare
+        stride = ZimgPlane.stride(rowBytes: width) + spare
         block = .allocate(byteCount: stride * (height + 2), alignment: ZimgPlane.alignment)
         block.initializeMemory(as: UInt8.self, repeating: Self.guardByte)
         guard let sample else { return }
@@ -56,7 +56,7 @@ final class TestPlane {
         block.indices.allSatisfy { index in
             let y = index / stride - 1
             let isInside =
-                (0..<height).contains(y) && index % stride < ZimgPlane.stride(width: width)
+                (0..<height).contains(y) && index % stride < ZimgPlane.stride(rowBytes: width)
             return isInside || block[index] == Self.guardByte
         }
     }

@@ -27,6 +27,22 @@ extension VipsImage {
         }
     }
 
+    /// Lends all pixels, `width` × `height` × `bands` bytes without padding: where they lie if they
+    /// are in memory already, else computed first. The image must be of 8 bits.
+    ///
+    /// - Throws: as `write`; what `body` throws.
+    public func withPixels<Result>(
+        _ body: (UnsafeRawBufferPointer) throws(VipsError) -> Result
+    ) throws(VipsError) -> Result {
+        try withExtendedLifetime(self) { () throws(VipsError) -> Result in
+            var count = 0
+            guard let pixels = cvips_pixels(pointer, &count) else {
+                throw VipsError.take("pixels", otherwise: .corrupt)
+            }
+            return try body(UnsafeRawBufferPointer(start: pixels, count: count))
+        }
+    }
+
     /// Computes all pixels straight into `pixels`, which must hold exactly `width` × `height` ×
     /// `bands` bytes; the image must be of 8 bits.
     ///

@@ -12,6 +12,7 @@ extension ZimgFormat {
             format.is_chroma_left = subsampling.siting == .left ? 1 : 0
         }
         format.is_limited = range == .limited ? 1 : 0
+        format.bytes = UInt32(depth.bytes)
         format.left = region?.left ?? 0
         format.top = region?.top ?? 0
         format.active_width = region?.width ?? Double(width)

@@ -1,4 +1,4 @@
-/// One picture in planes of 8-bit samples, as a graph takes or gives it.
+/// One picture in planes, as a graph takes or gives it.
 public struct ZimgFormat: Hashable, Sendable {
     /// How the planes make colours, in the order of the planes.
     public enum Planes: Hashable, Sendable {
@@ -18,6 +18,17 @@ public struct ZimgFormat: Hashable, Sendable {
         case limited
     }
 
+    /// The size of a sample.
+    public enum Depth: Int, Hashable, Sendable {
+        /// 0 to 255.
+        case eight = 1
+        /// 0 to 65,535, in the machine's order.
+        case sixteen = 2
+
+        /// Bytes of a sample.
+        public var bytes: Int { rawValue }
+    }
+
     /// Columns of the first plane.
     public var width: Int
     /// Rows of the first plane.
@@ -26,6 +37,8 @@ public struct ZimgFormat: Hashable, Sendable {
     public var planes: Planes
     /// The range of all planes.
     public var range: Range
+    /// The size of all samples.
+    public var depth: Depth
     /// What of the first plane is picture; nil is all. Only of what a graph takes.
     public var region: ZimgRegion?
 
@@ -36,12 +49,14 @@ public struct ZimgFormat: Hashable, Sendable {
     /// padded, and `region` says where the picture ends; the target gets a column too many, whose
     /// source is found by enlarging `region` in the same proportion (it may lie beyond the source).
     public init(
-        width: Int, height: Int, planes: Planes, range: Range = .full, region: ZimgRegion? = nil
+        width: Int, height: Int, planes: Planes, range: Range = .full, depth: Depth = .eight,
+        region: ZimgRegion? = nil
     ) {
         self.width = width
         self.height = height
         self.planes = planes
         self.range = range
+        self.depth = depth
         self.region = region
     }
 

@@ -93,7 +93,8 @@ public struct ZimgGraph: ~Copyable {
                 let size = format.size(ofPlane: index)
                 return ZimgPlane.isFit(
                     address: planes[index].memory.baseAddress, count: planes[index].memory.count,
-                    stride: planes[index].stride, width: size.width, height: size.height)
+                    stride: planes[index].stride, rowBytes: size.width * format.depth.bytes,
+                    height: size.height)
             }
         guard areFit else {
             throw ZimgError(kind: .internal, text: "planes do not fit the graph")

@@ -9,17 +9,19 @@ public enum ZimgPlane {
     /// Of addresses and strides, in bytes.
     public static let alignment = Int(CZIMG_ALIGNMENT)
 
-    /// The smallest stride for rows of `width` samples.
-    public static func stride(width: Int) -> Int { (width + alignment - 1) / alignment * alignment }
+    /// The smallest stride for rows of so many bytes.
+    public static func stride(rowBytes: Int) -> Int {
+        (rowBytes + alignment - 1) / alignment * alignment
+    }
 
     static func isFit(
-        address: UnsafeRawPointer?, count: Int, stride: Int, width: Int, height: Int
+        address: UnsafeRawPointer?, count: Int, stride: Int, rowBytes: Int, height: Int
     ) -> Bool {
-        guard let address, stride > 0, stride % alignment == 0, stride >= width else {
+        guard let address, stride > 0, stride % alignment == 0, stride >= rowBytes else {
             return false
         }
         return Int(bitPattern: address) % alignment == 0
-            && count >= stride * (height - 1) + Self.stride(width: width)
+            && count >= stride * (height - 1) + Self.stride(rowBytes: rowBytes)
     }
 }
 

@@ -17,6 +17,17 @@ int cvips_copy_memory(cvips_image in, cvips_image *out) {
     return *out ? 0 : -1;
 }
 
+const void *cvips_pixels(cvips_image in, size_t *count) {
+    if (in->BandFmt != VIPS_FORMAT_UCHAR) {
+        vips_error("imagebus", "pixels of another size than a byte");
+        return NULL;
+    }
+    if (vips_image_wio_input(in))
+        return NULL;
+    *count = VIPS_IMAGE_SIZEOF_IMAGE(in);
+    return VIPS_IMAGE_ADDR(in, 0, 0);
+}
+
 int cvips_write(cvips_image in, void *pixels, size_t count) {
     if (in->BandFmt != VIPS_FORMAT_UCHAR || VIPS_IMAGE_SIZEOF_IMAGE(in) != count) {
         vips_error("imagebus", "image of %zu bytes written to a block of %zu",

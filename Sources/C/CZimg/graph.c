@@ -56,8 +56,8 @@ static zimg_image_format describe(czimg_format from) {
     zimg_image_format_default(&format, ZIMG_API_VERSION);
     format.width = from.width;
     format.height = from.height;
-    format.pixel_type = ZIMG_PIXEL_BYTE;
-    format.depth = 8;
+    format.pixel_type = from.bytes == 2 ? ZIMG_PIXEL_WORD : ZIMG_PIXEL_BYTE;
+    format.depth = 8 * from.bytes;
     format.color_family = family_of(from.family);
     format.matrix_coefficients = matrix_of(from.family);
     format.subsample_w = from.horizontal_log2;

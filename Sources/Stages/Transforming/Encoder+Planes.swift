@@ -27,7 +27,7 @@ extension Encoder {
                 reference: writer.finish(count), info: ImageInfo(format: .jpeg, size: size))
         } catch {
             writer.discard()
-            throw writer.failure ?? ImageError(transforming: error)
+            throw writer.failure ?? ImageError(transforming: error, step: "encode")
         }
     }
 

@@ -22,30 +22,19 @@ extension ImageError {
         ImageError(.limitExceeded, message, details: ["limit": limit, "step": step])
     }
 
-    /// What an error of libvips means here, where the pixels are our own: a defect of ours, unless
-    /// the work was stopped.
-    init(transforming error: VipsError, step: String) {
-        self.init(error, isCancelled: error.kind == .killed, step: step)
-    }
-
-    /// The same of zimg.
-    init(transforming error: ZimgError) {
-        self.init(error, isCancelled: error.kind == .cancelled, step: "resize")
-    }
-
-    /// The same of libjpeg.
-    init(transforming error: JPEGError) {
-        self.init(error, isCancelled: error.kind == .cancelled, step: "encode")
-    }
-
-    private init(_ error: some Error, isCancelled: Bool, step: String) {
-        guard !isCancelled else {
-            self = .cancelled
-            return
+    /// What an error of a library means here, where the pixels are our own: a defect of ours,
+    /// unless the work was stopped.
+    init(transforming error: any Error, step: String) {
+        switch error {
+        case let error as ImageError: self = error
+        case let error as VipsError where error.kind == .killed: self = .cancelled
+        case let error as ZimgError where error.kind == .cancelled: self = .cancelled
+        case let error as JPEGError where error.kind == .cancelled: self = .cancelled
+        default:
+            let text = String("\(error)".prefix(200))
+            self.init(
+                .internalError, "the image could not be transformed",
+                details: ["step": step, "reason": String(text.map { $0.isNewline ? " " : $0 })])
         }
-        let text = String("\(error)".prefix(200))
-        self.init(
-            .internalError, "the image could not be transformed",
-            details: ["step": step, "reason": String(text.map { $0.isNewline ? " " : $0 })])
     }
 }

@@ -1,4 +1,5 @@
 import ImageModel
+import StageContract
 import Vips
 import Zimg
 
@@ -10,19 +11,22 @@ final class InterleavedPixels {
     private let memory: UnsafeMutableRawBufferPointer
 
     /// Planes of one size, a band each.
-    init(joining planes: [Plane]) throws(ImageError) {
+    ///
+    /// - Parameter premultiplied: they are of 16 bits, and the last is alpha, by which the others
+    ///   were multiplied.
+    init(joining planes: [Plane], premultiplied: Bool = false) throws(ImageError) {
         size = planes[0].size
         bands = planes.count
         memory = .allocate(byteCount: size.width * size.height * bands, alignment: 64)
         do {
             try withExtendedLifetime(planes) { () throws(ZimgError) in
-                try Interleaving.join(
-                    planes.map(\.source), into: memory, stride: size.width * bands,
-                    width: size.width, height: size.height)
+                let sources = planes.map(\.source)
+                let join = premultiplied ? Interleaving.unpremultiply : Interleaving.join
+                try join(sources, memory, size.width * bands, size.width, size.height)
             }
         } catch {
             memory.deallocate()
-            throw ImageError(transforming: error)
+            throw ImageError(transforming: error, step: "resize")
         }
     }
 
@@ -32,9 +36,12 @@ final class InterleavedPixels {
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(memory) }
 
-    /// The pixels where they lie; they live as long as the image.
-    func image() throws(VipsError) -> VipsImage {
-        try VipsImage.pixels(
+    /// The pixels where they lie; they live as long as the image. Whatever is computed from them
+    /// stops when the job is cancelled.
+    func image(_ cancellation: CancellationFlag) throws(VipsError) -> VipsImage {
+        let image = try VipsImage.pixels(
             bytes, width: size.width, height: size.height, bands: bands, owner: self)
+        image.watch { cancellation.isCancelled }
+        return image
     }
 }

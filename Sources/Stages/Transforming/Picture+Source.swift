@@ -5,32 +5,31 @@ import Vips
 
 extension Picture {
     /// Interleaved pixels of a job, wrapped where they lie; `source` was checked.
-    init(_ source: PixelSource, cancellation: CancellationFlag) throws(VipsError) {
+    init(_ source: PixelSource, sampler: PlaneSampler) throws {
         let plane = source.layout.planes[0]
         let image = try Self.wrap(source.pixels(of: plane), plane)
-        image.watch { cancellation.isCancelled }
+        image.watch { [cancellation = sampler.cancellation] in cancellation.isCancelled }
         let orientation = source.layout.orientation
         let stored = Picture(
             image, size: orientation.stored(source.size),
             active: ActiveRegion(width: plane.activeWidth, height: plane.activeHeight),
             isOpaque: Opacity.isOpaque(source.pixels(of: plane), plane),
-            cancellation: cancellation)
+            sampler: sampler)
         self = try stored.displayed(orientation)
     }
 
     /// Opaque pixels of our own, each of which counts as one.
-    init(_ pixels: InterleavedPixels, cancellation: CancellationFlag) throws(VipsError) {
-        let image = try pixels.image()
-        image.watch { cancellation.isCancelled }
+    init(_ pixels: InterleavedPixels, sampler: PlaneSampler) throws(VipsError) {
+        let image = try pixels.image(sampler.cancellation)
         let size = pixels.size
         self.init(
             image, size: size,
             active: ActiveRegion(width: Double(size.width), height: Double(size.height)),
-            isOpaque: true, cancellation: cancellation)
+            isOpaque: true, sampler: sampler)
     }
 
     /// The picture after what has to be done to display it.
-    private func displayed(_ orientation: Orientation) throws(VipsError) -> Picture {
+    private func displayed(_ orientation: Orientation) throws -> Picture {
         guard !orientation.isUpright else { return self }
         // A transposition is a quarter turn whose left and right are exchanged again.
         let turned = orientation.transposes ? try computed().turned(quarters: 1) : self

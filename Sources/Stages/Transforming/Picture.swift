@@ -12,21 +12,21 @@ struct Picture {
     let size: PixelSize
     /// The part of the image that is picture.
     let active: ActiveRegion
-    /// Asked every few rows.
-    let cancellation: CancellationFlag
+    /// Scales it, and knows whether the job is cancelled.
+    let sampler: PlaneSampler
 
     /// No pixel is transparent, alpha band or not.
     let isOpaque: Bool
 
     init(
         _ image: VipsImage, size: PixelSize, active: ActiveRegion, isOpaque: Bool,
-        cancellation: CancellationFlag
+        sampler: PlaneSampler
     ) {
         self.image = image
         self.size = size
         self.active = active
         self.isOpaque = isOpaque
-        self.cancellation = cancellation
+        self.sampler = sampler
     }
 
     /// Another image in place of this one, in which each pixel counts as one.
@@ -35,7 +35,7 @@ struct Picture {
         return Picture(
             image, size: PixelSize(width: header.width, height: header.height),
             active: ActiveRegion(width: Double(header.width), height: Double(header.height)),
-            isOpaque: isOpaque ?? self.isOpaque, cancellation: cancellation)
+            isOpaque: isOpaque ?? self.isOpaque, sampler: sampler)
     }
 
     /// Whether each pixel of the image counts as one, and all of them are picture.
@@ -47,22 +47,23 @@ struct Picture {
 
     /// The same picture in which each pixel counts as one. Only pixels that the decoder made fewer
     /// are scaled, and it does that only where a resize comes before any step that needs this.
-    func settled() throws(VipsError) -> Picture {
+    func settled() throws -> Picture {
         guard !isSettled else { return self }
         return try resampled(to: size)
     }
 
     /// The whole picture in exactly so many pixels.
-    func resampled(to target: PixelSize) throws(VipsError) -> Picture {
-        let resampling = Resampling(active: active, target: target, isOpaque: isOpaque)
+    func resampled(to target: PixelSize) throws -> Picture {
+        let resampling = Resampling(
+            active: active, target: target, isOpaque: isOpaque, sampler: sampler)
         return replaced(by: try resampling.apply(to: image))
     }
 
     /// The same picture, its pixels computed: for steps that read them in any order.
-    func computed() throws(VipsError) -> Picture {
+    func computed() throws -> Picture {
         let copy = try image.copiedToMemory()
-        copy.watch { [cancellation] in cancellation.isCancelled }
+        copy.watch { [cancellation = sampler.cancellation] in cancellation.isCancelled }
         return Picture(
-            copy, size: size, active: active, isOpaque: isOpaque, cancellation: cancellation)
+            copy, size: size, active: active, isOpaque: isOpaque, sampler: sampler)
     }
 }

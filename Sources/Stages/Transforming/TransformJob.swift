@@ -51,7 +51,7 @@ struct TransformJob {
 
     private func picture(_ source: PixelSource) throws(ImageError) -> Picture {
         do {
-            return try Picture(source, cancellation: sampler.cancellation)
+            return try Picture(source, sampler: sampler)
         } catch {
             throw ImageError(transforming: error, step: "open")
         }

@@ -32,6 +32,8 @@ int cvips_wrap(const void *pixels, size_t count, int width, int height, int band
                cvips_image *out);
 // Makes all pixels once, into memory that the new image owns.
 int cvips_copy_memory(cvips_image in, cvips_image *out);
+// All pixels, made first unless they are in memory: as long as the image lives. NULL for an error.
+const void *cvips_pixels(cvips_image in, size_t *count);
 // Makes all pixels and writes them to `pixels`, which holds exactly `count` bytes.
 int cvips_write(cvips_image in, void *pixels, size_t count);
 

@@ -1,5 +1,5 @@
-// zimg's graphs for 8-bit planes, without its versioned structures, and the way between planes and
-// interleaved bands.
+// zimg's graphs for planes of 8 or 16 bits, without its versioned structures, and the way between
+// planes and interleaved bands.
 #pragma once
 
 #include <stddef.h>
@@ -18,6 +18,8 @@ typedef struct {
     uint32_t horizontal_log2;
     uint32_t vertical_log2;
     int is_limited;
+    // 1, or 2 in the machine's order.
+    uint32_t bytes;
     // Chroma in the middle of its luma samples, or above the left of them.
     int is_chroma_left;
     // The part that is picture; input only.
@@ -77,3 +79,10 @@ void czimg_deinterleave(const uint8_t *pixels, size_t pixel_stride, uint8_t *con
                         const size_t *strides, size_t width, size_t height, int bands);
 void czimg_interleave(const uint8_t *const *planes, const size_t *strides, uint8_t *pixels,
                       size_t pixel_stride, size_t width, size_t height, int bands);
+
+// alpha.c: bands of which the last is alpha, 2 or 4, and planes of 16 bits whose colours are
+// multiplied by alpha. Strides in bytes.
+void czimg_premultiply(const uint8_t *pixels, size_t pixel_stride, uint16_t *const *planes,
+                       const size_t *strides, size_t width, size_t height, int bands);
+void czimg_unpremultiply(const uint16_t *const *planes, const size_t *strides, uint8_t *pixels,
+                         size_t pixel_stride, size_t width, size_t height, int bands);

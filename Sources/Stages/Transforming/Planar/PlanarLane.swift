@@ -36,7 +36,7 @@ struct PlanarLane {
         let planes = try planes(coloursEvery: PixelSize(width: 1, height: 1))
         let pixels = try InterleavedPixels(joining: isGrey ? planes : sampler.rgb(planes))
         do {
-            return try Picture(pixels, cancellation: sampler.cancellation)
+            return try Picture(pixels, sampler: sampler)
         } catch {
             throw ImageError(transforming: error, step: "open")
         }

@@ -21,16 +21,21 @@ struct PlaneSampler {
         }
         let source = plane.aligned
         let isReduced = region.width > Double(size.width) || region.height > Double(size.height)
-        let part = ZimgRegion(
+        var from = Self.format(plane.size, plane.depth)
+        from.region = ZimgRegion(
             left: region.left, top: region.top, width: region.width, height: region.height)
         let conversion = ZimgConversion(
-            from: ZimgFormat(
-                width: plane.size.width, height: plane.size.height, planes: .grey, region: part),
-            to: ZimgFormat(width: size.width, height: size.height, planes: .grey),
+            from: from, to: Self.format(size, plane.depth),
             filter: isReduced ? .lanczos3 : .bicubic(b: 0, c: 0.5))
-        let target = Plane(size)
+        let target = Plane(size, depth: plane.depth)
         try convert(conversion, [source], [target])
         return target
+    }
+
+    private static func format(_ size: PixelSize, _ depth: Int) -> ZimgFormat {
+        ZimgFormat(
+            width: size.width, height: size.height, planes: .grey,
+            depth: depth == 2 ? .sixteen : .eight)
     }
 
     /// Red, green and blue of Y, Cb and Cr of one size.
@@ -57,7 +62,7 @@ struct PlaneSampler {
                 }
             }
         } catch {
-            throw ImageError(transforming: error)
+            throw ImageError(transforming: error, step: "resize")
         }
     }
 }
@@ -77,7 +82,8 @@ extension Plane {
     /// As zimg reads it.
     var source: ZimgPlaneSource { ZimgPlaneSource(memory: bytes, stride: stride) }
 
-    fileprivate var target: ZimgPlaneTarget {
+    /// As zimg writes it; memory of its own.
+    var target: ZimgPlaneTarget {
         ZimgPlaneTarget(
             memory: UnsafeMutableRawBufferPointer(start: mutableBase, count: bytes.count),
             stride: stride)

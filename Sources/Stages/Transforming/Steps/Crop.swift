@@ -14,7 +14,7 @@ struct Crop: PictureStep {
         return part.size
     }
 
-    func apply(to picture: Picture) throws(VipsError) -> Picture {
+    func apply(to picture: Picture) throws -> Picture {
         let settled = try picture.settled()
         guard let part = rect.intersection(with: settled.size) else { return settled }
         return try settled.cut(part)

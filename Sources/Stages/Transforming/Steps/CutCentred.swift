@@ -10,7 +10,7 @@ struct CutCentred: PictureStep {
 
     func size(after source: PixelSize) throws(ImageError) -> PixelSize { part(of: source).size }
 
-    func apply(to picture: Picture) throws(VipsError) -> Picture {
+    func apply(to picture: Picture) throws -> Picture {
         let settled = try picture.settled()
         return try settled.cut(part(of: settled.size))
     }
@@ -30,7 +30,7 @@ struct CutCentred: PictureStep {
 
 extension Picture {
     /// A part of this settled picture; it lies in it.
-    func cut(_ part: PixelRect) throws(VipsError) -> Picture {
+    func cut(_ part: PixelRect) throws -> Picture {
         guard part.size != size else { return self }
         let image = try image.extracted(
             left: part.x, top: part.y, width: part.size.width, height: part.size.height)

@@ -10,7 +10,7 @@ struct Flip: PictureStep {
 
     func size(after source: PixelSize) throws(ImageError) -> PixelSize { source }
 
-    func apply(to picture: Picture) throws(VipsError) -> Picture {
+    func apply(to picture: Picture) throws -> Picture {
         // Rows come from the last to the first: they must be there already.
         let picture = vertical ? try picture.computed() : picture
         let header = picture.image.header
@@ -26,7 +26,7 @@ struct Flip: PictureStep {
         }
         return Picture(
             image, size: picture.size, active: active, isOpaque: picture.isOpaque,
-            cancellation: picture.cancellation)
+            sampler: picture.sampler)
     }
 
     func fold(into plan: inout PlanarPlan) -> Bool {

@@ -13,7 +13,7 @@ struct PadCentred: PictureStep {
             width: max(source.width, canvas.width), height: max(source.height, canvas.height))
     }
 
-    func apply(to picture: Picture) throws(VipsError) -> Picture {
+    func apply(to picture: Picture) throws -> Picture {
         let settled = try picture.settled()
         let size = settled.size
         let target = PixelSize(

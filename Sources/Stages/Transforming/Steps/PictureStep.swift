@@ -12,7 +12,7 @@ protocol PictureStep {
     func size(after source: PixelSize) throws(ImageError) -> PixelSize
 
     /// The picture after the step; `size` did not throw for it.
-    func apply(to picture: Picture) throws(VipsError) -> Picture
+    func apply(to picture: Picture) throws -> Picture
 
     /// Adds the step to a plan for which `size` did not throw; false, and the plan as it was, where
     /// that cannot say what the step does.

@@ -15,7 +15,7 @@ struct Rotate: PictureStep {
         return source.transposed
     }
 
-    func apply(to picture: Picture) throws(VipsError) -> Picture {
+    func apply(to picture: Picture) throws -> Picture {
         guard let quarters = rotation.quarterTurnsClockwise, quarters != 0 else { return picture }
         if quarters % 2 == 0 || rotation.fitsSize {
             return try picture.computed().turned(quarters: quarters)
@@ -42,7 +42,7 @@ struct Rotate: PictureStep {
 
 extension Picture {
     /// Turned clockwise by 1, 2 or 3 quarters; pixels that are not picture turn as well.
-    func turned(quarters: Int) throws(VipsError) -> Picture {
+    func turned(quarters: Int) throws -> Picture {
         let header = image.header
         let (right, bottom) = (
             Double(header.width) - active.left - active.width,
@@ -63,6 +63,6 @@ extension Picture {
         return Picture(
             try image.rotated(quarters: quarters),
             size: quarters % 2 == 1 ? size.transposed : size, active: region, isOpaque: isOpaque,
-            cancellation: cancellation)
+            sampler: sampler)
     }
 }

@@ -14,7 +14,7 @@ struct Scale: PictureStep {
         return target(for: source)
     }
 
-    func apply(to picture: Picture) throws(VipsError) -> Picture {
+    func apply(to picture: Picture) throws -> Picture {
         try picture.resampled(to: target(for: picture.size))
     }
 

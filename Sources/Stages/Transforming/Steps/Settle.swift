@@ -7,7 +7,7 @@ struct Settle: PictureStep {
 
     func size(after source: PixelSize) throws(ImageError) -> PixelSize { source }
 
-    func apply(to picture: Picture) throws(VipsError) -> Picture { try picture.settled() }
+    func apply(to picture: Picture) throws -> Picture { try picture.settled() }
 
     /// A plan always says how large the picture becomes.
     func fold(into plan: inout PlanarPlan) -> Bool { true }
