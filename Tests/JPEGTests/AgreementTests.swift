@@ -3,7 +3,7 @@ import TestKit
 import Testing
 import Vips
 
-/// Two ways lead from a JPEG to pixels; a file must not be good on one of them and bad on the other.
+/// Two ways lead from a JPEG to pixels; no file may be good on one of them and bad on the other.
 @Suite struct AgreementTests {
     static let pictures = [
         "images/MonochromeTestImage.jpg", "images/TestHDR.jpeg", "images/TestICCProfile.jpg",

@@ -105,7 +105,7 @@ import WebP
             calls += 1
             return false
         }
-        #expect(calls >= 50)
+        #expect(calls >= 30)
     }
 
     @Test func encodingEndsWhereTheSinkRefuses() throws {

@@ -125,4 +125,8 @@ public struct ZimgRegion: Hashable, Sendable {
         self.width = width
         self.height = height
     }
+
+    var isFinite: Bool {
+        left.isFinite && top.isFinite && width.isFinite && height.isFinite
+    }
 }

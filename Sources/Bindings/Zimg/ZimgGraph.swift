@@ -17,6 +17,10 @@ public struct ZimgGraph: ~Copyable {
         guard conversion.target.region == nil else {
             throw ZimgError(kind: .unsupported, text: "a region of the target")
         }
+        if let region = conversion.source.region, !region.isFinite {
+            // zimg takes NaN for "all of it".
+            throw ZimgError(kind: .unsupported, text: "a region without a place or size")
+        }
         var failure = czimg_failure()
         guard
             let pointer = czimg_build(
