@@ -96,7 +96,8 @@ let stages: [Target] = [
     room(
         "Stages", "Transforming",
         [
-            "Vips", "JPEG", "Zimg", "PNGFilters", "ImageModel", "Messages", "StageContract",
+            "Vips", "JPEG", "Zimg", "PNGFilters", "Deflate", "WebP", "ImageModel", "Messages",
+            "StageContract",
         ]),
 ]
 

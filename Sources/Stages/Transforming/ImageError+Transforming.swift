@@ -1,6 +1,7 @@
 import ImageModel
 import JPEG
 import Vips
+import WebP
 import Zimg
 
 extension ImageError {
@@ -30,6 +31,7 @@ extension ImageError {
         case let error as VipsError where error.kind == .killed: self = .cancelled
         case let error as ZimgError where error.kind == .cancelled: self = .cancelled
         case let error as JPEGError where error.kind == .cancelled: self = .cancelled
+        case let error as WebPError where error.kind == .cancelled: self = .cancelled
         default:
             let text = String("\(error)".prefix(200))
             self.init(

@@ -5,9 +5,9 @@ import Vips
 
 /// One job: which way the pixels go.
 ///
-/// Planes are sampled once and encoded as planes where a JPEG is wanted (the planar lane of DESIGN
-/// §3). All else is a picture of libvips, at the latest from the first step on that planes cannot
-/// say.
+/// Planes are sampled once, and encoded as planes where the format stores such (the planar lane of
+/// DESIGN §3). All else is a picture of libvips, at the latest from the first step on that planes
+/// cannot say.
 struct TransformJob {
     private let work: TransformWork
     private let sampler: PlaneSampler
@@ -29,8 +29,8 @@ struct TransformJob {
         var plan = PlanarPlan(size: source.size, orientation: work.layout.orientation)
         let left = try pipeline.fold(into: &plan, limits: work.limits)
         let lane = PlanarLane(source: source, plan: plan, sampler: sampler)
-        let encoder = Encoder(work, hasAlpha: false)
-        guard left.isEmpty, encoder.format == .jpeg else {
+        let encoder = encoder(hasAlpha: false)
+        guard left.isEmpty, encoder.takesPlanes else {
             return try encode(try lane.picture(), after: left, to: output)
         }
         return try encoder.encode(lane, to: output)
@@ -45,8 +45,11 @@ struct TransformJob {
             picture = try step.run(on: picture, limits: work.limits)
         }
         try checkCancellation()
-        return try Encoder(work, hasAlpha: picture.image.header.hasAlpha)
-            .encode(picture, to: output)
+        return try encoder(hasAlpha: picture.image.header.hasAlpha).encode(picture, to: output)
+    }
+
+    private func encoder(hasAlpha: Bool) -> Encoder {
+        Encoder(work, hasAlpha: hasAlpha, cancellation: sampler.cancellation)
     }
 
     private func picture(_ source: PixelSource) throws(ImageError) -> Picture {

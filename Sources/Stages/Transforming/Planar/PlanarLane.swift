@@ -31,6 +31,18 @@ struct PlanarLane {
         return planes
     }
 
+    /// Y, Cb and Cr in limited range, as the plan displays them; of grey the colours are none.
+    func limitedPlanes(coloursEvery step: PixelSize) throws(ImageError) -> [Plane] {
+        let full = try planes(coloursEvery: step)
+        let luma = try sampler.limited([full[0]])
+        guard isGrey else { return luma + (try sampler.limited([full[1], full[2]])) }
+        let size = PixelSize(
+            width: (plan.size.width + step.width - 1) / step.width,
+            height: (plan.size.height + step.height - 1) / step.height)
+        let neutral = Plane(size, filledWith: 128)
+        return luma + [neutral, neutral]
+    }
+
     /// Grey or sRGB pixels, as the plan displays them.
     func picture() throws(ImageError) -> Picture {
         let planes = try planes(coloursEvery: PixelSize(width: 1, height: 1))

@@ -46,6 +46,12 @@ final class Plane {
         (self.depth, self.owner, memory) = (depth, owner, nil)
     }
 
+    /// All samples alike.
+    convenience init(_ size: PixelSize, filledWith value: UInt8) {
+        self.init(size)
+        memory?.initializeMemory(as: UInt8.self, repeating: value)
+    }
+
     deinit {
         memory?.deallocate()
     }

@@ -50,6 +50,22 @@ struct PlaneSampler {
         return colours
     }
 
+    /// Full range to limited: of brightness where it is one plane, of the two colours else.
+    func limited(_ planes: [Plane]) throws(ImageError) -> [Plane] {
+        let size = planes[0].size
+        // Colours have another range than brightness, and zimg knows them only beside it: the
+        // first of them stands for it, and what becomes of that is thrown away.
+        let isLuma = planes.count == 1
+        let sources = (isLuma ? planes : [planes[0]] + planes).map(\.aligned)
+        var from = ZimgFormat(
+            width: size.width, height: size.height, planes: isLuma ? .grey : .yCbCr(.yuv444))
+        var to = from
+        (from.range, to.range) = (.full, .limited)
+        let targets = sources.map { _ in Plane(size) }
+        try convert(ZimgConversion(from: from, to: to), sources, targets)
+        return isLuma ? targets : Array(targets.dropFirst())
+    }
+
     private func convert(
         _ conversion: ZimgConversion, _ sources: [Plane], _ targets: [Plane]
     ) throws(ImageError) {

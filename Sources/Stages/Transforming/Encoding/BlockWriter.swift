@@ -36,9 +36,10 @@ final class BlockWriter<Space: OutputSpace> {
         return UnsafeMutableRawBufferPointer(rebasing: block.bytes[count...])
     }
 
-    /// A reference to the first bytes of what `next` gave.
-    func finish(_ written: Int) -> BlockReference {
-        block.reference(length: written)
+    /// Of all that `next` gave, the first so many bytes count as written.
+    func written(_ count: Int) {
+        self.count = count
+        handedOut = count
     }
 
     /// The bytes so far, valid until more are added.

@@ -7,17 +7,43 @@ import Vips
 struct Encoder {
     let format: ImageFormat
     let options: OutputOptions
+    let cancellation: CancellationFlag
     private let source: ImageFormat
 
     /// The format asked for, else the source's where it can be encoded, else PNG with alpha and
     /// JPEG without (sdwebimage.md §4.4).
-    init(_ work: TransformWork, hasAlpha: Bool) {
+    init(_ work: TransformWork, hasAlpha: Bool, cancellation: CancellationFlag) {
         source = work.sourceInfo.format
         let fallback: ImageFormat = hasAlpha ? .png : .jpeg
         format = work.output.format ?? (source.isEncodable ? source : fallback)
         options = work.output
+        self.cancellation = cancellation
     }
 
+    /// Whether planes become this format without being joined.
+    var takesPlanes: Bool { format == .jpeg || format == .webp && !options.lossless }
+
+    /// The planes of the lane, `takesPlanes`.
+    func encode(
+        _ lane: PlanarLane, to output: some OutputSpace
+    ) throws(ImageError) -> EncodedImage {
+        let size = lane.plan.size
+        try check(size)
+        let writer = try BlockWriter(output, estimate: size.width * size.height / 4)
+        let info = ImageInfo(format: format, size: size)
+        do {
+            switch format {
+            case .webp: try encodeWebP(lane, to: writer)
+            default: try encodeJPEG(lane, to: writer)
+            }
+            return EncodedImage(reference: writer.finish(), info: info)
+        } catch {
+            writer.discard()
+            throw writer.failure ?? ImageError(transforming: error, step: "encode")
+        }
+    }
+
+    /// Any picture.
     func encode(
         _ picture: Picture, to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
@@ -25,7 +51,11 @@ struct Encoder {
         let writer = try BlockWriter(output, estimate: estimate(picture))
         do {
             let image = try flattened(picture.image)
-            try image.save(encoding) { writer.append($0) }
+            switch format {
+            case .png: try encodePNG(image, to: writer)
+            case .webp: try encodeWebP(image, to: writer)
+            default: try image.save(.jpeg(quality: max(1, quality))) { writer.append($0) }
+            }
             let info = ImageInfo(
                 format: format, size: picture.size,
                 hasAlpha: try writtenAlpha(image, writer.bytes))
@@ -37,7 +67,7 @@ struct Encoder {
     }
 
     /// Refuses what the format has no numbers for.
-    func check(_ size: PixelSize) throws(ImageError) {
+    private func check(_ size: PixelSize) throws(ImageError) {
         guard max(size.width, size.height) <= sideMax else {
             throw .over(
                 "sideMax", "encode", "\(format.name) has at most \(sideMax) pixels on a side")
@@ -53,21 +83,13 @@ struct Encoder {
         return try VipsImage.webp(bytes).header.hasAlpha
     }
 
-    /// Filtered rows halve the time of a photograph and save a quarter of its bytes; drawings
-    /// become larger by them (measured on the test images).
-    private var isPhotograph: Bool { source == .jpeg || source == .webp }
+    /// Filtered rows save bytes of a photograph; drawings become larger by them (measured on the
+    /// test images).
+    var isPhotograph: Bool { source == .jpeg || source == .webp }
 
     /// Quality 0 to 100 of the request, else `OutputOptions.defaultQuality`.
     var quality: Int {
         min(100, max(0, options.quality ?? OutputOptions.defaultQuality))
-    }
-
-    private var encoding: VipsEncoding {
-        switch format {
-        case .png: isPhotograph ? .png(compression: 1, filter: .sub) : .png(compression: 6)
-        case .webp: .webp(quality: quality, lossless: options.lossless)
-        default: .jpeg(quality: max(1, quality))
-        }
     }
 
     /// White shows where a format without alpha meets transparent pixels (sdwebimage.md §5.3).
@@ -80,7 +102,7 @@ struct Encoder {
     private var sideMax: Int {
         switch format {
         case .webp: 16_383
-        case .jpeg: 65_535
+        case .jpeg: 65_500
         default: Int(Int32.max)
         }
     }

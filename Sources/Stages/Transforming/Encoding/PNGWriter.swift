@@ -1,0 +1,100 @@
+import Deflate
+import ImageModel
+import PNGFilters
+import StageContract
+
+/// Writes a PNG (PNG 1.2): one IHDR, one IDAT, one IEND.
+struct PNGWriter {
+    let size: PixelSize
+    /// 1 grey, 2 grey and alpha, 3 sRGB, 4 sRGB and alpha; 8 bits each.
+    let bands: Int
+    let filter: PNGFilter
+    /// libdeflate's, 1 to 12.
+    let level: Int
+    let cancellation: CancellationFlag
+
+    private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+    /// Length, type and check sum of a chunk.
+    private static let chunkOverhead = 12
+    private static let headerBytes = 13
+
+    /// - Parameter pixels: rows without padding.
+    func write(
+        _ pixels: UnsafeRawBufferPointer, to writer: BlockWriter<some OutputSpace>
+    ) throws {
+        let row = size.width * bands
+        let filtered = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: (row + 1) * size.height, alignment: 64)
+        defer { filtered.deallocate() }
+        filter.apply(
+            to: pixels, above: nil, count: size.height, columns: row, stride: row, step: bands,
+            into: filtered)
+        if cancellation.isCancelled { throw ImageError.cancelled }
+        let compressor = try ZlibCompressor(level: level)
+        let bound = compressor.bound(filtered.count)
+        let overhead = Self.signature.count + Self.headerBytes + 3 * Self.chunkOverhead
+        guard let memory = writer.next(overhead + bound) else { throw ImageError.cancelled }
+        var chunks = ChunkWriter(memory)
+        chunks.append(Self.signature)
+        chunks.chunk("IHDR", header)
+        try chunks.chunk("IDAT") { target in
+            guard
+                let count = compressor.compress(
+                    UnsafeRawBufferPointer(filtered),
+                    into: UnsafeMutableRawBufferPointer(rebasing: target.prefix(bound)))
+            else { throw ImageError(.internalError, "libdeflate has no room in its own bound") }
+            return count
+        }
+        chunks.chunk("IEND", [])
+        writer.written(chunks.count)
+    }
+
+    private var header: [UInt8] {
+        let colourType: [UInt8] = [0, 4, 2, 6]
+        return Self.bigEndian(size.width) + Self.bigEndian(size.height)
+            + [8, colourType[bands - 1], 0, 0, 0]
+    }
+
+    static func bigEndian(_ number: Int) -> [UInt8] {
+        withUnsafeBytes(of: UInt32(number).bigEndian) { Array($0) }
+    }
+}
+
+/// Chunks in a piece of memory.
+private struct ChunkWriter {
+    private let memory: UnsafeMutableRawBufferPointer
+    private(set) var count = 0
+
+    /// Room for all that will be written.
+    init(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
+
+    mutating func append(_ bytes: [UInt8]) {
+        UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyBytes(from: bytes)
+        count += bytes.count
+    }
+
+    mutating func chunk(_ type: String, _ data: [UInt8]) {
+        append(PNGWriter.bigEndian(data.count))
+        let start = count
+        append(Array(type.utf8) + data)
+        sign(from: start)
+    }
+
+    /// A chunk whose data `body` writes; it answers how many bytes those are.
+    mutating func chunk(
+        _ type: String, _ body: (UnsafeMutableRawBufferPointer) throws -> Int
+    ) throws {
+        let start = count
+        append([0, 0, 0, 0] + Array(type.utf8))
+        let length = try body(UnsafeMutableRawBufferPointer(rebasing: memory[count...]))
+        count += length
+        UnsafeMutableRawBufferPointer(rebasing: memory[start...])
+            .copyBytes(from: PNGWriter.bigEndian(length))
+        sign(from: start + 4)
+    }
+
+    private mutating func sign(from start: Int) {
+        let signed = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[start..<count])
+        append(PNGWriter.bigEndian(Int(CRC32.of(signed))))
+    }
+}
