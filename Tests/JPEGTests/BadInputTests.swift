@@ -45,6 +45,31 @@ import Testing
         #expect(refused > 20)
     }
 
+    @Test func samplingFactorsOfAnySortStayInTheirMemory() throws {
+        var random = SeededGenerator(seed: 3)
+        let whole = try Picture(45, 37, .yuv444).encoded()
+        let frame = try #require(
+            (0..<whole.count).first { whole[$0...].starts(with: [0xFF, 0xC0]) })
+        var decoded = 0
+        for _ in 0..<200 {
+            var bytes = whole
+            for component in 0..<3 {
+                let factors = (0..<2).map { _ in UInt8.random(in: 1...4, using: &random) }
+                bytes[frame + 11 + 3 * component] = factors[0] << 4 | factors[1]
+            }
+            for reduction in [1, 2, 4, 8] {
+                do throws(JPEGError) {
+                    let planes = try decode(bytes, reduction: reduction, spare: 1)
+                    #expect(planes.allSatisfy { $0.isUntouchedAround })
+                    decoded += 1
+                } catch {
+                    #expect([.corrupt, .unsupported].contains(error.kind), "\(error)")
+                }
+            }
+        }
+        #expect(decoded > 0)
+    }
+
     @Test func aTargetThatIsTooSmallIsRefusedBeforeAnythingIsWritten() throws {
         let bytes = try Picture(17, 9, .grey).encoded()
         try bytes.withUnsafeBytes { bytes in

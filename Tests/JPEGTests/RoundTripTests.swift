@@ -97,4 +97,36 @@ import Testing
             #expect(try picture.encoded(piece: piece) == whole)
         }
     }
+
+    @Test func chromaIsToldAsItComesNotAsTheFileHasIt() throws {
+        func chroma(_ subsampling: JPEGEncoding.Subsampling, _ reduction: Int) throws -> [Int]? {
+            let bytes = try Picture(40, 40, subsampling).encoded()
+            return try bytes.withUnsafeBytes { bytes in
+                let chroma = try JPEGPlaneDecoder(bytes, reduction: reduction).chroma
+                return chroma.map { [$0.horizontalLog2, $0.verticalLog2] }
+            }
+        }
+        #expect(try chroma(.grey, 1) == nil)
+        #expect(try chroma(.yuv444, 1) == [0, 0])
+        #expect(try chroma(.yuv422, 1) == [1, 0])
+        #expect(try chroma(.yuv422, 8) == [1, 0])
+        #expect(try chroma(.yuv440, 1) == [0, 1])
+        #expect(try chroma(.yuv420, 1) == [1, 1])
+        #expect(try chroma(.yuv420, 2) == [0, 0])
+    }
+
+    @Test(arguments: [JPEGEncoding.Subsampling.yuv422, .yuv440])
+    func nothingOfWhatWasInAPlaneBeforeIsLeft(subsampling: JPEGEncoding.Subsampling) throws {
+        // 3 blocks of one sample: chroma's second sample would have one of luma only.
+        let bytes = try Picture(24, 24, subsampling).encoded()
+        let planes = try layout(bytes, reduction: 8)
+        let isWide = subsampling == .yuv422
+        #expect(planes[0].paddedWidth == (isWide ? 4 : 3))
+        #expect(planes[0].paddedHeight == (isWide ? 3 : 4))
+        let luma = try decode(bytes, reduction: 8, spare: 2)[0]
+        #expect(luma.isUntouchedAround)
+        for i in 0..<3 {
+            #expect(isWide ? luma[3, i] == luma[2, i] : luma[i, 3] == luma[i, 2])
+        }
+    }
 }

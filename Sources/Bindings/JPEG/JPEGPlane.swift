@@ -6,9 +6,10 @@ public struct JPEGPlane: Equatable, Sendable {
     public let width: Int
     /// Rows that show something of the picture, the last perhaps in part.
     public let height: Int
-    /// Columns that are written: whole blocks. The caller's stride is at least this.
+    /// Columns that are written: whole blocks, and of luma so many that each sample of chroma has
+    /// all of its own. The caller's stride is at least this.
     public let paddedWidth: Int
-    /// Rows that are written: whole blocks. The caller's plane has at least these.
+    /// Rows that are written, likewise. The caller's plane has at least these.
     public let paddedHeight: Int
     /// How much of the columns is picture: 2725 reduced by 4 are 681.25 of 682. Who scales from
     /// the rounded number shifts the picture.

@@ -9,6 +9,9 @@ public struct JPEGPlaneDecoder: ~Copyable {
     private let handle: JPEGHandle
     /// Grey: one. YCbCr: three.
     public let planes: [JPEGPlane]
+    /// How many samples of luma each of chroma has in `planes`; nil of a grey file, and of one
+    /// where Cb and Cr differ or the numbers are not 1, 2 or 4.
+    public let chroma: JPEGChroma?
 
     /// Reads the header and chooses the size.
     ///
@@ -33,6 +36,11 @@ public struct JPEGPlaneDecoder: ~Copyable {
         planes = handle.header.sampling.indices.map { index in
             JPEGPlane(cjpeg_plane_of(pointer, CInt(index)))
         }
+        var (horizontal, vertical): (CInt, CInt) = (0, 0)
+        let hasChroma = cjpeg_chroma_log2(pointer, &horizontal, &vertical) == 0
+        chroma =
+            hasChroma
+            ? JPEGChroma(horizontalLog2: Int(horizontal), verticalLog2: Int(vertical)) : nil
         self.handle = handle
     }
 

@@ -129,21 +129,79 @@ cjpeg_status cjpeg_select_planes(cjpeg_decoder *decoder, int eighths, cjpeg_fail
     return CJPEG_FINE;
 }
 
+// Samples of each direction in a row of MCUs: what the planes' sizes are proportional to.
+static int columns_of(const jpeg_component_info *part) {
+    return part->h_samp_factor * part->DCT_scaled_size;
+}
+
+static int rows_of(const jpeg_component_info *part) {
+    return part->v_samp_factor * part->DCT_scaled_size;
+}
+
+static size_t round_up(size_t number, size_t unit) {
+    return (number + unit - 1) / unit * unit;
+}
+
+typedef struct {
+    size_t width;
+    size_t height;
+} extent;
+
+// What libjpeg writes: whole blocks.
+static extent written_of(const jpeg_component_info *part) {
+    size_t block = (size_t)part->DCT_scaled_size;
+    return (extent){part->width_in_blocks * block, part->height_in_blocks * block};
+}
+
+// The same, rounded up so that each sample of a smaller plane has all of its samples here: blocks
+// of one sample, at an eighth of the size, may end in the middle of a sample of chroma.
+static extent padded_of(const struct jpeg_decompress_struct *jpeg,
+                        const jpeg_component_info *part) {
+    extent padded = written_of(part);
+    for (int i = 0; i < jpeg->num_components; i++) {
+        const jpeg_component_info *other = &jpeg->comp_info[i];
+        int h = columns_of(part) / columns_of(other), v = rows_of(part) / rows_of(other);
+        padded.width = round_up(padded.width, h > 1 ? (size_t)h : 1);
+        padded.height = round_up(padded.height, v > 1 ? (size_t)v : 1);
+    }
+    return padded;
+}
+
 cjpeg_plane cjpeg_plane_of(const cjpeg_decoder *decoder, int component) {
     const struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
     const jpeg_component_info *part = &jpeg->comp_info[component];
     // By component: the chroma of a subsampled file is scaled up where that costs nothing.
-    int block = part->DCT_scaled_size;
-    double columns = (double)jpeg->image_width * part->h_samp_factor * block;
-    double rows = (double)jpeg->image_height * part->v_samp_factor * block;
+    double columns = (double)jpeg->image_width * columns_of(part);
+    double rows = (double)jpeg->image_height * rows_of(part);
+    extent padded = padded_of(jpeg, part);
     return (cjpeg_plane){
         .width = (int)part->downsampled_width,
         .height = (int)part->downsampled_height,
-        .padded_width = (int)part->width_in_blocks * block,
-        .padded_height = (int)part->height_in_blocks * block,
+        .padded_width = (int)padded.width,
+        .padded_height = (int)padded.height,
         .active_width = columns / (jpeg->max_h_samp_factor * DCTSIZE),
         .active_height = rows / (jpeg->max_v_samp_factor * DCTSIZE),
     };
+}
+
+static int log2_of(int dividend, int divisor) {
+    for (int log2 = 0; log2 <= 2; log2++)
+        if (dividend == divisor << log2)
+            return log2;
+    return -1;
+}
+
+int cjpeg_chroma_log2(const cjpeg_decoder *decoder, int *horizontal, int *vertical) {
+    const struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
+    if (jpeg->num_components != 3)
+        return -1;
+    const jpeg_component_info *y = &jpeg->comp_info[0];
+    const jpeg_component_info *cb = &jpeg->comp_info[1], *cr = &jpeg->comp_info[2];
+    if (columns_of(cb) != columns_of(cr) || rows_of(cb) != rows_of(cr))
+        return -1;
+    *horizontal = log2_of(columns_of(y), columns_of(cb));
+    *vertical = log2_of(rows_of(y), rows_of(cb));
+    return *horizontal < 0 || *vertical < 0 ? -1 : 0;
 }
 
 // Where libjpeg is to put one row of MCUs. Rows behind the last block are not written by it, and
@@ -151,8 +209,8 @@ cjpeg_plane cjpeg_plane_of(const cjpeg_decoder *decoder, int component) {
 static void aim(const struct jpeg_decompress_struct *jpeg, int component, size_t mcu_row,
                 uint8_t *base, size_t stride, JSAMPROW spare, JSAMPROW *rows) {
     const jpeg_component_info *part = &jpeg->comp_info[component];
-    size_t count = (size_t)part->v_samp_factor * (size_t)part->DCT_scaled_size;
-    size_t end = (size_t)part->height_in_blocks * (size_t)part->DCT_scaled_size;
+    size_t count = (size_t)rows_of(part);
+    size_t end = written_of(part).height;
     for (size_t i = 0; i < count; i++) {
         size_t y = mcu_row * count + i;
         rows[i] = y < end ? base + y * stride : spare;
@@ -162,9 +220,8 @@ static void aim(const struct jpeg_decompress_struct *jpeg, int component, size_t
 static size_t widest(const struct jpeg_decompress_struct *jpeg) {
     size_t width = 0;
     for (int i = 0; i < jpeg->num_components; i++) {
-        const jpeg_component_info *part = &jpeg->comp_info[i];
-        size_t padded = (size_t)part->width_in_blocks * (size_t)part->DCT_scaled_size;
-        width = padded > width ? padded : width;
+        size_t written = written_of(&jpeg->comp_info[i]).width;
+        width = written > width ? written : width;
     }
     return width;
 }
@@ -183,6 +240,20 @@ static void read_planes(struct jpeg_decompress_struct *jpeg, uint8_t *const *bas
     }
 }
 
+// What is padded behind the blocks repeats the last column and row: nothing in a plane is left as
+// it was before, which might have been another picture.
+static void pad(const struct jpeg_decompress_struct *jpeg, int component, uint8_t *base,
+                size_t stride) {
+    const jpeg_component_info *part = &jpeg->comp_info[component];
+    extent written = written_of(part), padded = padded_of(jpeg, part);
+    for (size_t y = 0; padded.width > written.width && y < written.height; y++) {
+        uint8_t *end = base + y * stride + written.width;
+        memset(end, end[-1], padded.width - written.width);
+    }
+    for (size_t y = written.height; y < padded.height; y++)
+        memcpy(base + y * stride, base + (written.height - 1) * stride, padded.width);
+}
+
 cjpeg_status cjpeg_decode(cjpeg_decoder *decoder, uint8_t *const *bases, const size_t *strides,
                           cjpeg_stop stop, void *context, cjpeg_failure *failure) {
     *failure = (cjpeg_failure){CJPEG_FINE, ""};
@@ -193,6 +264,8 @@ cjpeg_status cjpeg_decode(cjpeg_decoder *decoder, uint8_t *const *bases, const s
         return failure->status;
     jpeg_start_decompress(&decoder->jpeg);
     read_planes(&decoder->jpeg, bases, strides);
+    for (int i = 0; i < decoder->jpeg.num_components; i++)
+        pad(&decoder->jpeg, i, bases[i], strides[i]);
     // The tail of the file stays unread, as by libvips: all pixels are there.
     return CJPEG_FINE;
 }

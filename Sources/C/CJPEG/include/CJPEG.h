@@ -74,6 +74,9 @@ cjpeg_sampling cjpeg_sampling_of(const cjpeg_decoder *decoder, int component);
 // `eighths` of the size in each direction, 1 to 8. After it, `cjpeg_plane_of` answers.
 cjpeg_status cjpeg_select_planes(cjpeg_decoder *decoder, int eighths, cjpeg_failure *failure);
 cjpeg_plane cjpeg_plane_of(const cjpeg_decoder *decoder, int component);
+// Samples of the first plane for each of the others, as base 2 logarithms. 0, or -1 where there are
+// no others, or they differ, or the number is no power of 2.
+int cjpeg_chroma_log2(const cjpeg_decoder *decoder, int *horizontal, int *vertical);
 // Once. `bases` and `strides`: one for each component; a plane has `padded_height` rows of at
 // least `padded_width` bytes.
 cjpeg_status cjpeg_decode(cjpeg_decoder *decoder, uint8_t *const *bases, const size_t *strides,
