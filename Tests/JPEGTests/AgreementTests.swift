@@ -15,7 +15,8 @@ import Vips
     @Test(.enabled(if: Fixtures.folder != nil), arguments: pictures)
     func fixturesAreAcceptedByBothOrByNone(name: String) throws {
         let bytes = try #require(Fixtures.bytes(name), "\(name) is no file")
-        try compare(bytes, name)
+        let verdict = try compare(bytes, name, pixelsMax: .max)
+        #expect(verdict != "not compared", "\(name)")
     }
 
     @Test(.enabled(if: Fixtures.folder != nil))
@@ -75,12 +76,14 @@ import Vips
     }
 
     @discardableResult
-    private func compare(_ bytes: [UInt8], _ name: String) throws -> String {
-        // What planes are not made of goes another way from the start, and huge pictures are
-        // refused before they come here.
+    private func compare(
+        _ bytes: [UInt8], _ name: String, pixelsMax: Int = 1 << 23
+    ) throws -> String {
+        // What planes are not made of goes another way from the start, and damage may make a
+        // header that claims a huge picture.
         if let header = try? header(bytes) {
-            guard header.colour != .other, header.width * header.height < 1 << 23 else {
-                return "no planes"
+            guard header.colour != .other, header.width * header.height < pixelsMax else {
+                return "not compared"
             }
         }
         let viaPlanes = verdict { _ = try decode(bytes) }
