@@ -47,6 +47,46 @@ extension RealProcesses {
             #expect(try run.end(timeout: .seconds(60)).exitStatus == 64)
         }
 
+        /// A moment of each: that there are figures, not what they are.
+        private func measured(_ arguments: [String]) throws -> JSONValue {
+            let run = try CommandLineRun(["bench"] + arguments + ["--private", "--json"])
+            let end = try run.end(timeout: .seconds(120))
+            #expect(end.exitStatus == 0, "\(end)")
+            let report = try end.json()
+            #expect(report["name"]?.text == arguments.first)
+            #expect(report["errors"]?.integer == 0, "\(end)")
+            return report
+        }
+
+        @Test func coldPicturesAreMeasured() throws {
+            let report = try measured([
+                "cold", "--seconds", "1", "--resize", "64x64", "--format", "png",
+            ])
+            #expect((report["requests"]?.integer ?? 0) > 0)
+            #expect((report["bytes_each"]?.integer ?? 0) > 1_000)
+            for kind in ["coordinator", "download", "decode", "transform", "client"] {
+                #expect(report["cpu_us"]?[kind] != nil, "\(kind)")
+            }
+            #expect(report["timings_ms"]?["decode"] != nil)
+        }
+
+        @Test func aStormIsOneTransferAndRightForAll() throws {
+            let report = try measured(["storm", "--concurrency", "300"])
+            #expect(report["right"]?.integer == 300)
+            #expect(report["gets"]?.integer == 1)
+            #expect(report["decodes"]?.integer == 1)
+            #expect(report["many"]?["right"]?.integer == 300)
+            #expect(report["many"]?["gets"]?.integer == 30)
+            #expect((report["memory"]?.array?.count ?? 0) > 4)
+        }
+
+        @Test func aMixIsMeasured() throws {
+            let report = try measured(["mixed", "--seconds", "30", "--requests", "200"])
+            let requests = try #require(report["requests"]?.integer)
+            #expect(requests >= 200 && requests < 300, "it ends by the number of loads")
+            #expect(report["shares"]?.array?.compactMap { $0["work"]?.text }.count == 4)
+        }
+
         @Test func anOriginThatIsNotThereEndsTheMeasurement() throws {
             let closed = OriginServer()
             closed.stop()

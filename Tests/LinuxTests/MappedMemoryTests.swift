@@ -98,4 +98,19 @@ import Testing
         #expect(try ProcessMemory.residentBytes() >= UInt64(byteCount))
         withExtendedLifetime(mapping.count) {}
     }
+
+    @Test func thePeakCanBeginAnew() throws {
+        let process = CurrentProcess.processID
+        let byteCount = 32 << 20
+        do {
+            let mapping = try MappedMemory(
+                try segment(byteCount), count: byteCount, access: .readWrite)
+            try mapping.populate()
+            withExtendedLifetime(mapping.count) {}
+        }
+        let peak = try ProcessMemory.peakBytes(of: process)
+        #expect(try peak > ProcessMemory.residentBytes() + UInt64(byteCount) / 2)
+        try ProcessMemory.resetPeak(of: process)
+        #expect(try ProcessMemory.peakBytes(of: process) < peak - UInt64(byteCount) / 2)
+    }
 }

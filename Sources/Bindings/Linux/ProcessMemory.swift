@@ -28,9 +28,24 @@ public enum ProcessMemory {
             total: total * 1_024, shared: (kilobytes("Pss_Shmem:", in: text) ?? 0) * 1_024)
     }
 
+    /// The most that a process of the same user ever had in memory, shared memory included, since
+    /// it started or since `resetPeak` (`VmHWM` of `/proc/PID/status`).
+    public static func peakBytes(of process: ProcessID) throws(Errno) -> UInt64 {
+        let file = try FileDescriptor.open("/proc/\(process)/status")
+        let text = String(decoding: try file.readToEnd(bytesMax: 65_536), as: UTF8.self)
+        guard let peak = kilobytes("VmHWM:", in: text) else { throw .inputOutput }
+        return peak * 1_024
+    }
+
+    /// Lets the peak of a process of the same user begin anew (`/proc/PID/clear_refs`).
+    public static func resetPeak(of process: ProcessID) throws(Errno) {
+        let file = try FileDescriptor.open("/proc/\(process)/clear_refs", .writeOnly)
+        try file.writeAll(Array("5".utf8))
+    }
+
     private static func kilobytes(_ field: String, in text: String) -> UInt64? {
         for line in text.split(separator: "\n") where line.hasPrefix(field) {
-            return line.split(separator: " ").dropFirst().first.flatMap { UInt64($0) }
+            return line.split { $0 == " " || $0 == "\t" }.dropFirst().first.flatMap { UInt64($0) }
         }
         return nil
     }

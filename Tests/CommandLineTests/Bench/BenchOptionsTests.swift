@@ -1,4 +1,5 @@
 import ImageModel
+import Linux
 import Testing
 
 @testable import imagebus_cli
@@ -34,7 +35,9 @@ import Testing
     @Test(arguments: [
         [], ["storms"], ["cancel", "http://a", "http://b"], ["cancel", "--seconds", "0"],
         ["cancel", "--concurrency", "10001"], ["cancel", "--resize", "9x9"],
-        ["cancel", "--option", "refresh-cached"], ["hit", "--resize", "9"], ["hit", "-o", "a"],
+        ["cancel", "--option", "refresh-cached"], ["mixed", "--resize", "9x9"],
+        ["cold", "--requests", "9"], ["mixed", "--requests", "0"], ["hit", "--resize", "9"],
+        ["hit", "-o", "a"],
         ["cancel", "--private", "--endpoint", "ipc:///a/front/front.sock"],
     ])
     func whatMakesNoSenseIsRefused(arguments: [String]) {
@@ -53,6 +56,15 @@ import Testing
         #expect(options.request.output == OutputOptions(format: .webp, quality: 7))
         #expect(options.request.options == .fromCacheOnly)
         #expect(options.request.storeCacheTypes == .memory)
+    }
+
+    @Test func eachKindHasItsOwnDefaults() throws {
+        #expect(try options(["storm"]).concurrency == 10_000)
+        #expect(try options(["cold"]).concurrency == 4 * CurrentProcess.processorCount)
+        #expect(try options(["cold"]).requestsMax == .max)
+        #expect(try options(["mixed", "--requests", "9"]).requestsMax == 9)
+        #expect(try options(["cold"]).stack.workers == CurrentProcess.processorCount)
+        #expect(try options(["cancel"]).stack.workers == 1)
     }
 
     @Test func urgencyIsNoChoiceOfPicture() throws {

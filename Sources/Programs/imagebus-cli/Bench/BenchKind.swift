@@ -1,4 +1,5 @@
 import ImageModel
+import Linux
 
 /// One kind of measurement: `imagebus bench NAME`. A new one is a type that is put into `all`.
 protocol BenchKind: Sendable {
@@ -12,6 +13,10 @@ protocol BenchKind: Sendable {
     static var seconds: Int { get }
     /// Whether it takes the options of `get` that say what is loaded, and how.
     static var takesRequest: Bool { get }
+    /// Processes that decode, and as many that transform, in a stack of its own.
+    static var workers: Int { get }
+    /// Whether it can end after a number of loads.
+    static var takesRequestsMax: Bool { get }
 
     init(_ setting: BenchSetting)
 
@@ -21,6 +26,9 @@ protocol BenchKind: Sendable {
 
 extension BenchKind {
     static var takesRequest: Bool { true }
+    static var takesRequestsMax: Bool { false }
+    /// One a core, as `serve` has them.
+    static var workers: Int { CurrentProcess.processorCount }
 }
 
 /// What a measurement found; its JSON is one object with the names of DESIGN §11.
@@ -31,6 +39,8 @@ protocol BenchReport: Encodable, Sendable {
 
 /// The kinds that there are.
 enum BenchKinds {
-    static let all: [any BenchKind.Type] = [HitBench.self, CancelBench.self]
+    static let all: [any BenchKind.Type] = [
+        HitBench.self, ColdBench.self, StormBench.self, CancelBench.self, MixedBench.self,
+    ]
     static var names: String { all.map { $0.name }.joined(separator: ", ") }
 }

@@ -16,10 +16,11 @@ struct BenchOptions: Hashable {
     var seconds: Int
     /// Loads at a time.
     var concurrency: Int
+    /// Loads after which it ends, if the time is not over before.
+    var requestsMax: Int
     var printsJSON: Bool
     var stack: StackOptions
 
-    private static let later = ["cold", "storm", "mixed"]
     private static let concurrencyMax = 10_000
 
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
@@ -46,10 +47,18 @@ struct BenchOptions: Hashable {
             try read.parsed("concurrency") { (text) throws(UsageError) in
                 try OptionValue.integer(text, in: 1...Self.concurrencyMax)
             } ?? type.concurrency
+        requestsMax =
+            try read.parsed("requests") { (text) throws(UsageError) in
+                guard type.takesRequestsMax else {
+                    throw UsageError("\(type.name) ends when its time is over")
+                }
+                return try OptionValue.integer(text, in: 1...Int(Int32.max))
+            } ?? .max
         printsJSON = read.isSet("json")
         stack = try StackOptions(read, environment: environment)
         // What is measured is not kept.
         stack.cacheDirectory = nil
+        stack.workers = type.workers
     }
 
     private static func kind(_ name: String?) throws(UsageError) -> any BenchKind.Type {
@@ -57,10 +66,7 @@ struct BenchOptions: Hashable {
             throw UsageError("what is measured? This version measures: \(BenchKinds.names)")
         }
         guard let type = BenchKinds.all.first(where: { $0.name == name }) else {
-            throw UsageError(
-                later.contains(name)
-                    ? "'\(name)' is not in this version"
-                    : "'\(name)' cannot be measured; these can: \(BenchKinds.names)")
+            throw UsageError("'\(name)' cannot be measured; these can: \(BenchKinds.names)")
         }
         return type
     }

@@ -7,16 +7,19 @@ final class BenchSetting: Sendable {
     let options: BenchOptions
     let origin: BenchOrigin
     let client: StackClient
+    /// Another connection, for more loads at a time than one may have.
+    let connect: @Sendable () throws(ImageError) -> StackClient
     /// On `admin/`: who may see all processes.
     let watcher: StackClient
     private let isStopped = Atomic(false)
     private let lastNumber = Atomic(0)
 
     init(
-        _ options: BenchOptions, _ origin: BenchOrigin, client: StackClient, watcher: StackClient
-    ) {
-        (self.options, self.origin) = (options, origin)
-        (self.client, self.watcher) = (client, watcher)
+        _ options: BenchOptions, _ origin: BenchOrigin,
+        connect: @escaping @Sendable () throws(ImageError) -> StackClient, watcher: StackClient
+    ) throws(ImageError) {
+        (self.options, self.origin, self.connect) = (options, origin, connect)
+        (client, self.watcher) = (try connect(), watcher)
     }
 
     /// Ends after the loads that are under way.

@@ -15,10 +15,14 @@ enum BenchTool {
             let stack = try OpenStack(stackOptions, interruption)
             defer { stack.end(interruption) }
             let connect = stack.connectMilliseconds(OperatorQuery.answerMilliseconds)
-            let setting = BenchSetting(
-                options, origin, client: try StackClient(stack.paths, connectMilliseconds: connect),
-                watcher: try StackClient(
-                    stack.paths, asOperator: true, connectMilliseconds: connect))
+            let paths = stack.paths
+            let setting = try BenchSetting(
+                options, origin,
+                connect: { () throws(ImageError) in
+                    try StackClient(paths, connectMilliseconds: connect)
+                },
+                watcher: StackClient(
+                    paths, asOperator: true, connectMilliseconds: connect))
             let report = try measure(kind, setting, interruption, isOwn: stack.isOwn)
             return options.printsJSON ? try JSONText.text(report) : report.text
         }

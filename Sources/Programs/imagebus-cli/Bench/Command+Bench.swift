@@ -10,7 +10,9 @@ extension Command {
                     OptionDefinition(
                         "seconds", value: "S", "how long; for cancel: each kind of work (10)"),
                     OptionDefinition(
-                        "concurrency", value: "C", "loads at a time (hit 64, cancel 1)"),
+                        "concurrency", value: "C",
+                        "loads at a time (hit 64, cancel 1, storm 10000, else 4 a core)"),
+                    OptionDefinition("requests", value: "N", "mixed: ends after so many loads"),
                     OptionDefinition("json", "one JSON object"),
                 ]
             ),
@@ -31,6 +33,15 @@ extension Command {
             a time. With --concurrency 1 it is the blocking call that is measured, with the
             asynchronous one beside it. Processor time is that of all threads of a process.
 
+            cold loads pictures that nobody has and stores nothing; --resize, --format and so on say
+            what is made of them.
+
+            storm begins all its loads at once: all for one picture, then, with pictures of its own,
+            for a tenth as many pictures in ten sizes each. It looks at every reply and counts what
+            the origin was asked for.
+
+            mixed is 65 % hits, 15 % other sizes, 15 % cold and 5 % cancels, the same in every run.
+
             cancel begins loads, cancels each somewhere in the middle of one stage, and asks the
             coordinator how long it took until the worker was free again. Hard cancels are those
             that ended with the process, since native code did not heed them.
@@ -46,6 +57,8 @@ extension Command {
         examples: [
             ("imagebus bench hit --private", "hits, 64 at a time"),
             ("imagebus bench hit --concurrency 1 --json", "hits, one at a time, for programs"),
+            ("imagebus bench cold --private --format webp", "from download to WebP"),
+            ("imagebus bench storm --private --concurrency 1000", "1,000 loads at once"),
             ("imagebus bench cancel --private", "all kinds of work, 10 s each"),
             ("imagebus bench cancel --seconds 2 --json", "a short look, for programs"),
             ("imagebus bench cancel 'https://example.com/a.jpg?{n}'", "with a picture of yours"),

@@ -78,8 +78,8 @@ final class PrivateStack {
             [
                 "serve", "--runtime-dir", directory, "--remove-runtime-dir",
                 "--parent-pid", "\(CurrentProcess.processID)",
-                // One image needs no more.
-                "--download", "1", "--decode", "1", "--transform", "1",
+                "--download", "1", "--decode", "\(options.workers)",
+                "--transform", "\(options.workers)",
             ] + (cache.map { ["--cache-dir", $0] } ?? ["--memory-only"])
                 + options.network.arguments + options.log.arguments)
         command.environment["IMAGEBUS_ONLY"] = nil

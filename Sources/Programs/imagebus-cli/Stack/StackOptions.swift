@@ -9,6 +9,9 @@ struct StackOptions: Hashable {
     var runtimeDirectory: String
     /// nil where nothing says where.
     var cacheDirectory: String?
+    /// Processes that decode, and as many that transform, in a private stack: one image needs no
+    /// more than one.
+    var workers = 1
     var network: NetworkOptions
     var log: LogOptions
 

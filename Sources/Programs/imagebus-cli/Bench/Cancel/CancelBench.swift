@@ -9,6 +9,7 @@ struct CancelBench: BenchKind {
     static let concurrency = 1
     static let seconds = 10
     static let takesRequest = false
+    static let workers = 1
 
     private let setting: BenchSetting
     private var options: BenchOptions { setting.options }

@@ -9,6 +9,7 @@ final class BenchOrigin: Sendable {
 
     private final class SharedPictures: Sendable {
         let bytes = Mutex<[String: [UInt8]]>([:])
+        let requests = Mutex<[String: Int]>([:])
     }
 
     init() throws(ImageError) {
@@ -25,7 +26,13 @@ final class BenchOrigin: Sendable {
     var authority: String { "127.0.0.1:\(server.port)" }
 
     /// The URL of a picture; a number makes it another one for the stack.
-    func url(_ name: String, _ number: Int) -> String { "http://\(authority)/\(name)?\(number)" }
+    func url(_ name: String, _ number: Int) -> String { "\(url(name))?\(number)" }
+
+    /// The URL of a picture.
+    func url(_ name: String) -> String { "http://\(authority)/\(name)" }
+
+    /// How often a picture was asked for, whatever its number.
+    func requestCount(_ name: String) -> Int { pictures.requests.withLock { $0[name] ?? 0 } }
 
     func add(_ name: String, _ bytes: [UInt8]) {
         pictures.bytes.withLock { $0[name] = bytes }
@@ -37,6 +44,7 @@ final class BenchOrigin: Sendable {
 
     private static func answer(_ request: HTTPRequest, _ pictures: SharedPictures) -> HTTPResponse {
         let name = String(request.path.dropFirst())
+        pictures.requests.withLock { $0[name, default: 0] += 1 }
         if name == stalled {
             var response = HTTPResponse(
                 headers: [("Content-Type", "image/jpeg")], body: stalledBytes)

@@ -1,0 +1,57 @@
+import ImageModel
+import Linux
+import Messages
+
+/// Loads pictures that nobody has: from their origin, through all stages, and nothing is stored.
+struct ColdBench: BenchKind {
+    static let name = "cold"
+    static let summary = "pictures from their origin, nothing stored"
+    /// As many as keep every worker busy; more of them only wait.
+    static var concurrency: Int { 4 * CurrentProcess.processorCount }
+    static let seconds = 10
+
+    private let setting: BenchSetting
+    /// Before it counts.
+    private static let warmUpSeconds = 0.5
+
+    init(_ setting: BenchSetting) { self.setting = setting }
+
+    func run() async throws(ImageError) -> any BenchReport {
+        let request = try await self.request()
+        // One that fails says why; many that fail would only be counted.
+        let each = try await setting.client.load(numbered(request)).get().byteCount ?? 0
+        _ = await LoadFlight(setting, seconds: Self.warmUpSeconds)
+            .run(ColdLoads(setting.client) { numbered(request) }.load)
+        let loads = ColdLoads(setting.client) { numbered(request) }
+        let processors = ProcessorsByKind(try await setting.watcher.status())
+        let figures = await LoadFlight(setting).run(loads.load)
+        return ColdReport(
+            figures, concurrency: setting.options.concurrency, bytesEach: each,
+            processors: processors.microseconds(each: figures.requests), stages: loads.stages)
+    }
+
+    @Sendable private func numbered(_ request: ImageRequest) -> ImageRequest {
+        var request = request
+        request.url = BenchURL.numbered(request.url, setting.next())
+        return request
+    }
+
+    private func request() async throws(ImageError) -> ImageRequest {
+        var request = setting.options.request.unkept
+        if setting.options.url == nil {
+            try await setting.makePicture(
+                "cold.jpg", width: 2_725, height: 2_225, OutputOptions(format: .jpeg, quality: 85))
+            request.url = setting.origin.url("cold.jpg")
+            if !setting.options.isRequestChosen { request.choosePreview() }
+        }
+        return request
+    }
+}
+
+extension ImageRequest {
+    /// What is measured where nothing is said: at most 512 pixels on a side, JPEG.
+    mutating func choosePreview() {
+        steps = [.resize(PixelSize(width: 512, height: 512), .fit)]
+        output = OutputOptions(format: .jpeg, quality: 80)
+    }
+}
