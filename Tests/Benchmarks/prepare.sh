@@ -1,0 +1,135 @@
+# What has to be there before anything is measured: programs, a photo, the servers of the
+# references. Sourced by scripts/bench.
+
+prepare() {
+    say "preparing"
+    scripts/setup --bench
+    scripts/build >&2
+    mkdir -p "$kept"
+    make_places
+    compile_references
+    find_photo
+    start_nginx
+    make_result
+    start_thumbor || true
+}
+
+make_places() {
+    local fast=${TMPDIR:-/tmp}
+    [[ ! -d /dev/shm || ! -w /dev/shm ]] || fast=/dev/shm
+    work=$(mktemp -d "$fast/ib-bench.XXXXXX")
+    runtime=$(mktemp -d "$fast/ib-bench.XXXXXX")
+    mkdir "$work/site" "$work/cache"
+    : >"$work/samples"
+    unset IMAGEBUS_ENDPOINT IMAGEBUS_CONFIG
+    export IMAGEBUS_RUNTIME_DIR=$runtime IMAGEBUS_CACHE_DIR=$work/cache
+}
+
+compile_references() {
+    local compiler name
+    compiler=$(command -v cc || command -v gcc || command -v clang)
+    for name in router-echo vips-loop psnr; do
+        # shellcheck disable=SC2046
+        "$compiler" -O2 -std=gnu11 "$here/$name.c" -o "$kept/$name" \
+            $(pkg-config --cflags --libs libzmq vips) -lm
+    done
+}
+
+# The photo of the fixtures, else one that is drawn once: broad shapes and fine grain.
+find_photo() {
+    local fixtures=${IMAGEBUS_FIXTURES:-../shared/fixtures}
+    photo=$fixtures/photos/photo-2725x2225.jpg photo_name="the photo of the fixtures"
+    if [[ ! -r $photo ]]; then
+        photo=$kept/drawn-2725x2225.jpg photo_name="a drawn photo (the fixtures are not here)"
+        [[ -r $photo ]] || draw_photo "$photo"
+        say "there is no photo in $fixtures: measuring with a drawn one"
+    fi
+    cp "$photo" "$work/site/photo.jpg"
+    photo=$work/site/photo.jpg
+}
+
+draw_photo() {
+    local band bands=()
+    for band in 1 2 3; do
+        vips perlin "$work/broad.v" 2725 2225 --cell-size 512 --seed "$band"
+        vips perlin "$work/fine.v" 2725 2225 --cell-size 16 --seed "$band"
+        vips gaussnoise "$work/grain.v" 2725 2225 --mean 0 --sigma 3 --seed "$band"
+        vips linear "$work/broad.v" "$work/light.v" 90 128
+        vips linear "$work/fine.v" "$work/texture.v" 46 0
+        vips add "$work/light.v" "$work/texture.v" "$work/both.v"
+        vips add "$work/both.v" "$work/grain.v" "$work/band$band.v"
+        bands+=("$work/band$band.v")
+    done
+    vips bandjoin "${bands[*]}" "$work/float.v"
+    vips cast "$work/float.v" "$work/bytes.v" uchar
+    vips copy "$work/bytes.v" "$1[Q=85]" --interpretation srgb
+    rm -f "$work"/*.v
+}
+
+# One nginx: the reference for hits, and the origin of every cold picture, ours and thumbor's.
+start_nginx() {
+    read -r cache_port origin_port thumbor_port < <(free_ports 3)
+    sed -e "s|@WORK@|$work|; s|@USER@|$(id -un)|; s|@CACHE_PORT@|$cache_port|
+        s|@ORIGIN_PORT@|$origin_port|" "$here/nginx.conf" >"$work/nginx.conf"
+    start_server "$work/nginx.out" nginx -p "$work" -c "$work/nginx.conf" -e "$work/nginx.log"
+    if ! await_port "$cache_port" || ! await_port "$origin_port"; then
+        tail -n 3 "$work/nginx.out" "$work/nginx.log" >&2
+        say "nginx does not start"
+        exit 1
+    fi
+    photo_url=http://127.0.0.1:$origin_port/photo
+}
+
+# What a load of the photo is, in every measurement that is compared.
+steps=(--resize 512x512 --mode fit --quality 80)
+
+# The 37 KB that a hit brings: ours, which nginx then serves as well.
+make_result() {
+    "$program" get "$photo_url/0.jpg" "${steps[@]}" --format jpeg --private --log-level error \
+        --allow-address "127.0.0.1:$origin_port" -o "$work/site/result.jpg" >&2
+    local url=http://127.0.0.1:$cache_port/result.jpg
+    python3 -c 'import sys, urllib.request as u; u.urlopen(sys.argv[1]).read()' "$url"
+}
+
+# thumbor from PyPI, in a folder of its own, one process a core. Sets `thumbor` to its URL; empty
+# where it cannot be had.
+start_thumbor() {
+    local venv=$kept/thumbor
+    thumbor= thumbor_missing=
+    [[ " ${rows[*]} " == *" cold-"* ]] || return 0
+    if [[ ! -x $venv/bin/thumbor ]]; then
+        say "installing thumbor with pip"
+        if ! { python3 -m venv "$venv" && timeout 180 "$venv/bin/pip" install --quiet \
+            --disable-pip-version-check thumbor; } >"$work/pip.log" 2>&1; then
+            thumbor_missing="pip cannot install thumbor: $(tail -n 1 "$work/pip.log")"
+            say "$thumbor_missing"
+            return 1
+        fi
+    fi
+    start_server "$work/thumbor.log" "$venv/bin/thumbor" --ip 127.0.0.1 --port "$thumbor_port" \
+        --processes "$cores" --conf "$here/thumbor.conf" --log-level error
+    if ! await_port "$thumbor_port"; then
+        thumbor_missing="thumbor does not start: $(tail -n 1 "$work/thumbor.log")"
+        say "$thumbor_missing"
+        return 1
+    fi
+    thumbor=http://127.0.0.1:$thumbor_port/unsafe/fit-in/512x512
+}
+
+# What a reader of the figures has to know of how they were made.
+describe_settings() {
+    python3 - "$work/settings.json" "$kept" <<PYTHON
+import json, sys
+json.dump({
+    "kept": sys.argv[2],
+    "picture": "$photo_name, $(stat --format=%s "$photo") bytes → 512x512 fit",
+    "rounds": "$rounds, in turns, medians",
+    "hits": "$hit_seconds s each, $(stat --format=%s "$work/site/result.jpg") bytes, wrk -t1 -c64",
+    "cold": "$cold_seconds s each, $cold_concurrency at a time (thumbor $thumbor_concurrency), "
+        "origin nginx",
+    "quality": "JPEG 80, WebP 75",
+    "thumbor": "$cores processes, Pillow, no storage, thumbor.conf",
+    "libvips loop": "$cores processes, concurrency 1, no cache, PNG level 1 with sub rows",
+}, open(sys.argv[1], "w"), ensure_ascii=False)
+PYTHON
+}

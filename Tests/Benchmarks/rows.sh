@@ -1,0 +1,167 @@
+# One function for each row: ours and its references in turns, so that both see the same machine.
+# Sourced by scripts/bench.
+
+ours() {
+    local name=$1 limit=$2
+    shift 2
+    sample "$name" "$limit" "$program" bench "$@" --private --json --log-level error || true
+}
+
+# The photo, so many times, in the size that is compared.
+ours_photo() {
+    local name=$1 kind=$2 path=$3
+    shift 3
+    ours "$name" 60 "$kind" "$photo_url/$path.jpg" "${steps[@]}" \
+        --allow-address "127.0.0.1:$origin_port" "$@"
+}
+
+load_by_wrk() {
+    local name=$1 script=$2 connections=$3 seconds=$4 url=$5
+    sample "$name" $((seconds + 30)) wrk --threads 1 --connections "$connections" \
+        --duration "${seconds}s" --timeout 30s --script "$here/wrk-$script.lua" "$url" || true
+}
+
+measure_hit() {
+    local round
+    for ((round = 0; round < rounds; round++)); do
+        ours_photo hit.ours hit 1 --format jpeg --concurrency 64 --seconds "$hit_seconds"
+        load_by_wrk hit.nginx report 64 "$hit_seconds" "http://127.0.0.1:$cache_port/result.jpg"
+    done
+}
+
+# How large the two messages of a hit are, by the coordinator's own count.
+measure_frames() {
+    local before after
+    start_stack || {
+        keep frames '!no stack starts'
+        return 1
+    }
+    before=$("$program" status --json)
+    "$program" bench hit "$photo_url/1.jpg" "${steps[@]}" --format jpeg --concurrency 64 \
+        --seconds 1 >/dev/null
+    after=$("$program" status --json)
+    end_server "$server"
+    frames=$(python3 - "$before" "$after" <<'PYTHON'
+import json, sys
+before, after = ({s["name"]: s for s in json.loads(a)["sockets"]}["front"] for a in sys.argv[1:])
+def mean(way):
+    messages = after["messages" + way] - before["messages" + way]
+    return round((after["bytes" + way] - before["bytes" + way]) / messages)
+print(json.dumps({"load": mean("Received"), "reply": mean("Sent")}))
+PYTHON
+    )
+    keep frames "$frames"
+}
+
+measure_one() {
+    local round load reply
+    measure_frames || return 0
+    # A message is a header of 8 bytes and a body.
+    load=$(($(field load "$frames") - 8)) reply=$(($(field reply "$frames") - 8))
+    for ((round = 0; round < rounds; round++)); do
+        ours_photo one.ours hit 1 --format jpeg --concurrency 1 --seconds $((2 * hit_seconds))
+        sample one.echo 30 "$kept/router-echo" "ipc://$runtime/echo" "$load" "$reply" 1 \
+            "$hit_seconds" || true
+        load_by_wrk one.nginx report 1 "$hit_seconds" "http://127.0.0.1:$cache_port/result.jpg"
+    done
+    sample one.echo64 30 "$kept/router-echo" "ipc://$runtime/echo" "$load" "$reply" 64 \
+        "$hit_seconds" || true
+}
+
+field() {
+    python3 -c 'import json, sys; print(json.loads(sys.argv[2])[sys.argv[1]])' "$@"
+}
+
+measure_cold_jpeg() {
+    measure_cold jpeg 80
+    compare_pictures
+}
+measure_cold_png() { measure_cold png 80; }
+measure_cold_webp() { measure_cold webp 75; }
+
+measure_cold() {
+    local format=$1 quality=$2 round filters=
+    [[ $format == jpeg ]] || filters=/filters:format\($format\)
+    for ((round = 0; round < rounds; round++)); do
+        ours_photo "cold-$format.ours" cold '{n}' --format "$format" --quality "$quality" \
+            --concurrency "$cold_concurrency" --seconds "$cold_seconds"
+        if [[ -n $thumbor ]]; then
+            load_by_wrk "cold-$format.thumbor" count "$thumbor_concurrency" "$cold_seconds" \
+                "$thumbor$filters/127.0.0.1:$origin_port/photo/{n}.jpg"
+        fi
+        sample "cold-$format.loop" 60 "$kept/vips-loop" "$photo" 512 "$format" "$quality" \
+            "$cores" "$cold_seconds" "$work/loop.$format" || true
+    done
+    [[ -n $thumbor ]] || keep "cold-$format.thumbor" "!${thumbor_missing:-not asked for}"
+}
+
+# How close each JPEG comes to the best reduction of the full photo.
+compare_pictures() {
+    local pictures=(ours.jpg loop.jpeg)
+    [[ -z $thumbor ]] || pictures+=(thumbor.jpg)
+    cp "$work/site/result.jpg" "$work/ours.jpg"
+    if [[ -n $thumbor ]]; then
+        python3 -c 'import sys, urllib.request as u; u.urlretrieve(*sys.argv[1:])' \
+            "$thumbor/127.0.0.1:$origin_port/photo/0.jpg" "$work/thumbor.jpg"
+    fi
+    (cd "$work" && sample psnr 60 "$kept/psnr" "$photo" "${pictures[@]}") || true
+}
+
+measure_cancel() {
+    ours cancel 180 cancel --seconds "$cancel_seconds"
+}
+
+measure_storm() {
+    local few=()
+    [[ -z $quick ]] || few=(--concurrency 1000)
+    ours storm 180 storm "${few[@]}"
+}
+
+# Memory that belongs to the processes of a stack alone: what they share with the payloads' tmpfs
+# is left out. One worker of each kind; again after 1,000 requests.
+measure_idle() {
+    local few=1000
+    [[ -z $quick ]] || few=100
+    if ! start_stack --download 1 --decode 1 --transform 1; then
+        keep idle '!no stack starts'
+        return 0
+    fi
+    sleep 2
+    keep idle "$(memory_of_session "$server")"
+    if sample mixed 120 "$program" bench mixed "$photo_url/{n}.jpg" --seconds 100 \
+        --requests "$few" --json; then
+        sleep 2
+        keep idle-after "$(memory_of_session "$server")"
+    else
+        keep idle-after '!the requests went wrong'
+    fi
+    end_server "$server"
+}
+
+memory_of_session() {
+    python3 - "$1" <<'PYTHON'
+import json, subprocess, sys
+by_process, total = {}, 0.0
+for pid in subprocess.check_output(["pgrep", "--session", sys.argv[1]], text=True).split():
+    sizes = {}
+    for line in open(f"/proc/{pid}/smaps_rollup"):
+        words = line.split()
+        if words[0] in ("Pss:", "Pss_Shmem:"):
+            sizes[words[0]] = int(words[1])
+    megabytes = (sizes["Pss:"] - sizes["Pss_Shmem:"]) * 1024 / 1e6
+    name = open(f"/proc/{pid}/cmdline").read().split("\0")[0].rpartition("/")[2]
+    by_process[name] = round(megabytes, 1)
+    total += megabytes
+print(json.dumps({"megabytes": round(total, 1), "processes": by_process}))
+PYTHON
+}
+
+# From exec to the first byte of `get --private`, and from exec to Welcome of each kind of worker.
+measure_start() {
+    sample start 120 python3 "$here/start.py" "$starts" "$program" get "$photo_url/0.jpg" \
+        "${steps[@]}" --format jpeg --private --allow-address "127.0.0.1:$origin_port" \
+        --log-level error -o - || true
+    start_stack --download 1 --decode 1 --transform 1 || return 0
+    end_server "$server"
+    sample start-workers 10 python3 "$here/start.py" --log "$work/serve.log" || true
+}

@@ -1,0 +1,66 @@
+# Workers held to a quarter of a core each: does twice as many of them do twice the work? Sourced
+# by scripts/bench. Takes cgroups with the cpu controller, of version 2 or 1, that may be written.
+
+quarter_of_ms=100
+quarter_ms=25
+
+measure_scaling() {
+    local count
+    if ! find_cgroups; then
+        keep scaling.1 "!not possible here: no cgroup with the cpu controller may be written"
+        return 0
+    fi
+    say "workers are held by $cgroups"
+    for count in 1 2 4; do
+        measure_scaled "$count"
+    done
+}
+
+# Sets `cgroups` to the folder in which groups can be made, `cgroup_limit` to the file of a group
+# that limits it.
+find_cgroups() {
+    local root=/sys/fs/cgroup folder
+    for folder in "$root" "$root/unified" "$root/cpu" "$root/cpu,cpuacct"; do
+        cgroups=$folder/ib-bench.$$
+        mkdir "$cgroups" 2>/dev/null || continue
+        for cgroup_limit in cpu.max cpu.cfs_quota_us; do
+            if [[ -w $cgroups/$cgroup_limit ]]; then
+                rmdir "$cgroups"
+                cgroups=$folder
+                return 0
+            fi
+        done
+        rmdir "$cgroups"
+    done
+    return 1
+}
+
+hold() {
+    local group=$cgroups/ib-bench.$$.$1
+    local quota=$((quarter_ms * 1000)) period=$((quarter_of_ms * 1000))
+    mkdir "$group"
+    held_groups+=("$group")
+    if [[ $cgroup_limit == cpu.max ]]; then
+        echo "$quota $period" >"$group/cpu.max"
+    else
+        echo "$period" >"$group/cpu.cfs_period_us"
+        echo "$quota" >"$group/cpu.cfs_quota_us"
+    fi
+    echo "$1" >"$group/cgroup.procs"
+}
+
+# So many of decode and of transform, each held; everything else runs free.
+measure_scaled() {
+    local count=$1 pid held_groups=()
+    if ! start_stack --download 1 --decode "$count" --transform "$count"; then
+        keep "scaling.$count" '!no stack starts'
+        return 0
+    fi
+    for pid in $(pgrep --session "$server" --full 'imagebus-(decode|transform) '); do
+        hold "$pid"
+    done
+    sample "scaling.$count" 120 "$program" bench cold "$photo_url/{n}.jpg" "${steps[@]}" \
+        --format jpeg --concurrency $((4 * count)) --seconds $((4 * cold_seconds)) --json || true
+    end_server "$server"
+    rmdir "${held_groups[@]}" || say "left behind: ${held_groups[*]}"
+}

@@ -1,0 +1,239 @@
+"""The rows of the table: what is compared with what, and what was promised of it."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Row:
+    title: str
+    unit: str
+    ours: float | None
+    reference: float | None = None
+    reference_name: str = ""
+    # The ratio that is promised; at least where more is better, at most where less is.
+    target: float | None = None
+    # A promise without a reference: ours has to be at most, or exactly, so much.
+    limit: float | None = None
+    exactly: bool = False
+    less_is_better: bool = False
+    note: str = ""
+    spread: str = ""
+    command: str = ""
+    ratio: float | None = field(init=False, default=None)
+
+    def __post_init__(self):
+        # Of decibels the difference counts.
+        if self.ours is not None and self.reference and self.unit != "dB":
+            self.ratio = self.ours / self.reference
+
+    @property
+    def target_text(self):
+        if self.target is not None:
+            return f"{'≤' if self.less_is_better else '≥'} {self.target:g} ×"
+        if self.limit is not None:
+            sign = "=" if self.exactly else "≤" if self.less_is_better else "≥"
+            return f"{sign} {self.limit:,g} {self.unit}".strip()
+        return "-"
+
+    @property
+    def verdict(self):
+        if self.command:
+            return f"not run here: {self.command}"
+        if self.ours is None:
+            return "not measured"
+        if self.target is None and self.limit is None:
+            return "-"
+        value, wanted = self.ratio, self.target
+        if wanted is None:
+            value, wanted = self.ours, self.limit
+        if value is None:
+            return "no reference"
+        if self.exactly:
+            return "met" if value == wanted else "short"
+        return "met" if (value <= wanted if self.less_is_better else value >= wanted) else "short"
+
+    def facts(self):
+        return {
+            "what": self.title, "unit": self.unit, "ours": self.ours, "spread": self.spread,
+            "reference": self.reference, "reference_name": self.reference_name,
+            "ratio": self.ratio, "target": self.target_text, "verdict": self.verdict,
+        }
+
+
+def hit(samples):
+    ours = samples.median("hit.ours", "rps")
+    yield Row(
+        "hit, 64 in flight", "/s", ours, samples.median("hit.nginx", "rps"),
+        "nginx proxy_cache", 3, spread=samples.spread("hit.ours", "rps"))
+    yield Row(
+        "  coordinator CPU a hit", "µs", samples.median("hit.ours", "coordinator_us"), limit=4,
+        less_is_better=True)
+    yield Row("  client CPU a hit", "µs", samples.median("hit.ours", "client_us"))
+
+
+def one(samples):
+    echo = samples.median("one.echo", "p50_us")
+
+    def micro(*path):
+        value = samples.median("one.ours", *path)
+        return None if value is None else value * 1e3
+
+    yield Row(
+        "hit, one at a time, blocking, p50", "µs", micro("p50_ms"), echo, "ROUTER echo", 1.25,
+        less_is_better=True)
+    yield Row(
+        "hit, one at a time, async, p50", "µs", micro("async", "p50_ms"), echo, "ROUTER echo", 1.6,
+        less_is_better=True)
+    nginx = samples.median("one.nginx", "p50_ms")
+    yield Row(
+        "  the same beside nginx", "µs", micro("p50_ms"), nginx and nginx * 1e3,
+        "nginx, 1 connection", less_is_better=True)
+    yield Row(
+        "  ROUTER echo, 64 in flight", "/s", samples.median("hit.ours", "rps"),
+        samples.median("one.echo64", "rps"), "ROUTER echo")
+
+
+def cold(samples, kind, target_thumbor, target_loop):
+    name, title = f"cold-{kind}", {"jpeg": "JPEG", "png": "PNG", "webp": "WebP"}[kind]
+    ours = samples.median(f"{name}.ours", "rps")
+    loop = samples.median(f"{name}.loop", "rps")
+    spread = samples.spread(f"{name}.ours", "rps")
+    yield Row(
+        f"cold, to {title}", "/s", ours, samples.median(f"{name}.thumbor", "rps"), "thumbor",
+        target_thumbor, spread=spread)
+    yield Row(f"cold, to {title}", "/s", ours, loop, "bare libvips loop", target_loop)
+    each = samples.median(f"{name}.ours", "bytes_each")
+    yield Row(
+        "  bytes of one", "", each, samples.median(f"{name}.thumbor", "bytes"), "thumbor",
+        less_is_better=True)
+    yield Row(
+        "  bytes of one", "", each, samples.median(f"{name}.loop", "bytes"), "bare libvips loop",
+        less_is_better=True)
+    if kind == "jpeg":
+        yield from closeness(samples)
+        yield Row(
+            "  coordinator CPU a cold picture", "µs",
+            samples.median("cold-jpeg.ours", "cpu_us", "coordinator"), limit=60,
+            less_is_better=True)
+
+
+def closeness(samples):
+    """Decibels: the difference counts, not the ratio; ours has to reach libvips'."""
+    loop = samples.median("psnr", "loop.jpeg")
+    row = Row("  PSNR", "dB", samples.median("psnr", "ours.jpg"), limit=loop)
+    row.reference, row.reference_name = loop, "bare libvips loop"
+    yield row
+    yield Row(
+        "  PSNR", "dB", samples.median("psnr", "ours.jpg"), samples.median("psnr", "thumbor.jpg"),
+        "thumbor")
+    yield Row(
+        "  PSNR", "dB", samples.median("psnr", "ours.jpg"), samples.median("psnr", "q80"),
+        "quality 80 itself")
+
+
+def cancel(samples):
+    stages = samples.values("cancel", "stages")
+    if not stages:
+        yield Row("cancel → worker free", "ms", None)
+    for stage in stages[0] if stages else []:
+        yield Row(
+            f"cancel → worker free, {stage['work']}, p99", "ms",
+            stage["p99_ms"] if stage["cancels"] else None, limit=stage["target_ms"],
+            less_is_better=True)
+
+
+def storm(samples):
+    requests = samples.median("storm", "requests")
+    yield Row(
+        "requests at once for one URL: right replies", "", samples.median("storm", "right"),
+        limit=requests, exactly=True)
+    yield Row("  GETs", "", samples.median("storm", "gets"), limit=1, exactly=True)
+    yield Row("  decodes", "", samples.median("storm", "decodes"), limit=1, exactly=True)
+    yield Row("  time", "s", samples.median("storm", "seconds"))
+    grid = "many"
+    urls = samples.median("storm", grid, "urls")
+    yield Row(
+        "many URLs × sizes at once: right replies", "", samples.median("storm", grid, "right"),
+        limit=samples.median("storm", grid, "requests"), exactly=True)
+    yield Row("  GETs", "", samples.median("storm", grid, "gets"), limit=urls, exactly=True)
+    yield Row("  decodes", "", samples.median("storm", grid, "decodes"))
+    yield Row("  time", "s", samples.median("storm", grid, "seconds"))
+
+
+def idle(samples):
+    yield Row(
+        "idle memory, one worker of each kind", "MB", samples.median("idle", "megabytes"), limit=90,
+        less_is_better=True)
+    yield Row("  after 1,000 requests", "MB", samples.median("idle-after", "megabytes"))
+
+
+def start(samples):
+    yield Row("exec → first byte of get --private", "ms", samples.median("start", "p50_ms"))
+    for kind in ("coordinator", "cache", "download", "decode", "transform"):
+        yield Row(f"  exec → welcome, {kind}", "ms", samples.median("start-workers", kind))
+
+
+def scaling(samples):
+    def rate(count):
+        return samples.median(f"scaling.{count}", "rps")
+
+    for more, fewer in ((2, 1), (4, 2)):
+        yield Row(
+            f"decode and transform, {fewer} → {more}, 25 % of a core each", "/s", rate(more),
+            rate(fewer), f"{fewer} of each", 1.8)
+
+
+LONG = (
+    ("a process killed every 100 ms: lost or wrong", "RealProcesses/FireTests"),
+    ("100,000 mixed requests: no growth", "RealProcesses/GrowthTests"),
+)
+
+
+def elsewhere(samples):
+    for title, test in LONG:
+        yield Row(title, "", None, command=f"IMAGEBUS_LONG=1 scripts/test --filter {test}")
+    yield Row("scaling of workers", "", None, command="scripts/bench scaling")
+
+
+BY_NAME = {
+    "hit": hit,
+    "one": one,
+    "cold-jpeg": lambda samples: cold(samples, "jpeg", 1.8, 1.2),
+    "cold-png": lambda samples: cold(samples, "png", 4, None),
+    "cold-webp": lambda samples: cold(samples, "webp", 1, None),
+    "cancel": cancel,
+    "storm": storm,
+    "idle": idle,
+    "start": start,
+    "scaling": scaling,
+}
+
+
+def rows_for(samples, asked):
+    """The rows that were asked for, and lines of text below the table."""
+    rows = [row for name in asked for row in BY_NAME[name](samples)]
+    if "scaling" not in asked:
+        rows += elsewhere(samples)
+    return rows, list(notes(samples))
+
+
+def notes(samples):
+    cold_samples = samples.all.get("cold-jpeg.ours")
+    if cold_samples:
+        last = cold_samples[-1]
+        if "cpu_us" in last:
+            yield "CPU of a cold JPEG, µs: " + listed(last["cpu_us"])
+        if "timings_ms" in last:
+            yield "stages of a cold JPEG, median ms: " + listed(last["timings_ms"])
+    for storm_sample in samples.all.get("storm", []):
+        for title, part in (("storm", storm_sample), ("many", storm_sample.get("many") or {})):
+            if "memory" in part:
+                peaks = {one["kind"]: one["peak_bytes"] / 1e6 for one in part["memory"]}
+                yield f"peak memory, {title}, MB: " + listed(peaks)
+    for name in ("idle", "idle-after"):
+        for one in samples.values(name, "processes"):
+            yield f"memory, {name}, MB: " + listed(one)
+
+
+def listed(values):
+    return ", ".join(f"{name} {value:,.1f}" for name, value in values.items() if value is not None)
