@@ -140,6 +140,9 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let testing: [Target] = [
     .target(name: "TestKit", dependencies: ["Linux"], path: "Tests/TestKit"),
+    .target(
+        name: "StageKit", dependencies: ["StageContract", "Messages", "ImageModel"],
+        path: "Tests/StageKit"),
     tests("LinuxTests", ["Linux", "TestKit"]),
     tests("ZeroMQTests", ["ZeroMQ", "Linux", "TestKit"]),
     tests("SQLiteTests", ["SQLite", "TestKit"]),
@@ -181,10 +184,13 @@ let testing: [Target] = [
         ["Caching", "SQLite", "StageContract", "Messages", "ImageModel", "Linux", "TestKit"]),
     tests(
         "DecodingTests",
-        ["Decoding", "Vips", "StageContract", "Messages", "ImageModel", "TestKit"]),
+        ["Decoding", "Vips", "StageContract", "Messages", "ImageModel", "StageKit", "TestKit"]),
     tests(
         "TransformingTests",
-        ["Transforming", "Vips", "Zimg", "StageContract", "Messages", "ImageModel", "TestKit"]),
+        [
+            "Transforming", "Vips", "Zimg", "StageContract", "Messages", "ImageModel", "StageKit",
+            "TestKit",
+        ]),
     tests("ImagebusTests", ["Imagebus", "Messages", "ImageModel", "TestKit"]),
     tests("TidyTests", ["TestKit", "Linux"]),
     .target(

@@ -1,5 +1,6 @@
 import ImageModel
 import StageContract
+import StageKit
 import Testing
 import Vips
 

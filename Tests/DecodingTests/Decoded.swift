@@ -2,6 +2,7 @@ import Decoding
 import ImageModel
 import Messages
 import StageContract
+import StageKit
 import Testing
 
 /// A decode that went well, its pixels read from the block that the outcome names.

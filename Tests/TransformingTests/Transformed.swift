@@ -1,6 +1,7 @@
 import ImageModel
 import Messages
 import StageContract
+import StageKit
 import Testing
 import Transforming
 import Vips

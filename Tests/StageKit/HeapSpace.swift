@@ -1,23 +1,26 @@
-import ImageModel
-import Messages
-import StageContract
+public import ImageModel
+public import Messages
+public import StageContract
 import Synchronization
 
 /// Blocks from the heap; knows which of them nobody gave back.
-final class HeapSpace: OutputSpace {
+public final class HeapSpace: OutputSpace {
     private struct State {
         var next: UInt64 = 1
         var blocks: [BlockID: OutputBlock] = [:]
+        var untouched = 0.0
     }
 
     private let state = Mutex(State())
     private let bytesMax: Int
     private let onReserve: @Sendable () -> Void
 
+    /// An empty space.
+    ///
     /// - Parameters:
     ///   - bytesMax: of one block; more is `arenaFull`.
     ///   - onReserve: called before each reservation.
-    init(bytesMax: Int = 1 << 30, onReserve: @escaping @Sendable () -> Void = {}) {
+    public init(bytesMax: Int = 1 << 30, onReserve: @escaping @Sendable () -> Void = {}) {
         self.bytesMax = bytesMax
         self.onReserve = onReserve
     }
@@ -28,9 +31,14 @@ final class HeapSpace: OutputSpace {
         }
     }
 
-    var outstanding: Int { state.withLock { $0.blocks.count } }
+    /// Blocks that were reserved and not given back.
+    public var outstanding: Int { state.withLock { $0.blocks.count } }
 
-    func reserve(_ bytes: Int) throws(ImageError) -> OutputBlock {
+    /// The part at the end of the block given back last that nobody had written, 0 to 1.
+    public var untouched: Double { state.withLock { $0.untouched } }
+
+    /// A block of that many bytes, each 0xEE.
+    public func reserve(_ bytes: Int) throws(ImageError) -> OutputBlock {
         onReserve()
         guard bytes <= bytesMax else { throw ImageError(.arenaFull, "no space") }
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes, alignment: 64)
@@ -44,7 +52,8 @@ final class HeapSpace: OutputSpace {
         return block
     }
 
-    func resize(_ block: OutputBlock, to bytes: Int, keeping: Int) throws(ImageError)
+    /// The block, or a larger one with its first bytes.
+    public func resize(_ block: OutputBlock, to bytes: Int, keeping: Int) throws(ImageError)
         -> OutputBlock
     {
         guard bytes > block.bytes.count else { return block }
@@ -54,14 +63,19 @@ final class HeapSpace: OutputSpace {
         return larger
     }
 
-    func discard(_ block: OutputBlock) {
+    /// Gives a block back, once.
+    public func discard(_ block: OutputBlock) {
+        var end = block.bytes.count
+        while end > 0, block.bytes[end - 1] == 0xEE { end -= 1 }
+        let untouched = 1 - Double(end) / Double(max(1, block.bytes.count))
+        state.withLock { $0.untouched = untouched }
         let known = state.withLock { $0.blocks.removeValue(forKey: block.id) != nil }
         precondition(known, "a block is given back once")
         block.bytes.deallocate()
     }
 
     /// The bytes that a reference names.
-    func bytes(_ reference: BlockReference) -> [UInt8] {
+    public func bytes(_ reference: BlockReference) -> [UInt8] {
         state.withLock { state in
             guard let block = state.blocks[reference.block] else { return [] }
             return Array(block.bytes.prefix(Int(reference.length)))
