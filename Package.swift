@@ -191,6 +191,12 @@ let testing: [Target] = [
             "Transforming", "Vips", "Zimg", "StageContract", "Messages", "ImageModel", "StageKit",
             "TestKit",
         ]),
+    tests(
+        "LaneTests",
+        [
+            "Decoding", "Transforming", "Vips", "JPEG", "StageContract", "Messages", "ImageModel",
+            "StageKit", "Linux", "TestKit",
+        ]),
     tests("ImagebusTests", ["Imagebus", "Messages", "ImageModel", "TestKit"]),
     tests("TidyTests", ["TestKit", "Linux"]),
     .target(

@@ -1,0 +1,91 @@
+import ImageModel
+import JPEG
+import Testing
+
+/// Both lanes give one picture. PNG shows the geometry without the noise of coding.
+@Suite struct AgreementTests {
+    static let (box, size) = (PixelSize(width: 120, height: 130), (width: 333, height: 247))
+
+    static let jobs: [[TransformStep]] = [
+        [],
+        [crop(31, 17, 201, 99)], [crop(-5, -7, 100, 1000)],
+        [crop(31, 17, 201, 99), .resize(PixelSize(width: 77, height: 77), .fit)],
+        [.resize(box, .fit), crop(3, 5, 71, 41)],
+        [.resize(box, .fill)], [.resize(box, .letterbox)], [.resize(box, .stretch)],
+        [.resize(PixelSize(width: 400, height: 500), .stretch)],
+        [.resize(PixelSize(width: 90, height: 401), .stretch)],
+        [.flip(horizontal: true, vertical: false), .resize(box, .fill)],
+        [.flip(horizontal: false, vertical: true), .resize(box, .fit)],
+        [turn(1), .resize(box, .fit)], [turn(2), crop(10, 11, 101, 55)],
+        [.resize(box, .fit), turn(3)],
+        [
+            turn(1), .flip(horizontal: true, vertical: false), .resize(box, .fill),
+            crop(9, 9, 50, 51),
+        ],
+        [.resize(PixelSize(width: 1, height: 1), .stretch)],
+        [.resize(PixelSize(width: 1, height: 60), .stretch)],
+        [.resize(PixelSize(width: 60, height: 1), .stretch)], [crop(100, 100, 1, 1)],
+        [crop(50, 60, 1, 99)],
+    ]
+
+    @Test(arguments: JPEGEncoding.Subsampling.all)
+    func everyStepGivesOnePicture(subsampling: JPEGEncoding.Subsampling) throws {
+        let lanes = try Samples.jpeg(Self.size.width, Self.size.height, subsampling)
+        for steps in Self.jobs { try Tolerance.check(lanes, Job(steps, as: .png)) }
+    }
+
+    /// And that picture which was meant: libvips, one step after the other on all pixels.
+    @Test(arguments: 1...8)
+    func everyOrientationGivesThePictureMeant(orientation: Int) throws {
+        let lanes = try Samples.jpeg(
+            Self.size.width, Self.size.height, .yuv420, orientation: orientation)
+        for steps in Self.jobs {
+            let job = Job(steps, as: .png)
+            try Tolerance.check(lanes, job)
+            let reference = try VipsWay.reference(lanes.bytes, job)
+            guard min(reference.size.width, reference.size.height) >= 24 else { continue }
+            // Measured: 39.1 at least.
+            #expect(try lanes.planar(job).psnr(against: reference) >= 38, "\(job)")
+        }
+    }
+
+    @Test(arguments: [2, 4, 8], [JPEGEncoding.Subsampling.yuv420, .yuv422, .grey])
+    func everyReductionGivesOnePicture(
+        reduction: Int, subsampling: JPEGEncoding.Subsampling
+    ) throws {
+        for (orientation, width) in [(1, 603), (3, 605), (6, 607)] {
+            let lanes = try Samples.jpeg(width, 411, subsampling, orientation: orientation)
+            let job = Job.fit(width / reduction - 9, as: .png)
+            try #require(try lanes.reduction(job).factor == reduction)
+            try Tolerance.check(lanes, job)
+        }
+    }
+
+    /// Colours of a JPEG, written with half as many columns and rows as the brightness. At this
+    /// quality the noise of coding is smaller than what half a sample makes.
+    @Test(arguments: JPEGEncoding.Subsampling.all.filter { $0 != .grey }, [1, 6])
+    func coloursLieInTheMiddleOfWhatTheyStandFor(
+        subsampling: JPEGEncoding.Subsampling, orientation: Int
+    ) throws {
+        let lanes = try Samples.jpeg(
+            Self.size.width, Self.size.height, subsampling, orientation: orientation)
+        for steps in [
+            [], [.resize(PixelSize(width: 255, height: 255), .fit)], [Self.crop(31, 17, 201, 99)],
+        ] {
+            var job = Job(steps)
+            job.output.quality = 89
+            let (planar, general) = (try lanes.planar(job), try lanes.general(job))
+            let difference = try planar.colourDifference(from: general)
+            print("C \(difference) \(subsampling) \(job)")
+            #expect(difference <= 1.0, "\(job)")
+        }
+    }
+
+    static func crop(_ x: Int, _ y: Int, _ width: Int, _ height: Int) -> TransformStep {
+        .crop(PixelRect(x: x, y: y, size: PixelSize(width: width, height: height)))
+    }
+
+    static func turn(_ quarters: Int) -> TransformStep {
+        .rotate(Rotation(degreesClockwise: Double(quarters) * 90))
+    }
+}

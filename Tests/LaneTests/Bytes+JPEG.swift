@@ -1,0 +1,50 @@
+extension [UInt8] {
+    /// This JPEG with an ICC profile of nothing but a header, whose device is called that.
+    func withProfile(_ device: String) -> [UInt8] {
+        var profile = [UInt8](repeating: 0, count: 132)
+        profile.replaceSubrange(48..<(48 + device.utf8.count), with: device.utf8)
+        return withSegment(0xE2, Array("ICC_PROFILE".utf8) + [0, 1, 1] + profile)
+    }
+
+    /// This JPEG, its JFIF header replaced by Adobe's: with transform 0, three components are RGB.
+    func withAdobe(transform: UInt8) -> [UInt8] {
+        var bytes = self
+        bytes.removeSubrange(2..<20)
+        return bytes.withSegment(
+            0xEE, Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, transform])
+    }
+
+    /// This grey JPEG with four components, each of which has its scan.
+    var asFourComponents: [UInt8] {
+        guard let frame = place(of: 0xC0), let scan = place(of: 0xDA) else { return [] }
+        let data = Array(self[(scan + 10)..<(count - 2)])
+        var bytes = Array(self[..<2])
+        bytes += self[20..<(frame + 3)]
+        bytes.append(20)
+        bytes += self[(frame + 4)..<(frame + 9)]
+        bytes.append(4)
+        for component in 1...4 as ClosedRange<UInt8> { bytes += [component, 0x11, 0] }
+        bytes += self[(frame + 13)..<scan]
+        for component in 1...4 as ClosedRange<UInt8> {
+            bytes += [0xFF, 0xDA, 0, 8, 1, component, 0, 0, 63, 0]
+            bytes += data
+        }
+        return bytes + [0xFF, 0xD9]
+    }
+
+    /// Where the segment with that marker begins.
+    func place(of marker: UInt8) -> Int? {
+        var place = 2
+        while place + 4 <= count, self[place] == 0xFF {
+            if self[place + 1] == marker { return place }
+            place += 2 + Int(self[place + 2]) << 8 + Int(self[place + 3])
+        }
+        return nil
+    }
+
+    private func withSegment(_ marker: UInt8, _ payload: [UInt8]) -> [UInt8] {
+        let length = payload.count + 2
+        return Array(prefix(2)) + [0xFF, marker, UInt8(length >> 8), UInt8(length & 255)] + payload
+            + dropFirst(2)
+    }
+}

@@ -1,0 +1,76 @@
+import ImageModel
+import Messages
+import StageContract
+import StageKit
+import Testing
+import Transforming
+import Vips
+
+@testable import Decoding
+
+/// Both ways through the stages.
+struct Lanes {
+    let bytes: [UInt8]
+
+    /// By how much the decoder reduces for a job, and whether it then turns what it made.
+    func reduction(_ job: Job) throws -> (factor: Int, isTurned: Bool) {
+        try VipsLibrary().exclusively {
+            try bytes.withUnsafeBytes { input in
+                let source = try SourceImage(input)
+                return (source.reduction(for: job.need), !source.orientation.isUpright)
+            }
+        }
+    }
+
+    /// What the decoder gives of the bytes for a job.
+    func decoded(_ need: DecodeNeed = .full, space: HeapSpace = HeapSpace()) throws -> DecodedImage
+    {
+        let work = DecodeWork(source: reference, need: need, limits: ImageLimits())
+        return try bytes.withUnsafeBytes {
+            try DecodeStage().perform(
+                work, input: $0, output: space, cancellation: CancellationFlag())
+        }
+    }
+
+    /// In planes, from the decoder's to those of the encoder.
+    func planar(_ job: Job) throws -> TestPicture {
+        let space = HeapSpace()
+        let decoded = try decoded(job.need, space: space)
+        let pixels = try #require(decoded.pixels)
+        #expect(pixels.layout.planes.allSatisfy { $0.bands == .grey })
+        return try transform(pixels, decoded.info, job, space)
+    }
+
+    /// The way of what has no planes: decoded, converted and turned by libvips.
+    func general(_ job: Job) throws -> TestPicture {
+        let space = HeapSpace()
+        let (info, pixels) = try VipsLibrary().exclusively {
+            try bytes.withUnsafeBytes { input in
+                let source = try SourceImage(input)
+                let picture = try source.picture(
+                    reducedBy: source.reduction(for: job.need), cancellation: CancellationFlag())
+                return (source.info, try picture.write(to: space))
+            }
+        }
+        return try transform(pixels, info, job, space)
+    }
+
+    private func transform(
+        _ pixels: DecodedImage.Pixels, _ info: ImageInfo, _ job: Job, _ space: HeapSpace
+    ) throws -> TestPicture {
+        let work = TransformWork(
+            source: pixels.reference, layout: pixels.layout, sourceInfo: info, steps: job.steps,
+            output: job.output, limits: ImageLimits())
+        let encoded = try space.bytes(pixels.reference).withUnsafeBytes {
+            try TransformStage().perform(
+                work, pixels: $0, output: space, cancellation: CancellationFlag())
+        }
+        let picture = try VipsWay.decoded(space.bytes(encoded.reference))
+        #expect(picture.size == encoded.info.size)
+        return picture
+    }
+
+    private var reference: BlockReference {
+        BlockReference(segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
+    }
+}

@@ -1,0 +1,69 @@
+import ImageModel
+import JPEG
+import TestKit
+import Testing
+
+/// How near the planar lane comes to a reduction of all pixels, beside what libvips does.
+@Suite struct QualityTests {
+    /// Where only a few of the bits of a sample differ, nobody sees which of two is nearer.
+    static let perfect = 45.0
+    static let allowance = 0.3
+
+    @Test(arguments: JPEGEncoding.Subsampling.all, Samples.sizes)
+    func planesAreAsNearAsLibvips(
+        subsampling: JPEGEncoding.Subsampling, size: (width: Int, height: Int)
+    ) throws {
+        let lanes = try Samples.jpeg(size.width, size.height, subsampling)
+        for side in [
+            4000, size.width * 2 / 3, size.width * 10 / 21, size.width / 5 + 1,
+            size.width / 8,
+        ] {
+            for format in [ImageFormat.jpeg, .png] {
+                let found = try Figures(lanes, .fit(side, as: format))
+                // Of a handful of pixels, one rounding of the encoder decides.
+                guard format == .png || min(found.size.width, found.size.height) >= 24 else {
+                    continue
+                }
+                #expect(
+                    found.ours >= min(Self.perfect, found.theirs - Self.allowance), "\(found)")
+            }
+        }
+    }
+
+    /// Reduced by 2, 4 and 8, no side of the picture is a whole number of samples.
+    @Test(arguments: JPEGEncoding.Subsampling.all, [286, 121, 75])
+    func fractionsOfAPixelAreKept(subsampling: JPEGEncoding.Subsampling, side: Int) throws {
+        let found = try Figures(Samples.jpeg(601, 403, subsampling), .fit(side, as: .png))
+        #expect(found.ours >= found.theirs + 2.5, "\(found)")
+    }
+
+    @Test(
+        .enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"),
+        arguments: [
+            512, 300, 1000, 128,
+        ])
+    func aPhotographIsNearerThanOfLibvips(side: Int) throws {
+        let bytes = try #require(Fixtures.bytes("photos/photo-2725x2225.jpg"))
+        let found = try Figures(Lanes(bytes: bytes), .fit(side))
+        #expect(found.ours >= found.theirs, "\(found)")
+    }
+}
+
+/// Decibels against the reference.
+private struct Figures: CustomStringConvertible {
+    let job: Job
+    let size: PixelSize
+    let ours: Double
+    let theirs: Double
+
+    init(_ lanes: Lanes, _ job: Job) throws {
+        self.job = job
+        let reference = try VipsWay.reference(lanes.bytes, job)
+        size = reference.size
+        ours = try lanes.planar(job).psnr(against: reference)
+        theirs = try VipsWay.usual(lanes.bytes, job).psnr(against: reference)
+        print("Q \(self)")
+    }
+
+    var description: String { "\(job): \(size), ours \(ours) dB, libvips \(theirs) dB" }
+}

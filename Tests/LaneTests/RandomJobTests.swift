@@ -1,0 +1,23 @@
+import ImageModel
+import JPEG
+import Testing
+
+@Suite struct RandomJobTests {
+    /// What is done after the first resize, crop or turn may be an error; then it is one on both.
+    @Test func whateverTheStepsBothLanesGiveOnePicture() throws {
+        var random = RandomSteps(seed: 5)
+        for _ in 0..<RandomSteps.rounds(short: 40, long: 2000) {
+            let subsampling = JPEGEncoding.Subsampling.all[random.number(0...4)]
+            let lanes = try Samples.jpeg(
+                random.number(30...200), random.number(30...200), subsampling,
+                orientation: random.number(1...8))
+            let job = Job(random.steps(sideMax: 250), as: .png)
+            do {
+                try Tolerance.check(lanes, job)
+            } catch let error as ImageError {
+                let general = #expect(throws: ImageError.self) { try lanes.general(job) }
+                #expect(general?.code == error.code, "\(job)")
+            }
+        }
+    }
+}

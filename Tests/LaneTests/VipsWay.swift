@@ -1,0 +1,128 @@
+import ImageModel
+import Messages
+import Testing
+import Vips
+
+@testable import Decoding
+
+/// What libvips alone makes of a JPEG: the measure of both lanes.
+enum VipsWay {
+    /// Every pixel decoded, each resize a Lanczos reduction of all of them, nothing encoded.
+    static func reference(_ bytes: [UInt8], _ job: Job) throws -> TestPicture {
+        try withImage(bytes, shrink: 1) { image, size in
+            try samples(of: apply(job, to: image, size, gap: 1e6))
+        }
+    }
+
+    /// As anyone would call it: decoded at the same reduction, resized to the size, encoded.
+    static func usual(_ bytes: [UInt8], _ job: Job) throws -> TestPicture {
+        let size = try withImage(bytes, shrink: 1) { _, size in size }
+        let shrink = job.need.shrink(for: size, permitted: [1, 2, 4, 8])
+        return try withImage(bytes, shrink: shrink) { image, _ in
+            let image = try apply(job, to: image, size, gap: 2)
+            guard job.output.format == .jpeg else { return try samples(of: image) }
+            var encoded: [UInt8] = []
+            try image.save(.jpeg(quality: OutputOptions.defaultQuality)) {
+                encoded.append(contentsOf: $0)
+                return true
+            }
+            return try encoded.withUnsafeBytes { try samples(of: VipsImage.jpeg($0)) }
+        }
+    }
+
+    /// The pixels of a JPEG or PNG.
+    static func decoded(_ bytes: [UInt8]) throws -> TestPicture {
+        try VipsLibrary().exclusively {
+            try bytes.withUnsafeBytes { input in
+                let isPNG = input.first == 0x89
+                return try samples(of: isPNG ? VipsImage.png(input) : VipsImage.jpeg(input))
+            }
+        }
+    }
+
+    private static func withImage<Result>(
+        _ bytes: [UInt8], shrink: Int,
+        _ body: (_ displayed: VipsImage, _ size: PixelSize) throws -> Result
+    ) throws -> Result {
+        try VipsLibrary().exclusively {
+            try bytes.withUnsafeBytes { input in
+                let image = try VipsImage.jpeg(input, shrink: shrink)
+                let orientation = Orientation(exif: image.header.orientation)
+                let displayed = try orientation.apply(to: image).copiedToMemory()
+                return try body(
+                    displayed, PixelSize(width: displayed.width, height: displayed.height))
+            }
+        }
+    }
+
+    private static func samples(of image: VipsImage) throws -> TestPicture {
+        let header = image.header
+        var samples = [UInt8](repeating: 0, count: header.width * header.height * header.bands)
+        try samples.withUnsafeMutableBytes { try image.write(to: $0) }
+        return TestPicture(
+            PixelSize(width: header.width, height: header.height), bands: header.bands,
+            samples: samples)
+    }
+
+    /// One step after the other, each on pixels. `size` is that of the picture before the decoder
+    /// reduced it; a job that is reduced begins with a resize, flips and turns.
+    private static func apply(
+        _ job: Job, to image: VipsImage, _ size: PixelSize, gap: Double
+    ) throws -> VipsImage {
+        var (image, size) = (image, size)
+        for step in job.steps {
+            switch step {
+            case .resize(let box, let mode):
+                let geometry = ResizeGeometry(source: size, box: box, mode: mode)
+                image = try resized(image, to: geometry.scaled, gap: gap)
+                image = try fitted(image, to: geometry.output)
+                size = geometry.output
+            case .crop(let rect):
+                let part = try #require(rect.intersection(with: size))
+                image = try image.extracted(
+                    left: part.x, top: part.y, width: part.size.width, height: part.size.height)
+                size = part.size
+            case .rotate(let rotation):
+                let quarters = try #require(rotation.quarterTurnsClockwise)
+                image = try image.copiedToMemory().rotated(quarters: quarters)
+                if quarters % 2 == 1 { size = size.transposed }
+            case .flip(let horizontal, let vertical):
+                image = try image.copiedToMemory()
+                if horizontal { image = try image.flippedHorizontally() }
+                if vertical { image = try image.flippedVertically() }
+            }
+        }
+        return image
+    }
+
+    private static func resized(
+        _ image: VipsImage, to target: PixelSize, gap: Double
+    ) throws -> VipsImage {
+        var image = image
+        let across = Double(image.width) / Double(target.width)
+        let down = Double(image.height) / Double(target.height)
+        if down > 1 { image = try image.reducedVertically(by: down, gap: gap) }
+        if across > 1 { image = try image.reducedHorizontally(by: across, gap: gap) }
+        guard across < 1 || down < 1 else { return try image.copiedToMemory() }
+        return try image.enlarged(
+            horizontally: max(1, 1 / across), vertically: max(1, 1 / down), width: target.width,
+            height: target.height
+        ).copiedToMemory()
+    }
+
+    /// The middle, or on a transparent canvas, as a resize mode has it.
+    private static func fitted(_ image: VipsImage, to size: PixelSize) throws -> VipsImage {
+        var image = image
+        let (width, height) = (min(size.width, image.width), min(size.height, image.height))
+        if width < image.width || height < image.height {
+            image = try image.extracted(
+                left: (image.width - width) / 2, top: (image.height - height) / 2, width: width,
+                height: height)
+        }
+        guard width < size.width || height < size.height else { return image }
+        let canvas = try image.withAlpha()
+        return try canvas.embedded(
+            left: (size.width - width) / 2, top: (size.height - height) / 2, width: size.width,
+            height: size.height, background: [Double](repeating: 0, count: canvas.header.bands))
+    }
+}
