@@ -1,5 +1,6 @@
 import ImageModel
 import Messages
+import StageKit
 import Testing
 import Vips
 
