@@ -1,6 +1,7 @@
 import Linux
 import Testing
-import ZeroMQ
+
+@testable import ZeroMQ
 
 @Suite struct PollSetTests {
     @Test func socketsAndDescriptorsAreWatchedTogether() throws {
@@ -59,5 +60,33 @@ import ZeroMQ
         polls.setInterest(at: 0, readable: true, writable: false)
         #expect(try polls.wait(milliseconds: 0) == .ready(1))
         #expect(polls.isReadable(at: 0) == true)
+    }
+
+    /// libzmq reads its own signal within any call: after that the descriptor is silent, although
+    /// a message waits.
+    @Test func aMessageThatACallNoticedIsFound() throws {
+        let pair = try SocketPair()
+        let dealer = try pair.dealer()
+        #expect(try pair.polls.wait(milliseconds: 0) == .timedOut)
+        #expect(try dealer.send(text: "x") == .sent)
+        var edge = PollSet(capacity: 1)
+        edge.add(descriptor: pair.router.descriptor)
+        while try edge.wait(milliseconds: 10_000) == .ready(1) {
+            // Until nothing is left of what libzmq tells itself.
+            if try pair.router.handle.readiness().isReadable { break }
+        }
+        #expect(try pair.router.currentOptions().isImmediate)
+        #expect(try edge.wait(milliseconds: 0) == .timedOut, "the edge is spent")
+        #expect(try pair.polls.wait(milliseconds: 10_000) == .ready(1))
+    }
+
+    @Test func aClosedSocketIsNoSocket() throws {
+        let pair = try SocketPair()
+        var polls = PollSet(capacity: 1)
+        do {
+            let dealer = try pair.dealer()
+            polls.add(dealer)
+        }
+        #expect(throws: ZMQError.notSocket) { try polls.wait(milliseconds: 0) }
     }
 }

@@ -32,6 +32,7 @@ public struct MessageReader: ~Copyable {
     public mutating func receive(from socket: borrowing Socket) throws(ZMQError) -> Bool {
         count = 0
         isOverlong = false
+        socket.handle.isStirred = true
         guard try receive(0, socket.pointer) else { return false }
         count = 1
         while zmq_msg_more(slots + count - 1) != 0 {

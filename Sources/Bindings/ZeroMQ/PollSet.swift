@@ -11,9 +11,14 @@ public enum PollOutcome: Hashable, Sendable {
     case interrupted
 }
 
-/// Sockets and descriptors that one wait watches (`zmq_poll`): level-triggered, one reused array.
+/// Sockets and descriptors that one wait watches: level-triggered, two reused arrays.
+///
+/// `zmq_poll` asks every socket for its state before and after each wait, a system call each. This
+/// asks only those that may have changed: whose own descriptor is readable, or on which something
+/// was called since (libzmq may have read the news within that call).
 public struct PollSet: ~Copyable {
-    private let items: UnsafeMutablePointer<zmq_pollitem_t>
+    private let entries: UnsafeMutablePointer<PollEntry>
+    private let polled: UnsafeMutablePointer<pollfd>
     /// How many entries it may have.
     public let capacity: Int
     /// Entries below this index are, or once were, in use.
@@ -22,12 +27,16 @@ public struct PollSet: ~Copyable {
     /// Makes a set for at most so many entries.
     public init(capacity: Int) {
         self.capacity = capacity
-        items = .allocate(capacity: capacity)
-        items.initialize(repeating: Self.vacant, count: capacity)
+        entries = .allocate(capacity: capacity)
+        entries.initialize(repeating: .vacant, count: capacity)
+        polled = .allocate(capacity: capacity)
+        polled.initialize(repeating: pollfd(fd: -1, events: 0, revents: 0), count: capacity)
     }
 
     deinit {
-        items.deallocate()
+        entries.deinitialize(count: capacity)
+        entries.deallocate()
+        polled.deallocate()
     }
 
     /// Adds a socket for reading; it must live as long as it is in the set.
@@ -35,7 +44,8 @@ public struct PollSet: ~Copyable {
     /// Returns its index, which stays the same until it is removed. A precondition: there is room.
     @discardableResult
     public mutating func add(_ socket: borrowing Socket) -> Int {
-        place(zmq_pollitem_t(socket: socket.pointer, fd: -1, events: Self.input, revents: 0))
+        socket.handle.isStirred = true
+        return place(PollEntry(.socket(socket.handle, descriptor: socket.descriptor)))
     }
 
     /// Adds a descriptor for reading; it must stay open as long as it is in the set.
@@ -44,23 +54,22 @@ public struct PollSet: ~Copyable {
     @discardableResult
     public mutating func add(descriptor number: Int32) -> Int {
         precondition(number >= 0, "a descriptor is not negative")
-        return place(zmq_pollitem_t(socket: nil, fd: number, events: Self.input, revents: 0))
+        return place(PollEntry(.descriptor(number)))
     }
 
     /// Removes an entry; its index may be given to the next that is added.
     public mutating func remove(at index: Int) {
         check(index)
-        items[index] = Self.vacant
+        put(.vacant, at: index)
     }
 
     /// Chooses what an entry waits for; one that waits for nothing stays, and reports nothing.
     public mutating func setInterest(at index: Int, readable: Bool, writable: Bool) {
         check(index)
-        items[index].events = (readable ? Self.input : 0) | (writable ? Self.output : 0)
-        guard items[index].socket == nil else { return }
-        // A muted descriptor would still report a hang-up: hide its number from poll(2).
-        let isShown = items[index].fd >= 0
-        if isShown != (readable || writable) { items[index].fd = -2 - items[index].fd }
+        var entry = entries[index]
+        entry.interest = PollReadiness(isReadable: readable, isWritable: writable)
+        if case .socket(let handle, _) = entry.source { handle.isStirred = true }
+        put(entry, at: index)
     }
 
     /// Waits until an entry is ready; nil milliseconds waits without limit, 0 only looks.
@@ -69,49 +78,104 @@ public struct PollSet: ~Copyable {
     /// closed. A descriptor that was closed is readable: its read tells.
     public mutating func wait(milliseconds: Int?) throws(ZMQError) -> PollOutcome {
         precondition(highWater > 0, "a wait for nothing would never end")
-        switch czmq_poll(items, Int32(highWater), milliseconds.map { max($0, 0) } ?? -1) {
-        case 0: return .timedOut
-        case -EINTR: return .interrupted
-        case let ready where ready > 0: return .ready(Int(ready))
-        case let failure: throw ZMQError(rawValue: -failure)
+        var left = milliseconds.map { max($0, 0) }
+        let start = left.map { _ in Self.milliseconds() }
+        while true {
+            let known = try lookAtStirred()
+            let count = poll(
+                polled, nfds_t(highWater), known > 0 ? 0 : Int32(clamping: left ?? -1))
+            if count < 0, errno != EINTR { throw ZMQError(rawValue: errno) }
+            if count < 0, known == 0 { return .interrupted }
+            let ready = count > 0 ? try lookAtPolled() : known
+            if ready > 0 { return .ready(ready) }
+            if count == 0 { return .timedOut }
+            // libzmq had something to do for itself.
+            guard let start, let whole = milliseconds else { continue }
+            left = max(0, whole - (Self.milliseconds() - start))
         }
     }
 
     /// Whether the last wait found something to read, or an error that a read will tell.
     public func isReadable(at index: Int) -> Bool {
         checkBounds(index)
-        return items[index].revents & (Self.input | Int16(ZMQ_POLLERR)) != 0
+        return entries[index].found.isReadable
     }
 
     /// Whether the last wait found room to write.
     public func isWritable(at index: Int) -> Bool {
         checkBounds(index)
-        return items[index].revents & Self.output != 0
+        return entries[index].found.isWritable
     }
 
-    private static let input = Int16(ZMQ_POLLIN)
-    private static let output = Int16(ZMQ_POLLOUT)
-    /// poll(2) passes over a negative descriptor.
-    private static var vacant: zmq_pollitem_t {
-        zmq_pollitem_t(socket: nil, fd: -1, events: 0, revents: 0)
+    // MARK: - Looking
+
+    /// Asks the sockets that may be ready without their descriptors saying so.
+    private func lookAtStirred() throws(ZMQError) -> Int {
+        var ready = 0
+        for index in 0..<highWater {
+            entries[index].found = PollReadiness()
+            guard case .socket(let handle, _) = entries[index].source, handle.isStirred,
+                !entries[index].interest.isEmpty
+            else { continue }
+            if try look(at: index, handle) { ready += 1 }
+        }
+        return ready
     }
 
-    private func isVacant(_ index: Int) -> Bool {
-        items[index].socket == nil && items[index].fd == -1
+    /// Takes what poll(2) found; returns how many entries are ready, those found before too.
+    private func lookAtPolled() throws(ZMQError) -> Int {
+        var ready = 0
+        for index in 0..<highWater {
+            if polled[index].revents != 0 {
+                switch entries[index].source {
+                case .vacant: break
+                case .descriptor: entries[index].find(polled[index].revents)
+                case .socket(let handle, _): _ = try look(at: index, handle)
+                }
+            }
+            if !entries[index].found.isEmpty { ready += 1 }
+        }
+        return ready
     }
 
-    private mutating func place(_ item: zmq_pollitem_t) -> Int {
+    /// Asks one socket; whether it is ready. One that is will be asked again: it may not be read
+    /// to its end.
+    private func look(at index: Int, _ handle: SocketHandle) throws(ZMQError) -> Bool {
+        let state = try handle.readiness()
+        let interest = entries[index].interest
+        entries[index].found = PollReadiness(
+            isReadable: state.isReadable && interest.isReadable,
+            isWritable: state.isWritable && interest.isWritable)
+        let isReady = !entries[index].found.isEmpty
+        handle.isStirred = isReady
+        return isReady
+    }
+
+    private static func milliseconds() -> Int {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
+    }
+
+    // MARK: - Entries
+
+    private mutating func place(_ entry: PollEntry) -> Int {
         var index = 0
-        while index < highWater, !isVacant(index) { index += 1 }
+        while index < highWater, !entries[index].isVacant { index += 1 }
         precondition(index < capacity, "the poll set is full")
-        items[index] = item
+        put(entry, at: index)
         highWater = max(highWater, index + 1)
         return index
     }
 
+    private func put(_ entry: PollEntry, at index: Int) {
+        entries[index] = entry
+        polled[index] = entry.polled
+    }
+
     private func check(_ index: Int) {
         checkBounds(index)
-        precondition(!isVacant(index), "no such entry in the poll set")
+        precondition(!entries[index].isVacant, "no such entry in the poll set")
     }
 
     private func checkBounds(_ index: Int) {

@@ -5,6 +5,7 @@ extension Socket {
     ///
     /// ROUTER_MANDATORY (always on) and ROUTER_HANDOVER (always off) can be set but not read.
     public borrowing func currentOptions() throws(ZMQError) -> SocketOptions {
+        handle.isStirred = true
         let size = try Self.get(pointer, ZMQ_MAXMSGSIZE, Int64(0))
         var options = SocketOptions(frameBytesMax: Int(size))
         options.lingerMilliseconds = try number(ZMQ_LINGER)
@@ -56,7 +57,7 @@ extension Socket {
         }
     }
 
-    private static func get<Value: FixedWidthInteger>(
+    static func get<Value: FixedWidthInteger>(
         _ pointer: UnsafeMutableRawPointer, _ option: Int32, _ initial: Value
     ) throws(ZMQError) -> Value {
         var value = initial

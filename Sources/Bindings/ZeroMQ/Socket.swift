@@ -6,6 +6,8 @@ import CZMQ
 public struct Socket: ~Copyable {
     let pointer: UnsafeMutableRawPointer
     let handle: SocketHandle
+    /// On which libzmq tells that something may have changed (ZMQ_FD).
+    let descriptor: Int32
     /// Its type.
     public let kind: SocketKind
 
@@ -22,6 +24,7 @@ public struct Socket: ~Copyable {
         // From here on the handle closes it, whatever is thrown.
         let owner = SocketHandle(opened, context)
         try Self.apply(options, kind: kind, to: opened)
+        descriptor = try Self.get(opened, ZMQ_FD, Int32(-1))
         pointer = opened
         handle = owner
         self.kind = kind
@@ -35,24 +38,28 @@ public struct Socket: ~Copyable {
     /// hold a lock that says that nobody else serves there.
     public borrowing func bind(_ endpoint: Endpoint) throws(ZMQError) {
         let pointer = pointer
+        handle.isStirred = true
         try zmq { czmq_bind(pointer, endpoint.description) }
     }
 
     /// Stops listening; connections stay.
     public borrowing func unbind(_ endpoint: Endpoint) throws(ZMQError) {
         let pointer = pointer
+        handle.isStirred = true
         try zmq { czmq_unbind(pointer, endpoint.description) }
     }
 
     /// Connects in the background, again and again until `disconnect` or the end.
     public borrowing func connect(_ endpoint: Endpoint) throws(ZMQError) {
         let pointer = pointer
+        handle.isStirred = true
         try zmq { czmq_connect(pointer, endpoint.description) }
     }
 
     /// Gives a connection up, with what is queued for it.
     public borrowing func disconnect(_ endpoint: Endpoint) throws(ZMQError) {
         let pointer = pointer
+        handle.isStirred = true
         try zmq { czmq_disconnect(pointer, endpoint.description) }
     }
 }
@@ -62,11 +69,23 @@ public struct Socket: ~Copyable {
 /// A class, because a noncopyable value cannot be referred to from two places.
 final class SocketHandle {
     private(set) var pointer: UnsafeMutableRawPointer?
+    /// Something was called on the socket since its state was looked at last. libzmq may have read
+    /// within that call what its descriptor had to say, so that this no longer tells.
+    var isStirred = true
     private let context: Context
 
     init(_ pointer: UnsafeMutableRawPointer, _ context: Context) {
         self.pointer = pointer
         self.context = context
+    }
+
+    /// What can be done now (ZMQ_EVENTS). Throws `notSocket` after `close`.
+    func readiness() throws(ZMQError) -> PollReadiness {
+        guard let pointer else { throw .notSocket }
+        let state = try Socket.get(pointer, ZMQ_EVENTS, Int32(0))
+        return PollReadiness(
+            isReadable: state & Int32(ZMQ_POLLIN) != 0,
+            isWritable: state & Int32(ZMQ_POLLOUT) != 0)
     }
 
     func close() {

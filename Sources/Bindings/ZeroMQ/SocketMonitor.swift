@@ -19,11 +19,13 @@ public struct SocketMonitor: ~Copyable {
     /// Throws EADDRINUSE when the socket has a monitor already.
     public init(_ socket: borrowing Socket, in context: Context) throws(ZMQError) {
         let pointer = socket.pointer
+        socket.handle.isStirred = true
         let name = context.nextMonitorName()
         var options = SocketOptions(frameBytesMax: 4_096)
         options.receiveQueueMax = Self.eventsMax
         let events = try Socket(.pair, in: context, options)
         let reading = events.pointer
+        events.handle.isStirred = true
         try zmq { czmq_monitor(pointer, name, ZMQ_EVENT_ALL) }
         do {
             try zmq { czmq_connect(reading, name) }

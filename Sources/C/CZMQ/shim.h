@@ -57,6 +57,3 @@ static inline int czmq_msg_recv(zmq_msg_t *message, void *socket, int flags) {
 static inline int czmq_msg_source(const zmq_msg_t *message) {
     return czmq_result(zmq_msg_get(message, ZMQ_SRCFD));
 }
-static inline int czmq_poll(zmq_pollitem_t *items, int count, long milliseconds) {
-    return czmq_result(zmq_poll(items, count, milliseconds));
-}
