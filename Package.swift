@@ -169,7 +169,10 @@ let testing: [Target] = [
         "WorkerRuntimeTests", ["WorkerRuntime", "Bootstrap", "Messages", "ImageModel", "TestKit"]),
     tests(
         "CoordinatorRuntimeTests",
-        ["CoordinatorRuntime", "Messages", "ImageModel", "ZeroMQ", "Linux", "TestKit"]),
+        [
+            "CoordinatorRuntime", "Scheduling", "Wire", "Messages", "ImageModel", "ZeroMQ", "Linux",
+            "TestKit",
+        ]),
     tests("SupervisionTests", ["Supervision", "SharedArena", "Messages", "Linux", "TestKit"]),
     tests(
         "CommandLineTests",
@@ -197,7 +200,7 @@ let testing: [Target] = [
             "Decoding", "Transforming", "Vips", "JPEG", "StageContract", "Messages", "ImageModel",
             "StageKit", "Linux", "TestKit",
         ]),
-    tests("ImagebusTests", ["Imagebus", "Messages", "ImageModel", "TestKit"]),
+    tests("ImagebusTests", ["Imagebus", "Wire", "Messages", "ImageModel", "TestKit"]),
     tests("TidyTests", ["TestKit", "Linux"]),
     .target(
         name: "FuzzTargets", dependencies: ["Wire", "Scheduling", "Messages", "ImageModel"],

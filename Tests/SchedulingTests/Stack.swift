@@ -60,6 +60,10 @@ struct Stack {
     /// How often each URL was fetched, repeated attempts included.
     var gets: [String: Int] = [:]
 
+    /// Of loads that memory answered, and how often one answered again.
+    var tickets: [Saying: HitTicket] = [:]
+    var repeatedHits = 0
+
     var lastWorker: UInt64 = 0
     var lastClient: UInt64 = 0
     var lastToken: UInt64 = 0
@@ -165,7 +169,9 @@ struct Stack {
             wanted[token] = image
             replies[token] = nil
         }
+        compareWays(load, by: client, identity)
         send(.load(client, load, identity: identity))
+        takeTicket(load, identity)
         return token
     }
 

@@ -58,17 +58,12 @@ extension Scheduler {
     private mutating func answerFromMemory(
         _ load: LoadRequest, of client: ClientID, _ names: RequestNames
     ) -> Bool {
-        let image = load.image
-        guard load.staleRetries == 0, image.queryCacheTypes.contains(.memory),
-            !image.options.contains(.fromLoaderOnly), let cache,
+        guard load.mayComeFromMemory, let cache,
             let entry = hits.entry(for: names.result, at: now)
         else { return false }
         counters.memoryHits += 1
         touches.add(entry.reference.block, at: now)
-        var delivered = DeliveredImage(
-            reference: image.infoOnly ? nil : entry.reference, info: entry.info,
-            cacheType: .memory, key: names.result,
-            storedTiers: image.options.contains(.waitStoreCache) ? .memory : nil)
+        var delivered = entry.delivered(for: load.image, names)
         lend(&delivered, BlockHandle(worker: cache, block: entry.reference.block), to: client)
         actions.append(.reply(client, Reply(token: load.token, outcome: .image(delivered))))
         return true

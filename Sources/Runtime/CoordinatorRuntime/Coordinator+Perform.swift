@@ -57,7 +57,7 @@ extension Coordinator {
         }
     }
 
-    private mutating func keep(_ message: Outbox.Message, for id: UInt64, at now: Instant) {
+    mutating func keep(_ message: Outbox.Message, for id: UInt64, at now: Instant) {
         if peers[id]?.outbox.isEmpty == true { peers[id]?.outbox.blockedSince = now }
         guard peers[id]?.outbox.append(message) != false else {
             counters.stalledPeers += 1

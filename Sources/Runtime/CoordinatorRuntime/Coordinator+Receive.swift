@@ -20,6 +20,7 @@ extension Coordinator {
             let header = try gateway.header()
             switch gateway.door {
             case .front, .admin:
+                if header.kind == .load, answerAgain(sender, gateway, at: now) { return }
                 let message = try gateway.clientMessage(header.kind, &decoder)
                 try receive(message, from: sender, gateway, at: now)
             case .back:
@@ -85,6 +86,7 @@ extension Coordinator {
         case .load(let request):
             let identity = identities.identity(of: request.image)
             handle(.load(client, request, identity: identity), at: now)
+            learn(request, identity: identity, gateway)
         case .cancel(let token):
             handle(gateway.door == .admin ? .cancelAny(token) : .cancel(client, token), at: now)
         case .cancelGroup(let group):
@@ -161,7 +163,7 @@ extension Coordinator {
     ) -> UInt64? {
         // The connection may be younger than the last look at the monitor; its beginning was told
         // before its first message could be read.
-        drainMonitor(gateway.door, at: now)
+        drainMonitor(gateway, at: now)
         guard let connection = gateway.connection, peers.count < PeerTable.peersMax else {
             bootstrap.log.debug("a hello came too late", ["door": .string(gateway.door.name)])
             return nil

@@ -17,11 +17,14 @@ public struct Coordinator: ~Copyable {
     private let lock: FileDescriptor
     private let context: Context
     let gateways: [Door: Gateway]
+    /// The same in the order of `Door.all`.
+    private let gatewayList: [Gateway]
     let began = Instant.now()
 
     var scheduler: Scheduler
     var actions: [SchedulerAction] = []
     var peers = PeerTable()
+    var hitMemo = HitMemo()
     var encoder = MessageEncoder()
     var decoder = MessageDecoder()
     var counters = CoordinatorCounters()
@@ -72,6 +75,7 @@ public struct Coordinator: ~Copyable {
         self.identities = identities
         self.context = context
         self.gateways = gateways
+        gatewayList = Door.all.compactMap { gateways[$0] }
         self.bootstrap = bootstrap
         scheduler = Scheduler(limits: options.limits)
     }
@@ -86,8 +90,12 @@ public struct Coordinator: ~Copyable {
         while exitStatus == nil {
             let turn = try loop.wait(until: nextDeadline)
             // Ends of connections first: what is read afterwards is of the living (DESIGN §5).
-            for door in Door.all { drainMonitor(door, at: turn.wokenAt) }
-            for door in Door.all { try drain(door, at: turn) }
+            for gateway in gatewayList where gateway.hasConnectionNews(in: turn) {
+                drainMonitor(gateway, at: turn.wokenAt)
+            }
+            for gateway in gatewayList where gateway.hasMessages(in: turn) {
+                try drain(gateway, at: turn.wokenAt)
+            }
             if turn.ready.contains(signals) { try drainSignals(at: turn.wokenAt) }
             handle(.tick, at: turn.wokenAt)
             try retryOutboxes(at: turn.wokenAt)
@@ -112,13 +120,11 @@ public struct Coordinator: ~Copyable {
         return deadlines.min()
     }
 
-    mutating func drainMonitor(_ door: Door, at now: Instant) {
+    mutating func drainMonitor(_ gateway: Gateway, at now: Instant) {
         // A monitor ends with its context only, and then so does the loop.
-        guard let gateway = gateways[door], let ended = try? gateway.endedConnections() else {
-            return
-        }
+        guard let ended = try? gateway.endedConnections() else { return }
         for connection in ended {
-            guard let id = peers.id(at: door, connection) else {
+            guard let id = peers.id(at: gateway.door, connection) else {
                 counters.strangers += 1
                 continue
             }
@@ -136,13 +142,10 @@ public struct Coordinator: ~Copyable {
         }
     }
 
-    private mutating func drain(_ door: Door, at turn: EventLoop.Turn) throws {
-        guard let gateway = gateways[door], let source = gateway.sources?.socket,
-            turn.ready.contains(source)
-        else { return }
+    private mutating func drain(_ gateway: Gateway, at now: Instant) throws {
         for _ in 0..<Self.messagesPerTurn {
             guard try gateway.receive() else { return }
-            try receive(from: gateway, at: turn.wokenAt)
+            try receive(from: gateway, at: now)
         }
     }
 

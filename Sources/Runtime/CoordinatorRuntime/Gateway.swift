@@ -42,6 +42,16 @@ final class Gateway {
         sources = (loop.add(monitor.socket), loop.add(socket))
     }
 
+    /// Whether connections began or ended.
+    func hasConnectionNews(in turn: EventLoop.Turn) -> Bool {
+        sources.map { turn.ready.contains($0.monitor) } ?? false
+    }
+
+    /// Whether messages came.
+    func hasMessages(in turn: EventLoop.Turn) -> Bool {
+        sources.map { turn.ready.contains($0.socket) } ?? false
+    }
+
     /// Connections that ended since the last call.
     func endedConnections() throws(ZMQError) -> [ConnectionLedger.Connection] {
         var ended: [ConnectionLedger.Connection] = []
@@ -89,6 +99,26 @@ final class Gateway {
         _ kind: MessageKind, _ decoder: inout MessageDecoder
     ) throws(WireError) -> WorkerMessage {
         try frames.workerMessage(kind, &decoder)
+    }
+
+    /// Lends the body of the message.
+    func withBody(_ read: (RawSpan) -> Void) { frames.withBody(read) }
+
+    /// Looks for the message among loads that hits answered.
+    func find(in memo: HitMemo) -> (hit: HitMemo.Hit, token: Token)? {
+        frames.withBody { memo.find($0) }
+    }
+
+    /// Sends a reply of which all but the token was encoded before.
+    func send(
+        replyTo token: Token, _ rest: [UInt8], to peer: RoutingID
+    ) throws(ZMQError) -> SendOutcome {
+        let byteCount = TokenedBody.restOffset + rest.count
+        let outcome = try socket.send(.reply, byteCount: byteCount, to: peer) { frame in
+            rest.withUnsafeBytes { TokenedBody.write(token, $0, into: frame) }
+        }
+        if outcome == .sent { count(sent: byteCount + FrameHeader.byteCount) }
+        return outcome
     }
 
     /// Sends what `encoder` encoded last.

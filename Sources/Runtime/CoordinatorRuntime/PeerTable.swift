@@ -29,6 +29,9 @@ struct PeerTable {
         set { peers[id] = newValue }
     }
 
+    /// Whether nothing waits for room in the peer's queue.
+    func isKeepingUp(_ id: UInt64) -> Bool { peers[id]?.outbox.isEmpty == true }
+
     func id(at door: Door, _ routing: RoutingID) -> UInt64? {
         byAddress[Address(door: door, routing: routing)]
     }

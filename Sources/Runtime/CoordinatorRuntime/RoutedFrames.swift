@@ -30,6 +30,11 @@ struct RoutedFrames: ~Copyable {
         return try FrameHeader(decoding: reader.bytes(at: 1))
     }
 
+    /// Lends the body; empty where the frames are not two.
+    borrowing func withBody<Result>(_ read: (RawSpan) -> Result) -> Result {
+        read(reader.count == 3 && !reader.isOverlong ? reader.bytes(at: 2) : RawSpan())
+    }
+
     /// Reads the body as a client's message.
     borrowing func clientMessage(
         _ kind: MessageKind, _ decoder: inout MessageDecoder

@@ -1,22 +1,27 @@
 public import Messages
 
 extension FrameHeader {
-    private static let name: [UInt8] = Array("IBUS".utf8)
+    /// "IBUS".
+    private static let name: InlineArray<4, UInt8> = [0x49, 0x42, 0x55, 0x53]
 
     /// Reads a first frame. Throws `notOurs`, `unsupportedVersion` or `unknownKind`, in that order;
     /// a refusal of versions is read whatever version sent it.
     public init(decoding frame: RawSpan) throws(WireError) {
-        let bytes = frame.withUnsafeBytes { Array($0.prefix(Self.byteCount + 1)) }
-        guard bytes.count == Self.byteCount, bytes.starts(with: Self.name), bytes[7] == 0 else {
-            throw .notOurs
+        guard frame.byteCount == Self.byteCount else { throw .notOurs }
+        let word = frame.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt64.self).littleEndian
+        func byte(_ index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (8 * index)) }
+        guard UInt32(truncatingIfNeeded: word) == Self.word, byte(7) == 0 else { throw .notOurs }
+        let (version, number) = (byte(4), byte(5))
+        let isRefusal = number == MessageKind.versions.rawValue
+        guard isRefusal || version == Self.currentVersion else {
+            throw .unsupportedVersion(version)
         }
-        let isRefusal = bytes[5] == MessageKind.versions.rawValue
-        guard isRefusal || bytes[4] == Self.currentVersion else {
-            throw .unsupportedVersion(bytes[4])
-        }
-        guard let kind = MessageKind(rawValue: bytes[5]) else { throw .unknownKind(bytes[5]) }
-        self.init(kind: kind, version: bytes[4], flags: bytes[6])
+        guard let kind = MessageKind(rawValue: number) else { throw .unknownKind(number) }
+        self.init(kind: kind, version: version, flags: byte(6))
     }
+
+    /// The name as a little-endian word.
+    private static let word = UInt32(0x5355_4249)
 
     /// The frame.
     public var encoded: InlineArray<8, UInt8> {
@@ -27,7 +32,7 @@ extension FrameHeader {
     }
 
     /// The frame as an array, where an allocation does not matter.
-    public var bytes: [UInt8] { Self.name + [version, kind.rawValue, flags, 0] }
+    public var bytes: [UInt8] { encoded.span.withUnsafeBytes { Array($0) } }
 }
 
 /// The answer to a version that this side does not speak: both frames are fixed for ever.

@@ -9,12 +9,24 @@ struct HitIndex: Sendable {
         let reference: BlockReference
         let info: ImageInfo
         let expiry: Instant?
+        /// Of all entries there ever were; none has another's.
         fileprivate let serial: UInt64
+
+        /// Names it for `isLive`.
+        var place: Place { Place(block: reference.block, serial: serial, expiry: expiry) }
+    }
+
+    /// Names one entry, and no later one of the same key or block.
+    struct Place: Hashable, Sendable {
+        fileprivate let block: BlockID
+        fileprivate let serial: UInt64
+        fileprivate let expiry: Instant?
     }
 
     private let entriesMax: Int
     private var entries: [String: Entry] = [:]
-    private var keys: [BlockID: String] = [:]
+    /// The entry of each block.
+    private var blocks: [BlockID: Age] = [:]
     private var order = Fifo<Age>()
     private var serial: UInt64 = 0
 
@@ -34,29 +46,38 @@ struct HitIndex: Sendable {
         return entry
     }
 
+    /// Whether that entry is still there and has not expired: what `entry(for:at:)` would find.
+    func isLive(_ place: Place, at now: Instant) -> Bool {
+        guard blocks[place.block]?.serial == place.serial else { return false }
+        return place.expiry.map { $0 > now } ?? true
+    }
+
     /// The cache answers a key from memory; the reference has been checked.
     mutating func insert(_ notice: StoredNotice, _ reference: BlockReference, at now: Instant) {
         remove(reference.block)
-        if let old = entries[notice.key] { keys[old.reference.block] = nil }
+        if let old = entries[notice.key] { blocks[old.reference.block] = nil }
         serial += 1
         let expiry = notice.expiresInMilliseconds.map {
             now.adding(milliseconds: Int(clamping: $0))
         }
         entries[notice.key] = Entry(
             reference: reference, info: notice.info, expiry: expiry, serial: serial)
-        keys[reference.block] = notice.key
-        order.append(Age(serial: serial, key: notice.key))
+        let age = Age(serial: serial, key: notice.key)
+        blocks[reference.block] = age
+        order.append(age)
         makeRoom()
     }
 
     /// A block holds its key no longer.
     mutating func remove(_ block: BlockID) {
-        guard let key = keys.removeValue(forKey: block) else { return }
-        entries[key] = nil
+        guard let age = blocks.removeValue(forKey: block) else { return }
+        entries[age.key] = nil
     }
 
-    /// The cache is gone.
-    mutating func removeAll() { self = HitIndex(entriesMax: entriesMax) }
+    /// The cache is gone. Serials go on, so that no place of an earlier entry names a new one.
+    mutating func removeAll() {
+        (entries, blocks, order) = ([:], [:], Fifo())
+    }
 
     private mutating func makeRoom() {
         while entries.count > entriesMax, let oldest = order.popFirst() {

@@ -1,0 +1,65 @@
+import ImageModel
+public import Messages
+
+/// A hit that was found the whole way once. The same load again, whoever makes it, gets the same
+/// answer for as long as its entry of the index lives.
+public struct HitTicket: Hashable, Sendable {
+    let place: HitIndex.Place
+    let block: BlockID
+    /// The answer.
+    public let image: DeliveredImage
+}
+
+// A repeated hit: what depends on the request alone was found out before, what may have changed
+// since is looked at again.
+extension Scheduler {
+    /// The ticket of a load that a hit answers now; `nil` where none does, and for large results,
+    /// whose answer depends on what the client keeps.
+    public mutating func hitTicket(for load: LoadRequest, identity: String?) -> HitTicket? {
+        guard load.mayComeFromMemory, cache != nil,
+            (try? load.image.checkWishes()) != nil,
+            let names = try? names.names(
+                of: load.image, identity: identity, limits: limits.image),
+            let entry = hits.entry(for: names.result, at: now),
+            !ResultBlocks.isLarge(entry.reference)
+        else { return nil }
+        return HitTicket(
+            place: entry.place, block: entry.reference.block,
+            image: entry.delivered(for: load.image, names))
+    }
+
+    /// Admits and answers a load that has a ticket; the caller sends the ticket's image. `false`
+    /// where it did nothing, since `load` has to be told the whole way: the entry has gone, the
+    /// token is in use, the client is not there, it is time to tell the cache what was used.
+    public mutating func answer(
+        _ ticket: HitTicket, again token: Token, of client: ClientID, at moment: Instant
+    ) -> Bool {
+        let now = max(now, moment)
+        guard !isDraining, cache != nil, touches.count + 1 < limits.touchedMax,
+            hits.isLive(ticket.place, at: now), clients.index(forKey: client) != nil,
+            tokens.isEmpty || tokens.index(forKey: token) == nil
+        else { return false }
+        self.now = now
+        counters.requests += 1
+        counters.memoryHits += 1
+        touches.add(ticket.block, at: now)
+        return true
+    }
+}
+
+extension LoadRequest {
+    /// Whether the memory tier may answer it.
+    var mayComeFromMemory: Bool {
+        staleRetries == 0 && image.queryCacheTypes.contains(.memory)
+            && !image.options.contains(.fromLoaderOnly)
+    }
+}
+
+extension HitIndex.Entry {
+    /// What a request that it answers gets.
+    func delivered(for image: ImageRequest, _ names: RequestNames) -> DeliveredImage {
+        DeliveredImage(
+            reference: image.infoOnly ? nil : reference, info: info, cacheType: .memory,
+            key: names.result, storedTiers: image.options.contains(.waitStoreCache) ? .memory : nil)
+    }
+}

@@ -1,0 +1,33 @@
+import EventLoop
+import Messages
+import Scheduling
+import Wire
+import ZeroMQ
+
+// Hits in two messages (DESIGN §4), the short way.
+extension Coordinator {
+    /// Answers a `Load` whose bytes a hit answered before; `false` where it has to go the whole
+    /// way, and nothing was done.
+    mutating func answerAgain(
+        _ sender: RoutingID, _ gateway: Gateway, at now: Instant
+    ) -> Bool {
+        guard let (hit, token) = gateway.find(in: hitMemo),
+            let id = peers.id(at: gateway.door, sender), peers.isKeepingUp(id),
+            scheduler.answer(hit.ticket, again: token, of: ClientID(id), at: now)
+        else { return false }
+        guard (try? gateway.send(replyTo: token, hit.reply, to: sender)) != .sent else {
+            return true
+        }
+        keep(
+            .toClient(.reply(Reply(token: token, outcome: .image(hit.ticket.image)))), for: id,
+            at: now)
+        return true
+    }
+
+    /// Remembers a load that a hit has just answered.
+    mutating func learn(_ load: LoadRequest, identity: String?, _ gateway: Gateway) {
+        guard let ticket = scheduler.hitTicket(for: load, identity: identity) else { return }
+        if let known = gateway.find(in: hitMemo)?.hit, known.ticket == ticket { return }
+        gateway.withBody { hitMemo.learn(load, $0, ticket, &encoder) }
+    }
+}

@@ -1,0 +1,123 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Scheduling
+
+struct RepeatedHitTests {
+    private let key = "http://example.org/a.jpg"
+    private let token = Token(Identifier128(high: 5, low: 5))
+    private let load: LoadRequest
+
+    init() { load = LoadRequest(token: token, image: .picture()) }
+
+    /// A stack with one client and one picture in memory, and the ticket of a load of it.
+    private func stack(
+        expiresInMilliseconds: UInt64? = nil
+    ) throws -> (Stack, ClientID, BlockReference, HitTicket) {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let reference = stack.publish(key, expiresInMilliseconds: expiresInMilliseconds)
+        let ticket = stack.scheduler.hitTicket(for: load, identity: nil)
+        return (stack, client, reference, try #require(ticket))
+    }
+
+    private func answers(_ ticket: HitTicket, _ stack: inout Stack, _ client: ClientID) -> Bool {
+        stack.scheduler.answer(ticket, again: token, of: client, at: stack.now)
+    }
+
+    @Test func aTicketSaysWhatTheWholeWaySays() throws {
+        var (stack, client, _, ticket) = try stack()
+        let whole = stack.load(.picture(), by: client)
+        #expect(stack.image(whole) == ticket.image)
+        #expect(answers(ticket, &stack, client))
+        #expect(stack.counters.requests == 2 && stack.counters.memoryHits == 2)
+        #expect(stack.scheduler.touches.count == 2)
+        #expect(stack.isAtRest)
+    }
+
+    @Test func anEvictedBlockEndsItsTicket() throws {
+        var (stack, client, reference, ticket) = try stack()
+        stack.evict(reference.block)
+        #expect(!answers(ticket, &stack, client))
+        #expect(stack.counters.requests == 0, "nothing was done")
+    }
+
+    @Test func aNewEntryOfTheKeyEndsTheTicketOfTheOldOne() throws {
+        var (stack, client, _, ticket) = try stack()
+        stack.publish(key)
+        #expect(!answers(ticket, &stack, client))
+    }
+
+    @Test func anEntryThatExpiredHasNoTicket() throws {
+        var (stack, client, _, ticket) = try stack(expiresInMilliseconds: 50)
+        stack.now = stack.now.adding(milliseconds: 49)
+        #expect(answers(ticket, &stack, client))
+        stack.now = stack.now.adding(milliseconds: 1)
+        #expect(!answers(ticket, &stack, client))
+        stack.send(.tick)
+        let late = stack.scheduler.hitTicket(for: load, identity: nil)
+        #expect(late == nil)
+    }
+
+    /// Also where the new cache stores the same key in a block of the same id.
+    @Test func theTicketsGoWithTheCache() throws {
+        var (stack, client, reference, ticket) = try stack()
+        stack.kill(stack.worker(.cache))
+        #expect(!answers(ticket, &stack, client))
+        stack.hire(.cache)
+        #expect(!answers(ticket, &stack, client))
+        let again = stack.publish(key)
+        #expect(again.block == reference.block)
+        #expect(!answers(ticket, &stack, client))
+    }
+
+    @Test func aTokenInUseGoesTheWholeWay() throws {
+        var (stack, client, _, ticket) = try stack()
+        stack.load(.picture("b"), by: client, token: token)
+        #expect(!answers(ticket, &stack, client))
+    }
+
+    @Test func whoIsNotThereIsNotAnswered() throws {
+        var (stack, client, _, ticket) = try stack()
+        #expect(!answers(ticket, &stack, ClientID(99)))
+        stack.disconnect(client)
+        #expect(!answers(ticket, &stack, client))
+    }
+
+    @Test func aStackThatEndsAdmitsNothing() throws {
+        var (stack, client, _, ticket) = try stack()
+        stack.send(.drain)
+        #expect(!answers(ticket, &stack, client))
+    }
+
+    @Test func useIsStillToldInBatches() throws {
+        var (stack, client, reference, ticket) = try stack()
+        for _ in 0..<63 { #expect(answers(ticket, &stack, client)) }
+        #expect(!answers(ticket, &stack, client), "the whole way tells the cache")
+        stack.load(.picture(), by: client)
+        #expect(stack.touched == Array(repeating: reference.block, count: 64))
+        #expect(answers(ticket, &stack, client))
+    }
+
+    @Test(arguments: [
+        ImageRequest.picture("a", size: nil, .fromLoaderOnly),
+        ImageRequest.picture().with { $0.queryCacheTypes = .disk },
+        ImageRequest.picture().with { $0.timeoutMilliseconds = 0 },
+        ImageRequest.picture().with { $0.url = "nonsense" },
+    ])
+    func whatMemoryMayNotAnswerHasNoTicket(image: ImageRequest) throws {
+        var (stack, _, _, _) = try stack()
+        let load = LoadRequest(token: token, image: image)
+        let ticket = stack.scheduler.hitTicket(for: load, identity: nil)
+        #expect(ticket == nil)
+    }
+
+    @Test func aRetryAfterAStaleCopyHasNoTicket() throws {
+        var (stack, _, _, _) = try stack()
+        let retry = LoadRequest(token: token, image: .picture(), staleRetries: 1)
+        let ticket = stack.scheduler.hitTicket(for: retry, identity: nil)
+        #expect(ticket == nil)
+    }
+}

@@ -1,0 +1,48 @@
+import ImageModel
+import Messages
+
+@testable import Scheduling
+
+// The short way of a repeated hit beside the whole one. A scheduler is a value: both are tried on
+// copies.
+extension Stack {
+    /// What a load says without its token.
+    struct Saying: Hashable {
+        let load: LoadRequest
+        let identity: String?
+
+        init(_ load: LoadRequest, _ identity: String?) {
+            self.load = LoadRequest(
+                token: Token(Identifier128(high: 0, low: 0)), group: load.group, image: load.image,
+                wantsProgress: load.wantsProgress, staleRetries: load.staleRetries,
+                detach: load.detach)
+            self.identity = identity
+        }
+    }
+
+    /// Notes a fault where a ticket that was given out earlier answers what the whole way does not.
+    mutating func compareWays(_ load: LoadRequest, by client: ClientID, _ identity: String?) {
+        guard let ticket = tickets[Saying(load, identity)] else { return }
+        var (short, whole) = (scheduler, scheduler)
+        guard short.answer(ticket, again: load.token, of: client, at: now) else { return }
+        repeatedHits += 1
+        var actions: [SchedulerAction] = []
+        whole.handle(.load(client, load, identity: identity), at: now, into: &actions)
+        let reply = Reply(token: load.token, outcome: .image(ticket.image))
+        if actions.first != .reply(client, reply) { faults.append("the short way is another") }
+        if short.report.counters.requests != whole.report.counters.requests
+            || short.report.counters.memoryHits != whole.report.counters.memoryHits
+        {
+            faults.append("the short way counts otherwise")
+        }
+    }
+
+    /// Keeps the ticket of a load that memory answers; an older one for some time longer, so that
+    /// it is tried when it is good no more.
+    mutating func takeTicket(_ load: LoadRequest, _ identity: String?) {
+        let saying = Saying(load, identity)
+        guard tickets[saying] == nil || lastToken % 4 == 0 else { return }
+        var asked = scheduler
+        tickets[saying] = asked.hitTicket(for: load, identity: identity) ?? tickets[saying]
+    }
+}
