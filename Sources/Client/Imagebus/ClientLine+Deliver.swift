@@ -62,16 +62,27 @@ extension ClientLine {
 
     func bytes(_ reference: BlockReference, mustCopy: Bool) throws(ImageError) -> ImageBytes? {
         guard ResultReader.isLarge(reference), !mustCopy else {
-            return try results.copy(reference).map(ImageBytes.init(copied:))
+            return try copy(reference)
         }
         guard let memory = try results.map(reference) else { return nil }
-        let orders = orders
+        let desk = desk
         return ImageBytes(
             mapped: memory, offset: Int(reference.offset), count: Int(reference.length)
         ) {
             // A full mailbox loses it; the end of the session withdraws it then.
-            _ = orders.post(.release(reference.block))
+            _ = desk.post(.release(reference.block))
         }
+    }
+
+    /// The only time that the bytes are touched here.
+    private func copy(_ reference: BlockReference) throws(ImageError) -> ImageBytes? {
+        var copy: CopyBuffer?
+        let isCurrent = try results.read(reference) { source in
+            let buffer = copies.take(source.count)
+            buffer.target.copyMemory(from: source)
+            copy = buffer
+        }
+        return isCurrent ? copy.map { ImageBytes($0) } : nil
     }
 
     /// A reply that nobody waits for still made a receiver of us.

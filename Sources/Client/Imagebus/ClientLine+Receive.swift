@@ -21,11 +21,30 @@ extension ClientLine {
     mutating func drainBus(at now: Instant) throws {
         for _ in 0..<Self.messagesPerTurn {
             guard try connection.receive() else { return }
-            guard connection.frameCount == 2,
-                let message = try? Self.decode(connection, &decoder)
-            else { continue }
+            guard connection.frameCount == 2 else { continue }
+            if let reply = knownReply() {
+                receive(.reply(reply), at: now)
+                continue
+            }
+            guard let message = try? Self.decode(connection, &decoder) else { continue }
+            if case .reply(let reply) = message {
+                Self.keep(reply, connection, &replies, &encoder)
+            }
             receive(message, at: now)
         }
+    }
+
+    private static func keep(
+        _ reply: Reply, _ connection: borrowing BusConnection, _ replies: inout ReplyMemo,
+        _ encoder: inout MessageEncoder
+    ) {
+        replies.keep(reply, connection.frame(1), &encoder)
+    }
+
+    /// A reply of which one with another token was read before.
+    private borrowing func knownReply() -> Reply? {
+        guard (try? FrameHeader(decoding: connection.frame(0)))?.kind == .reply else { return nil }
+        return replies.reply(connection.frame(1))
     }
 
     private static func decode(
@@ -63,13 +82,12 @@ extension ClientLine {
     }
 
     mutating func drainOrders(at now: Instant) {
-        var waiting: [ClientOrder] = []
-        orders.drain(into: &waiting)
-        for order in waiting {
+        desk.orders.take(into: &taken)
+        let orders = exchange(&taken, with: [])
+        for order in orders {
             switch order {
             case .load(let request, let task):
-                tasks[request.token] = task
-                perform(pending.submitted(request, at: now), at: now)
+                submit(request, task, at: now)
             case .cancel(let token): perform(pending.cancelled(token), at: now)
             case .cancelGroup(let group): perform(pending.cancelledGroup(group), at: now)
             case .release(let block): releases.append(block)
@@ -84,6 +102,8 @@ extension ClientLine {
             case .close: close(at: now)
             }
         }
+        taken = orders
+        taken.removeAll(keepingCapacity: true)
     }
 
     mutating func sayHello() {

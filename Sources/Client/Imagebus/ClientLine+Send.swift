@@ -28,7 +28,11 @@ extension ClientLine {
     /// Whether libzmq has it. A request that cannot be encoded ends with the reason.
     mutating func transmit(_ message: ClientMessage) throws -> Bool {
         do {
+            if case .load(let load) = message, let rest = loads.rest(of: load) {
+                return try transmit(load.token, rest)
+            }
             let encoded = try encoder.encode(message)
+            if case .load(let load) = message { loads.keep(load, encoder.packed()) }
             return try connection.socket.send(encoded, from: encoder) == .sent
         } catch let error as WireError {
             if case .load(let request) = message {
@@ -38,5 +42,13 @@ extension ClientLine {
             }
             return true
         }
+    }
+
+    /// Sends a load of which all but the token was encoded before.
+    private borrowing func transmit(_ token: Token, _ rest: [UInt8]) throws(ZMQError) -> Bool {
+        let byteCount = TokenedBody.restOffset + rest.count
+        return try connection.socket.send(.load, byteCount: byteCount) { frame in
+            rest.withUnsafeBytes { TokenedBody.write(token, $0, into: frame) }
+        } == .sent
     }
 }

@@ -8,14 +8,23 @@ import Synchronization
 import Wire
 import ZeroMQ
 
-/// The client's one thread: owns the DEALER, the pending requests and the mapped results.
+/// The DEALER, the pending requests and the mapped results. Run by one thread at a time: whoever
+/// has the seat (`LineSeat`).
 struct ClientLine: ~Copyable {
-    let orders: Mailbox<ClientOrder>
+    let desk: OrderDesk
+    let executor: LineExecutor
     let context: Context
+    var loop: EventLoop
+    let sources: (monitor: EventSource, bus: EventSource, mailbox: EventSource)
     var connection: BusConnection
     let results: ResultReader
+    let copies = CopyPool()
     var encoder = MessageEncoder()
     var decoder = MessageDecoder()
+    var loads = LoadMemo()
+    var replies = ReplyMemo()
+    /// Orders of one turn.
+    var taken: [ClientOrder] = []
     var pending: PendingRequests
     var tasks: [Token: LoadTask] = [:]
     var inquiries: [Inquiry<StatusReport>] = []
@@ -24,6 +33,8 @@ struct ClientLine: ~Copyable {
     var releases: [BlockID] = []
     var isWelcome = false
     var isClosed = false
+    /// Nothing is done any more.
+    var end: End?
     let incarnation = Incarnation(
         Identifier128(high: Random.uint64(), low: Random.uint64()))
 
@@ -31,41 +42,23 @@ struct ClientLine: ~Copyable {
     /// Milliseconds after which a full queue to the coordinator is tried again.
     static let retryMilliseconds = 5
 
-    init(_ configuration: ClientConfiguration, orders: Mailbox<ClientOrder>) throws {
+    init(_ configuration: ClientConfiguration, _ desk: OrderDesk, _ executor: LineExecutor) throws {
         let context = try Context()
         let endpoint = try Endpoint.ipc(path: configuration.endpoint)
         let connection = try BusConnection(
             to: endpoint, in: context, frameBytesMax: MessageLimits.frontFrameBytesMax)
-        self.orders = orders
+        var loop = EventLoop(sourcesMax: 3)
+        sources = (
+            loop.add(connection.monitor.socket), loop.add(connection.socket),
+            loop.add(descriptor: desk.orders.descriptor)
+        )
+        self.loop = loop
+        self.desk = desk
+        self.executor = executor
         self.context = context
         self.connection = connection
         results = ResultReader(resultsDirectory: configuration.resultsDirectory)
         pending = PendingRequests(
             connectTimeoutMilliseconds: configuration.connectTimeoutMilliseconds)
-    }
-
-    mutating func run() throws {
-        var loop = EventLoop(sourcesMax: 3)
-        let monitor = loop.add(connection.monitor.socket)
-        let bus = loop.add(connection.socket)
-        let mailbox = loop.add(descriptor: orders.descriptor)
-        while !isClosed {
-            let turn = try loop.wait(until: nextDeadline)
-            let now = turn.wokenAt
-            if turn.ready.contains(monitor) { try drainMonitor(at: now) }
-            if turn.ready.contains(bus) { try drainBus(at: now) }
-            if turn.ready.contains(mailbox) { drainOrders(at: now) }
-            perform(pending.expire(at: now), at: now)
-            expireInquiries(at: now)
-            try sendOutbox()
-        }
-    }
-
-    private var nextDeadline: Instant? {
-        let retry =
-            isWelcome && !outbox.isEmpty
-            ? Instant.now().adding(milliseconds: Self.retryMilliseconds) : nil
-        let inquiries = inquiries.map(\.deadline) + commands.map(\.inquiry.deadline)
-        return ([pending.nextDeadline, retry] + inquiries).compactMap { $0 }.min()
     }
 }

@@ -15,24 +15,24 @@ public final class ImageBytes: Sendable {
         }
     }
 
-    private let copied: [UInt8]
+    private let copy: CopyBuffer?
     private let mapping: Mapping?
     private let release: (@Sendable () -> Void)?
     /// How many.
     public let count: Int
 
-    init(copied bytes: [UInt8]) {
-        copied = bytes
+    init(_ copy: CopyBuffer) {
+        self.copy = copy
         mapping = nil
         release = nil
-        count = bytes.count
+        count = copy.count
     }
 
     init(
         mapped memory: consuming MappedMemory, offset: Int, count: Int,
         release: @escaping @Sendable () -> Void
     ) {
-        copied = []
+        copy = nil
         mapping = Mapping(memory, offset: offset)
         self.release = release
         self.count = count
@@ -45,8 +45,7 @@ public final class ImageBytes: Sendable {
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         guard let mapping else {
-            let whole = copied
-            return try whole.span.bytes.withUnsafeBytes(body)
+            return try body(copy?.bytes ?? UnsafeRawBufferPointer(start: nil, count: 0))
         }
         let payload = mapping.memory.bytes[mapping.offset..<(mapping.offset + count)]
         return try body(UnsafeRawBufferPointer(rebasing: payload))

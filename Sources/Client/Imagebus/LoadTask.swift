@@ -12,27 +12,52 @@ public final class LoadTask: Sendable {
         init() throws(Errno) { event = try EventDescriptor() }
     }
 
+    private typealias Continuation = CheckedContinuation<Result<ImageResponse, ImageError>, Never>
+
     private struct State {
         var result: Result<ImageResponse, ImageError>?
         var gates: [Gate] = []
-        var continuations: [CheckedContinuation<Result<ImageResponse, ImageError>, Never>] = []
+        /// Most loads are awaited once.
+        var continuation: Continuation?
+        var moreContinuations: [Continuation] = []
+        var progress: Progress?
+    }
+
+    /// Made for whoever looks at it: most loads have none.
+    private struct Progress {
+        let stream: AsyncStream<RequestProgress>
+        let sink: AsyncStream<RequestProgress>.Continuation
+
+        init() {
+            (stream, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
+        }
     }
 
     /// Names it on the bus, in logs and for operators.
     public let token: Token
     /// How far it is, where progress was asked for; ends with the load. The newest events are kept
     /// for a slow reader.
-    public let progress: AsyncStream<RequestProgress>
+    public var progress: AsyncStream<RequestProgress> {
+        state.withLock { state in
+            let progress = state.progress ?? Progress()
+            state.progress = progress
+            if state.result != nil { progress.sink.finish() }
+            return progress.stream
+        }
+    }
 
     private let state = Mutex(State())
-    private let progressSink: AsyncStream<RequestProgress>.Continuation
-    private let cancelBody: @Sendable (Token) -> Void
+    private let desk: OrderDesk
 
-    init(token: Token, cancel: @escaping @Sendable (Token) -> Void) {
+    /// Of the client whose desk it is.
+    init(token: Token, wantsProgress: Bool = false, desk: OrderDesk) {
         self.token = token
-        cancelBody = cancel
-        (progress, progressSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
+        self.desk = desk
+        if wantsProgress { state.withLock { $0.progress = Progress() } }
     }
+
+    /// Whether there is a result.
+    var hasEnded: Bool { state.withLock { $0.result != nil } }
 
     /// What came of it. Cancelling the awaiting task cancels the load; it then ends with
     /// `cancelled`. May be awaited more than once.
@@ -41,8 +66,13 @@ public final class LoadTask: Sendable {
             let result = await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
                     let known = state.withLock { state in
-                        if state.result == nil { state.continuations.append(continuation) }
-                        return state.result
+                        guard state.result == nil else { return state.result }
+                        if state.continuation == nil {
+                            state.continuation = continuation
+                        } else {
+                            state.moreContinuations.append(continuation)
+                        }
+                        return nil
                     }
                     if let known { continuation.resume(returning: known) }
                 }
@@ -53,8 +83,10 @@ public final class LoadTask: Sendable {
         }
     }
 
-    /// The same for a thread that may block.
+    /// The same for a thread that may block. Where nothing else is to be done than this load,
+    /// `ImagebusClient.loadAndWait` is faster.
     public func waitForResponse() throws(ImageError) -> ImageResponse {
+        if let known = state.withLock({ $0.result }) { return try known.get() }
         do throws(Errno) {
             let gate = try Gate()
             let isPending = state.withLock { state in
@@ -76,21 +108,25 @@ public final class LoadTask: Sendable {
     /// Ends the load with `cancelled`, unless it has ended. Idempotent; any thread.
     public func cancel() {
         let isRunning = state.withLock { $0.result == nil }
-        if isRunning { cancelBody(token) }
+        if isRunning { _ = desk.post(.cancel(token)) }
     }
 
-    func advance(_ event: RequestProgress) { progressSink.yield(event) }
+    func advance(_ event: RequestProgress) {
+        let sink = state.withLock { $0.progress?.sink }
+        sink?.yield(event)
+    }
 
     /// The first call decides.
     func finish(_ result: Result<ImageResponse, ImageError>) {
-        let (continuations, gates) = state.withLock { state in
-            guard state.result == nil else { return (State().continuations, State().gates) }
-            state.result = result
-            defer { (state.continuations, state.gates) = ([], []) }
-            return (state.continuations, state.gates)
+        let waiting = state.withLock { state in
+            guard state.result == nil else { return State() }
+            let waiting = state
+            state = State(result: result)
+            return waiting
         }
-        progressSink.finish()
-        for gate in gates { gate.event.signal() }
-        for continuation in continuations { continuation.resume(returning: result) }
+        waiting.progress?.sink.finish()
+        for gate in waiting.gates { gate.event.signal() }
+        waiting.continuation?.resume(returning: result)
+        for continuation in waiting.moreContinuations { continuation.resume(returning: result) }
     }
 }

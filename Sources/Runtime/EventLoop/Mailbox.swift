@@ -17,18 +17,38 @@ public final class Mailbox<Element: Sendable>: Sendable {
     /// What the reading loop watches; readable while something waits.
     public var descriptor: Int32 { event.descriptor.number }
 
+    /// Whether nothing waits at this moment.
+    public var isEmpty: Bool { waiting.withLock { $0.isEmpty } }
+
     /// Puts an element in, from any thread, without waiting for the reader.
     ///
-    /// Returns false when the mailbox is full; the element is not in it then.
-    public func post(_ element: Element) -> Bool {
+    /// Returns false when the mailbox is full; the element is not in it then. A reader that is
+    /// known to look before it waits need not be woken (`wakes`).
+    public func post(_ element: Element, wakes: Bool = true) -> Bool {
         let place: Int? = waiting.withLock { queue in
             if queue.count >= elementsMax { return nil }
             queue.append(element)
             return queue.count
         }
         // Whoever finds it empty wakes the reader; the others' elements are taken with the first.
-        if place == 1 { event.signal() }
+        if wakes, place == 1 { event.signal() }
         return place != nil
+    }
+
+    /// Wakes the reader.
+    public func wake() { event.signal() }
+
+    /// Makes `descriptor` unreadable; for `take(into:)`.
+    public func quiet() { event.drain() }
+
+    /// Appends all waiting elements to `elements`, oldest first, whether or not `descriptor` is
+    /// readable, and leaves it so. On the reading thread only.
+    public func take(into elements: inout [Element]) {
+        waiting.withLock { queue in
+            guard !queue.isEmpty else { return }
+            elements.append(contentsOf: queue)
+            queue.removeAll(keepingCapacity: true)
+        }
     }
 
     /// Appends up to `limit` waiting elements to `elements`, oldest first.

@@ -23,17 +23,29 @@ public final class ResultReader {
     ///
     /// Throws `stale` where the segment is gone.
     public func copy(_ reference: BlockReference) throws(ImageError) -> [UInt8]? {
+        var copied: [UInt8] = []
+        let isCurrent = try read(reference) { source in
+            copied = [UInt8](unsafeUninitializedCapacity: source.count) { target, count in
+                UnsafeMutableRawBufferPointer(target).copyMemory(from: source)
+                count = source.count
+            }
+        }
+        return isCurrent ? copied : nil
+    }
+
+    /// Lends the payload to whoever copies it. `false` where the block was reused meanwhile
+    /// (*stale*): what was copied is worth nothing then.
+    ///
+    /// Throws `stale` where the segment is gone.
+    public func read(
+        _ reference: BlockReference, _ copy: (UnsafeRawBufferPointer) -> Void
+    ) throws(ImageError) -> Bool {
         // A large one has a segment of its own, which nobody will ask for again.
         defer { if Self.isLarge(reference) { mappings.forget(reference) } }
         let source = try mappings.bytes(of: reference)
-        let copied = [UInt8](unsafeUninitializedCapacity: source.count) { target, count in
-            UnsafeMutableRawBufferPointer(target).copyMemory(from: source)
-            count = source.count
-        }
-        guard let start = source.baseAddress,
-            BlockHeader.isStill(reference.block.value, at: start - BlockHeader.byteCount)
-        else { return nil }
-        return copied
+        copy(source)
+        guard let start = source.baseAddress else { return false }
+        return BlockHeader.isStill(reference.block.value, at: start - BlockHeader.byteCount)
     }
 
     /// A mapping of the whole segment of a large result; the payload begins at the reference's

@@ -30,8 +30,9 @@ extension Command {
         ],
         notes: """
             hit loads a picture that the memory tier has: as often as it goes with so many loads at
-            a time. With --concurrency 1 it is the blocking call that is measured, with the
-            asynchronous one beside it. Processor time is that of all threads of a process.
+            a time, through tasks on the client's own thread; with --concurrency 1 through the
+            blocking call. Beside it, in turns, through tasks that run anywhere (async). Processor
+            time is that of all threads of a process.
 
             cold loads pictures that nobody has and stores nothing; --resize, --format and so on say
             what is made of them.

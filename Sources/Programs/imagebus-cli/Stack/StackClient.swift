@@ -44,7 +44,7 @@ final class StackClient: Sendable {
     /// Loads on a thread that may block.
     func loadAndWait(_ request: ImageRequest) -> Result<LoadedImage, ImageError> {
         do throws(ImageError) {
-            return .success(LoadedImage(try client.load(request).waitForResponse()))
+            return .success(LoadedImage(try client.loadAndWait(request)))
         } catch {
             return .failure(error)
         }
@@ -68,6 +68,9 @@ final class StackClient: Sendable {
             return .failure(error)
         }
     }
+
+    /// Runs tasks on the client's own thread, between its messages.
+    var executor: any TaskExecutor { client.executor }
 
     /// Asks for processes, sockets and counters.
     func status() async throws(ImageError) -> StatusReport { try await client.status() }

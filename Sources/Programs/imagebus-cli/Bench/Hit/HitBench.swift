@@ -4,8 +4,8 @@ import Messages
 
 /// Asks for pictures that are in the memory tier: what a hit costs.
 ///
-/// Several at a time through tasks; one at a time through the blocking call, with the same through
-/// a task beside it.
+/// Several at a time through tasks on the client's own executor, one at a time through the blocking
+/// call; in turns with both, the same through tasks that run anywhere.
 struct HitBench: BenchKind {
     static let name = "hit"
     static let summary = "pictures that the memory tier has"
@@ -15,7 +15,7 @@ struct HitBench: BenchKind {
     private let setting: BenchSetting
     /// Before it counts.
     private static let warmUpSeconds = 0.5
-    /// How often both calls take turns, so that both see the same machine.
+    /// How often both take turns, so that both see the same machine.
     private static let turns = 5
     /// Until the memory tier has a picture.
     private static let attempts = 100
@@ -25,34 +25,24 @@ struct HitBench: BenchKind {
     func run() async throws(ImageError) -> any BenchReport {
         let pictures = try await warmPictures()
         let coordinator = try await setting.coordinator().map { ProcessID($0.pid) }
-        if setting.options.concurrency == 1 { return try await runSingle(pictures, coordinator) }
         _ = await LoadFlight(setting, seconds: Self.warmUpSeconds).run(pictures.load)
-        let meter = ProcessorMeter([coordinator, CurrentProcess.processID])
-        let figures = await LoadFlight(setting).run(pictures.load)
-        var cost = ProcessorSum()
-        cost.add(meter, of: figures.requests)
-        return HitReport(
-            figures, concurrency: setting.options.concurrency,
-            coordinatorMicroseconds: cost.each(0), clientMicroseconds: cost.each(1))
-    }
-
-    private func runSingle(
-        _ pictures: WarmPictures, _ coordinator: ProcessID?
-    ) async throws(ImageError) -> any BenchReport {
         let seconds = Double(setting.options.seconds) / Double(2 * Self.turns)
-        let flight = LoadFlight(setting, concurrency: 1, seconds: seconds)
-        var (blocking, tasks) = (LoadFigures(), LoadFigures())
+        let flight = LoadFlight(setting, seconds: seconds)
+        var (best, tasks) = (LoadFigures(), LoadFigures())
         var cost = ProcessorSum()
         for _ in 0..<Self.turns where !setting.hasStopped {
             let meter = ProcessorMeter([coordinator, CurrentProcess.processID])
-            let turn = try await flight.runBlocking(pictures.loadAndWait)
+            let turn =
+                flight.concurrency == 1
+                ? try await flight.runBlocking(pictures.loadAndWait)
+                : await flight.run(on: setting.client.executor, pictures.load)
             cost.add(meter, of: turn.requests)
-            blocking.append(turn)
+            best.append(turn)
             tasks.append(await flight.run(pictures.load))
         }
         return HitReport(
-            blocking, concurrency: 1, coordinatorMicroseconds: cost.each(0),
-            clientMicroseconds: cost.each(1), tasks: tasks)
+            best, tasks: tasks, concurrency: flight.concurrency,
+            coordinatorMicroseconds: cost.each(0), clientMicroseconds: cost.each(1))
     }
 
     // MARK: - Pictures

@@ -1,18 +1,18 @@
 /// What `bench hit` found; its JSON is one object (DESIGN §11).
 struct HitReport: BenchReport {
     let loads: LoadReport
-    /// One at a time through a task, beside the blocking call.
-    let tasks: LoadReport?
-    /// Processor time of all threads for each hit.
+    /// Through tasks that run anywhere, beside it.
+    let tasks: LoadReport
+    /// Processor time of all threads for each hit; without the tasks that run anywhere.
     let coordinatorMicroseconds: Double?
     let clientMicroseconds: Double?
 
     init(
-        _ figures: LoadFigures, concurrency: Int, coordinatorMicroseconds: Double?,
-        clientMicroseconds: Double?, tasks: LoadFigures? = nil
+        _ figures: LoadFigures, tasks: LoadFigures, concurrency: Int,
+        coordinatorMicroseconds: Double?, clientMicroseconds: Double?
     ) {
         loads = LoadReport(HitBench.name, figures, concurrency: concurrency)
-        self.tasks = tasks.map { LoadReport("hit (async)", $0, concurrency: concurrency) }
+        self.tasks = LoadReport("hit (async)", tasks, concurrency: concurrency)
         self.coordinatorMicroseconds = coordinatorMicroseconds
         self.clientMicroseconds = clientMicroseconds
     }
@@ -26,14 +26,13 @@ struct HitReport: BenchReport {
     func encode(to encoder: any Encoder) throws {
         try loads.encode(to: encoder)
         var own = encoder.container(keyedBy: CodingKeys.self)
-        try own.encodeIfPresent(tasks, forKey: .tasks)
+        try own.encode(tasks, forKey: .tasks)
         try own.encodeIfPresent(coordinatorMicroseconds, forKey: .coordinatorMicroseconds)
         try own.encodeIfPresent(clientMicroseconds, forKey: .clientMicroseconds)
     }
 
     var text: String {
-        let rows = [loads.row] + (tasks.map { [$0.row] } ?? [])
-        return StatusTable.table(LoadReport.header, rows)
+        StatusTable.table(LoadReport.header, [loads.row, tasks.row])
             + "\nprocessor time for each hit: coordinator \(Self.text(coordinatorMicroseconds)), "
             + "client \(Self.text(clientMicroseconds))\n"
     }

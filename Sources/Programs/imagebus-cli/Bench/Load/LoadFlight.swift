@@ -17,12 +17,14 @@ struct LoadFlight: Sendable {
     /// One load; returns its bytes, nil where it went wrong.
     typealias Load = @Sendable () async -> Int?
 
-    /// Loads through tasks; each makes one load after the other.
-    func run(_ load: @escaping Load) async -> LoadFigures {
+    /// Loads through tasks, which run on an executor; each makes one load after the other.
+    func run(
+        on executor: (any TaskExecutor)? = nil, _ load: @escaping Load
+    ) async -> LoadFigures {
         let clock = Clock(seconds)
         return await withTaskGroup(of: LoadFigures.self) { group in
             for _ in 0..<concurrency {
-                group.addTask {
+                group.addTask(executorPreference: executor) {
                     var figures = LoadFigures()
                     var begin = MonotonicClock.now()
                     while begin < clock.end, !hasStopped() {

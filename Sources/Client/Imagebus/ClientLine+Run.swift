@@ -1,0 +1,85 @@
+import BusConnection
+import EventLoop
+import ImageModel
+import Linux
+import Messages
+import Synchronization
+import ZeroMQ
+
+// A turn of the line: wait, take what came, send what is to go.
+extension ClientLine {
+    /// How the line ended.
+    struct End {
+        /// nil where it was closed.
+        let error: (any Error)?
+    }
+
+    /// Whether nobody waits for anything and nothing is to be sent: the line can be left alone.
+    var isIdle: Bool {
+        end == nil && pending.isEmpty && outbox.isEmpty && releases.isEmpty && inquiries.isEmpty
+            && commands.isEmpty && isWelcome
+    }
+
+    /// One turn; how the line ended, where it did.
+    mutating func turn() -> End? {
+        if let end { return end }
+        do {
+            desk.isTurning.store(false, ordering: .sequentiallyConsistent)
+            let isBusy = !desk.orders.isEmpty || executor.isBusy
+            let turn = try loop.wait(until: isBusy ? Instant(nanoseconds: 0) : nextDeadline)
+            desk.isTurning.store(true, ordering: .sequentiallyConsistent)
+            let now = turn.wokenAt
+            if turn.ready.contains(sources.monitor) { try drainMonitor(at: now) }
+            if turn.ready.contains(sources.bus) { try drainBus(at: now) }
+            executor.runWaiting()
+            if turn.ready.contains(sources.mailbox) { desk.orders.quiet() }
+            drainOrders(at: now)
+            perform(pending.expire(at: now), at: now)
+            expireInquiries(at: now)
+            try sendOutbox()
+            if isClosed { end = End(error: nil) }
+        } catch {
+            end = End(error: error)
+        }
+        return end
+    }
+
+    /// Makes a load of the thread that runs the line, until it has ended.
+    mutating func run(_ load: LoadRequest, _ task: LoadTask) {
+        let now = Instant.now()
+        submit(load, task, at: now)
+        do {
+            try sendOutbox()
+        } catch {
+            end = End(error: error)
+        }
+        while !task.hasEnded {
+            guard turn() == nil else { break }
+        }
+        // Of a line that cannot go on.
+        if !task.hasEnded { task.finish(.failure(.lineEnded(end?.error))) }
+    }
+
+    mutating func submit(_ load: LoadRequest, _ task: LoadTask, at now: Instant) {
+        tasks[load.token] = task
+        perform(pending.submitted(load, at: now), at: now)
+    }
+
+    private var nextDeadline: Instant? {
+        var next = pending.nextDeadline
+        func expect(_ moment: Instant) { next = next.map { min($0, moment) } ?? moment }
+        if isWelcome, !outbox.isEmpty {
+            expect(Instant.now().adding(milliseconds: Self.retryMilliseconds))
+        }
+        for inquiry in inquiries { expect(inquiry.deadline) }
+        for command in commands { expect(command.inquiry.deadline) }
+        return next
+    }
+}
+
+extension ImageError {
+    static func lineEnded(_ error: (any Error)?) -> ImageError {
+        guard let error else { return .clientClosed }
+        return ImageError(.internalError, "the client cannot go on: \(error)")
+    }
+}

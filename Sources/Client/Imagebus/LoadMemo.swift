@@ -1,0 +1,44 @@
+import ImageModel
+import Messages
+import Wire
+
+/// Loads that were encoded before, without their tokens: who loads the same picture again and again
+/// need not have it written again and again. Bounded: a place by URL, the newest load has it.
+struct LoadMemo {
+    private struct Entry {
+        let load: LoadRequest
+        /// The body behind the token.
+        let rest: [UInt8]
+    }
+
+    private var entries: [Entry?] = Array(repeating: nil, count: places)
+    private static let places = 64
+    private static let bytesMax = 1_024
+
+    /// The body behind the token, where the same load was encoded before.
+    func rest(of load: LoadRequest) -> [UInt8]? {
+        guard let entry = entries[Self.place(of: load)], entry.load.saysTheSame(as: load) else {
+            return nil
+        }
+        return entry.rest
+    }
+
+    /// Keeps what was encoded.
+    mutating func keep(_ load: LoadRequest, _ body: [UInt8]) {
+        guard body.count <= Self.bytesMax else { return }
+        entries[Self.place(of: load)] = Entry(
+            load: load, rest: Array(body.dropFirst(TokenedBody.restOffset)))
+    }
+
+    private static func place(of load: LoadRequest) -> Int {
+        load.image.url.hashValue & (places - 1)
+    }
+}
+
+extension LoadRequest {
+    /// Everything but the token.
+    fileprivate func saysTheSame(as other: LoadRequest) -> Bool {
+        image == other.image && group == other.group && wantsProgress == other.wantsProgress
+            && staleRetries == other.staleRetries && detach == other.detach
+    }
+}

@@ -1,0 +1,105 @@
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import Synchronization
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Threads that block for their loads run the line of their client themselves.
+    @Suite struct BlockingLoadTests {
+        private func withPicture(
+            _ body: (StackHarness, ImagebusClient, String, [UInt8]) async throws -> Void
+        ) async throws {
+            let origin = OriginServer()
+            let picture = try SocketTrafficTests.small()
+            origin.route("/a.jpg", .bytes(picture, contentType: "image/jpeg"))
+            try await withStack { stack in
+                try await body(stack, try stack.client(), origin.url("/a.jpg"), picture)
+            }
+        }
+
+        @Test func oneAfterTheOtherAllGetTheirBytes() async throws {
+            try await withPicture { _, client, url, picture in
+                for _ in 0..<500 {
+                    let image = try client.loadAndWait(ImageRequest(url: url))
+                    #expect(image.bytes?.array == picture)
+                }
+            }
+        }
+
+        /// Whoever has the line serves the others, and leaves it to somebody who goes on.
+        @Test func manyThreadsAndTasksShareALine() async throws {
+            try await withPicture { _, client, url, picture in
+                let right = Atomic(0)
+                let threads = (0..<4).map { _ in
+                    BackgroundThread {
+                        for _ in 0..<200 {
+                            let image = try? client.loadAndWait(ImageRequest(url: url))
+                            if image?.bytes?.array == picture {
+                                right.add(1, ordering: .relaxed)
+                            }
+                        }
+                    }
+                }
+                for _ in 0..<200 {
+                    let image = try await client.load(url).response
+                    #expect(image.bytes?.array == picture)
+                }
+                for thread in threads { #expect(await thread.join()) }
+                #expect(right.load(ordering: .relaxed) == 800)
+            }
+        }
+
+        @Test func anErrorEndsTheCall() async throws {
+            try await withPicture { _, client, url, _ in
+                _ = try client.loadAndWait(ImageRequest(url: url))
+                for _ in 0..<20 {
+                    #expect(throws: ImageError.self) {
+                        try client.loadAndWait(ImageRequest(url: "ftp://127.0.0.1/a"))
+                    }
+                }
+            }
+        }
+
+        /// The line notices on the caller's thread that its coordinator has gone.
+        @Test func aCallOutlivesTheCoordinator() async throws {
+            try await withPicture { stack, client, url, picture in
+                for _ in 0..<10 { _ = try client.loadAndWait(ImageRequest(url: url)) }
+                for _ in 0..<3 {
+                    let pid = try #require(
+                        try await client.status().processes.first { $0.kind == .coordinator }?.pid)
+                    for _ in 0..<5 { _ = try client.loadAndWait(ImageRequest(url: url)) }
+                    try #require(stack.children.first { $0.processID == Int32(pid) }).kill()
+                    let image = try client.loadAndWait(ImageRequest(url: url))
+                    #expect(image.bytes?.array == picture)
+                }
+            }
+        }
+
+        /// What a task asks while a blocking call is under way does not wait for it.
+        @Test func aClientThatIsClosedEndsItsBlockingCall() async throws {
+            let origin = OriginServer()
+            let gate = Gate()
+            origin.route("/slow.jpg", .hang(until: gate))
+            try await withPicture { stack, client, url, _ in
+                for _ in 0..<5 { _ = try client.loadAndWait(ImageRequest(url: url)) }
+                let code = Mutex<ErrorCode?>(nil)
+                let thread = BackgroundThread {
+                    do throws(ImageError) {
+                        _ = try client.loadAndWait(ImageRequest(url: origin.url("/slow.jpg")))
+                    } catch {
+                        code.withLock { $0 = error.code }
+                    }
+                }
+                _ = try await client.load(url).response
+                _ = try await client.status()
+                client.close()
+                #expect(await thread.join())
+                gate.open()
+                #expect(code.withLock { $0 } == .cancelled)
+            }
+        }
+    }
+}
