@@ -1,5 +1,6 @@
 import ImageModel
 import Messages
+import StageKit
 import Testing
 import Vips
 
@@ -40,6 +41,21 @@ import Vips
         #expect(layout.size == PixelSize(width: 100, height: 25))
         #expect(layout.activeWidth == 100)
         #expect(abs(Int(try decoded.pixel(50, 12)[0]) - 101) < 4)
+    }
+
+    /// With a profile that is to be converted a JPEG goes through libvips, which would make 1/8 of
+    /// three rows no row, and ends the process when no row is asked for.
+    @Test(arguments: [1, 3, 7, 9])
+    func aPictureThinnerThanTheReductionKeepsARow(rows: Int) throws {
+        let need = DecodeNeed.cover(PixelSize(width: 10, height: 10), .fit)
+        let jpeg = try Sources.encoded(.jpeg(quality: 90), 200, rows) { x, _, _ in x }
+        let webp = try Sources.encoded(.webp(quality: 90), 200, rows) { x, _, _ in x }
+        for bytes in [jpeg, jpeg.withProfile("GBR display"), webp] {
+            let decoded = try decode(bytes, need)
+            let plane = try #require(decoded.plane)
+            #expect(plane.size.height >= 1)
+            #expect(decoded.image.info.size == PixelSize(width: 200, height: rows))
+        }
     }
 
     @Test func aPNGIsNotReduced() throws {

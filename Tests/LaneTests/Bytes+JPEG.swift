@@ -1,11 +1,6 @@
-extension [UInt8] {
-    /// This JPEG with an ICC profile of nothing but a header, whose device is called that.
-    func withProfile(_ device: String) -> [UInt8] {
-        var profile = [UInt8](repeating: 0, count: 132)
-        profile.replaceSubrange(48..<(48 + device.utf8.count), with: device.utf8)
-        return withSegment(0xE2, Array("ICC_PROFILE".utf8) + [0, 1, 1] + profile)
-    }
+import StageKit
 
+extension [UInt8] {
     /// This JPEG, its JFIF header replaced by Adobe's: with transform 0, three components are RGB.
     func withAdobe(transform: UInt8) -> [UInt8] {
         var bytes = self
@@ -40,11 +35,5 @@ extension [UInt8] {
             place += 2 + Int(self[place + 2]) << 8 + Int(self[place + 3])
         }
         return nil
-    }
-
-    private func withSegment(_ marker: UInt8, _ payload: [UInt8]) -> [UInt8] {
-        let length = payload.count + 2
-        return Array(prefix(2)) + [0xFF, marker, UInt8(length >> 8), UInt8(length & 255)] + payload
-            + dropFirst(2)
     }
 }

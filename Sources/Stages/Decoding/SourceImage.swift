@@ -33,11 +33,14 @@ struct SourceImage {
     var storedSize: PixelSize { PixelSize(width: header.width, height: header.height) }
 
     /// By how much the decoder makes fewer pixels in each direction: the most that the need
-    /// allows, of what the format's decoder does while it decodes.
+    /// allows, of what the format's decoder does while it decodes. Never by more than a side has:
+    /// libvips makes no pixels of it then, and ends the process when it is asked for them.
     func reduction(for need: DecodeNeed) -> Int {
         switch format {
-        case .jpeg, .webp: need.shrink(for: info.size, permitted: [1, 2, 4, 8])
-        default: 1
+        case .jpeg, .webp:
+            let side = min(header.width, header.height)
+            return need.shrink(for: info.size, permitted: [1, 2, 4, 8].filter { $0 <= side })
+        default: return 1
         }
     }
 
