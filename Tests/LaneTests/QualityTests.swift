@@ -30,11 +30,12 @@ import Testing
         }
     }
 
-    /// Reduced by 2, 4 and 8, no side of the picture is a whole number of samples.
+    /// Reduced by 2, 4 and 8, no side of the picture is a whole number of samples. Measured: 2.7 dB
+    /// at least, 15 at most; none where the fraction is ignored.
     @Test(arguments: JPEGEncoding.Subsampling.all, [286, 121, 75])
     func fractionsOfAPixelAreKept(subsampling: JPEGEncoding.Subsampling, side: Int) throws {
         let found = try Figures(Samples.jpeg(601, 403, subsampling), .fit(side, as: .png))
-        #expect(found.ours >= found.theirs + 2.5, "\(found)")
+        #expect(found.ours >= found.theirs + 2, "\(found)")
     }
 
     @Test(
@@ -62,7 +63,6 @@ private struct Figures: CustomStringConvertible {
         size = reference.size
         ours = try lanes.planar(job).psnr(against: reference)
         theirs = try VipsWay.usual(lanes.bytes, job).psnr(against: reference)
-        print("Q \(self)")
     }
 
     var description: String { "\(job): \(size), ours \(ours) dB, libvips \(theirs) dB" }

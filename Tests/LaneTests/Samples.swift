@@ -1,15 +1,30 @@
+import ImageModel
 import JPEG
 import StageKit
+import Synchronization
 
 /// JPEGs that the tests share; each is made once.
 enum Samples {
     static let sizes = [(601, 403), (320, 240), (333, 77)]
 
+    private struct Key: Hashable {
+        let size: PixelSize
+        let subsampling: JPEGEncoding.Subsampling
+    }
+
+    private static let made = Mutex<[Key: [UInt8]]>([:])
+
     static func jpeg(
         _ width: Int, _ height: Int, _ subsampling: JPEGEncoding.Subsampling,
         orientation: Int = 1
     ) throws -> Lanes {
-        let bytes = try TestPicture.photograph(width, height).jpeg(subsampling)
+        let key = Key(size: PixelSize(width: width, height: height), subsampling: subsampling)
+        let bytes = try made.withLock { made in
+            if let bytes = made[key] { return bytes }
+            let bytes = try TestPicture.photograph(width, height).jpeg(subsampling)
+            made[key] = bytes
+            return bytes
+        }
         return Lanes(bytes: orientation == 1 ? bytes : bytes.withEXIF(orientation: orientation))
     }
 }

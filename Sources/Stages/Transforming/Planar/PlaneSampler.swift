@@ -3,7 +3,8 @@ import StageContract
 import Zimg
 
 /// Maps a part of a plane, given in fractions of a sample, to exactly so many samples: Lanczos 3
-/// where it becomes smaller, Catmull-Rom where it becomes larger.
+/// where it becomes smaller, Catmull-Rom where it becomes larger. Where columns become fewer and
+/// rows more, or the other way round, Lanczos makes both, in one pass.
 struct PlaneSampler {
     let graphs: ZimgGraphCache
     let cancellation: CancellationFlag
