@@ -23,6 +23,33 @@ import Transforming
         #expect(images > 100, "nearly nothing was transformed")
     }
 
+    /// A picture that counts as very wide or high, of hardly any samples, of which hardly any part
+    /// is picture: numbers become as small and as large as they can.
+    @Test func extremesEndInAnImageOrATypedError() throws {
+        var random = RandomSteps(seed: 10)
+        let long = PixelSize(width: 32_767, height: 1)
+        for round in 0..<RandomSteps.rounds(short: 60, long: 1000) {
+            var layout = random.layout()
+            for index in layout.planes.indices {
+                let size = PixelSize(width: random.number(1...2), height: random.number(1...2))
+                layout.planes[index].size = size
+                layout.planes[index].activeWidth = (Double(size.width) - 1).nextUp
+                layout.planes[index].activeHeight = Double(size.height) - 1 + 1e-7
+            }
+            let memory = try #require(
+                GuardedBytes(try #require(layout.byteCount), isAtEnd: round % 2 == 0))
+            let part = PixelSize(width: random.number(1...2), height: random.number(1...2))
+            let steps: [TransformStep] =
+                [.crop(PixelRect(x: 0, y: 0, size: part))] + random.steps(sideMax: 3000)
+            let size = round % 3 == 0 ? long : round % 3 == 1 ? long.transposed : part
+            do {
+                try perform(layout, steps, size, .jpeg, memory)
+            } catch {
+                #expect(!error.message.isEmpty)
+            }
+        }
+    }
+
     @Test func layoutsThatDoNotFitAreRefused() throws {
         var random = RandomSteps(seed: 9)
         let memory = try #require(GuardedBytes(4096, isAtEnd: true))
