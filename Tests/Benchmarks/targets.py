@@ -218,6 +218,8 @@ def rows_for(samples, asked):
 
 
 def notes(samples):
+    for frames in samples.all.get("frames", []):
+        yield "messages of a hit, bytes: " + listed(frames)
     cold_samples = samples.all.get("cold-jpeg.ours")
     if cold_samples:
         last = cold_samples[-1]
@@ -236,4 +238,4 @@ def notes(samples):
 
 
 def listed(values):
-    return ", ".join(f"{name} {value:,.1f}" for name, value in values.items() if value is not None)
+    return ", ".join(f"{name} {round(value, 1):,}" for name, value in values.items() if value is not None)
