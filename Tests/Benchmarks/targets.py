@@ -238,4 +238,5 @@ def notes(samples):
 
 
 def listed(values):
-    return ", ".join(f"{name} {round(value, 1):,}" for name, value in values.items() if value is not None)
+    return ", ".join(
+        f"{name} {round(value, 1):,}" for name, value in values.items() if value is not None)
