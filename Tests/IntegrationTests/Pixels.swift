@@ -59,7 +59,9 @@ extension Pixels {
     }
 
     /// As a PNG.
-    func png() throws -> [UInt8] { try encoded(.png(compression: 1)) }
+    func png(interlaced: Bool = false) throws -> [UInt8] {
+        try encoded(.png(compression: 1, interlaced: interlaced))
+    }
 
     /// As a WebP.
     func webp(quality: Int) throws -> [UInt8] { try encoded(.webp(quality: quality)) }

@@ -36,8 +36,8 @@ import Transforming
                 layout.planes[index].activeWidth = (Double(size.width) - 1).nextUp
                 layout.planes[index].activeHeight = Double(size.height) - 1 + 1e-7
             }
-            let memory = try #require(
-                GuardedBytes(try #require(layout.byteCount), isAtEnd: round % 2 == 0))
+            let count = try #require(layout.byteCount)
+            let memory = try #require(GuardedBytes(count, isAtEnd: round % 2 == 0))
             let part = PixelSize(width: random.number(1...2), height: random.number(1...2))
             let steps: [TransformStep] =
                 [.crop(PixelRect(x: 0, y: 0, size: part))] + random.steps(sideMax: 3000)

@@ -43,10 +43,10 @@ extension RealProcesses {
             }
         }
 
-        /// A progressive picture is read as a whole before libvips is asked again whether it goes
+        /// An interlaced picture is read as a whole before libvips is asked again whether it goes
         /// on.
         @Test func nativeCodeThatHeedsNoCancelIsEndedAndReplacedAtOnce() async throws {
-            origin.route("/slow.jpg", .bytes(try Self.progressive(), contentType: "image/jpeg"))
+            origin.route("/slow.png", .bytes(try Self.interlaced(), contentType: "image/png"))
             try await withStack(decoders: 1) { stack in
                 let client = try stack.client()
                 let hard = try await endHard(client, stack)
@@ -92,7 +92,7 @@ extension RealProcesses {
         /// Cancels decodes until one has ended with its process; returns how many have.
         private func endHard(_ client: ImagebusClient, _ stack: StackHarness) async throws -> Int {
             for attempt in 0..<5 {
-                var request = ImageRequest(origin.url("/slow.jpg?\(attempt)"), fit: 100)
+                var request = ImageRequest(origin.url("/slow.png?\(attempt)"), fit: 100)
                 request.options = .fromLoaderOnly
                 let task = client.load(request)
                 _ = try await stack.awaitStatus("a decode") {
@@ -109,13 +109,13 @@ extension RealProcesses {
             throw StackFailure("no decode took longer than the grace", log: stack.logFile)
         }
 
-        /// 25 megapixels of noise in several scans.
-        private static func progressive() throws -> [UInt8] {
-            let tile = Pictures.noise(width: 4_000, height: 50)
-            var samples = tile.samples
+        /// 41 megapixels of four bands, in seven passes.
+        private static func interlaced() throws -> [UInt8] {
+            let (width, rows) = (6_399, 50)
+            var samples = (0..<(width * rows * 4)).map { UInt8(truncatingIfNeeded: $0 / 127) }
             for _ in 0..<7 { samples += samples }
-            return try Pixels(width: 4_000, height: 6_400, bands: 3, samples: samples)
-                .jpeg(quality: 60, progressive: true)
+            return try Pixels(width: width, height: 128 * rows, bands: 4, samples: samples)
+                .png(interlaced: true)
         }
     }
 }
