@@ -71,7 +71,8 @@ PYTHON
 sample() {
     local name=$1 limit=$2 status=0 last
     shift 2
-    timeout --kill-after=5 "$limit" "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+    timeout --foreground --kill-after=5 "$limit" "$@" >"$work/out" 2>"$work/err" </dev/null ||
+        status=$?
     last=$(grep -v '^$' "$work/out" | tail -n 1) || true
     if [[ $status -eq 0 && $last == "{"* ]]; then
         printf '%s\t%s\n' "$name" "$last" >>"$work/samples"

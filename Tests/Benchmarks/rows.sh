@@ -74,6 +74,7 @@ field() {
 
 measure_cold_jpeg() {
     measure_cold jpeg 80
+    ours_photo cold-64.ours cold '{n}' --format jpeg --concurrency 64 --seconds "$cold_seconds"
     compare_pictures
 }
 measure_cold_png() { measure_cold png 80; }
@@ -92,7 +93,7 @@ measure_cold() {
         sample "cold-$format.loop" 60 "$kept/vips-loop" "$photo" 512 "$format" "$quality" \
             "$cores" "$cold_seconds" "$work/loop.$format" || true
     done
-    [[ -n $thumbor ]] || keep "cold-$format.thumbor" "!${thumbor_missing:-not asked for}"
+    [[ -n $thumbor ]] || keep "cold-$format.thumbor" "!no reference: $thumbor_missing"
 }
 
 # How close each JPEG comes to the best reduction of the full photo.

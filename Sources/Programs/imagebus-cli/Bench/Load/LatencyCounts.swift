@@ -1,8 +1,8 @@
-/// How often something took how long: a counter for each thirty-second of a doubling (3 %), so that
+/// How often something took how long: a counter for each 128th of a doubling (0.8 %), so that
 /// recording costs a few nanoseconds beside the loads that are measured.
 struct LatencyCounts: Hashable, Sendable {
     /// Steps of a doubling, as a power of two.
-    private static let stepBits = 5
+    private static let stepBits = 7
     private static let steps = 1 << stepBits
 
     private var counts = [UInt32](repeating: 0, count: (65 - stepBits) * steps)
