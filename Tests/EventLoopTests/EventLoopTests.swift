@@ -17,6 +17,29 @@ import ZeroMQ
         }
     }
 
+    /// The alarm stays set for a deadline that was given up: a later one is kept all the same, and
+    /// an earlier one too.
+    @Test func everyWaitHasItsOwnDeadline() throws {
+        var loop = EventLoop(sourcesMax: 1)
+        let event = try EventDescriptor()
+        _ = loop.add(descriptor: event.descriptor.number)
+        event.signal()
+        let first = Instant.now().adding(milliseconds: 30)
+        #expect(try !loop.wait(until: first).ready.isEmpty)
+        event.drain()
+        let later = first.adding(milliseconds: 30)
+        let late = try loop.wait(until: later)
+        #expect(late.wokenAt >= later && late.ready.isEmpty)
+        event.signal()
+        #expect(try !loop.wait(until: later.adding(milliseconds: 60_000)).ready.isEmpty)
+        event.drain()
+        let soon = Instant.now().adding(milliseconds: 20)
+        let early = try loop.wait(until: soon)
+        #expect(early.wokenAt >= soon && early.wokenAt < later.adding(milliseconds: 30_000))
+        event.signal()
+        #expect(try !loop.wait(until: nil).ready.isEmpty)
+    }
+
     @Test func readySourcesAreNamedInTheOrderOfAdding() throws {
         let (first, second, third) = (
             try Mailbox<Int>(elementsMax: 1), try Mailbox<Int>(elementsMax: 1),

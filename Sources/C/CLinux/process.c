@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,6 +62,17 @@ int clinux_signalfd_read(int descriptor, struct clinux_signal *signal) {
 int clinux_eventfd(void) {
     int descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return descriptor < 0 ? -errno : descriptor;
+}
+
+int clinux_timerfd(void) {
+    int descriptor = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+int clinux_timerfd_set(int descriptor, uint64_t nanoseconds) {
+    struct itimerspec when = {
+        .it_value = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000}};
+    return RESULT(timerfd_settime(descriptor, TFD_TIMER_ABSTIME, &when, NULL));
 }
 
 int clinux_pidfd_open(int pid) {

@@ -1,3 +1,4 @@
+import Linux
 public import Messages
 public import ZeroMQ
 
@@ -16,15 +17,19 @@ public struct EventLoop: ~Copyable {
         public let ready: ReadySources
     }
 
-    /// The most sources that a loop may have; each costs about a microsecond a turn.
-    public static let sourcesMax = 64
+    /// The most sources that a loop may have; each costs about 100 ns a turn.
+    public static let sourcesMax = 63
 
     private var polls: PollSet
+    /// Ends a wait at its deadline. nil where the system gives none: the waits themselves end then.
+    private var alarm: LoopAlarm?
 
     /// Makes a loop for at most so many sources (1...`sourcesMax`).
     public init(sourcesMax: Int) {
-        precondition((1...Self.sourcesMax).contains(sourcesMax), "a loop has 1 to 64 sources")
-        polls = PollSet(capacity: sourcesMax)
+        precondition((1...Self.sourcesMax).contains(sourcesMax), "a loop has 1 to 63 sources")
+        polls = PollSet(capacity: sourcesMax + 1)
+        guard let timer = try? TimerDescriptor() else { return }
+        alarm = LoopAlarm(index: polls.add(descriptor: timer.descriptor.number), timer)
     }
 
     /// Watches a socket for messages; it must live until it is removed or the loop ends.
@@ -53,18 +58,36 @@ public struct EventLoop: ~Copyable {
     /// signal came in between (no source is ready then). Throws `terminated` after a shutdown of
     /// the context.
     public mutating func wait(until deadline: Instant?) throws(ZMQError) -> Turn {
-        let outcome = try polls.wait(milliseconds: Self.milliseconds(until: deadline))
-        var ready = ReadySources()
-        if case .ready = outcome {
-            for index in 0..<polls.capacity where polls.isReadable(at: index) {
-                ready.insert(index)
+        while true {
+            let outcome = try polls.wait(milliseconds: milliseconds(until: deadline))
+            let now = Instant.now()
+            var ready = ReadySources()
+            if case .ready = outcome {
+                for index in 0..<polls.capacity where polls.isReadable(at: index) {
+                    ready.insert(index)
+                }
+            }
+            guard let index = alarm?.index, ready.remove(index) else {
+                return Turn(wokenAt: now, ready: ready)
+            }
+            alarm?.stop()
+            // It may have been set for an earlier deadline that was given up since.
+            if !ready.isEmpty || deadline.map({ $0 <= now }) == true {
+                return Turn(wokenAt: now, ready: ready)
             }
         }
-        return Turn(wokenAt: .now(), ready: ready)
+    }
+
+    /// How long the wait itself may last: for ever where the alarm ends it.
+    private mutating func milliseconds(until deadline: Instant?) -> Int? {
+        guard let deadline else { return nil }
+        if alarm?.isSet(by: deadline) == true { return nil }
+        let left = Self.milliseconds(until: deadline)
+        return left > 0 && alarm?.set(deadline) == true ? nil : left
     }
 
     /// The time since the last turn's reading has been spent on work: read the clock again.
-    private static func milliseconds(until deadline: Instant?) -> Int? {
-        deadline.map { min($0.milliseconds(since: .now()), 3_600_000) }
+    private static func milliseconds(until deadline: Instant) -> Int {
+        min(deadline.milliseconds(since: .now()), 3_600_000)
     }
 }

@@ -27,6 +27,13 @@ public struct ReadySources: Sequence, IteratorProtocol, Hashable, Sendable {
         return EventSource(index: index)
     }
 
+    /// Whether it was among them.
+    mutating func remove(_ index: Int) -> Bool {
+        let bit: UInt64 = 1 << UInt64(index)
+        defer { bits &= ~bit }
+        return bits & bit != 0
+    }
+
     mutating func insert(_ index: Int) {
         bits |= 1 << UInt64(index)
     }

@@ -112,6 +112,8 @@ int clinux_signal_ignore(int signal);
 int clinux_signalfd(const int32_t *signals, size_t count);
 int clinux_signalfd_read(int descriptor, struct clinux_signal *signal);
 int clinux_eventfd(void);
+int clinux_timerfd(void);
+int clinux_timerfd_set(int descriptor, uint64_t nanoseconds);
 int clinux_pidfd_open(int pid);
 int clinux_pidfd_signal(int descriptor, int signal);
 int clinux_wait(int pid, bool blocking, struct clinux_exit *result);
