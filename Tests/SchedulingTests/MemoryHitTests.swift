@@ -37,11 +37,25 @@ struct MemoryHitTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let reference = stack.publish(key)
-        for _ in 0..<63 { stack.load(.picture(), by: client) }
+        let blocks = (0..<64).map { stack.publish("http://example.org/\($0).jpg").block }
+        for number in 0..<63 { stack.load(.picture("\(number)"), by: client) }
         #expect(stack.touched == [])
-        stack.load(.picture(), by: client)
-        #expect(stack.touched == Array(repeating: reference.block, count: 64))
+        stack.load(.picture("63"), by: client)
+        #expect(stack.touched == blocks)
+    }
+
+    @Test func aBlockThatIsUsedAgainAndAgainIsToldOnce() {
+        var stack = Stack { $0.touchedMax = 2 }
+        stack.hireAll()
+        let client = stack.connect()
+        let blocks = ["a", "b"].map { stack.publish("http://example.org/\($0).jpg").block }
+        for _ in 0..<100 { stack.load(.picture("a"), by: client) }
+        #expect(stack.touched == [])
+        stack.load(.picture("b"), by: client)
+        #expect(stack.touched == blocks)
+        stack.load(.picture("a"), by: client)
+        stack.pass(milliseconds: 100)
+        #expect(stack.touched == blocks + [blocks[0]], "the next batch has it again")
     }
 
     @Test func useIsToldAfterATenthOfASecond() {

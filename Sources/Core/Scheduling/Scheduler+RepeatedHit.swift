@@ -35,9 +35,9 @@ extension Scheduler {
         _ ticket: HitTicket, again token: Token, of client: ClientID, at moment: Instant
     ) -> Bool {
         let now = max(now, moment)
-        guard !isDraining, cache != nil, touches.count + 1 < limits.touchedMax,
-            hits.isLive(ticket.place, at: now), clients.index(forKey: client) != nil,
-            tokens.isEmpty || tokens.index(forKey: token) == nil
+        guard !isDraining, cache != nil, touches.count(with: ticket.block) < limits.touchedMax,
+            hits.isLive(ticket.place, at: now), clients.keys.contains(client),
+            tokens.isEmpty || !tokens.keys.contains(token)
         else { return false }
         self.now = now
         counters.requests += 1

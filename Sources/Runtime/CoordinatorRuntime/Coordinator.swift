@@ -97,7 +97,9 @@ public struct Coordinator: ~Copyable {
                 try drain(gateway, at: turn.wokenAt)
             }
             if turn.ready.contains(signals) { try drainSignals(at: turn.wokenAt) }
-            handle(.tick, at: turn.wokenAt)
+            if let due = scheduler.nextDeadline, due <= turn.wokenAt {
+                handle(.tick, at: turn.wokenAt)
+            }
             try retryOutboxes(at: turn.wokenAt)
             storeIfDelivered(at: turn.wokenAt)
             dismissIfStored(at: turn.wokenAt)
@@ -107,17 +109,17 @@ public struct Coordinator: ~Copyable {
     }
 
     private var nextDeadline: Instant? {
-        var deadlines = [scheduler.nextDeadline, retryAt].compactMap { $0 }
+        var next = scheduler.nextDeadline
+        func expect(_ moment: Instant) { next = next.map { min($0, moment) } ?? moment }
+        if let retryAt { expect(retryAt) }
         switch phase {
         case .serving, .finishing: break
         case .delivering(let since):
-            deadlines.append(since.adding(milliseconds: Self.deliveryMilliseconds))
-        case .storing(let since):
-            deadlines.append(since.adding(milliseconds: Self.storingMilliseconds))
-        case .dismissing(let since):
-            deadlines.append(since.adding(milliseconds: Self.dismissalMilliseconds))
+            expect(since.adding(milliseconds: Self.deliveryMilliseconds))
+        case .storing(let since): expect(since.adding(milliseconds: Self.storingMilliseconds))
+        case .dismissing(let since): expect(since.adding(milliseconds: Self.dismissalMilliseconds))
         }
-        return deadlines.min()
+        return next
     }
 
     mutating func drainMonitor(_ gateway: Gateway, at now: Instant) {

@@ -1,13 +1,21 @@
 import Messages
 
-/// Blocks that answered hits, collected until it is worth telling the cache.
+/// Blocks that answered hits, each once, collected until it is worth telling the cache: that they
+/// were used is all that it wants to know.
 struct TouchBatch: Sendable {
     private var blocks: [BlockID] = []
+    private var known: Set<BlockID> = []
     private(set) var since: Instant?
 
     var count: Int { blocks.count }
 
+    /// How many there would be with this one.
+    func count(with block: BlockID) -> Int {
+        blocks.last == block || known.contains(block) ? count : count + 1
+    }
+
     mutating func add(_ block: BlockID, at now: Instant) {
+        guard blocks.last != block, known.insert(block).inserted else { return }
         if since == nil { since = now }
         blocks.append(block)
     }
@@ -20,6 +28,7 @@ struct TouchBatch: Sendable {
 
     mutating func removeAll() {
         blocks.removeAll(keepingCapacity: true)
+        known.removeAll(keepingCapacity: true)
         since = nil
     }
 }
