@@ -24,6 +24,8 @@ extension ClientLine {
             guard connection.frameCount == 2 else { continue }
             if let reply = knownReply() {
                 receive(.reply(reply), at: now)
+                // Nothing else is awaited: what comes all the same is found by the next wait.
+                if pending.isEmpty { return }
                 continue
             }
             guard let message = try? Self.decode(connection, &decoder) else { continue }
