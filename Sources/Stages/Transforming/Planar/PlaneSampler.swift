@@ -20,9 +20,10 @@ struct PlaneSampler {
         {
             return plane.part(rect)
         }
-        let source = plane.aligned
+        let (rows, region) = Self.rows(of: plane, lookedAtFor: region, size)
+        let source = plane.part(rows)
         let isReduced = region.width > Double(size.width) || region.height > Double(size.height)
-        var from = Self.format(plane.size, plane.depth)
+        var from = Self.format(source.size, plane.depth)
         from.region = ZimgRegion(
             left: region.left, top: region.top, width: region.width, height: region.height)
         let conversion = ZimgConversion(
@@ -31,6 +32,25 @@ struct PlaneSampler {
         let target = Plane(size, depth: plane.depth)
         try convert(conversion, [source], [target])
         return target
+    }
+
+    /// The rows that the filter reaches, and the region counted from the first of them.
+    ///
+    /// zimg 3.0.4 takes rows 8 or more further down where it is given many, looks at a few of them
+    /// only, and columns are sampled as well; so it is given no others.
+    private static func rows(
+        of plane: Plane, lookedAtFor region: ActiveRegion, _ size: PixelSize
+    ) -> (rows: PixelRect, region: ActiveRegion) {
+        let (columns, count) = (plane.size.width, plane.size.height)
+        let reach = 3 * max(1, region.height / Double(size.height)) + 2
+        let above = (region.top - reach).rounded(.down)
+        let below = (region.top + region.height + reach).rounded(.up)
+        let first = Int(min(max(0, above), Double(count - 1)))
+        let end = max(first + 1, Int(min(max(0, below), Double(count))))
+        var region = region
+        region.top -= Double(first)
+        let size = PixelSize(width: columns, height: end - first)
+        return (PixelRect(x: 0, y: first, size: size), region)
     }
 
     private static func format(_ size: PixelSize, _ depth: Int) -> ZimgFormat {
