@@ -34,4 +34,20 @@ import Zimg
             }
         }
     }
+
+    /// The part begins where vectors want it, in a plane that does not; its last row ends before
+    /// the last vector does.
+    @Test func aPartThatIsAlignedByChanceIsReadToItsEndOnly() throws {
+        let sampler = PlaneSampler(graphs: ZimgGraphCache(), cancellation: CancellationFlag())
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 28 + 4 * 128, alignment: 64)
+        defer { memory.deallocate() }
+        memory.initializeMemory(as: UInt8.self, repeating: 77)
+        let plane = Plane(
+            UnsafeRawBufferPointer(rebasing: memory[28...]), PixelSize(width: 128, height: 4),
+            stride: 128)
+        let part = plane.part(PixelRect(x: 36, y: 1, size: PixelSize(width: 92, height: 3)))
+        let sampled = try sampler.sample(
+            part, ActiveRegion(width: 92, height: 3), to: PixelSize(width: 40, height: 2))
+        #expect((0..<40).allSatisfy { sampled.bytes[$0] == 77 })
+    }
 }

@@ -70,8 +70,11 @@ final class Plane {
     /// The same samples, rows where vector code wants them.
     var aligned: Plane { isAligned ? self : copy() }
 
+    /// Of the last row as well, all the vectors it takes are there to be read.
     private var isAligned: Bool {
-        UInt(bitPattern: base) % UInt(Self.alignment) == 0 && stride % Self.alignment == 0
+        let row = (size.width * depth + Self.alignment - 1) / Self.alignment * Self.alignment
+        return UInt(bitPattern: base) % UInt(Self.alignment) == 0 && stride % Self.alignment == 0
+            && count >= stride * (size.height - 1) + row
     }
 
     /// A part that lies in the plane: where it lies if that is aligned, else a copy.
