@@ -26,6 +26,8 @@ import Testing
         [.resize(PixelSize(width: 1, height: 60), .stretch)],
         [.resize(PixelSize(width: 60, height: 1), .stretch)], [crop(100, 100, 1, 1)],
         [crop(50, 60, 1, 99)],
+        [.resize(PixelSize(width: 900, height: 700), .stretch), crop(300, 250, 90, 8)],
+        [.resize(PixelSize(width: 900, height: 700), .stretch), crop(300, 250, 8, 90)],
     ]
 
     @Test(arguments: JPEGEncoding.Subsampling.all)

@@ -16,7 +16,7 @@ import Transforming
             let count = try #require(layout.byteCount)
             let memory = try #require(GuardedBytes(count, isAtEnd: round % 2 == 0))
             for index in memory.bytes.indices {
-                memory.bytes[index] = UInt8(random.number(0...255))
+                memory.bytes[index] = UInt8(truncatingIfNeeded: index &* 31 &+ index / 7 &+ round)
             }
             images += try attempt(layout, memory, &random) ? 1 : 0
         }
