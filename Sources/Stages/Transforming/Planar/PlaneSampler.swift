@@ -4,7 +4,7 @@ import Zimg
 
 /// Maps a part of a plane, given in fractions of a sample, to exactly so many samples: Lanczos 3
 /// where it becomes smaller, Catmull-Rom where it becomes larger. Where columns become fewer and
-/// rows more, or the other way round, Lanczos makes both, in one pass.
+/// rows more, or the other way round, Lanczos makes both.
 struct PlaneSampler {
     let graphs: ZimgGraphCache
     let cancellation: CancellationFlag
@@ -20,37 +20,52 @@ struct PlaneSampler {
         {
             return plane.part(rect)
         }
-        let (rows, region) = Self.rows(of: plane, lookedAtFor: region, size)
-        let source = plane.part(rows)
+        guard Self.isSplit(region, of: plane.size, to: size) else {
+            return try resample(plane.aligned, region, to: size)
+        }
+        var (first, before, after) = (size, region, region)
+        if Self.isFew(region.height, of: plane.size.height) {
+            first.width = plane.size.width
+            (before.left, before.width) = (0, Double(first.width))
+            (after.top, after.height) = (0, Double(first.height))
+        } else {
+            first.height = plane.size.height
+            (before.top, before.height) = (0, Double(first.height))
+            (after.left, after.width) = (0, Double(first.width))
+        }
+        return try sample(try sample(plane, before, to: first), after, to: size)
+    }
+
+    /// Whether columns and rows are sampled one after the other.
+    ///
+    /// Where it looks at few of many columns or rows and samples both, zimg 3.0.4 takes rows 8 or
+    /// more further down, or leaves samples out: seen below 10 columns and below 5 rows.
+    private static func isSplit(
+        _ region: ActiveRegion, of plane: PixelSize, to size: PixelSize
+    ) -> Bool {
+        let keepsColumns = region.left == 0 && region.width == Double(size.width)
+        let keepsRows = region.top == 0 && region.height == Double(size.height)
+        return !keepsColumns && !keepsRows
+            && (isFew(region.width, of: plane.width) || isFew(region.height, of: plane.height))
+    }
+
+    private static func isFew(_ extent: Double, of count: Int) -> Bool {
+        extent < 32 && extent < Double(count)
+    }
+
+    private func resample(
+        _ source: Plane, _ region: ActiveRegion, to size: PixelSize
+    ) throws(ImageError) -> Plane {
         let isReduced = region.width > Double(size.width) || region.height > Double(size.height)
-        var from = Self.format(source.size, plane.depth)
+        var from = Self.format(source.size, source.depth)
         from.region = ZimgRegion(
             left: region.left, top: region.top, width: region.width, height: region.height)
         let conversion = ZimgConversion(
-            from: from, to: Self.format(size, plane.depth),
+            from: from, to: Self.format(size, source.depth),
             filter: isReduced ? .lanczos3 : .bicubic(b: 0, c: 0.5))
-        let target = Plane(size, depth: plane.depth)
+        let target = Plane(size, depth: source.depth)
         try convert(conversion, [source], [target])
         return target
-    }
-
-    /// The rows that the filter reaches, and the region counted from the first of them.
-    ///
-    /// zimg 3.0.4 takes rows 8 or more further down where it is given many, looks at a few of them
-    /// only, and columns are sampled as well; so it is given no others.
-    private static func rows(
-        of plane: Plane, lookedAtFor region: ActiveRegion, _ size: PixelSize
-    ) -> (rows: PixelRect, region: ActiveRegion) {
-        let (columns, count) = (plane.size.width, plane.size.height)
-        let reach = 3 * max(1, region.height / Double(size.height)) + 2
-        let above = (region.top - reach).rounded(.down)
-        let below = (region.top + region.height + reach).rounded(.up)
-        let first = Int(min(max(0, above), Double(count - 1)))
-        let end = max(first + 1, Int(min(max(0, below), Double(count))))
-        var region = region
-        region.top -= Double(first)
-        let size = PixelSize(width: columns, height: end - first)
-        return (PixelRect(x: 0, y: first, size: size), region)
     }
 
     private static func format(_ size: PixelSize, _ depth: Int) -> ZimgFormat {
