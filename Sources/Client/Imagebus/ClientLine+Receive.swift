@@ -19,7 +19,7 @@ extension ClientLine {
     }
 
     mutating func drainBus(at now: Instant) throws {
-        for _ in 0..<Self.messagesPerTurn {
+        for _ in 0..<messagesPerTurn {
             guard try connection.receive() else { return }
             guard connection.frameCount == 2 else { continue }
             if let reply = knownReply() {

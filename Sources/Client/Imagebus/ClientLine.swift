@@ -38,7 +38,13 @@ struct ClientLine: ~Copyable {
     let incarnation = Incarnation(
         Identifier128(high: Random.uint64(), low: Random.uint64()))
 
-    static let messagesPerTurn = 512
+    /// Messages of one turn at most.
+    private static let messagesPerTurnMax = 512
+    /// Of what is under way one half is taken in a turn, and what follows from it is sent, so that
+    /// the coordinator works at the one half while this thread works at the other.
+    var messagesPerTurn: Int {
+        min(Self.messagesPerTurnMax, max(1, pending.sentCount / 2))
+    }
     /// Milliseconds after which a full queue to the coordinator is tried again.
     static let retryMilliseconds = 5
 

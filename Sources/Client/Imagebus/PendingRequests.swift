@@ -32,7 +32,8 @@ struct PendingRequests {
     private var queue: [Token] = []
     private var isWelcome = false
     private var window = 0
-    private var sentCount = 0
+    /// How many are sent and have not ended.
+    private(set) var sentCount = 0
     /// Nothing is overdue before: the next deadline, or a moment before it.
     private var earliest: Instant?
 
