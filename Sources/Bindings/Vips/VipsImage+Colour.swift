@@ -20,14 +20,4 @@ extension VipsImage {
     public func convertedToSRGBByProfile() throws(VipsError) -> VipsImage {
         try derive("icc_transform") { cvips_profile_to_srgb($0, $1) }
     }
-
-    /// `count` bands from `first` on.
-    public func bands(from first: Int, count: Int) throws(VipsError) -> VipsImage {
-        try derive("extract_band") { cvips_extract_bands($0, CInt(first), CInt(count), $1) }
-    }
-
-    /// The nearest values in 8 bits a band, cut off at 0 and 255.
-    public func castToBytes() throws(VipsError) -> VipsImage {
-        try derive("cast") { cvips_cast_uchar($0, $1) }
-    }
 }

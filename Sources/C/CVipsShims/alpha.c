@@ -2,16 +2,6 @@
 
 #include "CVipsShims.h"
 
-int cvips_premultiply(cvips_image in, cvips_image *out) {
-    *out = NULL;
-    return vips_premultiply(in, out, NULL);
-}
-
-int cvips_unpremultiply(cvips_image in, cvips_image *out) {
-    *out = NULL;
-    return vips_unpremultiply(in, out, NULL);
-}
-
 int cvips_flatten(cvips_image in, double red, double green, double blue, cvips_image *out) {
     *out = NULL;
     const double colour[] = {red, green, blue};

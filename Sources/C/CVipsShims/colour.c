@@ -20,21 +20,3 @@ int cvips_profile_to_srgb(cvips_image in, cvips_image *out) {
                               VIPS_INTENT_RELATIVE, "depth",
                               in->BandFmt == VIPS_FORMAT_USHORT ? 16 : 8, NULL);
 }
-
-int cvips_extract_bands(cvips_image in, int first, int count, cvips_image *out) {
-    *out = NULL;
-    return vips_extract_band(in, out, first, "n", count, NULL);
-}
-
-int cvips_cast_uchar(cvips_image in, cvips_image *out) {
-    *out = NULL;
-    if (!vips_band_format_isfloat(in->BandFmt))
-        return vips_cast_uchar(in, out, NULL);
-    VipsImage *whole = NULL;
-    // A cast cuts the fraction off.
-    if (vips_rint(in, &whole, NULL))
-        return -1;
-    int result = vips_cast_uchar(whole, out, NULL);
-    g_object_unref(whole);
-    return result;
-}

@@ -87,13 +87,8 @@ int cvips_to_srgb(cvips_image in, cvips_image *out);
 int cvips_to_grey(cvips_image in, cvips_image *out);
 // By the embedded profile; 8 or 16 bits as the input has them.
 int cvips_profile_to_srgb(cvips_image in, cvips_image *out);
-int cvips_extract_bands(cvips_image in, int first, int count, cvips_image *out);
-// To the nearest value.
-int cvips_cast_uchar(cvips_image in, cvips_image *out);
 
 // alpha.c
-int cvips_premultiply(cvips_image in, cvips_image *out);
-int cvips_unpremultiply(cvips_image in, cvips_image *out);
 int cvips_flatten(cvips_image in, double red, double green, double blue, cvips_image *out);
 int cvips_add_alpha(cvips_image in, cvips_image *out);
 
