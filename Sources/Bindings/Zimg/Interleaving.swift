@@ -15,16 +15,11 @@ public enum Interleaving {
         _ pixels: UnsafeRawBufferPointer, stride: Int, width: Int, height: Int,
         into targets: [ZimgPlaneTarget]
     ) throws(ZimgError) {
-        let areFit =
-            isFit(pixels, stride, width * targets.count, height)
-            && targets.allSatisfy {
-                isFit(UnsafeRawBufferPointer($0.memory), $0.stride, width, height)
-            }
-        guard areFit, (1...4).contains(targets.count) else { throw unfit }
-        let bases = targets.map { $0.memory.baseAddress?.assumingMemoryBound(to: UInt8.self) }
+        let rows = Rows(pixels, stride, width, height, bands: targets.count)
+        try rows.check(targets.map(\.rows), depth: 1, bands: 1...4)
         czimg_deinterleave(
-            pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), stride, bases,
-            targets.map(\.stride), width, height, CInt(targets.count))
+            rows.base, stride, targets.map { $0.samples(UInt8.self) }, targets.map(\.stride),
+            width, height, CInt(targets.count))
     }
 
     /// Puts bands together; the other way round, and with the same rules.
@@ -32,13 +27,11 @@ public enum Interleaving {
         _ sources: [ZimgPlaneSource], into pixels: UnsafeMutableRawBufferPointer, stride: Int,
         width: Int, height: Int
     ) throws(ZimgError) {
-        let areFit =
-            isFit(UnsafeRawBufferPointer(pixels), stride, width * sources.count, height)
-            && sources.allSatisfy { isFit($0.memory, $0.stride, width, height) }
-        guard areFit, (1...4).contains(sources.count) else { throw unfit }
-        let bases = sources.map { $0.memory.baseAddress?.assumingMemoryBound(to: UInt8.self) }
+        let rows = Rows(
+            UnsafeRawBufferPointer(pixels), stride, width, height, bands: sources.count)
+        try rows.check(sources.map(\.rows), depth: 1, bands: 1...4)
         czimg_interleave(
-            bases, sources.map(\.stride),
+            sources.map { $0.samples(UInt8.self) }, sources.map(\.stride),
             pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), stride, width, height,
             CInt(sources.count))
     }
@@ -53,16 +46,11 @@ public enum Interleaving {
         _ pixels: UnsafeRawBufferPointer, stride: Int, width: Int, height: Int,
         into targets: [ZimgPlaneTarget]
     ) throws(ZimgError) {
-        let areFit =
-            isFit(pixels, stride, width * targets.count, height)
-            && targets.allSatisfy {
-                isFit(UnsafeRawBufferPointer($0.memory), $0.stride, 2 * width, height)
-            }
-        guard areFit, targets.count == 2 || targets.count == 4 else { throw unfit }
-        let bases = targets.map { $0.memory.baseAddress?.assumingMemoryBound(to: UInt16.self) }
+        let rows = Rows(pixels, stride, width, height, bands: targets.count)
+        try rows.check(targets.map(\.rows), depth: 2, bands: [2, 4])
         czimg_premultiply(
-            pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), stride, bases,
-            targets.map(\.stride), width, height, CInt(targets.count))
+            rows.base, stride, targets.map { $0.samples(UInt16.self) }, targets.map(\.stride),
+            width, height, CInt(targets.count))
     }
 
     /// Undoes `premultiply`; where alpha is 0, colours become 0.
@@ -70,25 +58,63 @@ public enum Interleaving {
         _ sources: [ZimgPlaneSource], into pixels: UnsafeMutableRawBufferPointer, stride: Int,
         width: Int, height: Int
     ) throws(ZimgError) {
-        let areFit =
-            isFit(UnsafeRawBufferPointer(pixels), stride, width * sources.count, height)
-            && sources.allSatisfy { isFit($0.memory, $0.stride, 2 * width, height) }
-        guard areFit, sources.count == 2 || sources.count == 4 else { throw unfit }
-        let bases = sources.map { $0.memory.baseAddress?.assumingMemoryBound(to: UInt16.self) }
+        let rows = Rows(
+            UnsafeRawBufferPointer(pixels), stride, width, height, bands: sources.count)
+        try rows.check(sources.map(\.rows), depth: 2, bands: [2, 4])
         czimg_unpremultiply(
-            bases, sources.map(\.stride),
+            sources.map { $0.samples(UInt16.self) }, sources.map(\.stride),
             pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), stride, width, height,
             CInt(sources.count))
     }
+}
 
-    private static func isFit(
-        _ memory: UnsafeRawBufferPointer, _ stride: Int, _ rowBytes: Int, _ height: Int
-    ) -> Bool {
+/// Rows of interleaved pixels, and whether planes go with them.
+private struct Rows {
+    private let pixels: UnsafeRawBufferPointer
+    private let stride: Int
+    private let width: Int
+    private let height: Int
+    private let bands: Int
+
+    init(
+        _ pixels: UnsafeRawBufferPointer, _ stride: Int, _ width: Int, _ height: Int, bands: Int
+    ) {
+        self.pixels = pixels
+        (self.stride, self.width, self.height, self.bands) = (stride, width, height, bands)
+    }
+
+    var base: UnsafePointer<UInt8>? { pixels.baseAddress?.assumingMemoryBound(to: UInt8.self) }
+
+    /// Throws where the pixels, or planes of `depth` bytes a sample, are too small.
+    func check(
+        _ planes: [(memory: UnsafeRawBufferPointer, stride: Int)], depth: Int,
+        bands permitted: some Sequence<Int>
+    ) throws(ZimgError) {
+        guard permitted.contains(bands), isFit(pixels, stride, width * bands),
+            planes.allSatisfy({ isFit($0.memory, $0.stride, width * depth) })
+        else { throw ZimgError(kind: .internal, text: "planes do not fit the pixels") }
+    }
+
+    private func isFit(_ memory: UnsafeRawBufferPointer, _ stride: Int, _ rowBytes: Int) -> Bool {
         rowBytes > 0 && height > 0 && stride >= rowBytes
             && memory.count >= stride * (height - 1) + rowBytes
     }
+}
 
-    private static var unfit: ZimgError {
-        ZimgError(kind: .internal, text: "planes do not fit the pixels")
+extension ZimgPlaneTarget {
+    fileprivate var rows: (memory: UnsafeRawBufferPointer, stride: Int) {
+        (UnsafeRawBufferPointer(memory), stride)
+    }
+
+    fileprivate func samples<Sample>(_ type: Sample.Type) -> UnsafeMutablePointer<Sample>? {
+        memory.baseAddress?.assumingMemoryBound(to: type)
+    }
+}
+
+extension ZimgPlaneSource {
+    fileprivate var rows: (memory: UnsafeRawBufferPointer, stride: Int) { (memory, stride) }
+
+    fileprivate func samples<Sample>(_ type: Sample.Type) -> UnsafePointer<Sample>? {
+        memory.baseAddress?.assumingMemoryBound(to: type)
     }
 }
