@@ -36,10 +36,7 @@ struct PlanarLane {
         let full = try planes(coloursEvery: step)
         let luma = try sampler.limited([full[0]])
         guard isGrey else { return luma + (try sampler.limited([full[1], full[2]])) }
-        let size = PixelSize(
-            width: (plan.size.width + step.width - 1) / step.width,
-            height: (plan.size.height + step.height - 1) / step.height)
-        let neutral = Plane(size, filledWith: 128)
+        let neutral = Plane(plan.size(every: step), filledWith: 128)
         return luma + [neutral, neutral]
     }
 

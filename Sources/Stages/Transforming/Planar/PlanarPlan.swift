@@ -22,6 +22,13 @@ struct PlanarPlan: Equatable {
         self.orientation = orientation
     }
 
+    /// The size of a plane with one sample for so many columns and rows of the result.
+    func size(every step: PixelSize) -> PixelSize {
+        PixelSize(
+            width: (size.width + step.width - 1) / step.width,
+            height: (size.height + step.height - 1) / step.height)
+    }
+
     /// Takes so many pixels of the displayed picture; the rectangle lies in it.
     mutating func crop(_ rect: PixelRect) {
         let (width, height) = (Double(size.width), Double(size.height))

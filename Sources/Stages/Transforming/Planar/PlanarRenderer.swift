@@ -17,9 +17,7 @@ struct PlanarRenderer {
     func render(
         _ plane: Plane, active: (width: Double, height: Double), every step: PixelSize
     ) throws(ImageError) -> Plane {
-        let size = PixelSize(
-            width: (plan.size.width + step.width - 1) / step.width,
-            height: (plan.size.height + step.height - 1) / step.height)
+        let size = plan.size(every: step)
         let covered = ActiveRegion(
             width: Double(size.width * step.width) / Double(plan.size.width),
             height: Double(size.height * step.height) / Double(plan.size.height))
