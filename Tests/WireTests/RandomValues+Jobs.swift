@@ -110,7 +110,8 @@ extension RandomValues {
             .hello(
                 WorkerHello(
                     incarnation: Incarnation(identifier()), pid: number(), restarts: number(),
-                    version: text(), credit: number())),
+                    version: text(), credit: number(),
+                    sandbox: SandboxLayers(rawValue: number()))),
             .credit(number()), .segmentsOpened(segments()), .segmentsClosed(segments()),
             .progress(
                 JobProgress(

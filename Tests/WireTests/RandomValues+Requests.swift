@@ -38,19 +38,30 @@ extension RandomValues {
         return request
     }
 
+    mutating func piece() -> Piece {
+        let bytes: [UInt8] = (0..<number(1...MessageLimits.pieceBytesMax)).map { _ in number() }
+        let offset: UInt64 = number(0...(UInt64.max - UInt64(bytes.count)))
+        return Piece(
+            token: token(), offset: offset,
+            total: number((offset + UInt64(bytes.count))...UInt64.max), bytes: bytes)
+    }
+
     /// One of each kind of message, in the order of the cases.
     mutating func clientMessages() -> [ClientMessage] {
         [
             .hello(
                 ClientHello(
-                    incarnation: Incarnation(identifier()), pid: number(), version: text())),
+                    incarnation: Incarnation(identifier()), pid: number(), version: text(),
+                    wantsPieces: bool())),
             .load(
                 LoadRequest(
                     token: token(), group: maybe { GroupID($0.identifier()) }, image: request(),
-                    wantsProgress: bool(), staleRetries: number(), detach: bool())),
+                    wantsProgress: bool(), staleRetries: number(), detach: bool(),
+                    wantsPieces: bool(), uploadBytes: number())),
             .cancel(token()), .cancelGroup(GroupID(identifier())), .release(blocks()), .status,
             .blacklist(.list(after: number())), .blacklist(.remove(url: text(8_192))),
-            .blacklist(.clear), .goodbye,
+            .blacklist(.clear), .piece(piece()), .taken(number(1...UInt64.max)), .drain(word()),
+            .goodbye,
         ]
     }
 
@@ -70,7 +81,7 @@ extension RandomValues {
         DeliveredImage(
             reference: maybe { $0.reference() }, info: info(), cacheType: tiers(),
             key: text(MessageLimits.keyBytesMax), storedTiers: maybe { $0.tiers() },
-            mustCopy: bool())
+            mustCopy: bool(), pieceBytes: maybe { $0.number() })
     }
 
     mutating func report() -> StatusReport {
@@ -78,7 +89,7 @@ extension RandomValues {
         report.processes = list(0...40) {
             .init(
                 kind: $0.word(), pid: $0.number(), state: $0.text(), restarts: $0.number(),
-                jobs: $0.number())
+                jobs: $0.number(), sandbox: SandboxLayers(rawValue: $0.number()))
         }
         report.sockets = list(0...8) {
             .init(
@@ -108,12 +119,15 @@ extension RandomValues {
     /// One of each kind of message, replies with each outcome.
     mutating func serverMessages() -> [ServerMessage] {
         [
-            .welcome(ClientWelcome(epoch: Epoch(identifier()), window: number())),
+            .welcome(
+                ClientWelcome(
+                    epoch: Epoch(identifier()), window: number(), pieceWindow: number())),
             .helloRequired,
             .progress(RequestProgress(token: token(), received: number(), expected: number())),
             .reply(Reply(token: token(), outcome: .image(delivery()), timings: timings())),
             .reply(Reply(token: token(), outcome: .miss(key: text(MessageLimits.keyBytesMax)))),
             .reply(Reply(token: token(), outcome: .failure(error()), timings: timings())),
+            .piece(piece()), .taken(number(1...UInt64.max)), .draining(number()),
             .status(report()), .refused(error(), maybe { $0.token() }), .blacklist(blacklist()),
         ]
     }

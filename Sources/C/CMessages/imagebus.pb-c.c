@@ -2494,6 +2494,96 @@ void   imagebus__v1__blacklist_command__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__blacklist_command__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__piece__init
+                     (Imagebus__V1__Piece         *message)
+{
+  static const Imagebus__V1__Piece init_value = IMAGEBUS__V1__PIECE__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__piece__get_packed_size
+                     (const Imagebus__V1__Piece *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__piece__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__piece__pack
+                     (const Imagebus__V1__Piece *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__piece__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__piece__pack_to_buffer
+                     (const Imagebus__V1__Piece *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__piece__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Piece *
+       imagebus__v1__piece__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Piece *)
+     protobuf_c_message_unpack (&imagebus__v1__piece__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__piece__free_unpacked
+                     (Imagebus__V1__Piece *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__piece__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__taken__init
+                     (Imagebus__V1__Taken         *message)
+{
+  static const Imagebus__V1__Taken init_value = IMAGEBUS__V1__TAKEN__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__taken__get_packed_size
+                     (const Imagebus__V1__Taken *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__taken__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__taken__pack
+                     (const Imagebus__V1__Taken *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__taken__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__taken__pack_to_buffer
+                     (const Imagebus__V1__Taken *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__taken__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Taken *
+       imagebus__v1__taken__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Taken *)
+     protobuf_c_message_unpack (&imagebus__v1__taken__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__taken__free_unpacked
+                     (Imagebus__V1__Taken *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__taken__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__event__progress__init
                      (Imagebus__V1__Event__Progress         *message)
 {
@@ -2804,6 +2894,96 @@ void   imagebus__v1__blacklist_report__free_unpacked
   if(!message)
     return;
   assert(message->base.descriptor == &imagebus__v1__blacklist_report__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__drain_command__init
+                     (Imagebus__V1__DrainCommand         *message)
+{
+  static const Imagebus__V1__DrainCommand init_value = IMAGEBUS__V1__DRAIN_COMMAND__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__drain_command__get_packed_size
+                     (const Imagebus__V1__DrainCommand *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__drain_command__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__drain_command__pack
+                     (const Imagebus__V1__DrainCommand *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__drain_command__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__drain_command__pack_to_buffer
+                     (const Imagebus__V1__DrainCommand *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__drain_command__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__DrainCommand *
+       imagebus__v1__drain_command__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__DrainCommand *)
+     protobuf_c_message_unpack (&imagebus__v1__drain_command__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__drain_command__free_unpacked
+                     (Imagebus__V1__DrainCommand *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__drain_command__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__drain_report__init
+                     (Imagebus__V1__DrainReport         *message)
+{
+  static const Imagebus__V1__DrainReport init_value = IMAGEBUS__V1__DRAIN_REPORT__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__drain_report__get_packed_size
+                     (const Imagebus__V1__DrainReport *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__drain_report__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__drain_report__pack
+                     (const Imagebus__V1__DrainReport *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__drain_report__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__drain_report__pack_to_buffer
+                     (const Imagebus__V1__DrainReport *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__drain_report__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__DrainReport *
+       imagebus__v1__drain_report__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__DrainReport *)
+     protobuf_c_message_unpack (&imagebus__v1__drain_report__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__drain_report__free_unpacked
+                     (Imagebus__V1__DrainReport *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__drain_report__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 #define imagebus__v1__unit__field_descriptors NULL
@@ -5107,7 +5287,7 @@ const ProtobufCMessageDescriptor imagebus__v1__encoded_image__descriptor =
   (ProtobufCMessageInit) imagebus__v1__encoded_image__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__worker_hello__field_descriptors[5] =
+static const ProtobufCFieldDescriptor imagebus__v1__worker_hello__field_descriptors[6] =
 {
   {
     "incarnation",
@@ -5169,18 +5349,31 @@ static const ProtobufCFieldDescriptor imagebus__v1__worker_hello__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "sandbox",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__WorkerHello, sandbox),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__worker_hello__field_indices_by_name[] = {
   4,   /* field[4] = credit */
   0,   /* field[0] = incarnation */
   1,   /* field[1] = pid */
   2,   /* field[2] = restarts */
+  5,   /* field[5] = sandbox */
   3,   /* field[3] = version */
 };
 static const ProtobufCIntRange imagebus__v1__worker_hello__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__worker_hello__descriptor =
 {
@@ -5190,7 +5383,7 @@ const ProtobufCMessageDescriptor imagebus__v1__worker_hello__descriptor =
   "Imagebus__V1__WorkerHello",
   "imagebus.v1",
   sizeof(Imagebus__V1__WorkerHello),
-  5,
+  6,
   imagebus__v1__worker_hello__field_descriptors,
   imagebus__v1__worker_hello__field_indices_by_name,
   1,  imagebus__v1__worker_hello__number_ranges,
@@ -6169,7 +6362,7 @@ const ProtobufCMessageDescriptor imagebus__v1__refused__descriptor =
   (ProtobufCMessageInit) imagebus__v1__refused__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__client_hello__field_descriptors[3] =
+static const ProtobufCFieldDescriptor imagebus__v1__client_hello__field_descriptors[4] =
 {
   {
     "incarnation",
@@ -6207,16 +6400,29 @@ static const ProtobufCFieldDescriptor imagebus__v1__client_hello__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "wants_pieces",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ClientHello, wants_pieces),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__client_hello__field_indices_by_name[] = {
   0,   /* field[0] = incarnation */
   1,   /* field[1] = pid */
   2,   /* field[2] = version */
+  3,   /* field[3] = wants_pieces */
 };
 static const ProtobufCIntRange imagebus__v1__client_hello__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__client_hello__descriptor =
 {
@@ -6226,14 +6432,14 @@ const ProtobufCMessageDescriptor imagebus__v1__client_hello__descriptor =
   "Imagebus__V1__ClientHello",
   "imagebus.v1",
   sizeof(Imagebus__V1__ClientHello),
-  3,
+  4,
   imagebus__v1__client_hello__field_descriptors,
   imagebus__v1__client_hello__field_indices_by_name,
   1,  imagebus__v1__client_hello__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__client_hello__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__client_welcome__field_descriptors[2] =
+static const ProtobufCFieldDescriptor imagebus__v1__client_welcome__field_descriptors[3] =
 {
   {
     "epoch",
@@ -6259,15 +6465,28 @@ static const ProtobufCFieldDescriptor imagebus__v1__client_welcome__field_descri
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "piece_window",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ClientWelcome, piece_window),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__client_welcome__field_indices_by_name[] = {
   0,   /* field[0] = epoch */
+  2,   /* field[2] = piece_window */
   1,   /* field[1] = window */
 };
 static const ProtobufCIntRange imagebus__v1__client_welcome__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__client_welcome__descriptor =
 {
@@ -6277,14 +6496,14 @@ const ProtobufCMessageDescriptor imagebus__v1__client_welcome__descriptor =
   "Imagebus__V1__ClientWelcome",
   "imagebus.v1",
   sizeof(Imagebus__V1__ClientWelcome),
-  2,
+  3,
   imagebus__v1__client_welcome__field_descriptors,
   imagebus__v1__client_welcome__field_indices_by_name,
   1,  imagebus__v1__client_welcome__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__client_welcome__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__load__field_descriptors[6] =
+static const ProtobufCFieldDescriptor imagebus__v1__load__field_descriptors[8] =
 {
   {
     "token",
@@ -6358,6 +6577,30 @@ static const ProtobufCFieldDescriptor imagebus__v1__load__field_descriptors[6] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "wants_pieces",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Load, wants_pieces),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "upload_bytes",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Load, upload_bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__load__field_indices_by_name[] = {
   5,   /* field[5] = detach */
@@ -6365,12 +6608,14 @@ static const unsigned imagebus__v1__load__field_indices_by_name[] = {
   2,   /* field[2] = image */
   4,   /* field[4] = stale_retries */
   0,   /* field[0] = token */
+  7,   /* field[7] = upload_bytes */
+  6,   /* field[6] = wants_pieces */
   3,   /* field[3] = wants_progress */
 };
 static const ProtobufCIntRange imagebus__v1__load__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__load__descriptor =
 {
@@ -6380,7 +6625,7 @@ const ProtobufCMessageDescriptor imagebus__v1__load__descriptor =
   "Imagebus__V1__Load",
   "imagebus.v1",
   sizeof(Imagebus__V1__Load),
-  6,
+  8,
   imagebus__v1__load__field_descriptors,
   imagebus__v1__load__field_indices_by_name,
   1,  imagebus__v1__load__number_ranges,
@@ -6556,6 +6801,121 @@ const ProtobufCMessageDescriptor imagebus__v1__blacklist_command__descriptor =
   imagebus__v1__blacklist_command__field_indices_by_name,
   1,  imagebus__v1__blacklist_command__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__blacklist_command__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__piece__field_descriptors[4] =
+{
+  {
+    "token",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Piece, token),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "offset",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Piece, offset),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "total",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Piece, total),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "data",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Piece, data),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__piece__field_indices_by_name[] = {
+  3,   /* field[3] = data */
+  1,   /* field[1] = offset */
+  0,   /* field[0] = token */
+  2,   /* field[2] = total */
+};
+static const ProtobufCIntRange imagebus__v1__piece__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__piece__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Piece",
+  "Piece",
+  "Imagebus__V1__Piece",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Piece),
+  4,
+  imagebus__v1__piece__field_descriptors,
+  imagebus__v1__piece__field_indices_by_name,
+  1,  imagebus__v1__piece__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__piece__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__taken__field_descriptors[1] =
+{
+  {
+    "bytes",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Taken, bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__taken__field_indices_by_name[] = {
+  0,   /* field[0] = bytes */
+};
+static const ProtobufCIntRange imagebus__v1__taken__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__taken__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Taken",
+  "Taken",
+  "Imagebus__V1__Taken",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Taken),
+  1,
+  imagebus__v1__taken__field_descriptors,
+  imagebus__v1__taken__field_indices_by_name,
+  1,  imagebus__v1__taken__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__taken__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__event__progress__field_descriptors[2] =
@@ -6750,7 +7110,7 @@ const ProtobufCMessageDescriptor imagebus__v1__reply__descriptor =
   (ProtobufCMessageInit) imagebus__v1__reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descriptors[6] =
+static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descriptors[7] =
 {
   {
     "reference",
@@ -6824,19 +7184,32 @@ static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "piece_bytes",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Imagebus__V1__DeliveredImage, maybe_piece_bytes_case),
+    offsetof(Imagebus__V1__DeliveredImage, piece_bytes),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__delivered_image__field_indices_by_name[] = {
   2,   /* field[2] = cache_type */
   1,   /* field[1] = info */
   3,   /* field[3] = key */
   5,   /* field[5] = must_copy */
+  6,   /* field[6] = piece_bytes */
   0,   /* field[0] = reference */
   4,   /* field[4] = stored_tiers */
 };
 static const ProtobufCIntRange imagebus__v1__delivered_image__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__delivered_image__descriptor =
 {
@@ -6846,7 +7219,7 @@ const ProtobufCMessageDescriptor imagebus__v1__delivered_image__descriptor =
   "Imagebus__V1__DeliveredImage",
   "imagebus.v1",
   sizeof(Imagebus__V1__DeliveredImage),
-  6,
+  7,
   imagebus__v1__delivered_image__field_descriptors,
   imagebus__v1__delivered_image__field_indices_by_name,
   1,  imagebus__v1__delivered_image__number_ranges,
@@ -6969,7 +7342,7 @@ const ProtobufCMessageDescriptor imagebus__v1__timings__descriptor =
   (ProtobufCMessageInit) imagebus__v1__timings__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__status_report__process__field_descriptors[5] =
+static const ProtobufCFieldDescriptor imagebus__v1__status_report__process__field_descriptors[6] =
 {
   {
     "kind",
@@ -7031,18 +7404,31 @@ static const ProtobufCFieldDescriptor imagebus__v1__status_report__process__fiel
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "sandbox",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Process, sandbox),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__status_report__process__field_indices_by_name[] = {
   4,   /* field[4] = jobs */
   0,   /* field[0] = kind */
   1,   /* field[1] = pid */
   3,   /* field[3] = restarts */
+  5,   /* field[5] = sandbox */
   2,   /* field[2] = state */
 };
 static const ProtobufCIntRange imagebus__v1__status_report__process__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__status_report__process__descriptor =
 {
@@ -7052,7 +7438,7 @@ const ProtobufCMessageDescriptor imagebus__v1__status_report__process__descripto
   "Imagebus__V1__StatusReport__Process",
   "imagebus.v1",
   sizeof(Imagebus__V1__StatusReport__Process),
-  5,
+  6,
   imagebus__v1__status_report__process__field_descriptors,
   imagebus__v1__status_report__process__field_indices_by_name,
   1,  imagebus__v1__status_report__process__number_ranges,
@@ -7570,6 +7956,82 @@ const ProtobufCMessageDescriptor imagebus__v1__blacklist_report__descriptor =
   imagebus__v1__blacklist_report__field_indices_by_name,
   1,  imagebus__v1__blacklist_report__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__blacklist_report__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__drain_command__field_descriptors[1] =
+{
+  {
+    "kind",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__DrainCommand, kind),
+    &imagebus__v1__worker_kind__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__drain_command__field_indices_by_name[] = {
+  0,   /* field[0] = kind */
+};
+static const ProtobufCIntRange imagebus__v1__drain_command__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__drain_command__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.DrainCommand",
+  "DrainCommand",
+  "Imagebus__V1__DrainCommand",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__DrainCommand),
+  1,
+  imagebus__v1__drain_command__field_descriptors,
+  imagebus__v1__drain_command__field_indices_by_name,
+  1,  imagebus__v1__drain_command__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__drain_command__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__drain_report__field_descriptors[1] =
+{
+  {
+    "processes",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__DrainReport, processes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__drain_report__field_indices_by_name[] = {
+  0,   /* field[0] = processes */
+};
+static const ProtobufCIntRange imagebus__v1__drain_report__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__drain_report__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.DrainReport",
+  "DrainReport",
+  "Imagebus__V1__DrainReport",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__DrainReport),
+  1,
+  imagebus__v1__drain_report__field_descriptors,
+  imagebus__v1__drain_report__field_indices_by_name,
+  1,  imagebus__v1__drain_report__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__drain_report__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCEnumValue imagebus__v1__priority__enum_values_by_number[3] =

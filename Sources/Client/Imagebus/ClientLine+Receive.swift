@@ -75,6 +75,7 @@ extension ClientLine {
             inquiries.removeAll()
         case .blacklist(let report):
             if !commands.isEmpty { commands.removeFirst().inquiry.answer(.success(report)) }
+        case .piece, .taken, .draining: break
         case .refused(let error, let token):
             if token == nil, !commands.isEmpty {
                 commands.removeFirst().inquiry.answer(.failure(error))

@@ -16,6 +16,12 @@ public enum ClientMessage: Hashable, Sendable {
     case status
     /// List or change what is not tried; on `admin/` only.
     case blacklist(BlacklistCommand)
+    /// A part of the bytes that a load brings along.
+    case piece(Piece)
+    /// So many bytes of pieces were taken.
+    case taken(UInt64)
+    /// The processes of a kind finish what they have and end; on `admin/` only.
+    case drain(WorkerKind)
     /// The client ends in order; whose connection ends without it has died.
     case goodbye
 }
@@ -28,12 +34,17 @@ public struct ClientHello: Hashable, Sendable {
     public var pid: UInt32
     /// Library version, for people.
     public var version: String
+    /// Whether it cannot open `results/` and wants the bytes of all its loads in pieces.
+    public var wantsPieces: Bool
 
     /// An introduction.
-    public init(incarnation: Incarnation, pid: UInt32, version: String) {
+    public init(
+        incarnation: Incarnation, pid: UInt32, version: String, wantsPieces: Bool = false
+    ) {
         self.incarnation = incarnation
         self.pid = pid
         self.version = version
+        self.wantsPieces = wantsPieces
     }
 }
 
@@ -53,11 +64,16 @@ public struct LoadRequest: Hashable, Sendable {
     /// Whether the request goes on when the client's connection ends (DESIGN §3). A client of the
     /// same incarnation attaches to it again with the same token.
     public var detach: Bool
+    /// Whether the bytes are wanted in pieces, and not by reference.
+    public var wantsPieces: Bool
+    /// Bytes that the client brings along in pieces, instead of a URL; 0: none.
+    public var uploadBytes: UInt64
 
     /// Describes a load.
     public init(
         token: Token, group: GroupID? = nil, image: ImageRequest, wantsProgress: Bool = false,
-        staleRetries: UInt8 = 0, detach: Bool = false
+        staleRetries: UInt8 = 0, detach: Bool = false, wantsPieces: Bool = false,
+        uploadBytes: UInt64 = 0
     ) {
         self.token = token
         self.group = group
@@ -65,5 +81,7 @@ public struct LoadRequest: Hashable, Sendable {
         self.wantsProgress = wantsProgress
         self.staleRetries = staleRetries
         self.detach = detach
+        self.wantsPieces = wantsPieces
+        self.uploadBytes = uploadBytes
     }
 }

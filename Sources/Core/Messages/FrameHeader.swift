@@ -74,6 +74,10 @@ public enum MessageKind: UInt8, Hashable, Sendable, CaseIterable {
     case status = 36
     /// `BlacklistCommand`
     case blacklistCommand = 37
+    /// `Piece`
+    case piece = 38
+    /// `Taken`
+    case taken = 39
     /// `Event`
     case event = 40
     /// `Reply`
@@ -82,4 +86,8 @@ public enum MessageKind: UInt8, Hashable, Sendable, CaseIterable {
     case statusReport = 42
     /// `BlacklistReport`
     case blacklistReport = 43
+    /// `DrainCommand`
+    case drainCommand = 44
+    /// `DrainReport`
+    case drainReport = 45
 }

@@ -24,6 +24,10 @@ public enum MessageLimits {
     public static let blacklistEntriesMax = 256
     /// See `blacklistEntriesMax`.
     public static let blacklistBytesMax = 48 * 1024
+    /// Bytes of a payload in one piece: with all around it the frame stays below 64 KB.
+    public static let pieceBytesMax = 60 * 1024
+    /// Bytes of pieces on the way to or from one client that were not said to be taken.
+    public static let pieceWindowBytes = 4 << 20
     /// Loads of one client without a reply.
     public static let windowMax = 4_096
 }

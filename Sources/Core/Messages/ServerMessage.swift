@@ -14,6 +14,12 @@ public enum ServerMessage: Hashable, Sendable {
     case status(StatusReport)
     /// Answers `blacklist`.
     case blacklist(BlacklistReport)
+    /// A part of the bytes of an image, before its reply.
+    case piece(Piece)
+    /// So many bytes of pieces were taken.
+    case taken(UInt64)
+    /// Answers `drain`: so many processes were told.
+    case draining(UInt32)
     /// The message broke the protocol; `token` of the request that it was about, if known.
     case refused(ImageError, Token?)
 }
@@ -25,11 +31,15 @@ public struct ClientWelcome: Hashable, Sendable {
     public var epoch: Epoch
     /// Loads that may be sent without a reply.
     public var window: UInt32
+    /// Bytes of pieces that may be on the way in either direction; 0: an earlier coordinator, which
+    /// knows no pieces.
+    public var pieceWindow: UInt32
 
     /// An acceptance.
-    public init(epoch: Epoch, window: UInt32) {
+    public init(epoch: Epoch, window: UInt32, pieceWindow: UInt32 = 0) {
         self.epoch = epoch
         self.window = window
+        self.pieceWindow = pieceWindow
     }
 }
 
@@ -92,11 +102,13 @@ public struct DeliveredImage: Hashable, Sendable {
     /// The block is not kept for this client, however large: copy the bytes, then check the block's
     /// id, and do not release it (DESIGN §4, unreleased bytes are limited).
     public var mustCopy: Bool
+    /// The bytes came in pieces before this reply, so many; there is no reference then.
+    public var pieceBytes: UInt64?
 
     /// Describes a delivery.
     public init(
         reference: BlockReference?, info: ImageInfo, cacheType: CacheTypes, key: String,
-        storedTiers: CacheTypes? = nil, mustCopy: Bool = false
+        storedTiers: CacheTypes? = nil, mustCopy: Bool = false, pieceBytes: UInt64? = nil
     ) {
         self.reference = reference
         self.info = info
@@ -104,6 +116,7 @@ public struct DeliveredImage: Hashable, Sendable {
         self.key = key
         self.storedTiers = storedTiers
         self.mustCopy = mustCopy
+        self.pieceBytes = pieceBytes
     }
 }
 

@@ -26,16 +26,20 @@ public struct StatusReport: Hashable, Sendable {
         public var restarts: UInt32
         /// Jobs that it holds.
         public var jobs: UInt32
+        /// What it cannot do any more, as it said.
+        public var sandbox: SandboxLayers
 
         /// Describes a process.
         public init(
-            kind: WorkerKind, pid: UInt32, state: String, restarts: UInt32, jobs: UInt32
+            kind: WorkerKind, pid: UInt32, state: String, restarts: UInt32, jobs: UInt32,
+            sandbox: SandboxLayers = []
         ) {
             self.kind = kind
             self.pid = pid
             self.state = state
             self.restarts = restarts
             self.jobs = jobs
+            self.sandbox = sandbox
         }
     }
 

@@ -35,16 +35,20 @@ public struct WorkerHello: Hashable, Sendable {
     public var version: String
     /// Jobs at a time at first.
     public var credit: UInt32
+    /// What it cannot do any more.
+    public var sandbox: SandboxLayers
 
     /// An introduction.
     public init(
-        incarnation: Incarnation, pid: UInt32, restarts: UInt32, version: String, credit: UInt32
+        incarnation: Incarnation, pid: UInt32, restarts: UInt32, version: String, credit: UInt32,
+        sandbox: SandboxLayers = []
     ) {
         self.incarnation = incarnation
         self.pid = pid
         self.restarts = restarts
         self.version = version
         self.credit = credit
+        self.sandbox = sandbox
     }
 }
 

@@ -100,7 +100,23 @@ extension Coordinator {
                 throw .unexpectedKind(.blacklistCommand)
             }
             handle(.blacklist(client, command), at: now)
+        case .drain(let kind):
+            guard gateway.door == .admin else { throw .unexpectedKind(.drainCommand) }
+            drain(kind, for: id, at: now)
+        case .piece: throw .unexpectedKind(.piece)
+        case .taken: throw .unexpectedKind(.taken)
         }
+    }
+
+    /// Processes of a kind finish what they have and end; their supervisors start the next ones.
+    private mutating func drain(_ kind: WorkerKind, for operator: UInt64, at now: Instant) {
+        let told = peers.all.filter { peer in
+            if case .worker(kind, _) = peer.role { !peer.isLeaving } else { false }
+        }
+        let count = kind == .coordinator ? 1 : UInt32(told.count)
+        send(.toClient(.draining(count)), to: `operator`, at: now)
+        for peer in told { send(.toWorker(.drain), to: peer.id, at: now) }
+        if kind == .coordinator { finish(at: now) }
     }
 
     private mutating func welcome(

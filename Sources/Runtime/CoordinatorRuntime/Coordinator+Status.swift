@@ -33,7 +33,7 @@ extension Coordinator {
         let state = peer.isLeaving ? "draining" : jobs > 0 ? "busy" : "ready"
         return StatusReport.ProcessStatus(
             kind: kind, pid: hello.pid, state: state, restarts: hello.restarts,
-            jobs: UInt32(clamping: jobs))
+            jobs: UInt32(clamping: jobs), sandbox: hello.sandbox)
     }
 
     private func socketStatus(

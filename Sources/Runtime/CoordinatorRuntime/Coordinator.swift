@@ -157,10 +157,16 @@ public struct Coordinator: ~Copyable {
                 exitStatus = 0
                 return
             }
-            phase = .finishing
-            bootstrap.log.info("draining")
-            handle(.drain, at: now)
+            finish(at: now)
         }
+    }
+
+    /// Admits nothing any more, and ends when what was admitted has ended.
+    mutating func finish(at now: Instant) {
+        guard case .serving = phase else { return }
+        phase = .finishing
+        bootstrap.log.info("draining")
+        handle(.drain, at: now)
     }
 
     /// All requests have ended; the bytes of the last replies are still on their way.

@@ -42,6 +42,18 @@ extension MessageEncoder {
             try prepare(.blacklistCommand, limit: limit) { write throws(WireError) in
                 try command.wire(write)
             }
+        case .piece(let piece):
+            try prepare(.piece, limit: limit) { write throws(WireError) in try piece.wire(write) }
+        case .taken(let bytes):
+            try prepare(.taken, limit: limit) { write throws(WireError) in
+                try Piece.taken(bytes, write)
+            }
+        case .drain(let kind):
+            try prepare(.drainCommand, limit: limit) { write throws(WireError) in
+                let wire = try write.make(imagebus__v1__drain_command__init)
+                wire.pointee.kind = .init(rawValue: .init(kind.rawValue))
+                return wire
+            }
         case .goodbye:
             try prepare(.goodbye, limit: limit) { write throws(WireError) in
                 try GoodbyeReason.terminated.wire(write)
@@ -80,6 +92,19 @@ extension MessageDecoder {
         case .blacklistCommand:
             try decode(body, limit: limit, imagebus__v1__blacklist_command__unpack) {
                 part, read throws(WireError) in .blacklist(try BlacklistCommand(part, read))
+            }
+        case .piece:
+            try decode(body, limit: limit, imagebus__v1__piece__unpack) {
+                part, read throws(WireError) in .piece(try Piece(part, read))
+            }
+        case .taken:
+            try decode(body, limit: limit, imagebus__v1__taken__unpack) {
+                part, read throws(WireError) in .taken(try Piece.taken(part, read))
+            }
+        case .drainCommand:
+            try decode(body, limit: limit, imagebus__v1__drain_command__unpack) {
+                part, read throws(WireError) in
+                .drain(try read.known(part.kind.rawValue, "DrainCommand.kind"))
             }
         case .goodbye:
             try decode(body, limit: limit, imagebus__v1__goodbye__unpack) {

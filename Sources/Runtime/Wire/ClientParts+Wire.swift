@@ -9,7 +9,8 @@ extension ClientHello {
                 try read.identifier(wire.incarnation, "ClientHello.incarnation")),
             pid: wire.pid,
             version: try read.text(
-                wire.version, "ClientHello.version", limit: MessageLimits.textBytesMax))
+                wire.version, "ClientHello.version", limit: MessageLimits.textBytesMax),
+            wantsPieces: wire.wants_pieces != 0)
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -20,6 +21,7 @@ extension ClientHello {
         wire.pointee.pid = pid
         wire.pointee.version = try write.text(
             version, "ClientHello.version", limit: MessageLimits.textBytesMax)
+        wire.pointee.wants_pieces = wantsPieces ? 1 : 0
         return wire
     }
 }
@@ -28,7 +30,7 @@ extension ClientWelcome {
     init(_ wire: Imagebus__V1__ClientWelcome, _ read: FieldReader) throws(WireError) {
         self.init(
             epoch: Epoch(try read.identifier(wire.epoch, "ClientWelcome.epoch")),
-            window: wire.window)
+            window: wire.window, pieceWindow: wire.piece_window)
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -37,6 +39,7 @@ extension ClientWelcome {
         let wire = try write.make(imagebus__v1__client_welcome__init)
         wire.pointee.epoch = try write.bytes(epoch.value)
         wire.pointee.window = window
+        wire.pointee.piece_window = pieceWindow
         return wire
     }
 }
@@ -53,7 +56,8 @@ extension LoadRequest {
                 image: try ImageRequest(try read.required(wire.image, "Load.image"), read),
                 wantsProgress: wire.wants_progress != 0,
                 staleRetries: try read.exactly(wire.stale_retries, "Load.stale_retries"),
-                detach: wire.detach != 0)
+                detach: wire.detach != 0, wantsPieces: wire.wants_pieces != 0,
+                uploadBytes: wire.upload_bytes)
         } catch {
             throw error.about(token)
         }
@@ -68,6 +72,8 @@ extension LoadRequest {
             wire.pointee.wants_progress = wantsProgress ? 1 : 0
             wire.pointee.stale_retries = UInt32(staleRetries)
             wire.pointee.detach = detach ? 1 : 0
+            wire.pointee.wants_pieces = wantsPieces ? 1 : 0
+            wire.pointee.upload_bytes = uploadBytes
             return wire
         } catch {
             throw error.about(token)

@@ -39,6 +39,15 @@ struct FieldReader {
             low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
     }
 
+    /// A copy of bytes; at least one, `limit` at most.
+    func data(_ data: ProtobufCBinaryData, _ field: String, limit: Int) throws(WireError)
+        -> [UInt8]
+    {
+        guard let start = data.data, data.len > 0 else { throw .field(field, .missing) }
+        guard data.len <= limit else { throw .field(field, .tooLong(limit: limit)) }
+        return Array(UnsafeBufferPointer(start: start, count: data.len))
+    }
+
     /// A word of an enumeration that this version knows.
     func known<Word: RawRepresentable>(_ raw: some BinaryInteger, _ field: String)
         throws(WireError) -> Word where Word.RawValue: BinaryInteger

@@ -40,6 +40,17 @@ struct FieldWriter {
             data: target.assumingMemoryBound(to: UInt8.self))
     }
 
+    /// A copy of bytes; at least one, `limit` at most.
+    func data(_ bytes: [UInt8], _ field: String, limit: Int) throws(WireError)
+        -> ProtobufCBinaryData
+    {
+        guard !bytes.isEmpty else { throw .field(field, .missing) }
+        guard bytes.count <= limit else { throw .field(field, .tooLong(limit: limit)) }
+        let target = try allocate(bytes.count, of: UInt8.self)
+        UnsafeMutableRawBufferPointer(start: target, count: bytes.count).copyBytes(from: bytes)
+        return ProtobufCBinaryData(len: bytes.count, data: target)
+    }
+
     /// The same number in another width.
     func exactly<Number: BinaryInteger>(_ value: some BinaryInteger, _ field: String)
         throws(WireError) -> Number

@@ -54,7 +54,8 @@ extension DeliveredImage {
             key: try read.text(wire.key, "DeliveredImage.key", limit: MessageLimits.keyBytesMax),
             storedTiers: wire.maybe_stored_tiers_case.rawValue == 0
                 ? nil : try CacheTypes(wire.stored_tiers, "DeliveredImage.stored_tiers"),
-            mustCopy: wire.must_copy != 0)
+            mustCopy: wire.must_copy != 0,
+            pieceBytes: wire.maybe_piece_bytes_case.rawValue == 0 ? nil : wire.piece_bytes)
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -72,6 +73,11 @@ extension DeliveredImage {
             wire.pointee.stored_tiers = UInt32(storedTiers.rawValue)
         }
         wire.pointee.must_copy = mustCopy ? 1 : 0
+        if let pieceBytes {
+            wire.pointee.maybe_piece_bytes_case =
+                IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES_PIECE_BYTES
+            wire.pointee.piece_bytes = pieceBytes
+        }
         return wire
     }
 }

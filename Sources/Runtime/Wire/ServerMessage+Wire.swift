@@ -30,6 +30,18 @@ extension MessageEncoder {
             try prepare(.blacklistReport, limit: limit) { write throws(WireError) in
                 try report.wire(write)
             }
+        case .piece(let piece):
+            try prepare(.piece, limit: limit) { write throws(WireError) in try piece.wire(write) }
+        case .taken(let bytes):
+            try prepare(.taken, limit: limit) { write throws(WireError) in
+                try Piece.taken(bytes, write)
+            }
+        case .draining(let processes):
+            try prepare(.drainReport, limit: limit) { write throws(WireError) in
+                let wire = try write.make(imagebus__v1__drain_report__init)
+                wire.pointee.processes = processes
+                return wire
+            }
         case .refused(let error, let token):
             try prepare(.refused, limit: limit) { write throws(WireError) in
                 try error.refusal(of: token, write)
@@ -68,6 +80,18 @@ extension MessageDecoder {
         case .blacklistReport:
             try decode(body, limit: limit, imagebus__v1__blacklist_report__unpack) {
                 part, read throws(WireError) in .blacklist(try BlacklistReport(part, read))
+            }
+        case .piece:
+            try decode(body, limit: limit, imagebus__v1__piece__unpack) {
+                part, read throws(WireError) in .piece(try Piece(part, read))
+            }
+        case .taken:
+            try decode(body, limit: limit, imagebus__v1__taken__unpack) {
+                part, read throws(WireError) in .taken(try Piece.taken(part, read))
+            }
+        case .drainReport:
+            try decode(body, limit: limit, imagebus__v1__drain_report__unpack) {
+                part, _ throws(WireError) in .draining(part.processes)
             }
         case .refused:
             try decode(body, limit: limit, imagebus__v1__refused__unpack) {

@@ -8,7 +8,8 @@ extension StatusReport.ProcessStatus {
         self.init(
             kind: try read.known(wire.kind.rawValue, "Process.kind"), pid: wire.pid,
             state: try read.text(wire.state, "Process.state", limit: textMax),
-            restarts: wire.restarts, jobs: wire.jobs)
+            restarts: wire.restarts, jobs: wire.jobs,
+            sandbox: SandboxLayers(rawValue: wire.sandbox))
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -20,6 +21,7 @@ extension StatusReport.ProcessStatus {
         wire.pointee.state = try write.text(state, "Process.state", limit: textMax)
         wire.pointee.restarts = restarts
         wire.pointee.jobs = jobs
+        wire.pointee.sandbox = sandbox.rawValue
         return wire
     }
 }

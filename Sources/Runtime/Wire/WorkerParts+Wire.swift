@@ -10,7 +10,7 @@ extension WorkerHello {
             pid: wire.pid, restarts: wire.restarts,
             version: try read.text(
                 wire.version, "WorkerHello.version", limit: MessageLimits.textBytesMax),
-            credit: wire.credit)
+            credit: wire.credit, sandbox: SandboxLayers(rawValue: wire.sandbox))
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -23,6 +23,7 @@ extension WorkerHello {
         wire.pointee.version = try write.text(
             version, "WorkerHello.version", limit: MessageLimits.textBytesMax)
         wire.pointee.credit = credit
+        wire.pointee.sandbox = sandbox.rawValue
         return wire
     }
 }

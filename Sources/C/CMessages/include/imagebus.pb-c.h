@@ -72,6 +72,8 @@ typedef struct Imagebus__V1__Cancel Imagebus__V1__Cancel;
 typedef struct Imagebus__V1__Status Imagebus__V1__Status;
 typedef struct Imagebus__V1__BlacklistCommand Imagebus__V1__BlacklistCommand;
 typedef struct Imagebus__V1__BlacklistCommand__List Imagebus__V1__BlacklistCommand__List;
+typedef struct Imagebus__V1__Piece Imagebus__V1__Piece;
+typedef struct Imagebus__V1__Taken Imagebus__V1__Taken;
 typedef struct Imagebus__V1__Event Imagebus__V1__Event;
 typedef struct Imagebus__V1__Event__Progress Imagebus__V1__Event__Progress;
 typedef struct Imagebus__V1__Reply Imagebus__V1__Reply;
@@ -85,6 +87,8 @@ typedef struct Imagebus__V1__StatusReport__Bucket Imagebus__V1__StatusReport__Bu
 typedef struct Imagebus__V1__StatusReport__Cancellations Imagebus__V1__StatusReport__Cancellations;
 typedef struct Imagebus__V1__BlacklistReport Imagebus__V1__BlacklistReport;
 typedef struct Imagebus__V1__BlacklistReport__Entry Imagebus__V1__BlacklistReport__Entry;
+typedef struct Imagebus__V1__DrainCommand Imagebus__V1__DrainCommand;
+typedef struct Imagebus__V1__DrainReport Imagebus__V1__DrainReport;
 
 
 /* --- enums --- */
@@ -858,10 +862,14 @@ struct  Imagebus__V1__WorkerHello
   uint32_t restarts;
   char *version;
   uint32_t credit;
+  /*
+   * 1 no new privileges, 2 resource limits, 4 seccomp, 8 Landlock
+   */
+  uint32_t sandbox;
 };
 #define IMAGEBUS__V1__WORKER_HELLO__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__worker_hello__descriptor) \
-    , {0,NULL}, 0, 0, (char *)protobuf_c_empty_string, 0 }
+    , {0,NULL}, 0, 0, (char *)protobuf_c_empty_string, 0, 0 }
 
 
 /*
@@ -1167,10 +1175,11 @@ struct  Imagebus__V1__ClientHello
   ProtobufCBinaryData incarnation;
   uint32_t pid;
   char *version;
+  protobuf_c_boolean wants_pieces;
 };
 #define IMAGEBUS__V1__CLIENT_HELLO__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__client_hello__descriptor) \
-    , {0,NULL}, 0, (char *)protobuf_c_empty_string }
+    , {0,NULL}, 0, (char *)protobuf_c_empty_string, 0 }
 
 
 /*
@@ -1184,10 +1193,14 @@ struct  Imagebus__V1__ClientWelcome
    */
   ProtobufCBinaryData epoch;
   uint32_t window;
+  /*
+   * bytes
+   */
+  uint32_t piece_window;
 };
 #define IMAGEBUS__V1__CLIENT_WELCOME__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__client_welcome__descriptor) \
-    , {0,NULL}, 0 }
+    , {0,NULL}, 0, 0 }
 
 
 /*
@@ -1208,10 +1221,12 @@ struct  Imagebus__V1__Load
   protobuf_c_boolean wants_progress;
   uint32_t stale_retries;
   protobuf_c_boolean detach;
+  protobuf_c_boolean wants_pieces;
+  uint64_t upload_bytes;
 };
 #define IMAGEBUS__V1__LOAD__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__load__descriptor) \
-    , {0,NULL}, {0,NULL}, NULL, 0, 0, 0 }
+    , {0,NULL}, {0,NULL}, NULL, 0, 0, 0, 0, 0 }
 
 
 typedef enum {
@@ -1298,6 +1313,41 @@ struct  Imagebus__V1__BlacklistCommand
     , IMAGEBUS__V1__BLACKLIST_COMMAND__COMMAND__NOT_SET, {0} }
 
 
+/*
+ * 38; to clients as well
+ */
+struct  Imagebus__V1__Piece
+{
+  ProtobufCMessage base;
+  /*
+   * 16 bytes
+   */
+  ProtobufCBinaryData token;
+  uint64_t offset;
+  uint64_t total;
+  ProtobufCBinaryData data;
+};
+#define IMAGEBUS__V1__PIECE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__piece__descriptor) \
+    , {0,NULL}, 0, 0, {0,NULL} }
+
+
+/*
+ * 39; to clients as well
+ */
+struct  Imagebus__V1__Taken
+{
+  ProtobufCMessage base;
+  /*
+   * not 0
+   */
+  uint64_t bytes;
+};
+#define IMAGEBUS__V1__TAKEN__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__taken__descriptor) \
+    , 0 }
+
+
 struct  Imagebus__V1__Event__Progress
 {
   ProtobufCMessage base;
@@ -1375,6 +1425,12 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS__CASE)
 } Imagebus__V1__DeliveredImage__MaybeStoredTiersCase;
 
+typedef enum {
+  IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES__NOT_SET = 0,
+  IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES_PIECE_BYTES = 7
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES__CASE)
+} Imagebus__V1__DeliveredImage__MaybePieceBytesCase;
+
 struct  Imagebus__V1__DeliveredImage
 {
   ProtobufCMessage base;
@@ -1387,10 +1443,14 @@ struct  Imagebus__V1__DeliveredImage
   union {
     uint32_t stored_tiers;
   };
+  Imagebus__V1__DeliveredImage__MaybePieceBytesCase maybe_piece_bytes_case;
+  union {
+    uint64_t piece_bytes;
+  };
 };
 #define IMAGEBUS__V1__DELIVERED_IMAGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__delivered_image__descriptor) \
-    , NULL, NULL, 0, (char *)protobuf_c_empty_string, 0, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS__NOT_SET, {0} }
+    , NULL, NULL, 0, (char *)protobuf_c_empty_string, 0, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES__NOT_SET, {0} }
 
 
 /*
@@ -1420,10 +1480,11 @@ struct  Imagebus__V1__StatusReport__Process
   char *state;
   uint32_t restarts;
   uint32_t jobs;
+  uint32_t sandbox;
 };
 #define IMAGEBUS__V1__STATUS_REPORT__PROCESS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__process__descriptor) \
-    , IMAGEBUS__V1__WORKER_KIND__WORKER_KIND_COORDINATOR, 0, (char *)protobuf_c_empty_string, 0, 0 }
+    , IMAGEBUS__V1__WORKER_KIND__WORKER_KIND_COORDINATOR, 0, (char *)protobuf_c_empty_string, 0, 0, 0 }
 
 
 struct  Imagebus__V1__StatusReport__Socket
@@ -1528,6 +1589,32 @@ struct  Imagebus__V1__BlacklistReport
 #define IMAGEBUS__V1__BLACKLIST_REPORT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__blacklist_report__descriptor) \
     , 0,NULL, 0, 0 }
+
+
+/*
+ * 44
+ */
+struct  Imagebus__V1__DrainCommand
+{
+  ProtobufCMessage base;
+  Imagebus__V1__WorkerKind kind;
+};
+#define IMAGEBUS__V1__DRAIN_COMMAND__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__drain_command__descriptor) \
+    , IMAGEBUS__V1__WORKER_KIND__WORKER_KIND_COORDINATOR }
+
+
+/*
+ * 45
+ */
+struct  Imagebus__V1__DrainReport
+{
+  ProtobufCMessage base;
+  uint32_t processes;
+};
+#define IMAGEBUS__V1__DRAIN_REPORT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__drain_report__descriptor) \
+    , 0 }
 
 
 /* Imagebus__V1__Unit methods */
@@ -2581,6 +2668,44 @@ Imagebus__V1__BlacklistCommand *
 void   imagebus__v1__blacklist_command__free_unpacked
                      (Imagebus__V1__BlacklistCommand *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__Piece methods */
+void   imagebus__v1__piece__init
+                     (Imagebus__V1__Piece         *message);
+size_t imagebus__v1__piece__get_packed_size
+                     (const Imagebus__V1__Piece   *message);
+size_t imagebus__v1__piece__pack
+                     (const Imagebus__V1__Piece   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__piece__pack_to_buffer
+                     (const Imagebus__V1__Piece   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Piece *
+       imagebus__v1__piece__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__piece__free_unpacked
+                     (Imagebus__V1__Piece *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__Taken methods */
+void   imagebus__v1__taken__init
+                     (Imagebus__V1__Taken         *message);
+size_t imagebus__v1__taken__get_packed_size
+                     (const Imagebus__V1__Taken   *message);
+size_t imagebus__v1__taken__pack
+                     (const Imagebus__V1__Taken   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__taken__pack_to_buffer
+                     (const Imagebus__V1__Taken   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Taken *
+       imagebus__v1__taken__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__taken__free_unpacked
+                     (Imagebus__V1__Taken *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__Event__Progress methods */
 void   imagebus__v1__event__progress__init
                      (Imagebus__V1__Event__Progress         *message);
@@ -2715,6 +2840,44 @@ Imagebus__V1__BlacklistReport *
                       const uint8_t       *data);
 void   imagebus__v1__blacklist_report__free_unpacked
                      (Imagebus__V1__BlacklistReport *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__DrainCommand methods */
+void   imagebus__v1__drain_command__init
+                     (Imagebus__V1__DrainCommand         *message);
+size_t imagebus__v1__drain_command__get_packed_size
+                     (const Imagebus__V1__DrainCommand   *message);
+size_t imagebus__v1__drain_command__pack
+                     (const Imagebus__V1__DrainCommand   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__drain_command__pack_to_buffer
+                     (const Imagebus__V1__DrainCommand   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__DrainCommand *
+       imagebus__v1__drain_command__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__drain_command__free_unpacked
+                     (Imagebus__V1__DrainCommand *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__DrainReport methods */
+void   imagebus__v1__drain_report__init
+                     (Imagebus__V1__DrainReport         *message);
+size_t imagebus__v1__drain_report__get_packed_size
+                     (const Imagebus__V1__DrainReport   *message);
+size_t imagebus__v1__drain_report__pack
+                     (const Imagebus__V1__DrainReport   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__drain_report__pack_to_buffer
+                     (const Imagebus__V1__DrainReport   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__DrainReport *
+       imagebus__v1__drain_report__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__drain_report__free_unpacked
+                     (Imagebus__V1__DrainReport *message,
                       ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
@@ -2889,6 +3052,12 @@ typedef void (*Imagebus__V1__BlacklistCommand__List_Closure)
 typedef void (*Imagebus__V1__BlacklistCommand_Closure)
                  (const Imagebus__V1__BlacklistCommand *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__Piece_Closure)
+                 (const Imagebus__V1__Piece *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__Taken_Closure)
+                 (const Imagebus__V1__Taken *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__Event__Progress_Closure)
                  (const Imagebus__V1__Event__Progress *message,
                   void *closure_data);
@@ -2927,6 +3096,12 @@ typedef void (*Imagebus__V1__BlacklistReport__Entry_Closure)
                   void *closure_data);
 typedef void (*Imagebus__V1__BlacklistReport_Closure)
                  (const Imagebus__V1__BlacklistReport *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__DrainCommand_Closure)
+                 (const Imagebus__V1__DrainCommand *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__DrainReport_Closure)
+                 (const Imagebus__V1__DrainReport *message,
                   void *closure_data);
 
 /* --- services --- */
@@ -3000,6 +3175,8 @@ extern const ProtobufCMessageDescriptor imagebus__v1__cancel__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_command__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_command__list__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__piece__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__taken__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__event__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__event__progress__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__reply__descriptor;
@@ -3013,6 +3190,8 @@ extern const ProtobufCMessageDescriptor imagebus__v1__status_report__bucket__des
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__cancellations__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_report__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_report__entry__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__drain_command__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__drain_report__descriptor;
 
 PROTOBUF_C__END_DECLS
 
