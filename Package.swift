@@ -74,8 +74,8 @@ let runtime: [Target] = [
     room(
         "Runtime", "CoordinatorRuntime",
         [
-            "Linux", "ZeroMQ", "Sodium", "ImageModel", "Messages", "Scheduling", "Wire",
-            "EventLoop", "ControlSegment", "SharedArena", "Observability", "Bootstrap",
+            "Linux", "ZeroMQ", "Sodium", "ImageModel", "Messages", "StageContract", "Scheduling",
+            "Wire", "EventLoop", "ControlSegment", "SharedArena", "Observability", "Bootstrap",
             "BusConnection",
         ]),
     room(
@@ -170,8 +170,8 @@ let testing: [Target] = [
     tests(
         "CoordinatorRuntimeTests",
         [
-            "CoordinatorRuntime", "Scheduling", "Wire", "Messages", "ImageModel", "ZeroMQ", "Linux",
-            "TestKit",
+            "CoordinatorRuntime", "Scheduling", "Wire", "Messages", "ImageModel", "StageContract",
+            "ZeroMQ", "Linux", "TestKit",
         ]),
     tests("SupervisionTests", ["Supervision", "SharedArena", "Messages", "Linux", "TestKit"]),
     tests(

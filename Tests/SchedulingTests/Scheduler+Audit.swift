@@ -148,6 +148,9 @@ extension Scheduler {
         for job in jobs.values {
             if let input = job.input { holds[input, default: 0] += 1 }
         }
+        for id in requests.ids {
+            if let upload = requests[id].order.upload { holds[upload.block, default: 0] += 1 }
+        }
         for id in sources.ids {
             if let body = sources[id].body { holds[body.block, default: 0] += 1 }
         }

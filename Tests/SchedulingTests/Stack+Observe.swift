@@ -25,7 +25,13 @@ extension Stack {
             workers[worker]?.held[adjustment.id]?.left = adjustment.millisecondsLeft
             workers[worker]?.held[adjustment.id]?.priority = adjustment.priority
         case .release(let worker, let blocks):
-            for block in blocks { released(block, of: worker) }
+            for block in blocks {
+                if worker == .coordinator {
+                    releasedUpload(block)
+                } else {
+                    released(block, of: worker)
+                }
+            }
         case .touched(let worker, let blocks):
             if workers[worker]?.kind != .cache { fault("touched blocks of no cache") }
             touched += blocks
@@ -72,9 +78,20 @@ extension Stack {
     }
 
     private func isReadable(_ reference: BlockReference) -> Bool {
-        workers.values.contains {
+        (workers.values + [producer]).contains {
             $0.incarnation == reference.producer?.incarnation
                 && $0.kind == reference.producer?.kind && $0.live.contains(reference.block)
+        }
+    }
+
+    private mutating func releasedUpload(_ block: BlockID) {
+        let isRead = allHeld.contains {
+            $0.job.work.input?.block == block
+                && $0.job.work.input?.producer?.kind == .coordinator
+        }
+        if isRead { fault("released upload \(block.value) while it is read") }
+        if producer.live.remove(block) == nil {
+            fault("released upload \(block.value) twice or too early")
         }
     }
 

@@ -36,6 +36,9 @@ struct Stack {
     var faults: [String] = []
 
     var workers: [WorkerID: Worker] = [:]
+    /// The coordinator itself, as the producer of what clients bring along.
+    var producer = Worker(
+        kind: .coordinator, incarnation: Incarnation(Identifier128(high: 8, low: 0)), window: 0)
     var clients: Set<ClientID> = []
     /// Which client a session belongs to, ended ones included.
     var incarnations: [ClientID: Incarnation] = [:]
@@ -72,6 +75,11 @@ struct Stack {
         var limits = SchedulerLimits()
         change(&limits)
         scheduler = Scheduler(limits: limits)
+        send(
+            .workerJoined(
+                .coordinator, kind: .coordinator, incarnation: producer.incarnation, credit: 0))
+        let segment = SegmentAnnouncement(arena: .stage, number: 0, size: 1 << 30)
+        send(.segmentsOpened(.coordinator, [segment]))
     }
 
     // MARK: - Events
@@ -186,7 +194,7 @@ struct Stack {
     /// Nothing is left of anything, and nothing went wrong.
     var isAtRest: Bool {
         scheduler.isIdle && faults.isEmpty && waiting.isEmpty && scheduler.audit().isEmpty
-            && workers.values.allSatisfy(\.live.isEmpty)
+            && workers.values.allSatisfy(\.live.isEmpty) && producer.live.isEmpty
     }
 
     var counters: SchedulerCounters { scheduler.report.counters }

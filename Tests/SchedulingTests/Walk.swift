@@ -10,7 +10,7 @@ struct Walk {
     enum Step: CaseIterable {
         case load, finish, finishMore, pass, cancel, cancelGroup, resend, foreignToken, connect
         case disconnect, hire, kill, drainWorker, credit, progress, publish, evict, release
-        case duplicate, stale, forge, mistake, waitLong, crash, cancelAny, forgive
+        case duplicate, stale, forge, mistake, waitLong, crash, cancelAny, forgive, upload
 
         var weight: Int {
             switch self {
@@ -20,7 +20,7 @@ struct Walk {
             case .cancel: 60
             case .hire, .publish, .evict, .release: 40
             case .kill: 24
-            case .cancelGroup, .connect, .progress, .credit: 20
+            case .cancelGroup, .connect, .progress, .credit, .upload: 20
             case .resend, .disconnect, .duplicate, .stale: 12
             case .foreignToken, .drainWorker, .forge, .mistake, .waitLong, .crash: 5
             case .cancelAny, .forgive: 5
@@ -114,6 +114,7 @@ struct Walk {
             guard let client = pick(stack.clients.sorted()) else { return }
             stack.send(.blacklist(client, random.oneIn(2) ? .clear : .list(after: 0)))
         case .forge: forge()
+        case .upload: upload()
         case .mistake: mistake()
         }
     }
@@ -135,6 +136,21 @@ struct Walk {
             request(), by: client, group: random.oneIn(3) ? group(draw(0...2)) : nil,
             wantsProgress: random.oneIn(3), staleRetries: random.oneIn(12) ? 1 : 0,
             detach: random.oneIn(8))
+    }
+
+    private mutating func upload() {
+        guard let client = pick(stack.clients.sorted()) else { return }
+        let pattern = request()
+        let token = random.oneIn(8) ? pick(tokens.filter { stack.waiting[$0] == client }) : nil
+        stack.upload(
+            pick(["x", "y"]) ?? "x", by: client, token: token,
+            group: random.oneIn(3) ? group(draw(0...2)) : nil
+        ) { image in
+            let name = image.url
+            image = pattern
+            image.url = name
+            image.headers = []
+        }
     }
 
     private mutating func resend() {

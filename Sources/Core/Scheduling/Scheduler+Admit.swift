@@ -5,7 +5,11 @@ import Messages
 extension Scheduler {
     /// A load that names a live token of the same client is the same request, resent: its reply is
     /// still to come.
-    mutating func admit(_ load: LoadRequest, of client: ClientID, _ identity: String?) {
+    ///
+    /// `upload` is held for as long as the request lives.
+    mutating func admit(
+        _ load: LoadRequest, of client: ClientID, _ identity: String?, upload: Upload? = nil
+    ) {
         guard let owner = clients[client]?.incarnation else { return }
         if let live = tokens[load.token] {
             if attach(live, to: client, owner) { return }
@@ -19,10 +23,11 @@ extension Scheduler {
                 throw ImageError(.shuttingDown, "the stack is shutting down")
             }
             try load.image.checkWishes()
-            let names = try names.names(of: load.image, identity: identity, limits: limits.image)
+            let names = try names.names(
+                of: load.image, identity: identity, isUpload: upload != nil, limits: limits.image)
             if answerFromMemory(load, of: client, names) { return }
             try checkRoom(for: client)
-            enlist(load, of: client, owner, names)
+            enlist(load, of: client, owner, names, upload)
         } catch {
             refuse(load.token, of: client, error)
         }
@@ -85,9 +90,12 @@ extension Scheduler {
     }
 
     private mutating func enlist(
-        _ load: LoadRequest, of client: ClientID, _ owner: Incarnation, _ names: RequestNames
+        _ load: LoadRequest, of client: ClientID, _ owner: Incarnation, _ names: RequestNames,
+        _ upload: Upload?
     ) {
-        let order = Order(load.image, names, distrustsMemory: load.staleRetries > 0)
+        if let upload { ledger.hold(upload.block) }
+        let order = Order(
+            load.image, names, upload: upload, distrustsMemory: load.staleRetries > 0)
         let deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
         let id = requests.insert(
             LiveRequest(

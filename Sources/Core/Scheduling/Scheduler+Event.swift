@@ -7,6 +7,9 @@ public enum SchedulerEvent: Hashable, Sendable {
     case clientJoined(ClientID, Incarnation)
     /// A client wants an image. `identity` is the digest of its credentials, where it sent any.
     case load(ClientID, LoadRequest, identity: String?)
+    /// A client wants an image of bytes that it brought along; they lie in a block that the
+    /// coordinator made (`WorkerID.coordinator`), and the URL is the name of their digest.
+    case loadUpload(ClientID, LoadRequest, BlockReference)
     /// A client no longer wants one image.
     case cancel(ClientID, Token)
     /// A client no longer wants any image of a group.

@@ -40,6 +40,7 @@ extension Scheduler {
         tokens[request.token] = nil
         clients[request.client]?.leave(
             seat: request.seat, group: request.group, groupSeat: request.groupSeat)
+        if let upload = request.order.upload { drop(upload.block) }
         return request
     }
 }

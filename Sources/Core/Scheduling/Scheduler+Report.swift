@@ -17,7 +17,7 @@ extension Scheduler {
                         stage: stage.name, hard: $0.hard, durations: $0.durations)
                 }
             },
-            workers: roster.ids.compactMap { id in
+            workers: roster.ids.filter { $0 != .coordinator }.compactMap { id in
                 roster[id].map {
                     SchedulerReport.Worker(
                         id: id, kind: $0.kind, jobs: $0.jobs, window: $0.window,

@@ -14,10 +14,13 @@ extension Scheduler {
         return hasRoom(name.origin == .network ? .download : .cache)
     }
 
-    /// Begins to obtain bytes: from the URL, or from the cache.
+    /// Begins to obtain bytes: from the URL, or from the cache, unless they came along.
     mutating func beginSource(
         _ name: Sourced<SourceKey>, for result: ResultNode, _ urgency: Urgency
     ) -> SourceNode.ID {
+        if let upload = result.order.upload {
+            return beginSource(name, of: upload, result.order.names.original)
+        }
         let work: JobWork =
             switch name.origin {
             case .cache(let query): .query(query)
@@ -63,9 +66,9 @@ extension Scheduler {
     /// The cache does not have the original, or cannot say: everybody goes on to the next way,
     /// unless it was stored in the meantime.
     mutating func sourceMissed(_ node: SourceNode.ID) {
-        guard !sources[node].isOvertaken else {
+        if sources[node].isOvertaken, let sheet = sources[node].sheet {
             let again = submit(
-                sources[node].sheet, for: .source(node), reading: nil,
+                sheet, for: .source(node), reading: nil,
                 sources[node].decodes.urgency)
             return sources[node].askAgain(again)
         }

@@ -8,7 +8,8 @@ extension Scheduler {
         _ worker: WorkerID, _ kind: WorkerKind, _ incarnation: Incarnation, credit: UInt32
     ) {
         guard !roster.contains(worker) else { return }
-        guard kind != .coordinator, kind != .cache || cache == nil else {
+        guard (kind == .coordinator) == (worker == .coordinator), kind != .cache || cache == nil
+        else {
             let error = ImageError(.protocolViolation, "a \(kind.name) is connected already")
             return actions.append(.expel(worker, error))
         }

@@ -102,6 +102,8 @@ public struct Scheduler: Sendable {
         case .clientJoined(let client, let incarnation):
             clients[client] = clients[client] ?? LiveClient(incarnation)
         case .load(let client, let load, let identity): admit(load, of: client, identity)
+        case .loadUpload(let client, let load, let reference):
+            admitUpload(load, of: client, reference)
         case .cancel(let client, let token): cancel(token, of: client)
         case .cancelGroup(let client, let group): cancelGroup(group, of: client)
         case .cancelAny(let token): cancelAny(token)

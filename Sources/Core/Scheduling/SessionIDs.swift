@@ -6,6 +6,9 @@ public struct WorkerID: Hashable, Comparable, Sendable {
     /// Takes a count.
     public init(_ value: UInt64) { self.value = value }
 
+    /// The coordinator itself, as the producer of what clients bring along.
+    public static let coordinator = WorkerID(0)
+
     /// Earlier sessions are smaller.
     public static func < (left: WorkerID, right: WorkerID) -> Bool { left.value < right.value }
 }

@@ -32,13 +32,13 @@ extension Coordinator {
             send(.toWorker(.cancelJob(job)), to: worker.value, at: now)
         case .adjust(let worker, let adjustment):
             send(.toWorker(.adjust(adjustment)), to: worker.value, at: now)
+        case .release(.coordinator, let blocks): free(blocks, at: now)
         case .release(let worker, let blocks):
             send(.toWorker(.release(blocks)), to: worker.value, at: now)
         case .touched(let worker, let blocks):
             send(.toWorker(.touched(blocks)), to: worker.value, at: now)
         case .expel(let worker, let error): expel(worker.value, error, at: now)
-        case .reply(let client, let reply):
-            send(.toClient(.reply(reply)), to: client.value, at: now)
+        case .reply(let client, let reply): self.reply(reply, to: client, at: now)
         case .progress(let client, let progress):
             send(.toClient(.progress(progress)), to: client.value, at: now)
         case .blacklist(let client, let report):

@@ -84,13 +84,14 @@ extension Coordinator {
         switch message {
         case .hello: return
         case .load(let request):
-            let identity = identities.identity(of: request.image)
-            handle(.load(client, request, identity: identity), at: now)
-            learn(request, identity: identity, gateway)
+            guard request.uploadBytes == 0 else { return beginUpload(request, for: id, at: now) }
+            load(request, for: id, gateway, at: now)
         case .cancel(let token):
+            cancelPieces(by: client, gateway, at: now) { $0.token == token }
             handle(gateway.door == .admin ? .cancelAny(token) : .cancel(client, token), at: now)
         case .cancelGroup(let group):
             let isAny = gateway.door == .admin
+            cancelPieces(by: client, gateway, at: now) { $0.group == group }
             handle(isAny ? .cancelGroupOfAny(group) : .cancelGroup(client, group), at: now)
         case .release(let blocks): handle(.clientReleased(client, blocks), at: now)
         case .status: send(.toClient(.status(report(at: now))), to: id, at: now)
@@ -103,9 +104,18 @@ extension Coordinator {
         case .drain(let kind):
             guard gateway.door == .admin else { throw .unexpectedKind(.drainCommand) }
             drain(kind, for: id, at: now)
-        case .piece: throw .unexpectedKind(.piece)
-        case .taken: throw .unexpectedKind(.taken)
+        case .piece(let piece): take(piece, for: id, at: now)
+        case .taken(let bytes): taken(bytes, by: client, at: now)
         }
+    }
+
+    /// An operator cancels whosever requests.
+    private mutating func cancelPieces(
+        by client: ClientID, _ gateway: Gateway, at now: Instant,
+        where isMeant: (LoadRequest) -> Bool
+    ) {
+        let meant = gateway.door == .admin ? peers.clients : [client]
+        for client in meant { cancelPieces(of: client, at: now, where: isMeant) }
     }
 
     /// Processes of a kind finish what they have and end; their supervisors start the next ones.
@@ -125,7 +135,9 @@ extension Coordinator {
         guard let id = begin(.client(hello), sender, gateway, at: now) else { return }
         handle(.clientJoined(ClientID(id), hello.incarnation), at: now)
         let window = UInt32(MessageLimits.windowMax)
-        send(.toClient(.welcome(ClientWelcome(epoch: epoch, window: window))), to: id, at: now)
+        let welcome = ClientWelcome(
+            epoch: epoch, window: window, pieceWindow: UInt32(MessageLimits.pieceWindowBytes))
+        send(.toClient(.welcome(welcome)), to: id, at: now)
     }
 
     // MARK: - Workers
@@ -204,7 +216,10 @@ extension Coordinator {
     mutating func end(_ id: UInt64, at now: Instant) {
         guard let peer = peers.remove(id) else { return }
         switch peer.role {
-        case .client: handle(.clientLeft(ClientID(id)), at: now)
+        case .client:
+            deliveries.leave(ClientID(id))
+            uploads.leave(ClientID(id))
+            handle(.clientLeft(ClientID(id)), at: now)
         case .worker(let kind, let hello):
             let crash = crashRecord(of: kind, hello)
             handle(.workerLeft(WorkerID(id), crash), at: now)
@@ -231,6 +246,7 @@ extension Coordinator {
         bootstrap.log.error(
             "a worker broke the protocol", ["error": .string("\(error)"), "session": LogValue(id)])
         send(.toWorker(.refused(error)), to: id, at: now)
+        guard id != WorkerID.coordinator.value else { return joinAsProducer(at: now) }
         end(id, at: now)
     }
 }

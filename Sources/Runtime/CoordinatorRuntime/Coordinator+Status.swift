@@ -76,6 +76,8 @@ extension Coordinator {
             StatusReport.Counter(name: "strangers", value: counters.strangers),
             StatusReport.Counter(name: "lostClients", value: counters.lostClients),
             StatusReport.Counter(name: "lostWorkers", value: counters.lostWorkers),
+            StatusReport.Counter(name: "pieceDeliveries", value: counters.pieceDeliveries),
+            StatusReport.Counter(name: "uploads", value: counters.uploads),
         ]
     }
 }

@@ -25,6 +25,13 @@ public struct Coordinator: ~Copyable {
     var actions: [SchedulerAction] = []
     var peers = PeerTable()
     var hitMemo = HitMemo()
+    /// What goes out to clients in pieces, and what comes in so.
+    var deliveries = PieceDeliveries()
+    var uploads: UploadDesk
+    let uploadBytesMax: UInt64
+    /// Where uploads lie, and where delivered results are read.
+    let arena: Arena
+    let results: ResultReader
     var encoder = MessageEncoder()
     var decoder = MessageDecoder()
     var counters = CoordinatorCounters()
@@ -56,6 +63,8 @@ public struct Coordinator: ~Copyable {
     private static let deliveryMilliseconds = 500
     /// Milliseconds that stores have which nobody waits for.
     private static let storingMilliseconds = 1_000
+    /// Bytes of segments for what clients bring along.
+    private static let arenaBytesMax = 256 << 20
     /// Milliseconds that workers have for writing what is unwritten.
     private static let dismissalMilliseconds = 6_000
 
@@ -71,6 +80,13 @@ public struct Coordinator: ~Copyable {
         for door in Door.all {
             gateways[door] = try Gateway(door, in: context, paths: bootstrap.paths)
         }
+        let arena = try Arena(
+            directory: bootstrap.paths.arenaDirectory(.coordinator), name: .stage,
+            incarnation: bootstrap.incarnation, totalBytesMax: Self.arenaBytesMax)
+        self.arena = arena
+        uploads = UploadDesk(space: arena)
+        uploadBytesMax = options.limits.bodyBytesMax
+        results = ResultReader(resultsDirectory: bootstrap.paths.resultsDirectory)
         self.lock = lock
         self.identities = identities
         self.context = context
@@ -78,6 +94,7 @@ public struct Coordinator: ~Copyable {
         gatewayList = Door.all.compactMap { gateways[$0] }
         self.bootstrap = bootstrap
         scheduler = Scheduler(limits: options.limits)
+        joinAsProducer(at: began)
     }
 
     /// Serves until drained; returns the exit status of the process.
@@ -101,17 +118,27 @@ public struct Coordinator: ~Copyable {
                 handle(.tick, at: turn.wokenAt)
             }
             try retryOutboxes(at: turn.wokenAt)
+            expireUploads(at: turn.wokenAt)
+            endStalledDeliveries(at: turn.wokenAt)
             storeIfDelivered(at: turn.wokenAt)
             dismissIfStored(at: turn.wokenAt)
             endIfDismissed(at: turn.wokenAt)
         }
+        arena.removeAll()
         return exitStatus ?? 0
     }
+
+    /// Whether requests are admitted.
+    var isServing: Bool { if case .serving = phase { true } else { false } }
 
     private var nextDeadline: Instant? {
         var next = scheduler.nextDeadline
         func expect(_ moment: Instant) { next = next.map { min($0, moment) } ?? moment }
         if let retryAt { expect(retryAt) }
+        if let due = uploads.nextDeadline { expect(due) }
+        if let stalled = deliveries.stalled {
+            expect(stalled.since.adding(milliseconds: Self.pieceStallMilliseconds))
+        }
         switch phase {
         case .serving, .finishing: break
         case .delivering(let since):

@@ -13,4 +13,7 @@ struct CoordinatorCounters {
     var lostClients: UInt64 = 0
     /// The same of workers.
     var lostWorkers: UInt64 = 0
+    /// Results that went out in pieces, and pictures that came in so.
+    var pieceDeliveries: UInt64 = 0
+    var uploads: UInt64 = 0
 }

@@ -19,6 +19,9 @@ struct Peer {
     var outbox = Outbox()
     /// A worker that said goodbye takes nothing new.
     var isLeaving = false
+
+    /// Whether it is a client that cannot open `results/`.
+    var wantsPieces: Bool { if case .client(let hello) = role { hello.wantsPieces } else { false } }
 }
 
 /// Messages for one peer that does not read fast enough.

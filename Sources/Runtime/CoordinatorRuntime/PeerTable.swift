@@ -1,3 +1,4 @@
+import Scheduling
 import ZeroMQ
 
 /// All sessions, by id, by door and routing id, and by connection.
@@ -29,8 +30,15 @@ struct PeerTable {
         set { peers[id] = newValue }
     }
 
-    /// Whether nothing waits for room in the peer's queue.
-    func isKeepingUp(_ id: UInt64) -> Bool { peers[id]?.outbox.isEmpty == true }
+    /// Whether nothing waits for room in the peer's queue, and it opens `results/` by itself.
+    func takesReferences(_ id: UInt64) -> Bool {
+        peers[id].map { $0.outbox.isEmpty && !$0.wantsPieces } ?? false
+    }
+
+    /// The sessions of clients, in the order in which they began.
+    var clients: [ClientID] {
+        all.filter { if case .client = $0.role { true } else { false } }.map { ClientID($0.id) }
+    }
 
     func id(at door: Door, _ routing: RoutingID) -> UInt64? {
         byAddress[Address(door: door, routing: routing)]

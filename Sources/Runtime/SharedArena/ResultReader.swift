@@ -48,6 +48,29 @@ public final class ResultReader {
         return BlockHeader.isStill(reference.block.value, at: start - BlockHeader.byteCount)
     }
 
+    /// A copy of `count` bytes of the payload from `offset` on, or `nil` where the block was reused
+    /// meanwhile (*stale*). The segment stays mapped until `forget`.
+    ///
+    /// Throws `stale` where the segment is gone.
+    public func copy(
+        _ reference: BlockReference, at offset: UInt64, count: Int
+    ) throws(ImageError) -> [UInt8]? {
+        let source = try mappings.bytes(of: reference)
+        precondition(
+            offset <= reference.length && UInt64(count) <= reference.length - offset,
+            "a part lies within its payload")
+        let copied = Array(source[Int(offset)..<(Int(offset) + count)])
+        guard let start = source.baseAddress,
+            BlockHeader.isStill(reference.block.value, at: start - BlockHeader.byteCount)
+        else { return nil }
+        return copied
+    }
+
+    /// Of a large result that was copied in parts, nothing is read any more.
+    public func forget(_ reference: BlockReference) {
+        if Self.isLarge(reference) { mappings.forget(reference) }
+    }
+
     /// A mapping of the whole segment of a large result; the payload begins at the reference's
     /// offset. `nil` where the segment holds another block by now (*stale*).
     public func map(_ reference: BlockReference) throws(ImageError) -> MappedMemory? {

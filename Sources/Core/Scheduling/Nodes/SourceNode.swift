@@ -40,11 +40,18 @@ struct SourceNode: Sendable {
             tier = hit.tier
             fetched = nil
         }
+
+        init(_ upload: Upload) {
+            block = upload.block
+            reference = upload.reference
+            tier = .none
+            fetched = nil
+        }
     }
 
     let name: Sourced<SourceKey>
-    /// What obtains the bytes, again if need be.
-    let sheet: JobSheet
+    /// What obtains the bytes, again if need be; nothing does where they came along.
+    let sheet: JobSheet?
     /// The text under which they are cached.
     let text: String
     private(set) var state: State
@@ -79,6 +86,14 @@ struct SourceNode: Sendable {
         self.sheet = sheet
         self.text = text
         state = .obtaining(job)
+    }
+
+    /// Of bytes that are there.
+    init(name: Sourced<SourceKey>, text: String, upload: Upload) {
+        self.name = name
+        sheet = nil
+        self.text = text
+        state = .holding(Body(upload))
     }
 
     var body: Body? {

@@ -7,10 +7,15 @@ final class Order: Sendable {
     let names: RequestNames
     let key: ResultKey
     let plan: JobPlan
+    /// Where its source lies, if it came along with the request.
+    let upload: Upload?
 
-    init(_ image: ImageRequest, _ names: RequestNames, distrustsMemory: Bool) {
+    init(
+        _ image: ImageRequest, _ names: RequestNames, upload: Upload? = nil, distrustsMemory: Bool
+    ) {
         self.image = image
         self.names = names
+        self.upload = upload
         key = ResultKey(image)
         plan = JobPlan(image, distrustsMemory: distrustsMemory)
     }

@@ -4,11 +4,12 @@ import Messages
 /// What makes a picture one that may be asked for; checked once for each set of names.
 extension RequestNames {
     /// Throws the first thing that is wrong with the source, the steps or the output.
-    init(checking request: ImageRequest, identity: String?, limits: ImageLimits)
-        throws(ImageError)
-    {
+    init(
+        checking request: ImageRequest, identity: String?, isUpload: Bool, limits: ImageLimits
+    ) throws(ImageError) {
         let url = try SourceURL(request.url)
-        guard url.scheme == "http" || url.scheme == "https" else {
+        let schemes = isUpload ? [Scheduler.uploadScheme] : ["http", "https"]
+        guard schemes.contains(url.scheme) else {
             throw ImageError(.unsupportedScheme, "no loader takes \(url.scheme) URLs")
         }
         try Self.check(headers: request.headers)

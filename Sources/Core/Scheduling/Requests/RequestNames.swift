@@ -21,8 +21,9 @@ struct RequestNamesMemo: Sendable {
         let output: OutputOptions
         let infoOnly: Bool
         let identity: String?
+        let isUpload: Bool
 
-        init(_ request: ImageRequest, identity: String?) {
+        init(_ request: ImageRequest, identity: String?, isUpload: Bool) {
             url = request.url
             headers = request.headers
             thumbnail = request.thumbnail
@@ -30,6 +31,7 @@ struct RequestNamesMemo: Sendable {
             output = request.output
             infoOnly = request.infoOnly
             self.identity = identity
+            self.isUpload = isUpload
         }
     }
 
@@ -40,12 +42,13 @@ struct RequestNamesMemo: Sendable {
 
     /// The names of a request; throws what is wrong with its picture. Forgets all when full: the
     /// names that are in use come back at once.
-    mutating func names(of request: ImageRequest, identity: String?, limits: ImageLimits)
-        throws(ImageError) -> RequestNames
-    {
-        let question = Question(request, identity: identity)
+    mutating func names(
+        of request: ImageRequest, identity: String?, isUpload: Bool = false, limits: ImageLimits
+    ) throws(ImageError) -> RequestNames {
+        let question = Question(request, identity: identity, isUpload: isUpload)
         if let names = known[question] { return names }
-        let names = try RequestNames(checking: request, identity: identity, limits: limits)
+        let names = try RequestNames(
+            checking: request, identity: identity, isUpload: isUpload, limits: limits)
         if known.count >= namesMax { known.removeAll(keepingCapacity: true) }
         known[question] = names
         return names

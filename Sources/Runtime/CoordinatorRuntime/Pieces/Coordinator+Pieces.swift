@@ -1,0 +1,142 @@
+import Bootstrap
+import ImageModel
+import Messages
+import Observability
+import Scheduling
+import SharedArena
+
+// Results for clients that cannot open `results/` (PROTOCOL §10.1): only here does the coordinator
+// touch payloads.
+extension Coordinator {
+    /// A load that brings no bytes along.
+    mutating func load(_ request: LoadRequest, for id: UInt64, _ gateway: Gateway, at now: Instant)
+    {
+        let client = ClientID(id)
+        let inPieces = expectPieces(request, for: id, at: now)
+        let identity = identities.identity(of: request.image)
+        handle(.load(client, request, identity: identity), at: now)
+        if !inPieces { learn(request, identity: identity, gateway) }
+    }
+
+    /// Remembers that the result of a load goes out in pieces; `false` where it does not.
+    @discardableResult
+    mutating func expectPieces(_ load: LoadRequest, for id: UInt64, at now: Instant) -> Bool {
+        guard load.wantsPieces || peers[id]?.wantsPieces == true else { return false }
+        let deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
+        deliveries.expect(load, of: ClientID(id), until: deadline)
+        return true
+    }
+
+    /// The end of a request: what is wanted in pieces begins to go out.
+    mutating func reply(_ reply: Reply, to client: ClientID, at now: Instant) {
+        guard let expected = deliveries.replied(reply.token, of: client),
+            case .image(let image) = reply.outcome, let reference = image.reference
+        else { return send(.toClient(.reply(reply)), to: client.value, at: now) }
+        deliveries.begin(
+            PieceDeliveries.Delivery(
+                load: expected.load, deadline: expected.deadline, reply: reply, image: image,
+                reference: reference),
+            to: client)
+        counters.pieceDeliveries += 1
+        sendPieces(to: client, at: now)
+    }
+
+    /// Sends as much as the window permits.
+    mutating func sendPieces(to client: ClientID, at now: Instant) {
+        while let slice = deliveries.next(for: client) {
+            do throws(ImageError) {
+                guard
+                    let bytes = try results.copy(
+                        slice.delivery.reference, at: slice.offset, count: slice.count)
+                else { throw ImageError(.stale, "the result was evicted while it was read") }
+                let piece = Piece(
+                    token: slice.delivery.reply.token, offset: slice.offset,
+                    total: slice.delivery.reference.length, bytes: bytes)
+                send(.toClient(.piece(piece)), to: client.value, at: now)
+                guard let done = deliveries.sent(slice, to: client, at: now) else { continue }
+                var image = done.image
+                image.reference = nil
+                image.mustCopy = false
+                image.pieceBytes = done.reference.length
+                finish(done, with: .image(image), for: client, at: now)
+            } catch {
+                guard let delivery = deliveries.dropFirst(of: client) else { return }
+                fail(delivery, error, for: client, at: now)
+            }
+        }
+    }
+
+    /// A client has taken pieces.
+    mutating func taken(_ bytes: UInt64, by client: ClientID, at now: Instant) {
+        guard deliveries.taken(bytes, by: client, at: now) else {
+            counters.malformedMessages += 1
+            return end(client.value, at: now)
+        }
+        sendPieces(to: client, at: now)
+    }
+
+    /// Ends what is going out to a client, as it wished.
+    mutating func cancelPieces(
+        of client: ClientID, at now: Instant, where isMeant: (LoadRequest) -> Bool
+    ) {
+        for delivery in deliveries.cancel(of: client, where: isMeant) {
+            let error = ImageError(.cancelled, "cancelled while the result was sent")
+            finish(delivery, with: .failure(error), for: client, at: now)
+        }
+        for load in uploads.cancel(of: client, where: isMeant) {
+            let error = ImageError(.cancelled, "cancelled before all bytes had come")
+            refuse(load, error, for: client, at: now)
+        }
+    }
+
+    /// Who takes nothing for ten seconds while pieces wait is dead.
+    mutating func endStalledDeliveries(at now: Instant) {
+        while let (client, since) = deliveries.stalled,
+            now >= since.adding(milliseconds: Self.pieceStallMilliseconds)
+        {
+            counters.stalledPeers += 1
+            bootstrap.log.warning("a client takes no pieces", ["session": LogValue(client.value)])
+            end(client.value, at: now)
+        }
+    }
+
+    static var pieceStallMilliseconds: Int { 10_000 }
+    private static var staleRetriesMax: UInt8 { 5 }
+
+    /// What was reused while it was read is asked for again; its pieces begin anew.
+    private mutating func fail(
+        _ delivery: PieceDeliveries.Delivery, _ error: ImageError, for client: ClientID,
+        at now: Instant
+    ) {
+        var again = delivery.load
+        let left = delivery.deadline.milliseconds(since: now)
+        guard error.code == .stale, again.uploadBytes == 0, left > 0,
+            again.staleRetries < Self.staleRetriesMax
+        else { return finish(delivery, with: .failure(error), for: client, at: now) }
+        letGo(of: delivery, for: client, at: now)
+        again.staleRetries += 1
+        again.image.timeoutMilliseconds = left
+        deliveries.expect(again, of: client, until: delivery.deadline)
+        let identity = identities.identity(of: again.image)
+        handle(.load(client, again, identity: identity), at: now)
+    }
+
+    private mutating func finish(
+        _ delivery: PieceDeliveries.Delivery, with outcome: Reply.Outcome, for client: ClientID,
+        at now: Instant
+    ) {
+        letGo(of: delivery, for: client, at: now)
+        var reply = delivery.reply
+        reply.outcome = outcome
+        send(.toClient(.reply(reply)), to: client.value, at: now)
+    }
+
+    /// The client reads a large result through us: we are the one who lets go of it.
+    private mutating func letGo(
+        of delivery: PieceDeliveries.Delivery, for client: ClientID, at now: Instant
+    ) {
+        results.forget(delivery.reference)
+        guard ResultReader.isLarge(delivery.reference), !delivery.image.mustCopy else { return }
+        handle(.clientReleased(client, [delivery.reference.block]), at: now)
+    }
+}

@@ -1,0 +1,94 @@
+import Bootstrap
+import ImageModel
+import Messages
+import Scheduling
+import SharedArena
+import Sodium
+import StageContract
+
+// Pictures that clients bring along (PROTOCOL §10.1): pieces become a block of the coordinator's
+// own, which decoders and the cache read like any other.
+extension Coordinator {
+    /// The coordinator is the producer of what clients bring along.
+    mutating func joinAsProducer(at now: Instant) {
+        handle(
+            .workerJoined(
+                .coordinator, kind: .coordinator, incarnation: bootstrap.incarnation, credit: 0),
+            at: now)
+        handle(.segmentsOpened(.coordinator, arena.allSegments()), at: now)
+        _ = arena.takeAnnouncements()
+    }
+
+    /// A load that brings its bytes along.
+    mutating func beginUpload(_ load: LoadRequest, for id: UInt64, at now: Instant) {
+        let client = ClientID(id)
+        do throws(ImageError) {
+            guard isServing else {
+                throw ImageError(.shuttingDown, "the stack is shutting down")
+            }
+            try uploads.begin(load, of: client, bytesMax: uploadBytesMax, at: now)
+            announceSegments(at: now)
+            counters.uploads += 1
+        } catch {
+            refuse(load, error, for: client, at: now)
+        }
+    }
+
+    /// A part of such bytes; with the last one the request is admitted.
+    mutating func take(_ piece: Piece, for id: UInt64, at now: Instant) {
+        let client = ClientID(id)
+        do throws(ImageError) {
+            if let upload = try uploads.take(piece, of: client, at: now) {
+                admit(upload, for: id, at: now)
+            }
+        } catch {
+            if let upload = uploads.remove(piece.token, of: client) {
+                arena.discard(upload.block)
+                refuse(upload.load, error, for: client, at: now)
+            }
+        }
+        if let bytes = uploads.takeUntold(of: client) {
+            send(.toClient(.taken(bytes)), to: id, at: now)
+        }
+    }
+
+    private mutating func admit(_ upload: UploadDesk.Upload, for id: UInt64, at now: Instant) {
+        var load = upload.load
+        load.image.url = "\(Scheduler.uploadScheme):\(upload.digest.finish())"
+        expectPieces(upload.load, for: id, at: now)
+        let reference = upload.block.reference(length: Int(load.uploadBytes))
+        handle(.loadUpload(ClientID(id), load, reference), at: now)
+    }
+
+    /// Uploads of which nothing has come for long.
+    mutating func expireUploads(at now: Instant) {
+        for (client, load) in uploads.expire(at: now) {
+            let error = ImageError(.deadlineExceeded, "the bytes that were announced did not come")
+            refuse(load, error, for: client, at: now)
+        }
+    }
+
+    /// A load ends that the scheduler never saw.
+    mutating func refuse(
+        _ load: LoadRequest, _ error: ImageError, for client: ClientID, at now: Instant
+    ) {
+        let reply = Reply(token: load.token, outcome: .failure(error))
+        send(.toClient(.reply(reply)), to: client.value, at: now)
+    }
+
+    /// Blocks of ours are free again.
+    mutating func free(_ blocks: [BlockID], at now: Instant) {
+        for block in blocks { arena.free(block) }
+        announceSegments(at: now)
+    }
+
+    private mutating func announceSegments(at now: Instant) {
+        let changes = arena.takeAnnouncements()
+        if !changes.opened.isEmpty {
+            handle(.segmentsOpened(.coordinator, changes.opened), at: now)
+        }
+        if !changes.closed.isEmpty {
+            handle(.segmentsClosed(.coordinator, changes.closed), at: now)
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Messages
+import Scheduling
+
+/// Results on their way to clients that get them in pieces (PROTOCOL §10.1): whose turn it is, and
+/// how much may be on the way. Bytes are read elsewhere, piece by piece, so that a client that
+/// reads slowly costs a window and no more.
+struct PieceDeliveries {
+    /// A result that goes out, the reply behind it.
+    struct Delivery {
+        let load: LoadRequest
+        /// When the load is to have ended.
+        let deadline: Instant
+        let reply: Reply
+        let image: DeliveredImage
+        let reference: BlockReference
+        fileprivate(set) var offset: UInt64 = 0
+    }
+
+    /// The next piece of a client.
+    struct Slice {
+        let delivery: Delivery
+        let offset: UInt64
+        let count: Int
+    }
+
+    /// A load whose result is to go out so.
+    struct Expected {
+        let load: LoadRequest
+        let deadline: Instant
+    }
+
+    private struct Line {
+        var expected: [Token: Expected] = [:]
+        var waiting: [Delivery] = []
+        var bytesOnTheWay: UInt64 = 0
+        /// Since when the client has taken nothing, while something waits.
+        var stalledSince: Instant?
+
+        var isIdle: Bool { expected.isEmpty && waiting.isEmpty && bytesOnTheWay == 0 }
+    }
+
+    private let windowBytes: UInt64
+    private var lines: [ClientID: Line] = [:]
+
+    init(windowBytes: Int = MessageLimits.pieceWindowBytes) {
+        self.windowBytes = UInt64(windowBytes)
+    }
+
+    // MARK: - Loads
+
+    /// The result of this load is wanted in pieces.
+    mutating func expect(_ load: LoadRequest, of client: ClientID, until deadline: Instant) {
+        lines[client, default: Line()].expected[load.token] = Expected(
+            load: load, deadline: deadline)
+    }
+
+    /// The load has its reply; `nil` where pieces were not wanted.
+    mutating func replied(_ token: Token, of client: ClientID) -> Expected? {
+        guard let expected = lines[client]?.expected.removeValue(forKey: token) else { return nil }
+        tidy(client)
+        return expected
+    }
+
+    /// A result begins to go out, behind those that wait already.
+    mutating func begin(_ delivery: Delivery, to client: ClientID) {
+        lines[client, default: Line()].waiting.append(delivery)
+    }
+
+    // MARK: - Pieces
+
+    /// What goes out next; `nil` where nothing waits, or the window is full.
+    func next(for client: ClientID) -> Slice? {
+        guard let line = lines[client], let delivery = line.waiting.first else { return nil }
+        let left = delivery.reference.length - delivery.offset
+        let count = min(left, UInt64(MessageLimits.pieceBytesMax))
+        guard line.bytesOnTheWay + count <= windowBytes else { return nil }
+        return Slice(delivery: delivery, offset: delivery.offset, count: Int(count))
+    }
+
+    /// The slice went out; the delivery, where it was the last one.
+    mutating func sent(_ slice: Slice, to client: ClientID, at now: Instant) -> Delivery? {
+        guard var line = lines[client], !line.waiting.isEmpty else { return nil }
+        line.bytesOnTheWay += UInt64(slice.count)
+        line.waiting[0].offset += UInt64(slice.count)
+        line.stalledSince = line.stalledSince ?? now
+        let delivery = line.waiting[0]
+        let isDone = delivery.offset == delivery.reference.length
+        if isDone { line.waiting.removeFirst() }
+        lines[client] = line
+        return isDone ? delivery : nil
+    }
+
+    /// The client has taken so many bytes; `false` where it never got that many.
+    mutating func taken(_ bytes: UInt64, by client: ClientID, at now: Instant) -> Bool {
+        guard let line = lines[client], line.bytesOnTheWay >= bytes else { return false }
+        lines[client]?.bytesOnTheWay -= bytes
+        lines[client]?.stalledSince = line.bytesOnTheWay == bytes ? nil : now
+        tidy(client)
+        return true
+    }
+
+    // MARK: - Ends
+
+    /// The first delivery cannot go on.
+    mutating func dropFirst(of client: ClientID) -> Delivery? {
+        guard lines[client]?.waiting.isEmpty == false else { return nil }
+        return lines[client]?.waiting.removeFirst()
+    }
+
+    /// The client no longer wants these; they go out no further.
+    mutating func cancel(
+        of client: ClientID, where isMeant: (LoadRequest) -> Bool
+    ) -> [Delivery] {
+        guard let line = lines[client] else { return [] }
+        lines[client]?.waiting.removeAll { isMeant($0.load) }
+        return line.waiting.filter { isMeant($0.load) }
+    }
+
+    /// The client is gone.
+    mutating func leave(_ client: ClientID) { lines[client] = nil }
+
+    /// Since when the client that has taken nothing for longest has done so, while results wait.
+    var stalled: (client: ClientID, since: Instant)? {
+        let stalled = lines.compactMap { client, line in
+            line.waiting.isEmpty ? nil : line.stalledSince.map { (client: client, since: $0) }
+        }
+        return stalled.min { $0.since < $1.since }
+    }
+
+    private mutating func tidy(_ client: ClientID) {
+        if lines[client]?.isIdle == true { lines[client] = nil }
+    }
+}

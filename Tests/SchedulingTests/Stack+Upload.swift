@@ -1,0 +1,30 @@
+import ImageModel
+import Messages
+
+@testable import Scheduling
+
+extension Stack {
+    /// A picture that a client brings along; equal names are equal bytes.
+    @discardableResult
+    mutating func upload(
+        _ name: String, by client: ClientID, token: Token? = nil, group: GroupID? = nil,
+        length: UInt64 = 900, _ change: (inout ImageRequest) -> Void = { _ in }
+    ) -> Token {
+        lastToken += 1
+        let token = token ?? Token(Identifier128(high: 1, low: lastToken))
+        var image = ImageRequest(url: "\(Scheduler.uploadScheme):\(name)")
+        change(&image)
+        producer.lastBlock += 1
+        let block = BlockID(producer.lastBlock)
+        producer.live.insert(block)
+        let reference = BlockReference(segment: 0, offset: 64, length: length, block: block)
+        if waiting[token] == nil {
+            waiting[token] = client
+            wanted[token] = image
+            replies[token] = nil
+        }
+        let load = LoadRequest(token: token, group: group, image: image, uploadBytes: length)
+        send(.loadUpload(client, load, reference))
+        return token
+    }
+}
