@@ -82,6 +82,32 @@ private func reply(_ number: UInt64, _ outcome: Reply.Outcome = .miss(key: "k"))
         #expect(sent(pending.welcomed(welcome, at: at(20))).sorted() == [2, 3])
     }
 
+    @Test func whatACoordinatorThatShutsDownRefusesGoesToTheNextOne() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        _ = pending.welcomed(welcome, at: at(0))
+        for number in 1...3 { _ = pending.submitted(request(UInt64(number)), at: at(0)) }
+        let refusal = Reply.Outcome.failure(ImageError(.shuttingDown, "not now"))
+        #expect(sent(pending.replied(reply(1, refusal), at: at(1))) == [3], "a place is free")
+        #expect(pending.expire(at: at(10_000)) == [], "the coordinator is still there")
+        #expect(pending.sessionEnded(at: at(10_000)) == [])
+        #expect(pending.nextDeadline == at(15_000))
+        #expect(sent(pending.welcomed(welcome, at: at(10_100))).first == 1)
+    }
+
+    @Test func whatWasRefusedEndsWhereNoCoordinatorFollows() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        _ = pending.welcomed(welcome, at: at(0))
+        for number in 1...2 { _ = pending.submitted(request(UInt64(number)), at: at(0)) }
+        let refusal = Reply.Outcome.failure(ImageError(.shuttingDown, "not now"))
+        for number in 1...2 {
+            #expect(pending.replied(reply(UInt64(number), refusal), at: at(1)) == [])
+        }
+        #expect(failed(pending.cancelled(request(2).token)) == [2: .cancelled])
+        #expect(pending.sessionEnded(at: at(2)) == [])
+        #expect(failed(pending.expire(at: at(5_002))) == [1: .unavailable])
+        #expect(pending.isEmpty)
+    }
+
     @Test func aResentLoadHasTheTimeThatIsLeft() {
         var pending = PendingRequests(connectTimeoutMilliseconds: 60_000)
         _ = pending.submitted(request(1), at: at(0))

@@ -12,7 +12,7 @@ extension RealProcesses {
             try await withStack { stack in
                 let load = try await slow.begin(stack)
                 try stack.send(.terminate)
-                try await awaitRefusal(stack, slow.origin.url("/other.jpg"))
+                try awaitRefusal(stack, slow.origin.url("/other.jpg"))
                 slow.gate.open()
                 let end = try load.end()
                 #expect(end.exitStatus == 0, "\(end)")
@@ -29,7 +29,7 @@ extension RealProcesses {
                 let children = stack.children
                 #expect(children.count == 7)
                 try stack.send(.terminate)
-                try await awaitRefusal(stack, slow.origin.url("/other.jpg"))
+                try awaitRefusal(stack, slow.origin.url("/other.jpg"))
                 try stack.send(.terminate)
                 #expect(try stack.awaitEnd(timeout: .seconds(3)) == "exit 130")
                 try stack.expectGone(children, within: .seconds(1))
@@ -98,19 +98,20 @@ extension RealProcesses {
             }
         }
 
-        /// Loads until the stack says that it is shutting down.
-        private func awaitRefusal(_ stack: StackHarness, _ url: String) async throws {
-            let client = try stack.client()
+        /// Loads until the stack says that it is shutting down: on the wire, since the library
+        /// would keep the load for the next coordinator.
+        private func awaitRefusal(_ stack: StackHarness, _ url: String) throws {
+            let client = try WireClient(stack)
             let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
             while ContinuousClock.now < deadline {
-                var request = ImageRequest(url: url)
-                request.options = .fromCacheOnly
-                do {
-                    _ = try await client.load(request).response
-                } catch {
-                    #expect(error.code == .shuttingDown)
-                    return
-                }
+                var image = ImageRequest(url: url)
+                image.options = .fromCacheOnly
+                try client.send(.load(LoadRequest(token: Token(.random), image: image)))
+                let answer = try client.receive(within: defaultTimeout)
+                guard case .reply(let reply) = answer, case .failure(let error) = reply.outcome
+                else { continue }
+                #expect(error.code == .shuttingDown)
+                return
             }
             throw StackFailure("waited for a load to be refused with shuttingDown")
         }

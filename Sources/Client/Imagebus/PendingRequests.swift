@@ -30,6 +30,8 @@ struct PendingRequests {
     private var entries: [Token: Entry] = [:]
     /// Not sent yet, in order.
     private var queue: [Token] = []
+    /// Refused by a coordinator that shuts down: for the next one.
+    private var postponed: [Token] = []
     private var isWelcome = false
     private var window = 0
     /// How many are sent and have not ended.
@@ -78,6 +80,7 @@ struct PendingRequests {
     mutating func welcomed(_ welcome: ClientWelcome, at now: Instant) -> [Action] {
         isWelcome = true
         window = Int(welcome.window)
+        queue = exchange(&postponed, with: []) + queue
         return sendQueued(at: now)
     }
 
@@ -108,7 +111,19 @@ struct PendingRequests {
     mutating func replied(_ reply: Reply, at now: Instant) -> [Action] {
         guard let entry = entries[reply.token], entry.isSent else { return [] }
         guard case .failure(let error) = reply.outcome else { return [.deliver(reply)] }
+        if error.code == .shuttingDown, !entry.isCancelled {
+            postpone(reply.token)
+            return sendQueued(at: now)
+        }
         return [end(reply.token, error)] + sendQueued(at: now)
+    }
+
+    /// The coordinator finishes what it has admitted, and is replaced: the next one gets the load,
+    /// if it comes before the deadline and the connect timeout, which begins with the session's end.
+    private mutating func postpone(_ token: Token) {
+        entries[token]?.isSent = false
+        sentCount -= 1
+        postponed.append(token)
     }
 
     /// The bytes of a reply were taken: the request has ended, and the next one may be sent.
@@ -213,6 +228,7 @@ struct PendingRequests {
             sentCount -= 1
         } else {
             queue.removeAll { $0 == token }
+            postponed.removeAll { $0 == token }
         }
     }
 }

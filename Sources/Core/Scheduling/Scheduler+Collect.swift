@@ -87,11 +87,11 @@ extension Scheduler {
             if case .original = purpose { break }
             if park(job.id) { return }
             return ended(job, purpose, busy("there is no space for the payload"))
-        case .cancelled where job.isStopped:
+        case .cancelled where job.isStopped, .shuttingDown where job.isStopped:
             return ended(
                 job, purpose,
                 ImageError(.deadlineExceeded, "the \(job.stage.name) stage took too long"))
-        case .cancelled: return lost(job.id)
+        case .cancelled, .shuttingDown: return lost(job.id)
         case .stale where job.input != nil: return inputLost(job, purpose, at: worker)
         default: break
         }
