@@ -31,6 +31,22 @@ final class ArenaBench {
         return reference
     }
 
+    var stagePath: String { directories.path(of: .stage, producer: .decode) }
+
+    func segmentName(_ reference: BlockReference) -> String {
+        SegmentName(incarnation: incarnation, number: reference.segment).fileName
+    }
+
+    /// With what a reader fails that sees the segment for the first time; nil where it does not.
+    func failure(of reference: BlockReference) -> ErrorCode? {
+        do throws(ImageError) {
+            try BlockCopier(directories: directories).check(reference)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
     func fill(_ block: OutputBlock, _ length: Int, with byte: UInt8) {
         for index in 0..<length { block.bytes[index] = byte }
     }
@@ -42,13 +58,13 @@ final class ArenaBench {
         let block = try bench.arena.reserve(5000)
         #expect(block.bytes.count >= 5000)
         bench.fill(block, 5000, with: 7)
-        let reader = BlockReader(directories: bench.directories, owner: CurrentProcess.userID)
+        let reader = BlockReader(directories: bench.directories)
         let reference = bench.reference(block, 5000)
         let sum = try reader.bytes(of: reference).reduce(0) { $0 + Int($1) }
         #expect(sum == 35000)
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: 5000, alignment: 64)
         defer { copy.deallocate() }
-        try BlockCopier(directories: bench.directories, owner: nil).copy(reference, into: copy)
+        try BlockCopier(directories: bench.directories).copy(reference, into: copy)
         #expect(copy.allSatisfy { $0 == 7 })
     }
 
@@ -119,7 +135,7 @@ final class ArenaBench {
         let bench = try ArenaBench()
         let block = try bench.arena.reserve(100)
         var reference = bench.reference(block, 100)
-        let reader = BlockReader(directories: bench.directories, owner: nil)
+        let reader = BlockReader(directories: bench.directories)
         for (offset, length) in [
             (block.offset, UInt64(1 << 40)), (UInt64.max - 5, 10), (0, 10), (UInt64(1) << 40, 1),
         ] {
@@ -131,15 +147,48 @@ final class ArenaBench {
         }
     }
 
-    @Test func anotherOwnerOrALinkIsRefused() throws {
+    @Test(.enabled(if: CurrentProcess.userID == 0, "only root gives files away"))
+    func aSegmentOfAnotherThanTheDirectorysOwnerIsRefused() throws {
         let bench = try ArenaBench()
-        let block = try bench.arena.reserve(100)
-        let reader = BlockReader(
-            directories: bench.directories, owner: CurrentProcess.userID &+ 1)
-        let error = #expect(throws: ImageError.self) {
-            _ = try reader.bytes(of: bench.reference(block, 100)).count
-        }
-        #expect(error?.code == .stale)
+        let reference = bench.reference(try bench.arena.reserve(100), 100)
+        let directory = try FileDescriptor.openDirectory(bench.stagePath)
+        try directory.open(bench.segmentName(reference)).setOwner(userID: 4711, groupID: 0)
+        #expect(bench.failure(of: reference) == .stale)
+        try directory.setOwner(userID: 4711, groupID: 0)
+        #expect(bench.failure(of: reference) == nil)
+    }
+
+    @Test(arguments: ["a link", "a pipe"])
+    func whatIsNoFileOfItsOwnIsRefused(_ what: String) throws {
+        let bench = try ArenaBench()
+        let reference = bench.reference(try bench.arena.reserve(100), 100)
+        let name = bench.segmentName(reference)
+        let directory = try FileDescriptor.openDirectory(bench.stagePath)
+        try directory.rename(name, to: "elsewhere")
+        let line =
+            what == "a link"
+            ? ["/bin/ln", "-s", "elsewhere", "\(bench.stagePath)/\(name)"]
+            : ["/usr/bin/mkfifo", "\(bench.stagePath)/\(name)"]
+        let child = try ChildProcess(ChildCommand(line[0], Array(line.dropFirst())))
+        try #require(try child.wait() == .exited(0))
+        #expect(bench.failure(of: reference) != nil)
+        try directory.rename("elsewhere", to: name)
+        #expect(bench.failure(of: reference) == nil)
+    }
+
+    @Test(arguments: [0o2750, 0o700, 0o770, 0o777])
+    func aDirectoryInWhichOthersWriteIsNotRead(_ mode: Int) throws {
+        let bench = try ArenaBench()
+        let reference = bench.reference(try bench.arena.reserve(100), 100)
+        try FileDescriptor.openDirectory(bench.stagePath).setMode(UInt32(mode))
+        #expect(bench.failure(of: reference) == (mode & 0o022 == 0 ? nil : .internalError))
+    }
+
+    @Test func segmentsAreReadableByTheGroupWhateverTheUmask() throws {
+        let bench = try ArenaBench()
+        let reference = bench.reference(try bench.arena.reserve(100), 100)
+        let directory = try FileDescriptor.openDirectory(bench.stagePath)
+        #expect(try directory.status(of: bench.segmentName(reference)).mode == 0o640)
     }
 
     @Test func orphansGoAndTheLivingStay() throws {

@@ -31,7 +31,7 @@ final class CacheExecutor: JobExecutor {
         self.reporter = reporter
         stage = try CacheStage(
             policy: policy, directory: directory, results: results, staging: staging,
-            source: BlockCopier(directories: directories, owner: CurrentProcess.userID),
+            source: BlockCopier(directories: directories),
             now: Self.now, wake: { reporter.attend() })
     }
 

@@ -20,7 +20,7 @@ enum DecodeProgram {
             let executor = try SingleJobExecutor(
                 name: "decode", arena: arena, reporter: parts.reporter
             ) {
-                let reader = BlockReader(directories: directories, owner: CurrentProcess.userID)
+                let reader = BlockReader(directories: directories)
                 return SingleJobExecutor.Work { work, flag throws(ImageError) in
                     guard case .decode(let decode) = work else { throw .notOurs(work) }
                     defer { reader.trim() }

@@ -20,7 +20,7 @@ enum TransformProgram {
             let executor = try SingleJobExecutor(
                 name: "transform", arena: arena, reporter: parts.reporter
             ) {
-                let reader = BlockReader(directories: directories, owner: CurrentProcess.userID)
+                let reader = BlockReader(directories: directories)
                 return SingleJobExecutor.Work { work, flag throws(ImageError) in
                     guard case .transform(let transform) = work else { throw .notOurs(work) }
                     defer { reader.trim() }

@@ -6,17 +6,13 @@ public import Messages
 /// no writer (DESIGN §4). Any thread; keeps nothing open.
 public struct BlockCopier: Sendable {
     private let directories: SegmentDirectories
-    private let owner: UInt32?
 
-    /// Reads below these directories; segments must belong to `owner`, where one is named.
-    public init(directories: SegmentDirectories, owner: UInt32?) {
-        self.directories = directories
-        self.owner = owner
-    }
+    /// Reads below these directories.
+    public init(directories: SegmentDirectories) { self.directories = directories }
 
     /// Looks whether the bytes are there. Throws `stale` where they are not.
     public func check(_ reference: BlockReference) throws(ImageError) {
-        _ = try SegmentOpening.open(reference, in: directories, owner: owner)
+        _ = try SegmentOpening.open(reference, in: directories)
     }
 
     /// Copies the payload to the start of `target`, which must be large enough.
@@ -27,7 +23,7 @@ public struct BlockCopier: Sendable {
     ) throws(ImageError) {
         let count = Int(reference.length)
         precondition(count <= target.count, "the target holds the payload")
-        let file = try SegmentOpening.open(reference, in: directories, owner: owner)
+        let file = try SegmentOpening.open(reference, in: directories)
         let payload = UnsafeMutableRawBufferPointer(rebasing: target[..<count])
         let read: Int
         do throws(Errno) {

@@ -6,9 +6,9 @@ public import Messages
 public final class BlockReader {
     private let mappings: SegmentMappings
 
-    /// Reads below these directories; segments must belong to `owner`, where one is named.
-    public init(directories: SegmentDirectories, owner: UInt32?) {
-        mappings = SegmentMappings(directories: directories, owner: owner)
+    /// Reads below these directories.
+    public init(directories: SegmentDirectories) {
+        mappings = SegmentMappings(directories: directories)
     }
 
     /// The payload. Valid until the next call, and as long as its producer does not free the block.

@@ -11,7 +11,7 @@ public final class ResultReader {
     /// Reads in this directory.
     public init(resultsDirectory: String) {
         directories = SegmentDirectories(arenas: "", results: resultsDirectory)
-        mappings = SegmentMappings(directories: directories, owner: nil)
+        mappings = SegmentMappings(directories: directories)
     }
 
     /// Whether a result of this size is mapped, and so has to be released.
@@ -74,7 +74,7 @@ public final class ResultReader {
     /// A mapping of the whole segment of a large result; the payload begins at the reference's
     /// offset. `nil` where the segment holds another block by now (*stale*).
     public func map(_ reference: BlockReference) throws(ImageError) -> MappedMemory? {
-        let file = try SegmentOpening.open(reference, in: directories, owner: nil)
+        let file = try SegmentOpening.open(reference, in: directories)
         do throws(Errno) {
             let memory = try MappedMemory(file, count: try file.status().size, access: .readOnly)
             guard let base = memory.bytes.baseAddress,

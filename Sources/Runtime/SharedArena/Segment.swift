@@ -16,6 +16,8 @@ final class Segment {
         let file = try directory.open(
             fileName, [.readWrite, .create, .exclusive, .noFollow], mode: mode)
         do {
+            // Whatever the umask says: readers are in the group.
+            try file.setMode(mode)
             try file.reserve(byteCount: byteCount)
             memory = try MappedMemory(file, count: byteCount, access: .readWrite)
             try memory.populate()

@@ -21,7 +21,6 @@ final class SegmentMappings {
     }
 
     private let directories: SegmentDirectories
-    private let owner: UInt32?
     private let mappingsMax: Int
     private var mappings: [SegmentKey: Mapping] = [:]
     private var uses: UInt64 = 0
@@ -29,9 +28,8 @@ final class SegmentMappings {
     /// nobody's to use. Known once a segment was opened.
     private var idleBytesMax = Int.max
 
-    init(directories: SegmentDirectories, owner: UInt32?, mappingsMax: Int = 64) {
+    init(directories: SegmentDirectories, mappingsMax: Int = 64) {
         self.directories = directories
-        self.owner = owner
         self.mappingsMax = mappingsMax
     }
 
@@ -51,7 +49,7 @@ final class SegmentMappings {
     private func mapping(of reference: BlockReference) throws(ImageError) -> Mapping {
         let key = SegmentKey(reference)
         if let known = mappings[key] { return known }
-        let file = try SegmentOpening.open(reference, in: directories, owner: owner)
+        let file = try SegmentOpening.open(reference, in: directories)
         dropUnlinked()
         makeRoom()
         do throws(Errno) {

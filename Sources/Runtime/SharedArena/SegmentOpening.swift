@@ -4,12 +4,16 @@ import Messages
 
 /// Opens a segment that a reference names, for reading.
 enum SegmentOpening {
-    /// Builds the path from producer and number, and checks type, owner and size (DESIGN §4).
+    private static let othersMayWrite: UInt32 = 0o022
+
+    /// Builds the name from producer and number, and checks type, owner and size (DESIGN §4).
     ///
-    /// `nil` owner: any. Throws `stale` where the bytes are not there: the segment is gone, shorter
-    /// than the reference says, or not the producer's; `internalError` for all else.
+    /// Who writes into a directory is its owner, and nobody else may: so a segment is the
+    /// producer's where it is the directory's owner's. Throws `stale` where the bytes are not
+    /// there: the segment is gone, shorter than the reference says, or not the producer's;
+    /// `internalError` for all else.
     static func open(
-        _ reference: BlockReference, in directories: SegmentDirectories, owner: UInt32?
+        _ reference: BlockReference, in directories: SegmentDirectories
     ) throws(ImageError) -> FileDescriptor {
         guard let producer = reference.producer else {
             throw ImageError(.internalError, "a reference names no producer")
@@ -17,12 +21,19 @@ enum SegmentOpening {
         let name = SegmentName(incarnation: producer.incarnation, number: reference.segment)
         let path = directories.path(of: reference.arena, producer: producer.kind)
         do throws(Errno) {
-            let file = try FileDescriptor.open("\(path)/\(name.fileName)", [.readOnly, .noFollow])
+            let directory = try FileDescriptor.openDirectory(path)
+            let place = try directory.status()
+            guard place.mode & othersMayWrite == 0 else { throw Errno.notPermitted }
+            // Does not wait where somebody put a pipe.
+            let file = try directory.open(name.fileName, [.noFollow, .nonBlocking])
             let status = try file.status()
-            guard status.type == .regular, owner == nil || owner == status.userID,
+            guard status.type == .regular, status.userID == place.userID,
                 contains(status.size, reference)
             else { throw Errno.invalidArgument }
             return file
+        } catch .notPermitted {
+            throw ImageError(
+                .internalError, "\(path) lets others than its owner write: take that away")
         } catch .noSuchFile {
             throw ImageError(.stale, "segment \(name.fileName) is gone")
         } catch .invalidArgument {
