@@ -38,16 +38,32 @@ import Testing
             #expect(status.mode == 0o700, "\(name)")
             #expect(status.userID == CurrentProcess.userID, "\(name)")
         }
+        for kind in WorkerKind.workers {
+            let path = "\(root)/back/\(kind.name)/control"
+            #expect(try FileDescriptor.openDirectory(path).status().mode == 0o3770, "\(kind)")
+        }
         #expect(try StackLock.isHeld(in: root))
     }
 
     @Test func aWorkersSupervisorMakesOnlyItsOwn() throws {
         let folder = try onTmpfs()
         _ = try RuntimeDirectory(root: folder.path, kinds: [.decode])
-        #expect(folder.entries == ["arena", "control"])
+        #expect(folder.entries == ["arena", "back"])
         #expect(folder.entries(of: "arena") == ["decode"])
-        #expect(folder.entries(of: "control") == ["decode"])
+        #expect(folder.entries(of: "back") == ["decode"])
         #expect(try !StackLock.isHeld(in: folder.path))
+    }
+
+    @Test func anOpenControlDirectoryIsRefusedUnlessNobodyRemovesWhatIsAnothers() throws {
+        let folder = try onTmpfs()
+        _ = try RuntimeDirectory(root: folder.path, kinds: Self.allKinds)
+        let path = folder.path + "/back/decode/control"
+        for (mode, isRefused) in [(0o3777, true), (0o2770, true), (0o1770, false), (0o700, false)] {
+            try FileDescriptor.openDirectory(path).setMode(UInt32(mode))
+            let expected = RuntimeDirectoryError.wrongMode(path, mode: UInt32(mode))
+            let refusal = failure(root: folder.path, kinds: [.decode])
+            #expect(refusal == (isRefused ? expected : nil), "\(mode)")
+        }
     }
 
     @Test func aSecondStackIsRefusedAndTheFirstIsNamed() throws {

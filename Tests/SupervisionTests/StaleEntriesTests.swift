@@ -29,9 +29,9 @@ import Testing
         }
         _ = try tree(in: folder)
         #expect(folder.entries(of: "front") == [])
-        #expect(folder.entries(of: "back/decode") == [])
+        #expect(folder.entries(of: "back/decode") == ["control"])
         #expect(folder.entries(of: "arena/decode") == [".supervisors.lock", "notes.txt"])
-        #expect(folder.entries(of: "control/decode") == [".supervisors.lock", "notes.txt"])
+        #expect(folder.entries(of: "back/decode/control") == [".supervisors.lock", "notes.txt"])
         #expect(folder.entries(of: "results") == [".supervisors.lock", "notes.txt"])
     }
 

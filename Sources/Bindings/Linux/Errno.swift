@@ -57,6 +57,8 @@ extension Errno {
     public static let notEmpty = Errno(rawValue: ENOTEMPTY)
     /// ELOOP: a symbolic link where none is followed, or too many of them.
     public static let symbolicLink = Errno(rawValue: ELOOP)
+    /// ECONNREFUSED: nobody listens.
+    public static let connectionRefused = Errno(rawValue: ECONNREFUSED)
     /// ECHILD: no such child.
     public static let noChild = Errno(rawValue: ECHILD)
     /// EDQUOT: the user's quota of the file system is used up.

@@ -95,6 +95,12 @@ int clinux_wait(int pid, bool blocking, struct clinux_exit *result) {
     return 1;
 }
 
+int clinux_wait_peek(void) {
+    siginfo_t info = {0};
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0) return -errno;
+    return info.si_pid;
+}
+
 int clinux_kill(int pid, int signal) { return RESULT(kill(pid, signal)); }
 
 int clinux_parent_death_signal(int signal) { return RESULT(prctl(PR_SET_PDEATHSIG, signal)); }

@@ -72,8 +72,7 @@ enum CommandLineTool {
         case Command.bench.name:
             return BenchTool.run(try BenchOptions(read, environment: environment))
         default:
-            return HealthCommand.run(
-                try OperatorOptions(withoutOperands: read, environment: environment))
+            return HealthCommand.run(try HealthOptions(read, environment: environment))
         }
     }
 

@@ -5,8 +5,9 @@ import SharedArena
 /// Reads the control segments of a kind: for the coordinator, which wants to know how a worker
 /// died, and for its supervisor, which wants to know whether it lives.
 ///
-/// Nothing there is believed: what is no control segment of the directory's owner reads as nothing,
-/// and what it says counts only as far as it fits what is known of the worker.
+/// Nothing there is believed: what is no control segment reads as nothing, and what it says counts
+/// only as far as it fits what is known of the worker. Who may write there is decided by the
+/// directory's mode: the workers of that kind and whoever made it, and no others.
 public struct ControlReader: Sendable {
     private let directory: String
 
@@ -37,9 +38,9 @@ public struct ControlReader: Sendable {
         defer { bytes.deallocate() }
         do throws(Errno) {
             let folder = try FileDescriptor.openDirectory(directory)
-            let file = try folder.open(name, [.readOnly, .noFollow, .nonBlocking])
-            let (owner, status) = (try folder.status().userID, try file.status())
-            guard status.type == .regular, status.userID == owner else { return nil }
+            guard try folder.status().mode & 0o002 == 0 else { return nil }
+            let file = try folder.open(name, [.noFollow, .nonBlocking])
+            guard try file.status().type == .regular else { return nil }
             guard try file.readFully(into: bytes, at: 0) == byteCount else { return nil }
         } catch {
             return nil

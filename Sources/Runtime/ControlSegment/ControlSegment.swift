@@ -20,9 +20,11 @@ public struct ControlSegment: ~Copyable {
         let name = SegmentName(incarnation: incarnation, number: 0).fileName
         let folder = try FileDescriptor.openDirectory(directory)
         let file = try folder.open(
-            name, [.readWrite, .create, .exclusive, .noFollow], mode: 0o640)
+            name, [.readWrite, .create, .exclusive, .noFollow], mode: 0o644)
         let memory: MappedMemory
         do throws(Errno) {
+            // Whatever the umask says: the coordinator may be another user, and reads it.
+            try file.setMode(0o644)
             try file.reserve(byteCount: ControlLayout.byteCount)
             memory = try MappedMemory(file, count: ControlLayout.byteCount, access: .readWrite)
         } catch {

@@ -44,6 +44,15 @@ enum Door: Hashable {
         }
     }
 
+    /// Who may write to a socket may connect: the group of its directory, and at `admin/` nobody
+    /// but the coordinator's user.
+    var socketMode: UInt32 {
+        switch self {
+        case .front, .back: 0o660
+        case .admin: 0o600
+        }
+    }
+
     var frameBytesMax: Int {
         switch self {
         case .front, .admin: MessageLimits.frontFrameBytesMax

@@ -1,5 +1,6 @@
 import BusConnection
 import EventLoop
+import Linux
 import Messages
 import SharedArena
 import Wire
@@ -34,6 +35,9 @@ final class Gateway {
         let router = try Socket(.router, in: context, options)
         monitor = try SocketMonitor(router, in: context)
         try router.bind(try Endpoint(parsing: door.endpoint(in: paths)))
+        // libzmq leaves it as the umask says.
+        try FileDescriptor.openDirectory(door.directory(in: paths))
+            .setMode(door.socketMode, of: door.socketName)
         socket = router
     }
 

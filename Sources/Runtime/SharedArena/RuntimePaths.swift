@@ -6,7 +6,7 @@ public import Messages
 public struct RuntimePaths: Hashable, Sendable {
     /// The runtime directory, absolute, without a slash at its end.
     public let root: String
-    /// Where `arena/`, `results/` and `control/` lie: `root` itself where that is on tmpfs, else
+    /// Where `arena/`, `results/` and what workers say of themselves lie: `root` itself where that is on tmpfs, else
     /// the directory that `serve` wrote into the file `segments`.
     public let segmentsRoot: String
 
@@ -63,11 +63,13 @@ public struct RuntimePaths: Hashable, Sendable {
     public var arenasDirectory: String { "\(segmentsRoot)/arena" }
     /// Segments of a kind's processes.
     public func arenaDirectory(_ kind: WorkerKind) -> String { "\(arenasDirectory)/\(kind.name)" }
-    /// Control segments of a kind's processes: how they live and die, never payloads. On tmpfs, so
-    /// that a heartbeat never waits for a disk.
+    /// Control segments of a kind's processes: how they live and die, never payloads. Where only
+    /// the coordinator and that kind look, and on tmpfs, so that a heartbeat never waits for a disk.
     public func controlDirectory(_ kind: WorkerKind) -> String {
-        "\(segmentsRoot)/control/\(kind.name)"
+        "\(segmentsRoot)/back/\(kind.name)/\(Self.controlName)"
     }
+    /// The last part of `controlDirectory`.
+    public static let controlName = "control"
     /// The memory tier and delivered results.
     public var resultsDirectory: String { "\(segmentsRoot)/results" }
 

@@ -16,10 +16,13 @@ public struct RuntimeDirectory: ~Copyable {
     /// Bytes of a Unix socket's path, without the zero at its end (`sun_path`).
     public static let socketPathBytesMax = 107
 
-    /// Makes, verifies and locks everything; `root` is absolute.
+    /// Makes, verifies and locks everything; `root` is absolute. What is there already, made by an
+    /// administrator, stays as it is.
     ///
     /// Whoever serves the coordinator holds `serve.lock`: a second one is refused with `locked`.
-    /// `sharedMemory` is where segments go when `root` is not on tmpfs.
+    /// Without it nothing is made but the directories of `kinds`; throws `awaitsCoordinator` while
+    /// one is missing that only the coordinator's user may make. `sharedMemory` is where segments
+    /// go when `root` is not on tmpfs.
     public init(
         root: String, kinds: Set<WorkerKind>, sharedMemory: String = "/dev/shm"
     ) throws(RuntimeDirectoryError) {
@@ -33,7 +36,9 @@ public struct RuntimeDirectory: ~Copyable {
             : try Self.resolvedOrChosen(top, sharedMemory: sharedMemory)
         if kinds.contains(.coordinator) { try Self.makeSocketDirectories(in: top) }
         let place = try VerifiedDirectory.at(path: paths.segmentsRoot, .above)
+        let control = try Self.makeControlDirectories(kinds, in: place)
         segments = try Self.makeSegmentDirectories(kinds, in: place)
+            .merging(control) { $0 + $1 }
         self.lock = lock
         self.paths = paths
     }
@@ -104,18 +109,45 @@ extension RuntimeDirectory {
         _ kinds: Set<WorkerKind>, in place: borrowing VerifiedDirectory
     ) throws(RuntimeDirectoryError) -> [WorkerKind: [SegmentDirectory]] {
         let arenas = try place.directory("arena", .above)
-        let control = try place.directory("control", .above)
         var made: [WorkerKind: [SegmentDirectory]] = [:]
-        for kind in kinds {
-            made[kind] = [
-                try SegmentDirectory(arenas.directory(kind.name)),
-                try SegmentDirectory(control.directory(kind.name)),
-            ]
-        }
+        for kind in kinds { made[kind] = [try SegmentDirectory(arenas.directory(kind.name))] }
         if kinds.contains(.cache) {
             made[.cache]?.append(try SegmentDirectory(place.directory("results")))
         }
         return made
+    }
+
+    /// The coordinator's supervisor makes those of all kinds, since they lie beside its sockets;
+    /// each other one uses its own.
+    private static func makeControlDirectories(
+        _ kinds: Set<WorkerKind>, in place: borrowing VerifiedDirectory
+    ) throws(RuntimeDirectoryError) -> [WorkerKind: [SegmentDirectory]] {
+        guard kinds.contains(.coordinator) else {
+            do throws(RuntimeDirectoryError) {
+                return try openControlDirectories(kinds, in: place, .others)
+            } catch {
+                guard case .system(let path, let errno) = error,
+                    [.accessDenied, .readOnlyFileSystem].contains(errno)
+                else { throw error }
+                throw .awaitsCoordinator(path)
+            }
+        }
+        let back = try place.directory("back", .above)
+        for kind in WorkerKind.workers { _ = try back.directory(kind.name).controlDirectory() }
+        return try openControlDirectories(kinds.subtracting([.coordinator]), in: place, .own)
+    }
+
+    private static func openControlDirectories(
+        _ kinds: Set<WorkerKind>, in place: borrowing VerifiedDirectory,
+        _ rule: VerifiedDirectory.Rule
+    ) throws(RuntimeDirectoryError) -> [WorkerKind: [SegmentDirectory]] {
+        let back = try place.directory("back", .above)
+        var opened: [WorkerKind: [SegmentDirectory]] = [:]
+        for kind in kinds {
+            let sockets = try back.directory(kind.name, rule)
+            opened[kind] = [try SegmentDirectory(sockets.controlDirectory())]
+        }
+        return opened
     }
 
     private static func removeSockets(

@@ -16,6 +16,8 @@ public enum RuntimeDirectoryError: Error, Hashable, Sendable, CustomStringConver
     case locked(String, holder: Int32?)
     /// Neither the runtime directory nor `/dev/shm` is on tmpfs.
     case noSharedMemory(String)
+    /// A directory is missing which only the user of the coordinator may make.
+    case awaitsCoordinator(String)
     /// The kernel refused.
     case system(String, Errno)
 
@@ -41,6 +43,8 @@ public enum RuntimeDirectoryError: Error, Hashable, Sendable, CustomStringConver
                 + "choose another runtime directory"
         case .noSharedMemory(let path):
             "\(path) is not on tmpfs, and neither is it: mount tmpfs at one of them"
+        case .awaitsCoordinator(let path):
+            "\(path) is not there yet: the supervisor of the coordinator makes it"
         case .system(let path, let errno): "\(path) cannot be used (\(errno))"
         }
     }

@@ -68,10 +68,10 @@ enum SharedMemoryRoot {
     ) throws(RuntimeDirectoryError) {
         let name = RuntimePaths.segmentsFileName
         do throws(Errno) {
+            // Looked for first: where nothing is to be removed, nobody needs to be allowed to.
+            _ = try root.descriptor.status(of: name)
             try root.descriptor.unlink(name)
         } catch .noSuchFile {
-        } catch .readOnlyFileSystem {
-            // Nobody can have written it there either.
         } catch {
             throw .system("\(root.path)/\(name)", error)
         }

@@ -18,15 +18,21 @@ public final class Supervisor {
     private var end: SupervisorEnd?
     private var isStopping = false
     private var ping: CoordinatorPing?
+    private let health: HealthDesk?
+    /// Process 1 inherits the children of others.
+    private let isInit = CurrentProcess.processID == 1
 
-    /// A stack of these children, the coordinator first; nothing is started yet.
+    /// A stack of these children, the coordinator first; nothing is started yet. At `health`, where
+    /// it is given, it says how they are.
     public init(
         _ specifications: [ChildSpecification], in directory: consuming RuntimeDirectory,
-        stopRequests: consuming StopRequests, observe: @escaping (SupervisorNote) -> Void
+        stopRequests: consuming StopRequests, health: HealthDesk? = nil,
+        observe: @escaping (SupervisorNote) -> Void
     ) {
         self.specifications = specifications
         self.directory = directory
         self.stopRequests = stopRequests
+        self.health = health
         self.observe = observe
         state = SupervisorState(kinds: specifications.map(\.kind))
     }
@@ -46,8 +52,12 @@ public final class Supervisor {
             }
             handle(.tick)
             lookForLife()
+            if let health, ready.contains(health.number) { health.answer(state.healthLine) }
+            if isInit { _ = try EndedStrangers.reap(except: processIDs) }
         }
     }
+
+    private var processIDs: Set<ProcessID> { Set(children.values.map(\.process.processID)) }
 
     /// Workers show it in their control segments, the coordinator by its answers.
     private func lookForLife() {
@@ -80,7 +90,9 @@ public final class Supervisor {
 
     private func waitForSomething() throws(Errno) -> Set<Int32> {
         let now = Instant.now()
-        let numbers = [stopRequests.descriptorNumber] + children.values.flatMap(\.descriptorNumbers)
+        let numbers =
+            [stopRequests.descriptorNumber] + (health.map { [$0.number] } ?? [])
+            + children.values.flatMap(\.descriptorNumbers)
         return try ReadinessPoll.wait(
             numbers, milliseconds: state.nextDeadline.map { $0.milliseconds(since: now) })
     }

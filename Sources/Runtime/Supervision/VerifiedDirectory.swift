@@ -1,4 +1,5 @@
 import Linux
+import SharedArena
 
 /// An open directory of which `fstat` said that it is one, who owns it and who may change it.
 struct VerifiedDirectory: ~Copyable {
@@ -7,8 +8,11 @@ struct VerifiedDirectory: ~Copyable {
 
     /// Who may own a directory, and what its mode may not grant.
     struct Rule {
-        let owners: Set<UInt32>
+        /// nil: whoever it is.
+        let owners: Set<UInt32>?
         let forbiddenModeBits: UInt32
+        /// Whether its group may write there, if nobody can remove what is somebody else's.
+        var isShared = false
 
         /// Ours, and nobody else changes it.
         static let own = Rule(owners: [CurrentProcess.userID], forbiddenModeBits: 0o022)
@@ -16,6 +20,18 @@ struct VerifiedDirectory: ~Copyable {
         static let secret = Rule(owners: [CurrentProcess.userID], forbiddenModeBits: 0o077)
         /// Above those: an administrator may have made it.
         static let above = Rule(owners: [0, CurrentProcess.userID], forbiddenModeBits: 0o022)
+        /// Somebody else's, who alone changes it.
+        static let others = Rule(owners: nil, forbiddenModeBits: 0o022)
+        /// Of that user or ours, and written by its group.
+        static func shared(by owner: UInt32) -> Rule {
+            Rule(
+                owners: [owner, CurrentProcess.userID], forbiddenModeBits: 0o002, isShared: true)
+        }
+
+        func permits(mode: UInt32) -> Bool {
+            mode & forbiddenModeBits == 0
+                && (!isShared || mode & 0o020 == 0 || mode & 0o1000 != 0)
+        }
     }
 
     private init(path: String, descriptor: consuming FileDescriptor) {
@@ -48,6 +64,30 @@ struct VerifiedDirectory: ~Copyable {
         }
         try Self.verify(path, directory, rule)
         return VerifiedDirectory(path: path, descriptor: directory)
+    }
+
+    /// Opens the directory of a kind's control segments in this one, which is of its sockets;
+    /// makes it where it is missing.
+    ///
+    /// Its owner is the coordinator's user, its group are the workers: each may add files, and
+    /// remove its own. In this directory it can do neither.
+    borrowing func controlDirectory() throws(RuntimeDirectoryError) -> VerifiedDirectory {
+        let owner: UInt32
+        do throws(Errno) { owner = try descriptor.status().userID } catch {
+            throw .system(path, error)
+        }
+        let control = try directory(RuntimePaths.controlName, .shared(by: owner))
+        do throws(Errno) {
+            let status = try control.descriptor.status()
+            // Also where a start was interrupted between making it and this.
+            if status.userID == CurrentProcess.userID, status.mode & 0o1777 != 0o1770 {
+                // The kernel takes setgid from who is not in the group: no file there needs it.
+                try control.descriptor.setMode(0o3770)
+            }
+        } catch {
+            throw .system(control.path, error)
+        }
+        return control
     }
 
     private static func openMaking(_ path: String) throws(Errno) -> FileDescriptor {
@@ -84,12 +124,10 @@ struct VerifiedDirectory: ~Copyable {
         let status: FileStatus
         do throws(Errno) { status = try directory.status() } catch { throw .system(path, error) }
         guard status.type == .directory else { throw .notDirectory(path) }
-        guard rule.owners.contains(status.userID) else {
+        guard rule.owners?.contains(status.userID) != false else {
             throw .wrongOwner(path, owner: status.userID, expected: CurrentProcess.userID)
         }
-        guard status.mode & rule.forbiddenModeBits == 0 else {
-            throw .wrongMode(path, mode: status.mode)
-        }
+        guard rule.permits(mode: status.mode) else { throw .wrongMode(path, mode: status.mode) }
     }
 
     private static func explaining<Value: ~Copyable>(

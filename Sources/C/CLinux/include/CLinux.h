@@ -117,12 +117,20 @@ int clinux_timerfd_set(int descriptor, uint64_t nanoseconds);
 int clinux_pidfd_open(int pid);
 int clinux_pidfd_signal(int descriptor, int signal);
 int clinux_wait(int pid, bool blocking, struct clinux_exit *result);
+/// The number of a child that has ended and is not reaped, 0 where there is none; it stays so.
+int clinux_wait_peek(void);
 int clinux_kill(int pid, int signal);
 int clinux_parent_death_signal(int signal);
 int clinux_limit_get(int resource, uint64_t *soft, uint64_t *hard);
 int clinux_limit_set(int resource, uint64_t soft, uint64_t hard);
 int clinux_processor_count(void);
 int clinux_peer(int descriptor, struct clinux_credentials *credentials);
+
+// MARK: - Unix stream sockets that never block (socket.c)
+
+int clinux_socket_listen(const char *path, uint32_t mode, int waiting_max);
+int clinux_socket_accept(int descriptor);
+int clinux_socket_connect(const char *path);
 
 // MARK: - spawn (spawn.c)
 

@@ -1,4 +1,5 @@
 import Glibc
+import Messages
 import Observability
 
 /// Texts of options as values; each error says what is expected.
@@ -50,6 +51,11 @@ enum OptionValue {
             throw UsageError("'\(text)' is not one of \(names)")
         }
         return found.value
+    }
+
+    /// A kind of process.
+    static func kind(_ text: String) throws(UsageError) -> WorkerKind {
+        try word(text, WorkerKind.allCases.map { ($0.name, $0) })
     }
 
     /// An address and a port that downloads may reach: `10.0.0.7:8080` or `[fd00::7]:8080`.

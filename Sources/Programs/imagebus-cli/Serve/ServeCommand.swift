@@ -31,8 +31,8 @@ enum ServeCommand {
     }
 
     private static func supervise(_ options: ServeOptions, _ log: Log) throws -> Int32 {
-        let directory = try RuntimeDirectory(
-            root: options.runtimeDirectory, kinds: Set(options.kinds))
+        let signals = try SignalDescriptor(StopRequests.stopSignals)
+        guard let directory = try awaitDirectory(options, signals, log) else { return 0 }
         let paths = directory.paths
         if directory.hasSegmentsElsewhere {
             log.info(
@@ -44,7 +44,7 @@ enum ServeCommand {
         let supervisor = Supervisor(
             options.children(programs: programs, secretFile: SecretFile.prepare(options)),
             in: directory,
-            stopRequests: .signals(try SignalDescriptor(StopRequests.stopSignals))
+            stopRequests: .signals(signals), health: healthDesk(options, paths, log)
         ) { note in
             log.write(note)
             if note == .ready { Terminal.out("ready \(options.endpoint(paths))\n") }
@@ -52,6 +52,45 @@ enum ServeCommand {
         let end = try supervisor.run()
         if options.removesRuntimeDirectory { try? FileDescriptor.removeTree(path: paths.root) }
         return end.exitStatus
+    }
+}
+
+extension ServeCommand {
+    private static let pollMilliseconds = 100
+
+    /// A stack that cannot say how it is serves all the same.
+    private static func healthDesk(
+        _ options: ServeOptions, _ paths: RuntimePaths, _ log: Log
+    ) -> HealthDesk? {
+        do throws(Errno) {
+            return try HealthDesk(in: paths.root, only: options.only)
+        } catch {
+            log.warning(
+                "nobody can ask for the health of this supervisor",
+                ["directory": .string(paths.root), "reason": "\(error)"])
+            return nil
+        }
+    }
+
+    /// The directories of what is served, as soon as they can be had; nil where a signal came
+    /// before. Each kind may be another user's, and be started before the coordinator.
+    private static func awaitDirectory(
+        _ options: ServeOptions, _ signals: borrowing SignalDescriptor, _ log: Log
+    ) throws -> RuntimeDirectory? {
+        var hasSaid = false
+        while true {
+            do throws(RuntimeDirectoryError) {
+                return try RuntimeDirectory(
+                    root: options.runtimeDirectory, kinds: Set(options.kinds))
+            } catch {
+                guard case .awaitsCoordinator = error else { throw error }
+                if !hasSaid { log.info("waiting for the coordinator", ["reason": "\(error)"]) }
+                hasSaid = true
+            }
+            let number = signals.descriptor.number
+            _ = try ReadinessPoll.wait([number], milliseconds: pollMilliseconds)
+            if try signals.next() != nil { return nil }
+        }
     }
 }
 
@@ -72,7 +111,7 @@ extension RuntimeDirectoryError {
         case .notAbsolute, .pathTooLong: 64
         case .locked: 75
         case .notDirectory, .wrongOwner, .wrongMode: 77
-        case .noSharedMemory, .system: 70
+        case .noSharedMemory, .awaitsCoordinator, .system: 70
         }
     }
 }

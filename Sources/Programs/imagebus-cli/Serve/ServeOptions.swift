@@ -27,9 +27,7 @@ struct ServeOptions: Hashable {
 
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
         if let operand = read.operands.first { throw UsageError("'\(operand)' is no option") }
-        only = try read.parsed("only") { (text) throws(UsageError) in
-            try OptionValue.word(text, WorkerKind.allCases.map { ($0.name, $0) })
-        }
+        only = try read.parsed("only", OptionValue.kind)
         let cores = CurrentProcess.processorCount
         downloads = try Self.count("download", read) ?? 1
         decoders = try Self.count("decode", read) ?? cores

@@ -31,6 +31,10 @@ extension Command {
             (
                 "",
                 [
+                    OptionDefinition(
+                        "only", value: "KIND",
+                        "whether the processes of this kind do their part:\n"
+                            + "coordinator, download, cache, decode or transform"),
                     .endpoint, .runtimeDirectory,
                     OptionDefinition("canary", visibility: .later),
                     OptionDefinition("config", value: "FILE", visibility: .later),
@@ -39,7 +43,12 @@ extension Command {
         ],
         notes: """
             Ends 0 when the coordinator answers within 2 s and has at least one worker of each kind
-            that takes jobs; else 1, with the reason on standard error.
+            that takes jobs; else 1, with the reason on standard error. With --only it looks no
+            further than this runtime directory: the coordinator answers, or the supervisors of that
+            kind say that each of their processes runs and was welcomed.
             """,
-        examples: [("imagebus health", "as a container's health check")])
+        examples: [
+            ("imagebus health", "the whole stack"),
+            ("imagebus health --only decode", "a container of decoders, as its health check"),
+        ])
 }

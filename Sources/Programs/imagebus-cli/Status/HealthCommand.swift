@@ -1,0 +1,81 @@
+import FoundationEssentials
+import ImageModel
+import Linux
+import Messages
+import SharedArena
+import Supervision
+
+/// `imagebus health`: whether the stack can load images, or whether one kind does its part.
+enum HealthCommand {
+    private static let answerMilliseconds = 2_000
+    private static let unhealthyStatus: Int32 = 1
+
+    static func run(_ options: HealthOptions) -> Int32 {
+        do throws(ImageError) {
+            guard let complaint = try complaint(options) else { return 0 }
+            Terminal.error("imagebus health: \(complaint)\n")
+        } catch {
+            Terminal.error("imagebus health: \(error)\n")
+        }
+        return unhealthyStatus
+    }
+
+    private static func complaint(_ options: HealthOptions) throws(ImageError) -> String? {
+        switch options.only {
+        case nil: return complaint(try report(options.stack))
+        case .coordinator:
+            // Its answer is all that is asked for: workers answer for themselves.
+            _ = try report(options.stack)
+            return nil
+        case .some(let kind): return try complaint(about: kind, options.stack)
+        }
+    }
+
+    private static func report(_ stack: OperatorOptions) throws(ImageError) -> StatusReport {
+        try OperatorQuery.ask(stack, milliseconds: answerMilliseconds) {
+            client throws(ImageError) in try await client.status()
+        }
+    }
+
+    /// What is missing; nil where nothing is.
+    static func complaint(_ report: StatusReport) -> String? {
+        let serving = Set(
+            report.processes.filter { $0.state == "ready" || $0.state == "busy" }.map(\.kind))
+        let missing = WorkerKind.workers.filter { !serving.contains($0) }.map(\.name)
+        guard !missing.isEmpty else { return nil }
+        return "no \(missing.joined(separator: ", no ")) process takes jobs"
+    }
+}
+
+extension HealthCommand {
+    /// What the supervisors of a kind say: a container of workers has no other one to ask.
+    private static func complaint(
+        about kind: WorkerKind, _ stack: OperatorOptions
+    ) throws(ImageError) -> String? {
+        let root = try stack.paths().root
+        let answers: [[UInt8]?]
+        do throws(Errno) {
+            answers = try HealthDesk.ask(in: root, about: kind, milliseconds: answerMilliseconds)
+        } catch {
+            throw ImageError(.unavailable, "no supervisor can be found in \(root) (\(error))")
+        }
+        return complaint(about: kind, answers, in: root)
+    }
+
+    /// The first complaint about a kind among the answers of supervisors; nil where each says that
+    /// all is well, and at least one knows the kind.
+    static func complaint(
+        about kind: WorkerKind, _ answers: [[UInt8]?], in root: String
+    ) -> String? {
+        var isKnown = false
+        for answer in answers {
+            guard let answer,
+                let words = try? JSONDecoder().decode([String: String].self, from: Data(answer))
+            else { return "a supervisor in \(root) does not answer" }
+            guard let word = words[kind.name] else { continue }
+            guard word == "ok" else { return "\(kind.name): \(word)" }
+            isKnown = true
+        }
+        return isKnown ? nil : "no supervisor of \(kind.name) runs in \(root)"
+    }
+}

@@ -1,0 +1,13 @@
+import Messages
+
+/// Whose health is asked for.
+struct HealthOptions: Hashable {
+    /// nil: whether the whole stack can load images.
+    var only: WorkerKind?
+    var stack: OperatorOptions
+
+    init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
+        only = try read.parsed("only", OptionValue.kind)
+        stack = try OperatorOptions(withoutOperands: read, environment: environment)
+    }
+}
