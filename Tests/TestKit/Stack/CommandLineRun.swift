@@ -7,12 +7,19 @@ public final class CommandLineRun {
     private let arguments: [String]
 
     /// Starts it. The environment is this process' without our own variables, plus `environment`.
-    public init(_ arguments: [String], environment: [String: String] = [:]) throws {
-        self.arguments = arguments
+    public convenience init(
+        _ arguments: [String], environment: [String: String] = [:]
+    ) throws {
+        try self.init(line: [Programs.commandLine] + arguments, environment: environment)
+    }
+
+    /// The same behind other programs, such as one that changes the user.
+    init(line words: [String], environment: [String: String]) throws {
+        arguments = Array(words.dropFirst())
         let output = try FileDescriptor.open(folder.file("out"), [.writeOnly, .create])
         let errors = try FileDescriptor.open(folder.file("err"), [.writeOnly, .create])
         var command = ChildCommand(
-            Programs.commandLine, arguments,
+            words[0], arguments,
             environment: Programs.cleanEnvironment.merging(environment) { $1 })
         command.descriptors[1] = .descriptor(output.number)
         command.descriptors[2] = .descriptor(errors.number)

@@ -20,6 +20,9 @@ public final class ObservedProcess {
     /// Ends it.
     public func kill() throws { try descriptor.send(.kill) }
 
+    /// Asks it to end.
+    public func terminate() throws { try descriptor.send(.terminate) }
+
     /// Has it crash, as if it had touched an address that is not there.
     public func crash() throws { try descriptor.send(.segmentationFault) }
 

@@ -1,0 +1,129 @@
+import ImageModel
+import Linux
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Each kind as a user of its own, as process 1 of its own container, which sees the
+    /// directories that it needs and no others.
+    @Suite(
+        .enabled(
+            if: ContainerPlace.obstacle == nil,
+            "there can be no containers here: \(ContainerPlace.obstacle ?? "")"))
+    struct BordersTests {
+        private let origin = OriginServer()
+        private let stack: ContainerStack
+
+        init() throws {
+            let picture = try Pictures.waves(width: 400, height: 300).jpeg(quality: 85)
+            for name in ["a", "b"] {
+                origin.route("/\(name).jpg", .bytes(picture, contentType: "image/jpeg"))
+            }
+            stack = try ContainerStack()
+        }
+
+        @Test func aClientOfTheGroupLoadsAPictureAndEachKindIsWell() throws {
+            let end = try stack.get([origin.url("/a.jpg"), "--resize", "100x100", "--json"])
+            #expect(end.exitStatus == 0, "\(end)")
+            #expect(try end.json()["width"]?.integer == 100)
+            for layout in ContainerLayout.served {
+                let health = try stack[layout.name].run(["health"])
+                #expect(health.exitStatus == 0, "\(health)")
+            }
+            #expect(
+                try stack.stop()
+                    == Dictionary(
+                        uniqueKeysWithValues: ContainerLayout.served.map { ($0.name, "exit 0") }))
+        }
+
+        @Test func noUserOpensWhatIsNotMeantForIt() throws {
+            // Another size of a cached original passes arena/cache as well.
+            for size in ["100x100", "50x50"] {
+                let line = [origin.url("/a.jpg"), "--resize", size]
+                #expect(try stack.get(line).exitStatus == 0)
+            }
+            for layout in ContainerLayout.served + [.client] {
+                var expected: [String: String] = [:]
+                for volume in ContainerLayout.volumes {
+                    let isMeant =
+                        layout.writes.contains(volume.path)
+                        || layout.reads.contains(volume.path)
+                    for path in try contents(of: volume) {
+                        expected[path] = isMeant ? "ok" : "EACCES"
+                    }
+                }
+                #expect(try Reach.of(layout, expected.keys.sorted()) == expected, "\(layout.name)")
+            }
+        }
+
+        /// Its directory, and the segments or the socket in it.
+        private func contents(of volume: ContainerLayout.Volume) throws -> [String] {
+            let path = stack.place.volume(volume.path)
+            let entries = DirectoryEntries.names(path).filter {
+                !$0.hasPrefix(".") && $0 != "control"
+            }
+            if volume.path != "arena/coordinator" {
+                #expect(!entries.isEmpty, "\(volume.path)")
+            }
+            return [path] + entries.map { "\(path)/\($0)" }
+        }
+
+        @Test func whoMayConnectIsInTheModesOfTheSockets() throws {
+            func mode(_ path: String) throws -> UInt32 {
+                let parts = path.split(separator: "/")
+                let folder = stack.place.volume(parts.dropLast().joined(separator: "/"))
+                let name = String(parts[parts.count - 1])
+                return try FileDescriptor.openDirectory(folder).status(of: name).mode
+            }
+            #expect(try mode("front/front.sock") == 0o660)
+            #expect(try mode("admin/admin.sock") == 0o600)
+            for kind in WorkerKind.workers {
+                #expect(try mode("back/\(kind.name)/back.sock") == 0o660)
+                #expect(try mode("back/\(kind.name)/control") & 0o1777 == 0o1770)
+                let control = stack.place.volume("back/\(kind.name)/control")
+                let pages = DirectoryEntries.names(control).filter { !$0.hasPrefix(".") }
+                #expect(pages.count == 1, "\(kind.name)")
+                for page in pages {
+                    #expect(try mode("back/\(kind.name)/control/\(page)") == 0o644)
+                }
+            }
+        }
+
+        @Test(arguments: WorkerKind.workers)
+        func aKilledWorkerIsBackInItsContainer(_ kind: WorkerKind) throws {
+            let worker = try #require(try stack[kind.name].workers().first)
+            try worker.kill()
+            #expect(try worker.ends(within: defaultTimeout))
+            try stack.awaitHealth(kind.name, 0)
+            #expect(try stack[kind.name].workers().map(\.processID) != [worker.processID])
+            let end = try stack.get([origin.url("/b.jpg"), "--resize", "100x100"])
+            #expect(end.exitStatus == 0, "\(end)")
+        }
+
+        @Test func aHaltedCoordinatorIsNotWellAndNeitherIsAWorkerThatWasNotWelcomed() throws {
+            let coordinator = try #require(try stack["coordinator"].workers().first)
+            try coordinator.halt()
+            let worker = try #require(try stack["decode"].workers().first)
+            try worker.kill()
+            try stack.awaitHealth("decode", 1)
+            let end = try stack["coordinator"].run(["health"])
+            #expect(end.exitStatus == 1, "\(end)")
+            try coordinator.resume()
+            try stack.awaitHealth("decode", 0)
+            try stack.awaitHealth("coordinator", 0)
+        }
+
+        /// Whoever is process 1 inherits what others leave.
+        @Test func whatOthersLeaveInAContainerIsReaped() throws {
+            let container = try stack["decode"]
+            let before = try container.workers().map(\.processID)
+            let end = try container.enter(["/bin/sh", "-c", "/bin/true & exit 0"])
+            #expect(end.exitStatus == 0, "\(end)")
+            let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+            while try container.workers().map(\.processID) != before {
+                try #require(ContinuousClock.now < deadline, "zombies are left")
+            }
+        }
+    }
+}

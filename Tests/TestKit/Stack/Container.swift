@@ -1,0 +1,88 @@
+import Linux
+
+/// `imagebus serve --only KIND` as process 1 of namespaces of its own, and as a user of its own.
+///
+/// Belongs to one test. When it goes, all that runs in it goes with it.
+public final class Container {
+    /// What it is.
+    public let layout: ContainerLayout
+    /// Where its processes write their log.
+    public let logFile: String
+    /// It starts process 1, and ends with it.
+    private let outer: ChildProcess
+    private let output: ProgramOutput
+
+    init(
+        line: [String], environment: [String: String], _ layout: ContainerLayout, log path: String
+    ) throws {
+        let pipe = try FileDescriptor.pipe()
+        let log = try FileDescriptor.open(path, [.writeOnly, .create, .append])
+        var command = ChildCommand(
+            line[0], Array(line.dropFirst()),
+            environment: Programs.cleanEnvironment.merging(environment) { $1 })
+        command.descriptors[1] = .descriptor(pipe.writeEnd.number)
+        command.descriptors[2] = .descriptor(log.number)
+        outer = try ChildProcess(command)
+        output = ProgramOutput(pipe.readEnd)
+        self.layout = layout
+        logFile = path
+    }
+
+    deinit {
+        // What changed its user no longer ends with the process that started it.
+        try? supervisor().kill()
+    }
+
+    /// Waits until it says that it is ready.
+    public func awaitReady() throws {
+        let deadline = ContinuousClock.now.advanced(by: StackHarness.timeout)
+        while output.lines.isEmpty {
+            let left = max(.zero, ContinuousClock.now.duration(to: deadline))
+            guard case .more = try output.readMore(within: left) else {
+                throw StackFailure("\(layout.name) did not get ready", log: logFile)
+            }
+        }
+    }
+
+    /// Process 1, as it is numbered outside.
+    public func supervisor() throws -> ObservedProcess {
+        guard let inner = ObservedProcess.children(of: outer.processID).first else {
+            throw StackFailure("\(layout.name) does not run", log: logFile)
+        }
+        return inner
+    }
+
+    /// The processes that it watches.
+    public func workers() throws -> [ObservedProcess] {
+        ObservedProcess.children(of: try supervisor().processID)
+    }
+
+    /// Runs `imagebus` in it, as its user, to its end.
+    public func run(_ arguments: [String]) throws -> CommandLineEnd {
+        try enter([Programs.commandLine] + arguments)
+    }
+
+    /// Runs something in it, as its user, to its end.
+    public func enter(_ words: [String]) throws -> CommandLineEnd {
+        let supervisor = try supervisor().processID
+        let line = ["/usr/bin/nsenter", "--target", "\(supervisor)", "--mount", "--pid"]
+        let file = FileBytes.text("/proc/\(supervisor)/environ") ?? ""
+        var environment: [String: String] = [:]
+        for entry in file.split(separator: "\0") where entry.hasPrefix("IMAGEBUS_") {
+            let parts = entry.split(separator: "=", maxSplits: 1).map(String.init)
+            if parts.count == 2 { environment[parts[0]] = parts[1] }
+        }
+        return try CommandLineRun(
+            line: line + layout.becoming + words, environment: environment
+        ).end()
+    }
+
+    /// Ends it in order; how process 1 ended.
+    public func stop() throws -> String {
+        try supervisor().terminate()
+        guard let end = try outer.wait(milliseconds: StackHarness.timeout.milliseconds) else {
+            throw StackFailure("\(layout.name) did not end", log: logFile)
+        }
+        return end.description
+    }
+}
