@@ -62,7 +62,7 @@ extension ClientLine {
             isWelcome = true
             perform(pending.welcomed(welcome, at: now), at: now)
             if !inquiries.isEmpty { outbox.append(.status) }
-            outbox += commands.map { .blacklist($0.command) }
+            outbox += commands.map { .blacklist($0.command) } + drains.map { .drain($0.kind) }
         case .helloRequired:
             endSession(at: now)
             sayHello()
@@ -75,12 +75,21 @@ extension ClientLine {
             inquiries.removeAll()
         case .blacklist(let report):
             if !commands.isEmpty { commands.removeFirst().inquiry.answer(.success(report)) }
-        case .piece, .taken, .draining: break
+        case .draining(let processes):
+            if !drains.isEmpty { drains.removeFirst().inquiry.answer(.success(processes)) }
+        case .piece, .taken: break
         case .refused(let error, let token):
-            if token == nil, !commands.isEmpty {
-                commands.removeFirst().inquiry.answer(.failure(error))
-            }
+            if token == nil { refuseOldest(error) }
             perform(pending.refused(error, token, at: now), at: now)
+        }
+    }
+
+    /// On `front/` every command is refused.
+    private mutating func refuseOldest(_ error: ImageError) {
+        if !commands.isEmpty {
+            commands.removeFirst().inquiry.answer(.failure(error))
+        } else if !drains.isEmpty {
+            drains.removeFirst().inquiry.answer(.failure(error))
         }
     }
 
@@ -102,6 +111,9 @@ extension ClientLine {
             case .blacklist(let command, let inquiry):
                 commands.append((command, inquiry))
                 if isWelcome { outbox.append(.blacklist(command)) }
+            case .drain(let kind, let inquiry):
+                drains.append((kind, inquiry))
+                if isWelcome { outbox.append(.drain(kind)) }
             case .close: close(at: now)
             }
         }
@@ -118,6 +130,10 @@ extension ClientLine {
 
     /// Releases of blocks go with the session: the coordinator withdraws them itself.
     mutating func endSession(at now: Instant) {
+        if isWelcome {
+            for drain in drains { drain.inquiry.answer(.failure(.nobodyAnswers)) }
+            drains.removeAll()
+        }
         isWelcome = false
         outbox.removeAll()
         releases.removeAll()
@@ -128,6 +144,7 @@ extension ClientLine {
         perform(pending.closed(), at: now)
         for inquiry in inquiries { inquiry.answer(.failure(.clientClosed)) }
         for command in commands { command.inquiry.answer(.failure(.clientClosed)) }
+        for drain in drains { drain.inquiry.answer(.failure(.clientClosed)) }
         if isWelcome { outbox.append(.goodbye) }
         isClosed = true
     }
@@ -141,5 +158,9 @@ extension ClientLine {
             command.inquiry.answer(.failure(.nobodyAnswers))
         }
         commands.removeAll { $0.inquiry.deadline <= now }
+        for drain in drains where drain.inquiry.deadline <= now {
+            drain.inquiry.answer(.failure(.nobodyAnswers))
+        }
+        drains.removeAll { $0.inquiry.deadline <= now }
     }
 }

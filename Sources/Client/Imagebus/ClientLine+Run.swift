@@ -17,7 +17,7 @@ extension ClientLine {
     /// Whether nobody waits for anything and nothing is to be sent: the line can be left alone.
     var isIdle: Bool {
         end == nil && pending.isEmpty && outbox.isEmpty && releases.isEmpty && inquiries.isEmpty
-            && commands.isEmpty && isWelcome
+            && commands.isEmpty && drains.isEmpty && isWelcome
     }
 
     /// One turn; how the line ended, where it did.
@@ -73,6 +73,7 @@ extension ClientLine {
         }
         for inquiry in inquiries { expect(inquiry.deadline) }
         for command in commands { expect(command.inquiry.deadline) }
+        for drain in drains { expect(drain.inquiry.deadline) }
         return next
     }
 }

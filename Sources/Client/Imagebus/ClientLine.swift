@@ -29,6 +29,8 @@ struct ClientLine: ~Copyable {
     var tasks: [Token: LoadTask] = [:]
     var inquiries: [Inquiry<StatusReport>] = []
     var commands: [(command: BlacklistCommand, inquiry: Inquiry<BlacklistReport>)] = []
+    /// Those of the past session are not sent again: they may have been done.
+    var drains: [(kind: WorkerKind, inquiry: Inquiry<UInt32>)] = []
     var outbox: [ClientMessage] = []
     var releases: [BlockID] = []
     var isWelcome = false

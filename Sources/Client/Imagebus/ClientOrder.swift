@@ -10,5 +10,6 @@ enum ClientOrder: Sendable {
     case cancelGroupOfAny(GroupID)
     case status(Inquiry<StatusReport>)
     case blacklist(BlacklistCommand, Inquiry<BlacklistReport>)
+    case drain(WorkerKind, Inquiry<UInt32>)
     case close
 }

@@ -108,6 +108,15 @@ public final class ImagebusClient: Sendable {
         try await ask { .blacklist(command, $0) }
     }
 
+    /// Has the processes of a kind finish what they hold and end; their supervisors start the next
+    /// ones. Returns how many were told, before they have ended: `status` shows them as `draining`.
+    ///
+    /// For operators: on `front.sock` it is refused with `protocolViolation`. Throws `unavailable`
+    /// where nobody answers within the connect timeout, or the connection ends before the answer.
+    public func drain(_ kind: WorkerKind) async throws(ImageError) -> UInt32 {
+        try await ask { .drain(kind, $0) }
+    }
+
     private func ask<Answer: Sendable>(
         _ order: (Inquiry<Answer>) -> ClientOrder
     ) async throws(ImageError) -> Answer {
@@ -135,6 +144,7 @@ public final class ImagebusClient: Sendable {
             case .load(_, let task): task.finish(.failure(error))
             case .status(let inquiry): inquiry.answer(.failure(error))
             case .blacklist(_, let inquiry): inquiry.answer(.failure(error))
+            case .drain(_, let inquiry): inquiry.answer(.failure(error))
             case .close: return
             case .cancel, .cancelGroup, .cancelAny, .cancelGroupOfAny, .release: continue
             }

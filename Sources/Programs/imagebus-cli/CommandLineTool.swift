@@ -69,6 +69,8 @@ enum CommandLineTool {
             return BlacklistTool.run(try BlacklistOptions(read, environment: environment))
         case Command.cancel.name:
             return CancelTool.run(try CancelOptions(read, environment: environment))
+        case Command.drain.name:
+            return DrainTool.run(try DrainOptions(read, environment: environment))
         case Command.bench.name:
             return BenchTool.run(try BenchOptions(read, environment: environment))
         default:

@@ -125,8 +125,13 @@ extension Coordinator {
         }
         let count = kind == .coordinator ? 1 : UInt32(told.count)
         send(.toClient(.draining(count)), to: `operator`, at: now)
-        for peer in told { send(.toWorker(.drain), to: peer.id, at: now) }
-        if kind == .coordinator { finish(at: now) }
+        for peer in told {
+            send(.toWorker(.drain), to: peer.id, at: now)
+            // From now on, and not from its goodbye on, it is given nothing, and status says so.
+            peers[peer.id]?.isLeaving = true
+            handle(.workerDraining(WorkerID(peer.id)), at: now)
+        }
+        if kind == .coordinator { finish(isReplaced: true, at: now) }
     }
 
     private mutating func welcome(

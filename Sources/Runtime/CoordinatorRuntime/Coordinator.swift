@@ -41,13 +41,16 @@ public struct Coordinator: ~Copyable {
     var retryAt: Instant?
     var exitStatus: Int32?
     private var phase = Phase.serving
+    /// Another coordinator follows: workers stay, and join it.
+    private var isReplaced = false
 
     /// What the process is doing as a whole.
     private enum Phase {
         /// Admits requests. Next: finishing.
         case serving
-        /// Admits nothing; what was admitted runs. Next: delivering.
-        case finishing
+        /// Admits nothing; what was admitted runs. Next: delivering. Ends at that moment, where
+        /// another coordinator follows: clients send it what is left.
+        case finishing(until: Instant?)
         /// All requests have ended; clients take the bytes out of `results/`. Next: storing, when
         /// all clients have gone or had time for it.
         case delivering(since: Instant)
@@ -59,6 +62,9 @@ public struct Coordinator: ~Copyable {
 
     /// Messages of one door before the others get their turn.
     private static let messagesPerTurn = 512
+    /// Milliseconds that what was admitted has before another coordinator follows; with all that
+    /// comes after it a drain takes eight seconds (DESIGN §2).
+    private static let replacementMilliseconds = 6_000
     /// Milliseconds that clients have for taking the bytes of the last replies.
     private static let deliveryMilliseconds = 500
     /// Milliseconds that stores have which nobody waits for.
@@ -120,6 +126,7 @@ public struct Coordinator: ~Copyable {
             try retryOutboxes(at: turn.wokenAt)
             expireUploads(at: turn.wokenAt)
             endStalledDeliveries(at: turn.wokenAt)
+            endIfOverdue(at: turn.wokenAt)
             storeIfDelivered(at: turn.wokenAt)
             dismissIfStored(at: turn.wokenAt)
             endIfDismissed(at: turn.wokenAt)
@@ -140,7 +147,8 @@ public struct Coordinator: ~Copyable {
             expect(stalled.since.adding(milliseconds: Self.pieceStallMilliseconds))
         }
         switch phase {
-        case .serving, .finishing: break
+        case .serving: break
+        case .finishing(let until): if let until { expect(until) }
         case .delivering(let since):
             expect(since.adding(milliseconds: Self.deliveryMilliseconds))
         case .storing(let since): expect(since.adding(milliseconds: Self.storingMilliseconds))
@@ -184,14 +192,17 @@ public struct Coordinator: ~Copyable {
                 exitStatus = 0
                 return
             }
-            finish(at: now)
+            finish(isReplaced: false, at: now)
         }
     }
 
     /// Admits nothing any more, and ends when what was admitted has ended.
-    mutating func finish(at now: Instant) {
+    /// Then its supervisor ends too, or, where it `isReplaced`, starts the next one.
+    mutating func finish(isReplaced: Bool, at now: Instant) {
         guard case .serving = phase else { return }
-        phase = .finishing
+        self.isReplaced = isReplaced
+        phase = .finishing(
+            until: isReplaced ? now.adding(milliseconds: Self.replacementMilliseconds) : nil)
         bootstrap.log.info("draining")
         handle(.drain, at: now)
     }
@@ -209,7 +220,15 @@ public struct Coordinator: ~Copyable {
     private mutating func dismissIfStored(at now: Instant) {
         guard case .storing(let since) = phase else { return }
         let isLate = now >= since.adding(milliseconds: Self.storingMilliseconds)
-        if scheduler.report.liveJobs == 0 || isLate { dismiss(at: now) }
+        guard scheduler.report.liveJobs == 0 || isLate else { return }
+        if isReplaced { exitStatus = 0 } else { dismiss(at: now) }
+    }
+
+    /// What takes longer is sent again to the next coordinator, as after a death.
+    private mutating func endIfOverdue(at now: Instant) {
+        guard case .finishing(let until?) = phase, now >= until else { return }
+        bootstrap.log.warning("what was admitted takes too long: the next coordinator does it")
+        exitStatus = 0
     }
 
     /// Lets the workers write what is unwritten.

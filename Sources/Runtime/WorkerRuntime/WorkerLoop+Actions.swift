@@ -39,7 +39,9 @@ extension WorkerLoop {
             send(.outcome(outcome))
         case .discard(let outcome):
             if let reference = outcome.result.reference { executor.discard(reference) }
-        case .sayGoodbye(let reason): send(.goodbye(reason))
+        case .sayGoodbye(let reason):
+            send(.goodbye(reason))
+            limitDeparture(reason)
         case .flush: flush()
         case .end(let reason): end(reason)
         }
@@ -52,6 +54,13 @@ extension WorkerLoop {
         } else {
             control?.holdNothing()
         }
+    }
+
+    /// Who was told to end has so long for it; who ends by itself has all the time it needs.
+    private mutating func limitDeparture(_ reason: GoodbyeReason) {
+        guard reason == .drained || reason == .terminated else { return }
+        let due = Instant.now().adding(milliseconds: Self.departureMilliseconds)
+        timers.schedule(.departure, at: due)
     }
 
     /// Others may still read what this process made; its segments go with it.
@@ -166,6 +175,8 @@ extension WorkerLoop {
     }
 
     private static var retryMilliseconds: Int { 5 }
+    /// A drain takes eight seconds at most (DESIGN §2).
+    private static var departureMilliseconds: Int { 7_500 }
     /// Readers of what this process made have so long; `serve` gives all of it eight seconds.
     private static var farewellMilliseconds: Int { 3_000 }
 }

@@ -87,6 +87,9 @@ extension WorkerLoop {
             bootstrap.log.warning("blocks were not released before the end", [:])
             awaitsRelease = false
             executor.flush()
+        case .departure:
+            bootstrap.log.warning("ends with what it holds: others do it", [:])
+            try perform(session.tookTooLong())
         case .retry: isRetrying = false
         case .tick:
             executor.tick()

@@ -137,6 +137,13 @@ struct WorkerSession {
     /// Native code did not heed a cancel within the grace.
     mutating func gaveUpOnNativeCode() -> [Action] { leaveNow(.cancelledHard) }
 
+    /// Who was told to leave still holds something: it goes to others with the connection.
+    mutating func tookTooLong() -> [Action] {
+        guard case .leaving(let reason) = state else { return [] }
+        state = .ended
+        return [.end(reason)]
+    }
+
     /// Everything is written. With a job that crossed the goodbye, its outcome comes first.
     mutating func flushed() -> [Action] {
         guard case .leaving(let reason) = state, held.isEmpty else { return [] }

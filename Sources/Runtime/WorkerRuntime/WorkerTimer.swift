@@ -8,6 +8,8 @@ enum WorkerTimer {
     case grace(JobID)
     /// A worker that leaves has waited long enough for its blocks to be released.
     case farewell
+    /// A worker that was told to leave has had all the time for it that there is.
+    case departure
     /// The coordinator's queue was full: try again.
     case retry
     /// A second has passed.

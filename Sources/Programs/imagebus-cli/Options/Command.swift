@@ -18,7 +18,9 @@ struct Command: Sendable {
     }
 
     /// What this version does.
-    static let all: [Command] = [.serve, .get, .status, .health, .blacklist, .cancel, .bench]
+    static let all: [Command] = [
+        .serve, .get, .status, .health, .blacklist, .cancel, .drain, .bench,
+    ]
 }
 
 extension OptionDefinition {

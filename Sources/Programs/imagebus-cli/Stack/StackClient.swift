@@ -80,6 +80,11 @@ final class StackClient: Sendable {
         try await client.blacklist(command)
     }
 
+    /// Has the processes of a kind end; how many were told.
+    func drain(_ kind: WorkerKind) async throws(ImageError) -> UInt32 {
+        try await client.drain(kind)
+    }
+
     /// Cancels a request of any client.
     func cancelAny(_ token: Token) { client.cancelAny(token) }
 

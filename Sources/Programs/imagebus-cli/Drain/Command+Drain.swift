@@ -1,0 +1,25 @@
+extension Command {
+    static let drain = Command(
+        name: "drain",
+        summary: "replace the processes of one kind, without losing a request",
+        usage: "KIND [options]",
+        options: [
+            (
+                "",
+                [
+                    OptionDefinition("json", "one JSON object"), .endpoint, .runtimeDirectory,
+                    OptionDefinition("config", value: "FILE", visibility: .later),
+                ]
+            )
+        ],
+        notes: """
+            KIND is coordinator, download, cache, decode or transform. Its processes take nothing new,
+            finish what they hold, write what is unwritten, and end; their supervisors start the next
+            ones at once. Waits until these are there, 8 s at most: then it ends with 124, and says
+            what is missing. What a process cannot finish in that time is done by another one.
+            """,
+        examples: [
+            ("imagebus drain decode", "such as after an update of the programs"),
+            ("imagebus drain coordinator", "clients send the next one what this one refused"),
+        ])
+}

@@ -1,0 +1,111 @@
+import ImageModel
+import Imagebus
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// The processes of a kind are replaced while clients go on loading.
+    @Suite struct DrainTests {
+        private static let clients = 4
+        private let origin = OriginServer()
+
+        init() throws {
+            let picture = try Pictures.waves(width: 400, height: 300).jpeg(quality: 85)
+            for number in 0..<400 {
+                origin.route("/\(number).jpg", .bytes(picture, contentType: "image/jpeg"))
+            }
+        }
+
+        @Test(arguments: WorkerKind.allCases)
+        func noRequestFailsWhileAKindIsReplaced(_ kind: WorkerKind) async throws {
+            try await withStack(decoders: 2) { stack in
+                let before = try await stack.awaitStatus("the first processes") { _ in true }
+                let isOver = Monitor(false)
+                try await withThrowingTaskGroup(of: Int.self) { group in
+                    for number in 0..<Self.clients {
+                        let client = try stack.client()
+                        group.addTask { try await load(by: client, number, until: isOver) }
+                    }
+                    let end = try stack.run(["drain", kind.name, "--json"])
+                    isOver.withLock { $0 = true }
+                    #expect(end.exitStatus == 0, "\(end)")
+                    let count = before.processes(kind).count
+                    #expect(try end.json()["replaced"]?.integer == count, "\(end)")
+                    var loaded = 0
+                    for try await part in group { loaded += part }
+                    #expect(loaded >= Self.clients)
+                }
+                let after = try await stack.awaitStatus("the next processes") {
+                    $0.processes.count == before.processes.count
+                }
+                let old = Set(before.processes(kind).map(\.pid))
+                #expect(
+                    after.processes(kind).allSatisfy { !old.contains($0.pid) && $0.restarts == 1 })
+                let others = { (report: StatusReport) in
+                    Set(report.processes.filter { $0.kind != kind }.map(\.pid))
+                }
+                #expect(others(after) == others(before), "the others stay")
+            }
+        }
+
+        /// Returns how many loads ended well; throws where one did not.
+        private func load(
+            by client: ImagebusClient, _ first: Int, until isOver: Monitor<Bool>
+        ) async throws -> Int {
+            var count = 0
+            while count == 0 || !isOver.current {
+                let number = (first + count * Self.clients) % 400
+                let image = try await client.load(
+                    ImageRequest(origin.url("/\(number).jpg"), fit: 100)
+                ).response
+                #expect(image.info?.size == PixelSize(width: 100, height: 75))
+                count += 1
+            }
+            return count
+        }
+
+        @Test func aDownloadThatIsUnderWayIsFinishedFirst() async throws {
+            let slow = try SlowPicture()
+            try await withStack { stack in
+                let load = try await slow.begin(stack)
+                let drain = try CommandLineRun(
+                    ["drain", "download", "--runtime-dir", stack.runtimeDirectory])
+                _ = try await stack.awaitStatus("a download process that drains") {
+                    $0.processes(.download).contains { $0.state == "draining" }
+                }
+                slow.gate.open()
+                let end = try load.end()
+                #expect(end.exitStatus == 0, "\(end)")
+                let drained = try drain.end()
+                #expect(drained.exitStatus == 0, "\(drained)")
+                #expect(drained.outputText == "replaced 1 download process\n")
+                #expect(slow.origin.requestCount("/slow.jpg") == 1)
+            }
+        }
+
+        @Test func aDrainedCacheHasWrittenEverything() async throws {
+            try await withStack { stack in
+                let line = [origin.url("/1.jpg"), "--resize", "100x100", "--json"]
+                #expect(try stack.get(line).exitStatus == 0)
+                #expect(try stack.run(["drain", "cache"]).exitStatus == 0)
+                let end = try stack.get(line + ["--option", "from-cache-only"])
+                #expect(try end.json()["cacheType"]?.text == "disk", "\(end)")
+            }
+        }
+
+        @Test func whatIsNoKindIsAUsageError() throws {
+            #expect(try CommandLineRun(["drain", "origin"]).end().exitStatus == 64)
+            #expect(try CommandLineRun(["drain"]).end().exitStatus == 64)
+        }
+
+        @Test func onlyOperatorsDrain() async throws {
+            try await withStack { stack in
+                let client = try stack.client()
+                await #expect(throws: ImageError.self) { _ = try await client.drain(.decode) }
+                #expect(
+                    try await client.load(origin.url("/2.jpg")).response.info != nil)
+            }
+        }
+    }
+}
