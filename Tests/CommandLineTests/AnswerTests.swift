@@ -67,6 +67,43 @@ import Testing
         #expect(HealthCommand.complaint(report) == nil)
     }
 
+    @Test func theHealthOfAKindIsWhatAllItsSupervisorsSay() {
+        func complaint(_ answers: String?...) -> String? {
+            let lines = answers.map { $0.map { Array($0.utf8) } }
+            return HealthCommand.complaint(about: .decode, lines, in: "/run/i")
+        }
+        #expect(complaint(#"{"decode":"ok"}"#, #"{"cache":"shutting down","decode":"ok"}"#) == nil)
+        #expect(complaint(#"{"decode":"ok"}"#, #"{"decode":"it is not"}"#) == "decode: it is not")
+        #expect(complaint() == "no supervisor of decode runs in /run/i")
+        #expect(complaint(#"{"cache":"ok"}"#) == "no supervisor of decode runs in /run/i")
+        for odd in [nil, "", "ok", "[]", #"{"decode":1}"#] {
+            #expect(complaint(odd) == "a supervisor in /run/i does not answer")
+        }
+    }
+
+    @Test func aDrainIsOverWhenAllThatWereToldHaveSuccessors() {
+        func report(_ rows: [(WorkerKind, String, UInt32)]) -> StatusReport {
+            var report = StatusReport()
+            report.processes = rows.map { kind, state, restarts in
+                .init(kind: kind, pid: 1, state: state, restarts: restarts, jobs: 0)
+            }
+            return report
+        }
+        let before = report([
+            (.coordinator, "ready", 0), (.decode, "ready", 0), (.decode, "busy", 0),
+        ])
+        func missing(_ rows: [(WorkerKind, String, UInt32)]) -> Int {
+            DrainTool.missing(.decode, told: 2, before, report(rows))
+        }
+        #expect(missing([(.decode, "draining", 0), (.decode, "draining", 0)]) == 2)
+        #expect(missing([(.decode, "ready", 1), (.decode, "draining", 0)]) == 1)
+        #expect(missing([(.decode, "ready", 1)]) == 1)
+        #expect(missing([(.decode, "ready", 1), (.decode, "ready", 1)]) == 0)
+        #expect(DrainTool.missing(.coordinator, told: 1, before, before) == 1)
+        let next = report([(.coordinator, "ready", 1)])
+        #expect(DrainTool.missing(.coordinator, told: 1, before, next) == 0)
+    }
+
     @Test func progressIsABarWhereTheLengthIsKnown() {
         let token = Token(Identifier128(high: 1, low: 2))
         #expect(

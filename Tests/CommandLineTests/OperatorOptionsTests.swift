@@ -32,6 +32,35 @@ import Testing
         #expect(throws: UsageError.self) { try blacklist(arguments) }
     }
 
+    @Test func theHealthOfOneKindIsAskedForByItsNameAlsoInTheEnvironment() throws {
+        func health(
+            _ arguments: [String], _ environment: [String: String] = [:]
+        ) throws(UsageError) -> HealthOptions {
+            let all = self.environment.merging(environment) { $1 }
+            let read = try OptionReader.read(
+                arguments, Command.health.definitions, environment: all)
+            return try HealthOptions(read, environment: all)
+        }
+        #expect(try health([]).only == nil)
+        #expect(try health(["--only", "decode"]).only == .decode)
+        #expect(try health([], ["IMAGEBUS_ONLY": "coordinator"]).only == .coordinator)
+        #expect(throws: UsageError.self) { try health(["--only", "origin"]) }
+        #expect(throws: UsageError.self) { try health(["decode"]) }
+    }
+
+    @Test func oneKindIsDrained() throws {
+        func drain(_ arguments: [String]) throws(UsageError) -> DrainOptions {
+            let read = try OptionReader.read(
+                arguments, Command.drain.definitions, environment: environment)
+            return try DrainOptions(read, environment: environment)
+        }
+        #expect(try drain(["cache"]).kind == .cache)
+        #expect(try drain(["coordinator", "--json"]).stack.printsJSON)
+        for arguments in [[], ["origin"], ["cache", "decode"]] {
+            #expect(throws: UsageError.self) { try drain(arguments) }
+        }
+    }
+
     @Test func aTokenOrAGroupIsCancelled() throws {
         let identifier = try #require(Identifier128(hex: hex))
         #expect(try cancel([hex]).target == .token(Token(identifier)))

@@ -86,7 +86,12 @@ extension RealProcesses {
         @Test func healthIsZeroOnlyWhereEveryKindServes() async throws {
             try await withStack { stack in
                 #expect(try stack.run(["health"]).exitStatus == 0)
+                for kind in WorkerKind.allCases {
+                    let end = try stack.run(["health", "--only", kind.name])
+                    #expect(end.exitStatus == 0, "\(end)")
+                }
                 try stack.stop()
+                #expect(try stack.run(["health", "--only", "decode"]).exitStatus == 1)
                 let end = try stack.run(["health"])
                 #expect(end.exitStatus == 1)
                 #expect(!end.errorText.isEmpty)

@@ -35,6 +35,15 @@ private func ready() -> WorkerSession {
         #expect(session.finished(outcome(1)) == [.sendOutcome(outcome(1))])
     }
 
+    @Test func whoCannotLeaveInTimeEndsWithWhatItHolds() {
+        var session = ready()
+        #expect(session.tookTooLong() == [], "nobody told it to leave")
+        _ = session.received(.job(job(1)))
+        #expect(session.received(.drain) == [.sayGoodbye(.drained)])
+        #expect(session.tookTooLong() == [.end(.drained)])
+        #expect(session.finished(outcome(1)) == [.discard(outcome(1))])
+    }
+
     @Test func aLostConnectionAbandonsWhatIsHeldAndItsOutcomesAreDiscarded() {
         var session = ready()
         _ = session.received(.job(job(1)))

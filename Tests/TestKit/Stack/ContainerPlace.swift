@@ -79,7 +79,7 @@ public final class ContainerPlace {
             + [Programs.commandLine] + arguments
     }
 
-    /// A private tmpfs, in it the volumes that this container is given.
+    /// A private tmpfs, in it the volumes that this container is given; the root is read-only.
     private static let script = """
         set -e
         base=$0; user=$1; shift
@@ -91,6 +91,7 @@ public final class ContainerPlace {
             shift 2
         done
         shift
+        mount -o remount,bind,ro /
         exec "$@"
         """
 }
