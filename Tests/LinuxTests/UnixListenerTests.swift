@@ -14,12 +14,27 @@ import Testing
             Issue.record("a connection was not accepted")
             return
         }
-        try served.writeAll(Array("hello".utf8))
+        #expect(try served.send(Array("hello".utf8)) == 5)
         try served.close()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64, alignment: 16)
         defer { buffer.deallocate() }
         #expect(try client.readFully(into: buffer) == 5)
         #expect(buffer[..<5].elementsEqual("hello".utf8))
+    }
+
+    @Test func whatNobodyReadsIsAnErrorAndNoSignal() throws {
+        let listener = try UnixListener(path: path, mode: 0o600)
+        try FileDescriptor.connect(toSocket: path).close()
+        guard let served = try listener.accept() else {
+            Issue.record("a connection was not accepted")
+            return
+        }
+        do throws(Errno) {
+            _ = try served.send([1])
+            Issue.record("sent to nobody")
+        } catch {
+            #expect(error == .brokenPipe)
+        }
     }
 
     @Test func aNameThatIsTakenAndAPathThatIsTooLongAreRefused() throws {

@@ -27,6 +27,13 @@ public struct UnixListener: ~Copyable {
 }
 
 extension FileDescriptor {
+    /// Sends what a socket takes at once, and returns how many bytes that were; throws EPIPE where
+    /// the other side has gone, without the signal that a write would bring about.
+    public borrowing func send(_ bytes: [UInt8]) throws(Errno) -> Int {
+        let number = number
+        return Int(try syscall { clinux_socket_send(number, bytes, bytes.count) })
+    }
+
     /// Connects to a Unix stream socket without waiting; reads and writes do not block.
     ///
     /// Throws ECONNREFUSED where nobody listens any more, and EAGAIN where too many wait.

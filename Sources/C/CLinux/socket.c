@@ -40,6 +40,11 @@ int clinux_socket_accept(int descriptor) {
     return accepted < 0 ? -errno : accepted;
 }
 
+int64_t clinux_socket_send(int descriptor, const void *buffer, size_t count) {
+    ssize_t done = send(descriptor, buffer, count, MSG_NOSIGNAL);
+    return done < 0 ? -errno : done;
+}
+
 int clinux_socket_connect(const char *path) {
     struct sockaddr_un address;
     int error = name_socket(&address, path);

@@ -119,7 +119,8 @@ struct PendingRequests {
     }
 
     /// The coordinator finishes what it has admitted, and is replaced: the next one gets the load,
-    /// if it comes before the deadline and the connect timeout, which begins with the session's end.
+    /// if it comes before the deadline, and before the connect timeout, which begins with the end
+    /// of the session.
     private mutating func postpone(_ token: Token) {
         entries[token]?.isSent = false
         sentCount -= 1

@@ -6,8 +6,8 @@ public import Messages
 public struct RuntimePaths: Hashable, Sendable {
     /// The runtime directory, absolute, without a slash at its end.
     public let root: String
-    /// Where `arena/`, `results/` and what workers say of themselves lie: `root` itself where that is on tmpfs, else
-    /// the directory that `serve` wrote into the file `segments`.
+    /// Where `arena/`, `results/` and what workers say of themselves lie: `root` itself where that
+    /// is on tmpfs, else the directory that `serve` wrote into the file `segments`.
     public let segmentsRoot: String
 
     /// Names both directories.
@@ -64,7 +64,7 @@ public struct RuntimePaths: Hashable, Sendable {
     /// Segments of a kind's processes.
     public func arenaDirectory(_ kind: WorkerKind) -> String { "\(arenasDirectory)/\(kind.name)" }
     /// Control segments of a kind's processes: how they live and die, never payloads. Where only
-    /// the coordinator and that kind look, and on tmpfs, so that a heartbeat never waits for a disk.
+    /// the coordinator and that kind look; on tmpfs, so that a heartbeat never waits for a disk.
     public func controlDirectory(_ kind: WorkerKind) -> String {
         "\(segmentsRoot)/back/\(kind.name)/\(Self.controlName)"
     }

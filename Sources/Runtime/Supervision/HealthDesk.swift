@@ -35,7 +35,7 @@ public final class HealthDesk {
         for _ in 0..<Self.answersMax {
             guard let asking = (try? listener.accept()) ?? nil else { return }
             // Who has gone already does not want to know.
-            try? asking.writeAll(Array(line.utf8))
+            _ = try? asking.send(Array(line.utf8))
         }
     }
 

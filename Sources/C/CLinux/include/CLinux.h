@@ -130,6 +130,7 @@ int clinux_peer(int descriptor, struct clinux_credentials *credentials);
 
 int clinux_socket_listen(const char *path, uint32_t mode, int waiting_max);
 int clinux_socket_accept(int descriptor);
+int64_t clinux_socket_send(int descriptor, const void *buffer, size_t count);
 int clinux_socket_connect(const char *path);
 
 // MARK: - spawn (spawn.c)

@@ -13,10 +13,10 @@ extension Command {
             )
         ],
         notes: """
-            KIND is coordinator, download, cache, decode or transform. Its processes take nothing new,
-            finish what they hold, write what is unwritten, and end; their supervisors start the next
-            ones at once. Waits until these are there, 8 s at most: then it ends with 124, and says
-            what is missing. What a process cannot finish in that time is done by another one.
+            KIND is coordinator, download, cache, decode or transform. Its processes take nothing
+            new, finish what they hold, write what is unwritten, and end; their supervisors start
+            the next ones at once. Waits until these are there, 8 s at most: then it ends with 124,
+            and says what is missing. What a process cannot finish in that time another one does.
             """,
         examples: [
             ("imagebus drain decode", "such as after an update of the programs"),
