@@ -12,6 +12,7 @@ let c: [Target] = [
     .systemLibrary(name: "CSodium", path: "Sources/C/CSodium"),
     .systemLibrary(name: "CMicroHTTPD", path: "Sources/C/CMicroHTTPD"),
     .systemLibrary(name: "CDeflate", path: "Sources/C/CDeflate"),
+    .systemLibrary(name: "CSeccomp", path: "Sources/C/CSeccomp"),
     .systemLibrary(name: "CVips", path: "Sources/C/CVips", pkgConfig: "gobject-2.0"),
     .target(name: "CLinux", path: "Sources/C/CLinux"),
     .target(name: "CPNGFilters", path: "Sources/C/CPNGFilters"),
@@ -48,6 +49,7 @@ let bindings: [Target] = [
     room("Bindings", "Zimg", ["CZimg"]),
     room("Bindings", "Deflate", ["CDeflate"]),
     room("Bindings", "WebP", ["CWebP"]),
+    room("Bindings", "Seccomp", ["CSeccomp"]),
 ]
 
 let core: [Target] = [
@@ -65,6 +67,8 @@ let runtime: [Target] = [
     room("Runtime", "Bootstrap", ["Linux", "Messages", "SharedArena", "Observability"]),
     room("Runtime", "SharedArena", ["Linux", "ImageModel", "Messages", "StageContract"]),
     room("Runtime", "ControlSegment", ["Linux", "Messages", "SharedArena"]),
+    room(
+        "Runtime", "Sandbox", ["Linux", "Seccomp", "Messages", "SharedArena", "Observability"]),
     room(
         "Runtime", "WorkerRuntime",
         [
@@ -128,8 +132,8 @@ let programs: [Target] = [
     program("imagebus-coordinator", ["CoordinatorRuntime", "Linux"]),
     program("imagebus-download", worker + ["Downloading"]),
     program("imagebus-cache", worker + ["Caching", "EventLoop"]),
-    program("imagebus-decode", worker + ["Decoding"]),
-    program("imagebus-transform", worker + ["Transforming"]),
+    program("imagebus-decode", worker + ["Decoding", "Sandbox"]),
+    program("imagebus-transform", worker + ["Transforming", "Sandbox"]),
 ]
 
 // MARK: - Tests

@@ -33,6 +33,8 @@ extension Errno {
     public static let noMemory = Errno(rawValue: ENOMEM)
     /// EACCES: the mode of the file or of a directory above it forbids it.
     public static let accessDenied = Errno(rawValue: EACCES)
+    /// EBUSY: in use.
+    public static let deviceBusy = Errno(rawValue: EBUSY)
     /// EEXIST: the name is taken.
     public static let fileExists = Errno(rawValue: EEXIST)
     /// ENOTDIR: a part of the path is not a directory.

@@ -15,6 +15,8 @@ public enum LimitedResource: Sendable {
     case fileSize
     /// Seconds of processor time (RLIMIT_CPU).
     case processorSeconds
+    /// Processes and threads of this process' user (RLIMIT_NPROC): all of them, not only its own.
+    case threadsOfUser
 
     var number: Int32 {
         let resource =
@@ -25,6 +27,7 @@ public enum LimitedResource: Sendable {
             case .coreFile: RLIMIT_CORE
             case .fileSize: RLIMIT_FSIZE
             case .processorSeconds: RLIMIT_CPU
+            case .threadsOfUser: __rlimit_resource_t(UInt32(clinux_rlimit_nproc))
             }
         return Int32(resource.rawValue)
     }
@@ -56,6 +59,15 @@ public struct ResourceLimit: Hashable, Sendable {
     /// Makes this the limit of the process and of its future children.
     public func apply(to resource: LimitedResource) throws(Errno) {
         try syscall { clinux_limit_set(resource.number, soft, hard) }
+    }
+
+    /// Lowers the limit to `wanted` for good; one that is lower already stays.
+    public static func lower(
+        _ resource: LimitedResource, to wanted: UInt64
+    ) throws(Errno) {
+        let limit = try current(resource)
+        try ResourceLimit(soft: min(limit.soft, wanted), hard: min(limit.hard, wanted))
+            .apply(to: resource)
     }
 
     /// Raises the soft limit to `wanted`, or as far as the hard limit goes; returns what holds.

@@ -39,6 +39,8 @@ public struct Signal: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let badSystemCall = Signal(rawValue: SIGSYS)
     /// SIGPIPE: a write that nobody reads.
     public static let brokenPipe = Signal(rawValue: SIGPIPE)
+    /// SIGXFSZ: a file would grow beyond the limit of the process.
+    public static let fileTooLarge = Signal(rawValue: SIGXFSZ)
     /// SIGTERM: please end.
     public static let terminate = Signal(rawValue: SIGTERM)
     /// SIGCHLD: a child changed its state.

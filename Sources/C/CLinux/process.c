@@ -105,6 +105,8 @@ int clinux_kill(int pid, int signal) { return RESULT(kill(pid, signal)); }
 
 int clinux_parent_death_signal(int signal) { return RESULT(prctl(PR_SET_PDEATHSIG, signal)); }
 
+const int clinux_rlimit_nproc = RLIMIT_NPROC;
+
 int clinux_limit_get(int resource, uint64_t *soft, uint64_t *hard) {
     struct rlimit limit;
     if (getrlimit(resource, &limit) < 0) return -errno;

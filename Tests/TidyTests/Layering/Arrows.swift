@@ -15,6 +15,7 @@ enum Arrows {
         "Zimg": ["CZimg"],
         "Deflate": ["CDeflate"],
         "WebP": ["CWebP"],
+        "Seccomp": ["CSeccomp"],
     ]
     /// The rooms of Runtime that the client library stands on.
     static let runtimeOfClient: Set<String> = [

@@ -9,13 +9,16 @@ enum LinkRules {
     static let planarSources: Set<String> = ["jpeg"]
     static let planarTargets: Set<String> = ["zimg", "jpeg", "webp", "deflate"]
 
+    /// What closes the doors of those who open strangers' files.
+    static let sandbox: Set<String> = ["seccomp"]
+
     static let allowed: [String: Set<String>] = [
         "imagebus": bus.union(["FoundationEssentials", "microhttpd"]),
         "imagebus-coordinator": bus.union(["sodium"]),
         "imagebus-download": bus.union(["curl"]),
         "imagebus-cache": bus.union(["sqlite3", "xxhash"]),
-        "imagebus-decode": bus.union(images).union(planarSources),
-        "imagebus-transform": bus.union(images).union(planarTargets),
+        "imagebus-decode": bus.union(images).union(planarSources).union(sandbox),
+        "imagebus-transform": bus.union(images).union(planarTargets).union(sandbox),
     ]
 
     private static let system: Set<String> = [

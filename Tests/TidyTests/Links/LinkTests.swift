@@ -66,6 +66,7 @@ import Testing
         ("imagebus-cache", "libcurl.so.4"),
         ("imagebus-decode", "libcurl.so.4"),
         ("imagebus-transform", "libsodium.so.23"),
+        ("imagebus-download", "libseccomp.so.2"),
         ("imagebus", "libvips.so.42"),
         ("imagebus", "libFoundation.so"),
         ("imagebus", "strange.so"),

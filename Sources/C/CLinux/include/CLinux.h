@@ -121,6 +121,8 @@ int clinux_wait(int pid, bool blocking, struct clinux_exit *result);
 int clinux_wait_peek(void);
 int clinux_kill(int pid, int signal);
 int clinux_parent_death_signal(int signal);
+// Differs between processors, and is a macro of its own name.
+extern const int clinux_rlimit_nproc;
 int clinux_limit_get(int resource, uint64_t *soft, uint64_t *hard);
 int clinux_limit_set(int resource, uint64_t soft, uint64_t hard);
 int clinux_processor_count(void);
@@ -171,6 +173,17 @@ void clinux_fault_watch(const struct clinux_fault_record *where);
 void clinux_fault_forget(void);
 int clinux_fault_handle(const int32_t *signals, size_t count);
 int clinux_fault_stack(void);
+
+// MARK: - doors that close for good (landlock.c)
+
+/// The version of Landlock that the kernel has: 1 and more.
+int clinux_landlock_version(void);
+int clinux_landlock_create(uint64_t files, uint64_t network, uint64_t scopes);
+int clinux_landlock_allow(int ruleset, int directory, uint64_t access);
+int clinux_landlock_restrict(int ruleset);
+int clinux_no_new_privileges(void);
+/// Whether this code was compiled with the address or the thread sanitizer.
+bool clinux_has_sanitizer(void);
 
 // MARK: - names (names.c)
 

@@ -1,0 +1,84 @@
+import Linux
+public import Observability
+import Seccomp
+
+/// Closes the doors that a worker does not need, from inside, before its first job.
+public enum Sandbox {
+    /// Enters the profile and returns the layers that hold from now on, for good.
+    ///
+    /// Call it while the process has one thread, after all libraries have loaded what they load
+    /// late: Landlock holds for the calling thread and those that it starts. A layer that this
+    /// kernel or this container engine does not give costs one warning, never the worker.
+    public static func enter(_ profile: SandboxProfile, log: Log) -> [SandboxLayer] {
+        if CurrentProcess.hasSanitizer {
+            log.warning("there is no sandbox: a sanitizer opens files and traces at the end")
+            return []
+        }
+        return SandboxLayer.allCases.filter { layer in
+            do {
+                try enter(layer, profile, log)
+                return true
+            } catch {
+                log.warning(
+                    "a layer of the sandbox is missing",
+                    ["layer": .string(layer.rawValue), "error": .string("\(error)")])
+                return false
+            }
+        }
+    }
+
+    private static func enter(
+        _ layer: SandboxLayer, _ profile: SandboxProfile, _ log: Log
+    ) throws {
+        switch layer {
+        case .noNewPrivileges: try CurrentProcess.refuseNewPrivileges()
+        case .rlimits: try limit(profile)
+        case .landlock: try restrictFiles(profile, log)
+        case .seccomp: try SystemCalls.filter(process: CurrentProcess.processID).load()
+        }
+    }
+
+    /// No limit of address space: what is mapped for reading counts there, up to an arena of each
+    /// producer, and pixels are bounded by the header, before they are allocated.
+    private static func limit(_ profile: SandboxProfile) throws(Errno) {
+        // Else a file that grows too large would end the process; this way the write fails.
+        try Signal.fileTooLarge.ignore()
+        try ResourceLimit.lower(.coreFile, to: 0)
+        try ResourceLimit.lower(.fileSize, to: profile.fileBytesMax)
+        try ResourceLimit.lower(.descriptors, to: SandboxProfile.descriptorsMax)
+        try ResourceLimit.lower(.threadsOfUser, to: SandboxProfile.threadsOfUserMax)
+    }
+
+    private static func restrictFiles(
+        _ profile: SandboxProfile, _ log: Log
+    ) throws(Errno) {
+        // Another thread would stay free, and could be made to work for this one.
+        guard try CurrentProcess.threadCount() == 1 else { throw .deviceBusy }
+        let rules = try LandlockRuleset()
+        for path in profile.inputs { try allow([.readFile], below: path, rules, log) }
+        for path in profile.own {
+            try allow(
+                [.readFile, .writeFile, .readDirectory, .makeFile, .removeFile], below: path, rules,
+                log)
+        }
+        try rules.restrict()
+    }
+
+    /// A rule needs a directory that exists. One that is made later is met by a rule for the one
+    /// that holds it, `arena/` at most, until the next start of the worker: waiting could last for
+    /// ever where a stack has no such producer.
+    private static func allow(
+        _ access: LandlockAccess, below path: String, _ rules: borrowing LandlockRuleset,
+        _ log: Log
+    ) throws(Errno) {
+        do {
+            try rules.allow(access, below: FileDescriptor.openDirectory(path))
+        } catch .noSuchFile {
+            let parent = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+            try rules.allow(access, below: FileDescriptor.openDirectory(parent))
+            log.warning(
+                "a directory is not there yet: the one that holds it is open to the worker",
+                ["missing": .string(path), "open": .string(parent)])
+        }
+    }
+}
