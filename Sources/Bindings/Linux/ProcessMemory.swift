@@ -22,10 +22,7 @@ public enum ProcessMemory {
     /// The proportional shares of a process of the same user; of another one only for root.
     public static func proportional(of process: ProcessID) throws(Errno) -> Proportional {
         let file = try FileDescriptor.open("/proc/\(process)/smaps_rollup")
-        let text = String(decoding: try file.readToEnd(bytesMax: 16_384), as: UTF8.self)
-        guard let total = kilobytes("Pss:", in: text) else { throw .inputOutput }
-        return Proportional(
-            total: total * 1_024, shared: (kilobytes("Pss_Shmem:", in: text) ?? 0) * 1_024)
+        return try Proportional(rollup: file.readToEnd(bytesMax: 16_384))
     }
 
     /// The most that a process of the same user ever had in memory, shared memory included, since
@@ -43,10 +40,20 @@ public enum ProcessMemory {
         try file.writeAll(Array("5".utf8))
     }
 
-    private static func kilobytes(_ field: String, in text: String) -> UInt64? {
+    fileprivate static func kilobytes(_ field: String, in text: String) -> UInt64? {
         for line in text.split(separator: "\n") where line.hasPrefix(field) {
             return line.split { $0 == " " || $0 == "\t" }.dropFirst().first.flatMap { UInt64($0) }
         }
         return nil
+    }
+}
+
+extension ProcessMemory.Proportional {
+    /// Reads what `smaps_rollup` says.
+    init(rollup bytes: some Collection<UInt8>) throws(Errno) {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard let total = ProcessMemory.kilobytes("Pss:", in: text) else { throw .inputOutput }
+        self.total = total * 1_024
+        shared = (ProcessMemory.kilobytes("Pss_Shmem:", in: text) ?? 0) * 1_024
     }
 }

@@ -19,17 +19,15 @@ public enum LimitedResource: Sendable {
     case threadsOfUser
 
     var number: Int32 {
-        let resource =
-            switch self {
-            case .descriptors: RLIMIT_NOFILE
-            case .addressSpace: RLIMIT_AS
-            case .data: RLIMIT_DATA
-            case .coreFile: RLIMIT_CORE
-            case .fileSize: RLIMIT_FSIZE
-            case .processorSeconds: RLIMIT_CPU
-            case .threadsOfUser: __rlimit_resource_t(UInt32(clinux_rlimit_nproc))
-            }
-        return Int32(resource.rawValue)
+        switch self {
+        case .descriptors: Int32(RLIMIT_NOFILE.rawValue)
+        case .addressSpace: Int32(RLIMIT_AS.rawValue)
+        case .data: Int32(RLIMIT_DATA.rawValue)
+        case .coreFile: Int32(RLIMIT_CORE.rawValue)
+        case .fileSize: Int32(RLIMIT_FSIZE.rawValue)
+        case .processorSeconds: Int32(RLIMIT_CPU.rawValue)
+        case .threadsOfUser: clinux_rlimit_nproc
+        }
     }
 }
 

@@ -3,6 +3,7 @@ import ImageModel
 import Linux
 import Messages
 import Observability
+import Sandbox
 import SharedArena
 import StageContract
 import WorkerRuntime
@@ -16,6 +17,9 @@ enum DecodeProgram {
             let stage = try DecodeStage { domain, message in
                 log.debug("libvips", ["domain": .string(domain), "message": .string(message)])
             }
+            // Libraries are loaded, the first thread comes next.
+            let sandbox = Sandbox.enter(
+                .decode(paths: parts.paths, arenaBytesMax: try parts.arenaBytesMax), log: log)
             let directories = parts.directories
             let executor = try SingleJobExecutor(
                 name: "decode", arena: arena, reporter: parts.reporter
@@ -31,7 +35,7 @@ enum DecodeProgram {
                     reader.forgetUnlinked()
                 }
             }
-            return WorkerMachine(executor: executor, arenas: [arena])
+            return WorkerMachine(executor: executor, arenas: [arena], sandbox: sandbox)
         }
     }
 }

@@ -2,6 +2,7 @@ import ImageModel
 import Linux
 import Messages
 import Observability
+import Sandbox
 import SharedArena
 import StageContract
 import Transforming
@@ -16,6 +17,9 @@ enum TransformProgram {
             let stage = try TransformStage { domain, message in
                 log.debug("libvips", ["domain": .string(domain), "message": .string(message)])
             }
+            // Libraries are loaded, the first thread comes next.
+            let sandbox = Sandbox.enter(
+                .transform(paths: parts.paths, arenaBytesMax: try parts.arenaBytesMax), log: log)
             let directories = parts.directories
             let executor = try SingleJobExecutor(
                 name: "transform", arena: arena, reporter: parts.reporter
@@ -32,7 +36,7 @@ enum TransformProgram {
                     reader.forgetUnlinked()
                 }
             }
-            return WorkerMachine(executor: executor, arenas: [arena])
+            return WorkerMachine(executor: executor, arenas: [arena], sandbox: sandbox)
         }
     }
 }

@@ -1,4 +1,5 @@
 import Linux
+public import Messages
 public import Observability
 import Seccomp
 
@@ -9,34 +10,40 @@ public enum Sandbox {
     /// Call it while the process has one thread, after all libraries have loaded what they load
     /// late: Landlock holds for the calling thread and those that it starts. A layer that this
     /// kernel or this container engine does not give costs one warning, never the worker.
-    public static func enter(_ profile: SandboxProfile, log: Log) -> [SandboxLayer] {
+    public static func enter(_ profile: SandboxProfile, log: Log) -> SandboxLayers {
         if CurrentProcess.hasSanitizer {
             log.warning("there is no sandbox: a sanitizer opens files and traces at the end")
             return []
         }
-        return SandboxLayer.allCases.filter { layer in
+        var entered: SandboxLayers = []
+        for (layer, enter) in steps {
             do {
-                try enter(layer, profile, log)
-                return true
+                try enter(profile, log)
+                entered.insert(layer)
             } catch {
                 log.warning(
                     "a layer of the sandbox is missing",
-                    ["layer": .string(layer.rawValue), "error": .string("\(error)")])
-                return false
+                    [
+                        "layer": .string(layer.names.joined(separator: ",")),
+                        "error": .string("\(error)"),
+                    ])
             }
         }
+        return entered
     }
 
-    private static func enter(
-        _ layer: SandboxLayer, _ profile: SandboxProfile, _ log: Log
-    ) throws {
-        switch layer {
-        case .noNewPrivileges: try CurrentProcess.refuseNewPrivileges()
-        case .rlimits: try limit(profile)
-        case .landlock: try restrictFiles(profile, log)
-        case .seccomp: try SystemCalls.filter(process: CurrentProcess.processID).load()
-        }
-    }
+    private typealias Step = @Sendable (SandboxProfile, Log) throws -> Void
+
+    /// The filter comes last: it forbids to set up the others.
+    private static let steps: [(SandboxLayers, Step)] = [
+        (.noNewPrivileges, { _, _ in try CurrentProcess.refuseNewPrivileges() }),
+        (.resourceLimits, { profile, _ in try limit(profile) }),
+        (.landlock, { profile, log in try restrictFiles(profile, log) }),
+        (
+            .seccomp,
+            { _, _ in try SystemCalls.filter(process: CurrentProcess.processID).load() }
+        ),
+    ]
 
     /// No limit of address space: what is mapped for reading counts there, up to an arena of each
     /// producer, and pixels are bounded by the header, before they are allocated.

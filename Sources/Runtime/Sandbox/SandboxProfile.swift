@@ -2,9 +2,14 @@ public import Messages
 public import SharedArena
 
 /// What a kind of worker needs after its start; everything else is closed to it.
+///
+/// | kind | opens for reading | makes, writes and removes files in |
+/// |---|---|---|
+/// | decode | the arenas of coordinator, download and cache | its own arena, its control directory |
+/// | transform | the arena of decode | its own arena, its control directory |
+///
+/// The first column is the table of who opens what (DESIGN §4).
 public struct SandboxProfile: Hashable, Sendable {
-    /// Whose profile.
-    public let kind: WorkerKind
     /// Directories of which it opens files for reading.
     public let inputs: [String]
     /// Directories in which it makes, reads, writes and removes files.
@@ -19,24 +24,36 @@ public struct SandboxProfile: Hashable, Sendable {
     /// counts all of them together, so this is no more than a bound for a bomb of threads.
     public static let threadsOfUserMax: UInt64 = 16_384
 
-    /// Whose arenas a kind reads: the table of who opens what, of DESIGN §4 and SECURITY.md. `nil`
-    /// for a kind that has no profile.
-    public static func producers(readBy kind: WorkerKind) -> [WorkerKind]? {
+    /// The profile of a kind. `nil` for a kind that opens nobody's files: it has none.
+    ///
+    /// `arenaBytesMax` is the limit of its own arena: one segment may be as large as that.
+    public static func of(
+        _ kind: WorkerKind, paths: RuntimePaths, arenaBytesMax: Int
+    ) -> SandboxProfile? {
         switch kind {
-        case .decode: [.coordinator, .download, .cache]
-        case .transform: [.decode]
+        case .decode: decode(paths: paths, arenaBytesMax: arenaBytesMax)
+        case .transform: transform(paths: paths, arenaBytesMax: arenaBytesMax)
         case .coordinator, .download, .cache: nil
         }
     }
 
-    /// The profile of a decode or transform worker; `nil` for the others.
-    ///
-    /// `arenaBytesMax` is the limit of its own arena: one segment may be as large as that.
-    public init?(_ kind: WorkerKind, paths: RuntimePaths, arenaBytesMax: Int) {
-        guard let producers = Self.producers(readBy: kind) else { return nil }
-        self.kind = kind
+    /// The profile of a decode worker. See `of`.
+    public static func decode(paths: RuntimePaths, arenaBytesMax: Int) -> SandboxProfile {
+        SandboxProfile(.decode, reading: [.coordinator, .download, .cache], paths, arenaBytesMax)
+    }
+
+    /// The profile of a transform worker. See `of`.
+    public static func transform(paths: RuntimePaths, arenaBytesMax: Int) -> SandboxProfile {
+        SandboxProfile(.transform, reading: [.decode], paths, arenaBytesMax)
+    }
+
+    private init(
+        _ kind: WorkerKind, reading producers: [WorkerKind], _ paths: RuntimePaths,
+        _ arenaBytesMax: Int
+    ) {
         inputs = producers.map(paths.arenaDirectory)
         own = [paths.arenaDirectory(kind), paths.controlDirectory(kind)]
+        // At least what the control segment takes.
         fileBytesMax = UInt64(max(arenaBytesMax, 1 << 20))
     }
 }

@@ -26,7 +26,8 @@ enum SystemCalls {
         "sendto", "setsockopt", "shutdown",
     ]
     private static let threads = [
-        "exit", "exit_group", "futex", "membarrier", "rseq", "sched_getaffinity", "sched_yield",
+        "exit", "exit_group", "futex", "membarrier", "rseq", "sched_getaffinity", "sched_getparam",
+        "sched_getscheduler", "sched_yield",
         "set_robust_list", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack",
     ]
     private static let clocks = [
@@ -56,9 +57,13 @@ enum SystemCalls {
             // GLib lets a thread of a pool run as the one that made it.
             ("sched_getattr", [SeccompCondition(0, int: 0)]),
             ("sched_setattr", [SeccompCondition(0, int: 0)]),
+            // libzmq says again that its threads are ordinary ones.
+            ("sched_setscheduler", [SeccompCondition(1, int: ordinary)]),
         ] + descriptorCommands.map { ("fcntl", [SeccompCondition(1, int: $0)]) }
     }
 
+    /// SCHED_OTHER.
+    private static let ordinary: Int32 = 0
     private static let unixSockets: Int32 = 1
     private static let setThreadName: Int32 = 15
     /// F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC; not F_SETOWN, which sends

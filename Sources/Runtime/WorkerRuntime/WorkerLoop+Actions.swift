@@ -80,7 +80,8 @@ extension WorkerLoop {
     private mutating func sayHello() {
         let hello = WorkerHello(
             incarnation: bootstrap.incarnation, pid: UInt32(CurrentProcess.processID),
-            restarts: bootstrap.restarts, version: ProductVersion.text, credit: executor.credit)
+            restarts: bootstrap.restarts, version: ProductVersion.text, credit: executor.credit,
+            sandbox: sandbox)
         outbox.append(.hello(hello))
     }
 

@@ -3,10 +3,10 @@ import BusConnection
 import ControlSegment
 import EventLoop
 import ImageModel
-import Linux
+public import Linux
 public import Messages
 import Observability
-public import SharedArena
+import SharedArena
 import Wire
 import ZeroMQ
 
@@ -18,7 +18,9 @@ public struct WorkerLoop: ~Copyable {
     var bootstrap: Bootstrap
     let executor: any JobExecutor
     let arenas: [Arena]
+    let sandbox: SandboxLayers
     let reporter: WorkerReporter
+    let memory: ProcessMemoryGauge?
     let policy: WorkerPolicy
 
     var control: ControlSegment?
@@ -46,10 +48,11 @@ public struct WorkerLoop: ~Copyable {
     /// Messages read before other sources get their turn.
     private static let messagesPerTurn = 256
 
-    /// Connects to the directory of its kind. `arenas` are all that the executor allocates from.
+    /// Connects to the directory of its kind.
     public init(
-        kind: WorkerKind, bootstrap: consuming Bootstrap, executor: any JobExecutor,
-        arenas: [Arena], reporter: WorkerReporter, policy: WorkerPolicy = WorkerPolicy()
+        kind: WorkerKind, bootstrap: consuming Bootstrap, machine: WorkerMachine,
+        reporter: WorkerReporter, memory: consuming ProcessMemoryGauge?,
+        policy: WorkerPolicy = WorkerPolicy()
     ) throws {
         let endpoint = try Endpoint(parsing: bootstrap.paths.backEndpoint(kind))
         let context = try Context()
@@ -57,9 +60,11 @@ public struct WorkerLoop: ~Copyable {
             to: endpoint, in: context, frameBytesMax: MessageLimits.backFrameBytesMax)
         self.kind = kind
         self.bootstrap = bootstrap
-        self.executor = executor
-        self.arenas = arenas
+        executor = machine.executor
+        arenas = machine.arenas
+        sandbox = machine.sandbox
         self.reporter = reporter
+        self.memory = memory
         self.policy = policy
         self.context = context
         control = Self.control(kind, self.bootstrap)
@@ -188,9 +193,7 @@ public struct WorkerLoop: ~Copyable {
     }
 
     private var privateBytes: UInt64? {
-        guard let memory = try? ProcessMemory.proportional(of: CurrentProcess.processID) else {
-            return nil
-        }
-        return memory.total - min(memory.total, memory.shared)
+        guard let share = try? memory?.proportional() else { return nil }
+        return share.total - min(share.total, share.shared)
     }
 }

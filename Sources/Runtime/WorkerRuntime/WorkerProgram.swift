@@ -27,11 +27,13 @@ public enum WorkerProgram {
             let parts = WorkerParts(
                 kind: kind, arguments: arguments, paths: bootstrap.paths,
                 incarnation: bootstrap.incarnation, log: bootstrap.log, reporter: reporter)
+            // A machine may close the file system to all that is not open yet.
+            let memory = try? ProcessMemoryGauge()
             let machine = try build(parts)
             let end = try run(
                 WorkerLoop(
-                    kind: kind, bootstrap: bootstrap, executor: machine.executor,
-                    arenas: machine.arenas, reporter: reporter, policy: policy))
+                    kind: kind, bootstrap: bootstrap, machine: machine, reporter: reporter,
+                    memory: memory, policy: policy))
             // Exit handlers would take libraries down below a thread that still uses them.
             if end.isWorking { CurrentProcess.endAtOnce(end.status) }
             return end.status
@@ -65,8 +67,12 @@ public struct WorkerParts: Sendable {
     /// The way to the bus thread.
     public let reporter: WorkerReporter
 
-    /// Bytes of segments in `arena/<kind>/`, unless `--arena-limit` says otherwise.
-    public static let arenaBytesMax = 1 << 30
+    private static let arenaBytesDefault = 1 << 30
+
+    /// Bytes of segments in `arena/<kind>/`: `--arena-limit`, else 1 GiB.
+    public var arenaBytesMax: Int {
+        get throws { try arguments.number("arena-limit", else: Self.arenaBytesDefault) }
+    }
 
     /// Where other processes' segments lie.
     public var directories: SegmentDirectories {
@@ -77,7 +83,7 @@ public struct WorkerParts: Sendable {
     public func stageArena() throws -> Arena {
         try Arena(
             directory: paths.arenaDirectory(kind), name: .stage, incarnation: incarnation,
-            totalBytesMax: try arguments.number("arena-limit", else: Self.arenaBytesMax))
+            totalBytesMax: try arenaBytesMax)
     }
 }
 
@@ -87,10 +93,15 @@ public struct WorkerMachine {
     public let executor: any JobExecutor
     /// Everything that it allocates from.
     public let arenas: [Arena]
+    /// What the process can no longer do.
+    public let sandbox: SandboxLayers
 
-    /// Names both.
-    public init(executor: any JobExecutor, arenas: [Arena]) {
+    /// Names all.
+    public init(
+        executor: any JobExecutor, arenas: [Arena], sandbox: SandboxLayers = []
+    ) {
         self.executor = executor
         self.arenas = arenas
+        self.sandbox = sandbox
     }
 }

@@ -8,6 +8,8 @@ struct StatusAnswer: Encodable {
         let state: String
         let restarts: UInt32
         let jobs: UInt32
+        /// Names of the layers that hold.
+        let sandbox: [String]
     }
 
     struct Socket: Encodable {
@@ -44,7 +46,7 @@ struct StatusAnswer: Encodable {
         processes = report.processes.map {
             Process(
                 kind: $0.kind.name, pid: $0.pid, state: $0.state, restarts: $0.restarts,
-                jobs: $0.jobs)
+                jobs: $0.jobs, sandbox: $0.sandbox.names)
         }
         sockets = report.sockets.map {
             Socket(

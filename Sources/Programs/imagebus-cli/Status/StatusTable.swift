@@ -5,9 +5,12 @@ enum StatusTable {
     static func text(_ report: StatusReport) -> String {
         var text = "up \(duration(report.uptimeMilliseconds))\n\n"
         text += table(
-            ["KIND", "PID", "STATE", "RESTARTS", "JOBS"],
+            ["KIND", "PID", "STATE", "RESTARTS", "JOBS", "SANDBOX"],
             report.processes.map {
-                [$0.kind.name, "\($0.pid)", $0.state, "\($0.restarts)", "\($0.jobs)"]
+                [
+                    $0.kind.name, "\($0.pid)", $0.state, "\($0.restarts)", "\($0.jobs)",
+                    sandbox($0.sandbox),
+                ]
             })
         text += "\n"
         text += table(
@@ -23,6 +26,11 @@ enum StatusTable {
         guard !report.counters.isEmpty else { return text }
         return text + "\n"
             + table(["COUNTER", "VALUE"], report.counters.map { [$0.name, "\($0.value)"] })
+    }
+
+    /// What the process can no longer do, from inside.
+    private static func sandbox(_ layers: SandboxLayers) -> String {
+        layers.isEmpty ? "-" : layers.names.joined(separator: ",")
     }
 
     /// From `CancelJob` to a free worker.
