@@ -204,6 +204,17 @@ let testing: [Target] = [
             "Decoding", "Transforming", "Vips", "JPEG", "StageContract", "Messages", "ImageModel",
             "StageKit", "Linux", "TestKit",
         ]),
+    .target(name: "SandboxAttempts", path: "Tests/SandboxProbe/Attempts"),
+    .executableTarget(
+        name: "sandbox-probe",
+        dependencies: [
+            "Sandbox", "SandboxAttempts", "SharedArena", "Messages", "Linux", "Bootstrap",
+            "Observability",
+        ],
+        path: "Tests/SandboxProbe/Program"),
+    tests(
+        "SandboxTests",
+        ["sandbox-probe", "Sandbox", "SharedArena", "Messages", "Linux", "TestKit"]),
     tests("ImagebusTests", ["Imagebus", "Wire", "Messages", "ImageModel", "TestKit"]),
     tests("TidyTests", ["TestKit", "Linux"]),
     .target(
@@ -239,7 +250,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-let compiled: Set<String> = Set(c.map(\.name))
+let compiled: Set<String> = Set(c.map(\.name) + ["SandboxAttempts"])
 for target in package.targets where !compiled.contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),

@@ -8,7 +8,7 @@ enum SystemCalls {
     static let free: [String] = memory + files + events + messages + threads + clocks + itself
 
     private static let memory = [
-        "brk", "madvise", "mmap", "mprotect", "mremap", "msync", "munmap",
+        "brk", "madvise", "mmap", "mprotect", "mremap", "munmap",
     ]
     /// Landlock says which files. None of these makes a directory, a link or another name.
     private static let files = [
@@ -20,10 +20,11 @@ enum SystemCalls {
         "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_wait", "eventfd2", "poll", "ppoll",
         "signalfd4", "timerfd_create", "timerfd_gettime", "timerfd_settime",
     ]
-    /// On sockets of `socket` below; nobody connects to a worker.
+    /// On sockets of `socket` below; nobody connects to a worker, and none of these can pass a
+    /// descriptor.
     private static let messages = [
-        "connect", "getpeername", "getsockname", "getsockopt", "recvfrom", "recvmsg", "sendmsg",
-        "sendto", "setsockopt", "shutdown",
+        "connect", "getpeername", "getsockname", "getsockopt", "recvfrom",
+        "sendto", "setsockopt",
     ]
     private static let threads = [
         "exit", "exit_group", "futex", "membarrier", "rseq", "sched_getaffinity", "sched_getparam",
@@ -35,8 +36,8 @@ enum SystemCalls {
         "restart_syscall", "time",
     ]
     private static let itself = [
-        "getcpu", "getegid", "geteuid", "getgid", "getpid", "getppid", "getrandom", "getrusage",
-        "gettid", "getuid", "sysinfo", "uname",
+        "getcpu", "getegid", "geteuid", "getgid", "getpid", "getrandom", "getrusage",
+        "gettid", "getuid", "sysinfo",
     ]
 
     /// Permitted where one of the lists of conditions holds.

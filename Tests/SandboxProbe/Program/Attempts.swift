@@ -1,0 +1,58 @@
+import Linux
+import SandboxAttempts
+
+/// What must be denied.
+enum Attempts {
+    /// A child that a compromised worker would like to get hold of; it ends with this process.
+    static func startVictim() throws(Errno) -> ProcessID {
+        let victim = attempt_start_victim()
+        if victim < 0 { throw Errno(rawValue: -victim) }
+        return victim
+    }
+
+    /// Tries everything, prints a line each; whether all was denied.
+    static func areDenied(victim: ProcessID, _ places: ProbePlaces) -> Bool {
+        let paths = [
+            places.file(in: places.own), places.new(in: places.own), places.other(in: places.own),
+            places.file(in: places.input), places.new(in: places.input),
+            places.file(in: places.foreign), places.new(in: places.foreign),
+        ].map(CStringCopy.init)
+        var context = attempt_context(
+            victim: victim, own_file: paths[0].pointer, own_new: paths[1].pointer,
+            own_other: paths[2].pointer, input_file: paths[3].pointer, input_new: paths[4].pointer,
+            foreign_file: paths[5].pointer, foreign_new: paths[6].pointer)
+        let all = UnsafeBufferPointer(start: attempts_first(), count: attempt_count)
+        let results = all.map { isDenied($0, &context) }
+        return withExtendedLifetime(paths) { results.allSatisfy { $0 } }
+    }
+
+    private static func isDenied(
+        _ attempt: attempt, _ context: inout attempt_context
+    ) -> Bool {
+        let name = String(cString: attempt.name)
+        let number = attempt.attempt(&context)
+        let isDenied = denials.contains(number)
+        // In a container, other kinds' volumes are not mounted at all.
+        let isAbsent = number == Errno.noSuchFile.rawValue && name.hasSuffix("-arena")
+        let word = isDenied ? "denied" : isAbsent ? "absent" : "ALLOWED"
+        print(name, word, number == 0 ? "" : Errno(rawValue: number).name)
+        return isDenied || isAbsent
+    }
+
+    private static let denials: Set<Int32> = Set(
+        [Errno.notPermitted, .accessDenied, .readOnlyFileSystem].map(\.rawValue))
+}
+
+/// A string that C may keep as long as this lives.
+private final class CStringCopy {
+    let pointer: UnsafePointer<CChar>
+
+    init(_ text: String) {
+        let bytes = text.utf8CString
+        let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
+        for (index, byte) in bytes.enumerated() { copy[index] = byte }
+        pointer = UnsafePointer(copy)
+    }
+
+    deinit { pointer.deallocate() }
+}

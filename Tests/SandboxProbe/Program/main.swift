@@ -1,0 +1,3 @@
+import Linux
+
+CurrentProcess.end(SandboxProbe.run(CurrentProcess.arguments))
