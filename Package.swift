@@ -160,6 +160,7 @@ let testing: [Target] = [
     tests("ZimgTests", ["Zimg"]),
     tests("DeflateTests", ["Deflate", "Vips"]),
     tests("WebPTests", ["WebP", "Vips"]),
+    tests("SeccompTests", ["Seccomp"]),
     tests("ImageModelTests", ["ImageModel"]),
     tests("ControlSegmentTests", ["ControlSegment", "Linux", "Messages", "TestKit"]),
     tests("SchedulingTests", ["Scheduling", "Messages", "ImageModel", "TestKit"]),

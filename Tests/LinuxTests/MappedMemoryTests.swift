@@ -99,6 +99,17 @@ import Testing
         withExtendedLifetime(mapping.count) {}
     }
 
+    @Test func aGaugeReadsAnewEachTime() throws {
+        let byteCount = 16 << 20
+        let gauge = try ProcessMemoryGauge()
+        let before = try gauge.proportional()
+        let mapping = try MappedMemory(
+            try segment(byteCount), count: byteCount, access: .readWrite)
+        try mapping.populate()
+        #expect(try gauge.proportional().shared >= before.shared + UInt64(byteCount) * 3 / 4)
+        withExtendedLifetime(mapping.count) {}
+    }
+
     @Test func thePeakCanBeginAnew() throws {
         let process = CurrentProcess.processID
         let byteCount = 32 << 20

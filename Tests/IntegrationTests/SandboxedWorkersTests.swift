@@ -1,0 +1,94 @@
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Decode and transform workers have closed their doors before their first job.
+    @Suite struct SandboxedWorkersTests {
+        private static let kinds: [WorkerKind] = [.decode, .transform]
+
+        @Test func workersReportEveryLayerThatThisKernelHas() async throws {
+            try await withStack { stack in
+                let answer = try stack.run(["status", "--json"]).json()
+                let processes = try #require(answer["processes"]?.array)
+                for process in processes {
+                    let kind = try #require(process["kind"]?.text.flatMap(WorkerKind.init(name:)))
+                    let layers = process["sandbox"]?.array?.compactMap(\.text)
+                    #expect(layers == (Self.kinds.contains(kind) ? Self.layersOfKernel : []))
+                }
+                #expect(try stack.run(["status"]).outputText.contains("noNewPrivileges,rlimits"))
+            }
+        }
+
+        @Test func theKernelSaysTheSameOfEveryThread() async throws {
+            try await withStack { stack in
+                let workers = stack.children.filter { child in
+                    Self.kinds.contains { "imagebus-\($0.name)".hasPrefix(child.name) }
+                }
+                #expect(workers.count == 4)
+                for worker in workers {
+                    let threads = DirectoryEntries.names("/proc/\(worker.processID)/task")
+                    #expect(threads.count > 2)
+                    for thread in threads {
+                        let path = "/proc/\(worker.processID)/task/\(thread)/status"
+                        let fields = (FileBytes.text(path) ?? "").split(separator: "\n")
+                        #expect(fields.contains("Seccomp:\t2"))
+                        #expect(fields.contains("NoNewPrivs:\t1"))
+                    }
+                }
+            }
+        }
+
+        @Test(arguments: [ImageFormat.jpeg, .png, .webp])
+        func picturesOfEveryFormatAreMadeOfEveryFormat(_ target: ImageFormat) async throws {
+            let waves = Pictures.waves(width: 400, height: 300)
+            let origin = OriginServer()
+            origin.route("/a.jpg", .bytes(try waves.jpeg(quality: 85)))
+            origin.route("/a.png", .bytes(try waves.png()))
+            origin.route("/a.webp", .bytes(try waves.webp(quality: 85)))
+            try await withStack(decoders: 1) { stack in
+                let client = try stack.client()
+                for name in ["a.jpg", "a.png", "a.webp"] {
+                    let request = ImageRequest(origin.url("/\(name)"), fit: 100, format: target)
+                    let response = try await client.load(request).response
+                    #expect(response.info?.size == PixelSize(width: 100, height: 75))
+                    #expect(response.info?.format == target)
+                }
+            }
+        }
+
+        @Test func theSameWorkersGoOnWithANewCoordinator() async throws {
+            let origin = OriginServer()
+            let picture = try Pictures.waves(width: 400, height: 300).jpeg(quality: 85)
+            origin.route("/a.jpg", .bytes(picture, contentType: "image/jpeg"))
+            try await withStack(decoders: 1) { stack in
+                let before = try await stack.awaitStatus("the stack") { _ in true }
+                let pid = try #require(before.processes(.coordinator).first?.pid)
+                let coordinator = stack.children.first { $0.processID == Int32(pid) }
+                try #require(coordinator).kill()
+                let after = try await stack.awaitStatus("all processes, again") {
+                    $0.processes.count == before.processes.count
+                        && $0.processes(.coordinator).first?.pid != pid
+                }
+                for kind in Self.kinds {
+                    #expect(after.processes(kind).map(\.pid) == before.processes(kind).map(\.pid))
+                    #expect(after.processes(kind).map(\.sandbox.names) == [Self.layersOfKernel])
+                }
+                let got = try stack.get([origin.url("/a.jpg"), "--resize", "100x100", "--json"])
+                #expect(try got.json()["width"]?.integer == 100)
+            }
+        }
+
+        private static var layersOfKernel: [String] {
+            var layers: SandboxLayers = [.noNewPrivileges, .resourceLimits, .seccomp]
+            do {
+                _ = try LandlockRuleset()
+                layers.insert(.landlock)
+            } catch {}
+            return layers.names
+        }
+    }
+}

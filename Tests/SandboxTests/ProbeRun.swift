@@ -1,0 +1,47 @@
+import Linux
+import Messages
+import TestKit
+
+/// One run of `sandbox-probe` in a runtime directory of its own.
+struct ProbeRun {
+    let status: ChildStatus
+    let lines: [String]
+    let errorText: String
+
+    /// Directories below the runtime directory that are not made.
+    init(_ kind: WorkerKind, _ flags: [String] = [], without missing: Set<String> = []) throws {
+        let folder = TestKit.TemporaryDirectory()
+        for part in ["arena", "control", "back"] {
+            try FileDescriptor.makeDirectory(path: folder.file(part))
+            for kind in WorkerKind.allCases where !missing.contains("\(part)/\(kind.name)") {
+                try FileDescriptor.makeDirectory(path: folder.file("\(part)/\(kind.name)"))
+            }
+        }
+        let output = try FileDescriptor.open(folder.file("out"), [.writeOnly, .create])
+        let errors = try FileDescriptor.open(folder.file("err"), [.writeOnly, .create])
+        var command = ChildCommand(
+            Self.folderOfPrograms + "/sandbox-probe",
+            ["--kind", kind.name, "--runtime-dir", folder.path] + flags)
+        command.descriptors[1] = .descriptor(output.number)
+        command.descriptors[2] = .descriptor(errors.number)
+        let child = try ChildProcess(command)
+        guard let status = try child.wait(milliseconds: 30_000) else {
+            throw StackFailure("the probe did not end", log: folder.file("err"))
+        }
+        self.status = status
+        let text = FileBytes.text(folder.file("out")) ?? ""
+        lines = text.split(separator: "\n").map(String.init)
+        errorText = FileBytes.text(folder.file("err")) ?? ""
+    }
+
+    /// Lines that say so.
+    func lines(saying word: String) -> [String] {
+        lines.filter { $0.split(separator: " ").dropFirst().first.map(String.init) == word }
+    }
+
+    /// The probe is built with the tests, whichever programs are looked at elsewhere.
+    private static var folderOfPrograms: String {
+        let path = (try? CurrentProcess.executablePath()) ?? ""
+        return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+    }
+}

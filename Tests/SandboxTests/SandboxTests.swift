@@ -1,0 +1,83 @@
+import Linux
+import Messages
+import Sandbox
+import SharedArena
+import Testing
+
+/// What the kernel under the tests has.
+enum KernelOfTests {
+    static var hasLandlock: Bool {
+        do {
+            _ = try LandlockRuleset()
+            return true
+        } catch {
+            return false
+        }
+    }
+}
+
+/// What the sandbox of a kind denies and permits, tried by a process that enters it.
+@Suite(.enabled(if: KernelOfTests.hasLandlock, "this kernel has no Landlock"))
+struct SandboxTests {
+    static let kinds: [WorkerKind] = [.decode, .transform]
+
+    @Test(arguments: kinds)
+    func everyAttemptIsDeniedAndTheWorkIsNot(_ kind: WorkerKind) throws {
+        let run = try ProbeRun(kind)
+        #expect(run.status == .exited(0))
+        #expect(run.errorText == "")
+        #expect(run.lines.first == "layers noNewPrivileges,rlimits,seccomp,landlock")
+        #expect(run.lines(saying: "denied").count == 59)
+        #expect(run.lines(saying: "allowed").count == (kind == .decode ? 10 : 8))
+        #expect(run.lines.count == 60 + (kind == .decode ? 10 : 8), "\(run.lines)")
+    }
+
+    @Test(arguments: [
+        "socket-inet denied EPERM", "socket-inet6 denied EPERM", "socket-netlink denied EPERM",
+        "socket-packet denied EPERM", "execve denied EPERM", "execveat denied EPERM",
+        "fork denied EPERM", "ptrace denied EPERM", "process-vm-readv denied EPERM",
+        "open-etc-passwd denied EACCES", "list-root denied EACCES",
+        "write-foreign-arena denied EACCES", "write-input-arena denied EACCES",
+        "write-tmp denied EACCES", "kill-other denied EPERM", "mount denied EPERM",
+        "unshare-user denied EPERM", "bpf denied EPERM", "io-uring-setup denied EPERM",
+        "thread allowed", "socket-unix allowed", "file-in-arena/decode allowed",
+        "read-arena/download allowed",
+    ])
+    func theLineIsThere(_ line: String) throws {
+        #expect(try Self.decode.get().lines.contains(line))
+    }
+
+    private static let decode = Result { try ProbeRun(.decode) }
+
+    @Test func aLayerThatIsMissingIsNamedAndTheOthersHold() throws {
+        let run = try ProbeRun(.decode, ["--thread-first"])
+        #expect(run.status == .exited(1))
+        #expect(run.lines.first == "layers noNewPrivileges,rlimits,seccomp")
+        #expect(run.errorText.contains("layer=landlock"))
+        #expect(run.errorText.contains("EBUSY"))
+        #expect(run.lines.contains("open-etc-passwd ALLOWED "))
+        #expect(run.lines.contains("socket-inet denied EPERM"))
+    }
+
+    @Test func aDirectoryThatIsNotThereYetIsReadableThroughTheOneThatWillHoldIt() throws {
+        let run = try ProbeRun(.decode, without: ["arena/coordinator"])
+        #expect(run.lines.first == "layers noNewPrivileges,rlimits,seccomp,landlock")
+        #expect(run.errorText.contains("arena/coordinator"))
+        #expect(run.lines(saying: "ALLOWED") == ["read-foreign-arena ALLOWED "])
+        #expect(run.lines(saying: "DENIED") == [])
+    }
+
+    @Test func theProfileIsTheTableOfTheDesign() {
+        let paths = RuntimePaths(root: "/r")
+        let decode = SandboxProfile.of(.decode, paths: paths, arenaBytesMax: 5 << 20)
+        #expect(decode?.inputs == ["/r/arena/coordinator", "/r/arena/download", "/r/arena/cache"])
+        #expect(decode?.own == ["/r/arena/decode", paths.controlDirectory(.decode)])
+        #expect(decode?.fileBytesMax == 5 << 20)
+        let transform = SandboxProfile.of(.transform, paths: paths, arenaBytesMax: 0)
+        #expect(transform?.inputs == ["/r/arena/decode"])
+        #expect(transform?.fileBytesMax == 1 << 20)
+        for kind in [WorkerKind.coordinator, .download, .cache] {
+            #expect(SandboxProfile.of(kind, paths: paths, arenaBytesMax: 0) == nil)
+        }
+    }
+}
