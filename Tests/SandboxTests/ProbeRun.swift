@@ -1,5 +1,6 @@
 import Linux
 import Messages
+import SharedArena
 import TestKit
 
 /// One run of `sandbox-probe` in a runtime directory of its own.
@@ -11,12 +12,14 @@ struct ProbeRun {
     /// Directories below the runtime directory that are not made.
     init(_ kind: WorkerKind, _ flags: [String] = [], without missing: Set<String> = []) throws {
         let folder = TestKit.TemporaryDirectory()
-        for part in ["arena", "control", "back"] {
+        for part in ["arena", "back"] {
             try FileDescriptor.makeDirectory(path: folder.file(part))
             for kind in WorkerKind.allCases where !missing.contains("\(part)/\(kind.name)") {
                 try FileDescriptor.makeDirectory(path: folder.file("\(part)/\(kind.name)"))
             }
         }
+        let paths = RuntimePaths(root: folder.path)
+        try FileDescriptor.makeDirectory(path: paths.controlDirectory(kind))
         let output = try FileDescriptor.open(folder.file("out"), [.writeOnly, .create])
         let errors = try FileDescriptor.open(folder.file("err"), [.writeOnly, .create])
         var command = ChildCommand(

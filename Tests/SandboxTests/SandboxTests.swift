@@ -27,9 +27,9 @@ struct SandboxTests {
         #expect(run.status == .exited(0))
         #expect(run.errorText == "")
         #expect(run.lines.first == "layers noNewPrivileges,rlimits,seccomp,landlock")
-        #expect(run.lines(saying: "denied").count == 59)
+        #expect(run.lines(saying: "denied").count == 60)
         #expect(run.lines(saying: "allowed").count == (kind == .decode ? 10 : 8))
-        #expect(run.lines.count == 60 + (kind == .decode ? 10 : 8), "\(run.lines)")
+        #expect(run.lines.count == 61 + (kind == .decode ? 10 : 8), "\(run.lines)")
     }
 
     @Test(arguments: [

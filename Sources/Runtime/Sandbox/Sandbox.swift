@@ -62,7 +62,9 @@ public enum Sandbox {
         // Another thread would stay free, and could be made to work for this one.
         guard try CurrentProcess.threadCount() == 1 else { throw .deviceBusy }
         let rules = try LandlockRuleset()
-        for path in profile.inputs { try allow([.readFile], below: path, rules, log) }
+        for path in profile.inputs {
+            try allow([.readFile, .readDirectory], below: path, rules, log)
+        }
         for path in profile.own {
             try allow(
                 [.readFile, .writeFile, .readDirectory, .makeFile, .removeFile], below: path, rules,

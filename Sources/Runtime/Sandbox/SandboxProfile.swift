@@ -3,14 +3,14 @@ public import SharedArena
 
 /// What a kind of worker needs after its start; everything else is closed to it.
 ///
-/// | kind | opens for reading | makes, writes and removes files in |
+/// | kind | reads | makes, writes and removes files in |
 /// |---|---|---|
 /// | decode | the arenas of coordinator, download and cache | its own arena, its control directory |
 /// | transform | the arena of decode | its own arena, its control directory |
 ///
 /// The first column is the table of who opens what (DESIGN §4).
 public struct SandboxProfile: Hashable, Sendable {
-    /// Directories of which it opens files for reading.
+    /// Directories that it reads, and of which it opens files for reading.
     public let inputs: [String]
     /// Directories in which it makes, reads, writes and removes files.
     public let own: [String]

@@ -52,6 +52,9 @@ enum SystemCalls {
             ("kill", [SeccompCondition(0, int: process)]),
             ("tgkill", [SeccompCondition(0, int: process)]),
             ("rt_tgsigqueueinfo", [SeccompCondition(0, int: process)]),
+            // What others read of it, whatever the umask says: segments and control segments.
+            ("fchmod", [SeccompCondition(1, int: 0o640)]),
+            ("fchmod", [SeccompCondition(1, int: 0o644)]),
             // Its own limits, for reading.
             ("prlimit64", [SeccompCondition(0, int: 0), .zero(2)]),
             ("prctl", [SeccompCondition(0, int: setThreadName)]),

@@ -196,6 +196,13 @@ ATTEMPT(link_own_to_foreign) {
     return CALL(SYS_linkat, AT_FDCWD, c->own_file, AT_FDCWD, c->foreign_new, 0);
 }
 ATTEMPT(change_mode_of_own) { return CALL(SYS_fchmodat, AT_FDCWD, c->own_file, 0777); }
+ATTEMPT(open_own_to_all) {
+    int descriptor = open(c->own_file, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return 0;
+    int error = CALL(SYS_fchmod, descriptor, 0666);
+    close(descriptor);
+    return error;
+}
 ATTEMPT(give_own_away) { return CALL(SYS_fchownat, AT_FDCWD, c->own_file, 1, 1, 0); }
 ATTEMPT(truncate_by_path) { return CALL(SYS_truncate, c->own_file, 0); }
 
@@ -257,6 +264,7 @@ static const struct attempt attempts[] = {
     {"rename-own", rename_own},
     {"link-own-to-foreign", link_own_to_foreign},
     {"chmod-own", change_mode_of_own},
+    {"fchmod-own-to-all", open_own_to_all},
     {"chown-own", give_own_away},
     {"truncate-own", truncate_by_path},
 };

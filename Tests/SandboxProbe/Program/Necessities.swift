@@ -37,7 +37,7 @@ enum Necessities {
         for directory in places.profile.inputs {
             check("read-\(label(directory, places))") { () throws(Errno) in
                 do throws(Errno) {
-                    _ = try FileDescriptor.open(places.file(in: directory))
+                    _ = try FileDescriptor.openDirectory(directory).open("sandbox-probe.file")
                 } catch .noSuchFile {
                     // The sandbox let it look.
                 }
@@ -75,6 +75,7 @@ enum Necessities {
         let file = try directory.open(
             name, [.readWrite, .create, .exclusive, .noFollow], mode: 0o640)
         try file.reserve(byteCount: 1 << 20)
+        try file.setMode(0o640)
         let memory = try MappedMemory(file, count: 1 << 20, access: .readWrite)
         try memory.populate()
         memory.mutableBytes[0] = 1
