@@ -33,8 +33,6 @@ extension Errno {
     public static let noMemory = Errno(rawValue: ENOMEM)
     /// EACCES: the mode of the file or of a directory above it forbids it.
     public static let accessDenied = Errno(rawValue: EACCES)
-    /// ECONNREFUSED: nobody listens there.
-    public static let connectionRefused = Errno(rawValue: ECONNREFUSED)
     /// EBUSY: in use.
     public static let deviceBusy = Errno(rawValue: EBUSY)
     /// EEXIST: the name is taken.
