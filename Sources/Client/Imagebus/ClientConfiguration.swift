@@ -1,6 +1,6 @@
 public import SharedArena
 
-/// Where a client connects.
+/// Where a client connects, and how bytes come to it.
 public struct ClientConfiguration: Hashable, Sendable {
     /// The socket's path: `front.sock` for loads, `admin.sock` for operators.
     public var endpoint: String
@@ -9,6 +9,11 @@ public struct ClientConfiguration: Hashable, Sendable {
     /// Milliseconds for which a request waits for somebody to serve the endpoint; it then ends with
     /// `unavailable`.
     public var connectTimeoutMilliseconds: Int
+    /// How the bytes of images come.
+    public var delivery = Delivery.automatic
+    /// Bytes of one image that comes in pieces at most; a larger one ends its load with
+    /// `limitExceeded`. At least 1. What lies in shared memory is not limited here.
+    public var piecedImageBytesMax = 1 << 30
 
     /// Names both by absolute paths.
     public init(endpoint: String, resultsDirectory: String, connectTimeoutMilliseconds: Int = 5_000)

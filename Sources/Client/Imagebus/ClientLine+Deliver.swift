@@ -12,9 +12,10 @@ extension ClientLine {
     mutating func perform(_ actions: [PendingRequests.Action], at now: Instant) {
         for action in actions {
             switch action {
-            case .send(let message): outbox.append(message)
+            case .send(let message): enqueue(message, at: now)
             case .advance(let progress): tasks[progress.token]?.advance(progress)
             case .fail(let token, let error):
+                forget(token)
                 tasks.removeValue(forKey: token)?.finish(.failure(error))
             case .deliver(let reply): deliver(reply, at: now)
             }
@@ -28,20 +29,26 @@ extension ClientLine {
                 return perform(pending.foundStale(reply.token, at: now), at: now)
             }
             tasks[reply.token] = nil
+            forget(reply.token)
             perform(pending.delivered(reply.token, at: now), at: now)
             task?.finish(.success(response))
         } catch {
             if error.code == .stale {
                 return perform(pending.foundStale(reply.token, at: now), at: now)
             }
+            if case .image(let image) = reply.outcome, image.reference != nil {
+                release(reply)
+                return perform(pending.foundUnreadable(reply.token, error, at: now), at: now)
+            }
             tasks[reply.token] = nil
+            forget(reply.token)
             perform(pending.delivered(reply.token, at: now), at: now)
             task?.finish(.failure(error))
         }
     }
 
     /// The response with its bytes; `nil` where they were reused meanwhile.
-    func response(_ reply: Reply) throws(ImageError) -> ImageResponse? {
+    mutating func response(_ reply: Reply) throws(ImageError) -> ImageResponse? {
         switch reply.outcome {
         case .failure(let error): throw error
         case .miss(let key):
@@ -50,7 +57,9 @@ extension ClientLine {
                 bytes: nil, storedTiers: nil)
         case .image(let image):
             var bytes: ImageBytes?
-            if let reference = image.reference {
+            if let count = image.pieceBytes {
+                bytes = ImageBytes(try pieces.finish(reply.token, count: count))
+            } else if let reference = image.reference {
                 bytes = try self.bytes(reference, mustCopy: image.mustCopy)
                 if bytes == nil { return nil }
             }

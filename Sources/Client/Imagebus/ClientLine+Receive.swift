@@ -60,6 +60,8 @@ extension ClientLine {
         switch message {
         case .welcome(let welcome):
             isWelcome = true
+            pieces.sessionBegan(window: Int(welcome.pieceWindow))
+            uploads.sessionBegan(window: Int(welcome.pieceWindow))
             perform(pending.welcomed(welcome, at: now), at: now)
             if !inquiries.isEmpty { outbox.append(.status) }
             outbox += commands.map { .blacklist($0.command) } + drains.map { .drain($0.kind) }
@@ -77,7 +79,8 @@ extension ClientLine {
             if !commands.isEmpty { commands.removeFirst().inquiry.answer(.success(report)) }
         case .draining(let processes):
             if !drains.isEmpty { drains.removeFirst().inquiry.answer(.success(processes)) }
-        case .piece, .taken: break
+        case .piece(let piece): receive(piece, at: now)
+        case .taken(let count): uploads.taken(count)
         case .refused(let error, let token):
             if token == nil { refuseOldest(error) }
             perform(pending.refused(error, token, at: now), at: now)
@@ -100,6 +103,8 @@ extension ClientLine {
             switch order {
             case .load(let request, let task):
                 submit(request, task, at: now)
+            case .upload(let request, let task, let bytes):
+                submit(request, task, uploading: bytes, at: now)
             case .cancel(let token): perform(pending.cancelled(token), at: now)
             case .cancelGroup(let group): perform(pending.cancelledGroup(group), at: now)
             case .release(let block): releases.append(block)
@@ -124,7 +129,9 @@ extension ClientLine {
     mutating func sayHello() {
         let hello = ClientHello(
             incarnation: incarnation, pid: UInt32(CurrentProcess.processID),
-            version: ProductVersion.text)
+            version: ProductVersion.text,
+            wantsPieces: configuration.delivery.wantsPieces(
+                resultsDirectory: configuration.resultsDirectory))
         outbox = [.hello(hello)]
     }
 
@@ -137,6 +144,8 @@ extension ClientLine {
         isWelcome = false
         outbox.removeAll()
         releases.removeAll()
+        pieces.sessionEnded()
+        uploads.sessionEnded()
         perform(pending.sessionEnded(at: now), at: now)
     }
 

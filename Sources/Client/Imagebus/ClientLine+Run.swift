@@ -45,9 +45,9 @@ extension ClientLine {
     }
 
     /// Makes a load of the thread that runs the line, until it has ended.
-    mutating func run(_ load: LoadRequest, _ task: LoadTask) {
+    mutating func run(_ load: LoadRequest, _ task: LoadTask, uploading bytes: [UInt8]) {
         let now = Instant.now()
-        submit(load, task, at: now)
+        submit(load, task, uploading: bytes, at: now)
         do {
             try sendOutbox()
         } catch {
@@ -68,7 +68,7 @@ extension ClientLine {
     private var nextDeadline: Instant? {
         var next = pending.nextDeadline
         func expect(_ moment: Instant) { next = next.map { min($0, moment) } ?? moment }
-        if isWelcome, !outbox.isEmpty {
+        if isWelcome, !outbox.isEmpty || uploads.isReady {
             expect(Instant.now().adding(milliseconds: Self.retryMilliseconds))
         }
         for inquiry in inquiries { expect(inquiry.deadline) }

@@ -25,7 +25,10 @@ struct ClientLine: ~Copyable {
     var replies = ReplyMemo()
     /// Orders of one turn.
     var taken: [ClientOrder] = []
+    let configuration: ClientConfiguration
     var pending: PendingRequests
+    var pieces: IncomingPieces
+    var uploads = UploadQueue()
     var tasks: [Token: LoadTask] = [:]
     var inquiries: [Inquiry<StatusReport>] = []
     var commands: [(command: BlacklistCommand, inquiry: Inquiry<BlacklistReport>)] = []
@@ -42,10 +45,13 @@ struct ClientLine: ~Copyable {
 
     /// Messages of one turn at most.
     private static let messagesPerTurnMax = 512
+    /// Pieces of one turn: fewer than half of a window, so that what is taken is said in time.
+    private static let piecesPerTurn = 16
     /// Of what is under way one half is taken in a turn, and what follows from it is sent, so that
     /// the coordinator works at the one half while this thread works at the other.
     var messagesPerTurn: Int {
-        min(Self.messagesPerTurnMax, max(1, pending.sentCount / 2))
+        let leastCount = pieces.isEmpty ? 1 : Self.piecesPerTurn
+        return min(Self.messagesPerTurnMax, max(leastCount, pending.sentCount / 2))
     }
     /// Milliseconds after which a full queue to the coordinator is tried again.
     static let retryMilliseconds = 5
@@ -66,7 +72,10 @@ struct ClientLine: ~Copyable {
         self.context = context
         self.connection = connection
         results = ResultReader(resultsDirectory: configuration.resultsDirectory)
+        self.configuration = configuration
         pending = PendingRequests(
-            connectTimeoutMilliseconds: configuration.connectTimeoutMilliseconds)
+            connectTimeoutMilliseconds: configuration.connectTimeoutMilliseconds,
+            mayAskForPieces: configuration.delivery != .mapped)
+        pieces = IncomingPieces(bytesMax: configuration.piecedImageBytesMax)
     }
 }

@@ -3,6 +3,8 @@ import Messages
 /// What callers tell the client's thread.
 enum ClientOrder: Sendable {
     case load(LoadRequest, LoadTask)
+    /// With the bytes that it brings along.
+    case upload(LoadRequest, LoadTask, [UInt8])
     case cancel(Token)
     case cancelGroup(GroupID)
     case release(BlockID)

@@ -2,7 +2,8 @@ import Linux
 import Messages
 
 /// The bytes of an image: a copy below 1 MiB, a mapping of shared memory from there on, which the
-/// stack may use again once this object has gone. Any thread; read-only.
+/// stack may use again once this object has gone; memory of its own, however large, where they came
+/// in pieces. Any thread; read-only.
 public final class ImageBytes: Sendable {
     /// A class, because a noncopyable value cannot be an optional property that is borrowed.
     private final class Mapping: Sendable {
@@ -16,6 +17,7 @@ public final class ImageBytes: Sendable {
     }
 
     private let copy: CopyBuffer?
+    private let pieces: [UInt8]?
     private let mapping: Mapping?
     private let release: (@Sendable () -> Void)?
     /// How many.
@@ -23,16 +25,22 @@ public final class ImageBytes: Sendable {
 
     init(_ copy: CopyBuffer) {
         self.copy = copy
-        mapping = nil
-        release = nil
+        (pieces, mapping, release) = (nil, nil, nil)
         count = copy.count
+    }
+
+    /// What came in pieces.
+    init(_ pieces: [UInt8]) {
+        self.pieces = pieces
+        (copy, mapping, release) = (nil, nil, nil)
+        count = pieces.count
     }
 
     init(
         mapped memory: consuming MappedMemory, offset: Int, count: Int,
         release: @escaping @Sendable () -> Void
     ) {
-        copy = nil
+        (copy, pieces) = (nil, nil)
         mapping = Mapping(memory, offset: offset)
         self.release = release
         self.count = count
@@ -44,13 +52,15 @@ public final class ImageBytes: Sendable {
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
+        if let copy { return try body(copy.bytes) }
         guard let mapping else {
-            return try body(copy?.bytes ?? UnsafeRawBufferPointer(start: nil, count: 0))
+            let bytes = pieces ?? []
+            return try bytes.span.withUnsafeBytes(body)
         }
         let payload = mapping.memory.bytes[mapping.offset..<(mapping.offset + count)]
         return try body(UnsafeRawBufferPointer(rebasing: payload))
     }
 
     /// A copy.
-    public var array: [UInt8] { withUnsafeBytes { Array($0) } }
+    public var array: [UInt8] { pieces ?? withUnsafeBytes { Array($0) } }
 }

@@ -14,10 +14,10 @@ import ZeroMQ
 /// It connects in the background, again and again; loads that have no answer when a coordinator
 /// restarts are sent again. Ends with `close()` or with the last reference.
 public final class ImagebusClient: Sendable {
-    private let desk: OrderDesk
-    private let seat: LineSeat
+    let desk: OrderDesk
+    let seat: LineSeat
     private let lineExecutor: LineExecutor
-    private let tokens = TokenSource()
+    let tokens = TokenSource()
     private let connectTimeoutMilliseconds: Int
 
     /// Loads that may be pending in this process.
@@ -49,7 +49,7 @@ public final class ImagebusClient: Sendable {
         let load = LoadRequest(
             token: task.token, group: group, image: request, wantsProgress: wantsProgress,
             detach: detach)
-        post(load, task)
+        post(.load(load, task), task)
         return task
     }
 
@@ -63,7 +63,7 @@ public final class ImagebusClient: Sendable {
     ) throws(ImageError) -> ImageResponse {
         let task = LoadTask(token: tokens.next(), desk: desk)
         let load = LoadRequest(token: task.token, group: group, image: request)
-        if !seat.run(load, task) { post(load, task) }
+        if !seat.run(load, task) { post(.load(load, task), task) }
         return try task.waitForResponse()
     }
 
@@ -76,8 +76,9 @@ public final class ImagebusClient: Sendable {
     /// It runs nothing any more once the client is closed.
     public var executor: any TaskExecutor { lineExecutor }
 
-    private func post(_ load: LoadRequest, _ task: LoadTask) {
-        if !desk.post(.load(load, task)) {
+    /// Leaves the order of a load for the line.
+    func post(_ order: ClientOrder, _ task: LoadTask) {
+        if !desk.post(order) {
             task.finish(.failure(ImageError(.busy, "too many loads are pending in this process")))
         }
     }
@@ -141,7 +142,7 @@ public final class ImagebusClient: Sendable {
     private static func refuseAll(_ orders: Mailbox<ClientOrder>, _ error: ImageError) {
         while let order = try? orders.take(milliseconds: nil) {
             switch order {
-            case .load(_, let task): task.finish(.failure(error))
+            case .load(_, let task), .upload(_, let task, _): task.finish(.failure(error))
             case .status(let inquiry): inquiry.answer(.failure(error))
             case .blacklist(_, let inquiry): inquiry.answer(.failure(error))
             case .drain(_, let inquiry): inquiry.answer(.failure(error))

@@ -40,5 +40,6 @@ extension LoadRequest {
     fileprivate func saysTheSame(as other: LoadRequest) -> Bool {
         image == other.image && group == other.group && wantsProgress == other.wantsProgress
             && staleRetries == other.staleRetries && detach == other.detach
+            && wantsPieces == other.wantsPieces && uploadBytes == other.uploadBytes
     }
 }

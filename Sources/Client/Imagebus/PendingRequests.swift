@@ -27,6 +27,7 @@ struct PendingRequests {
     }
 
     private let connectTimeoutMilliseconds: Int
+    private let mayAskForPieces: Bool
     private var entries: [Token: Entry] = [:]
     /// Not sent yet, in order.
     private var queue: [Token] = []
@@ -34,13 +35,17 @@ struct PendingRequests {
     private var postponed: [Token] = []
     private var isWelcome = false
     private var window = 0
+    /// The coordinator of this session can send bytes in pieces.
+    private var knowsPieces = false
     /// How many are sent and have not ended.
     private(set) var sentCount = 0
     /// Nothing is overdue before: the next deadline, or a moment before it.
     private var earliest: Instant?
 
-    init(connectTimeoutMilliseconds: Int) {
+    /// `mayAskForPieces`: what cannot be read in shared memory is asked for in pieces.
+    init(connectTimeoutMilliseconds: Int, mayAskForPieces: Bool = true) {
         self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
+        self.mayAskForPieces = mayAskForPieces
     }
 
     /// Whether nothing is pending.
@@ -81,6 +86,7 @@ struct PendingRequests {
         isWelcome = true
         window = Int(welcome.window)
         queue = exchange(&postponed, with: []) + queue
+        knowsPieces = welcome.pieceWindow > 0
         return sendQueued(at: now)
     }
 
@@ -134,16 +140,36 @@ struct PendingRequests {
     }
 
     /// The bytes of a reply were reused before they could be taken: the same request again, at most
-    /// three times (DESIGN §4).
+    /// three times, then once more in pieces (DESIGN §4).
     mutating func foundStale(_ token: Token, at now: Instant) -> [Action] {
         guard let entry = entries[token] else { return [] }
         guard entry.request.staleRetries < Self.staleRetriesMax else {
-            return [end(token, .stale, "the result was evicted faster than it could be read")]
-                + sendQueued(at: now)
+            let error = ImageError(.stale, "the result was evicted faster than it could be read")
+            return foundUnreadable(token, error, at: now)
         }
         if entry.isCancelled { return [end(token, .cancelled, "cancelled")] + sendQueued(at: now) }
         entries[token]?.request.staleRetries += 1
         return [send(token, at: now)].compactMap { $0 }
+    }
+
+    /// The bytes of a reply cannot be read in shared memory: the same request once more, in pieces.
+    mutating func foundUnreadable(
+        _ token: Token, _ error: ImageError, at now: Instant
+    ) -> [Action] {
+        guard let entry = entries[token] else { return [] }
+        if entry.isCancelled { return [end(token, .cancelled, "cancelled")] + sendQueued(at: now) }
+        guard mayAskForPieces, knowsPieces, !entry.request.wantsPieces else {
+            return [end(token, error)] + sendQueued(at: now)
+        }
+        entries[token]?.request.wantsPieces = true
+        return [send(token, at: now)].compactMap { $0 }
+    }
+
+    /// The client itself ends a request, such as one whose pieces have a gap.
+    mutating func abandoned(_ token: Token, _ error: ImageError, at now: Instant) -> [Action] {
+        guard let entry = entries[token] else { return [] }
+        let cancel: [Action] = entry.isSent && isWelcome ? [.send(.cancel(token))] : []
+        return [end(token, error)] + cancel + sendQueued(at: now)
     }
 
     /// The coordinator does not accept a request.

@@ -1,0 +1,54 @@
+public import ImageModel
+public import Messages
+
+// Pictures that have no URL.
+extension ImagebusClient {
+    /// Begins a load of a picture that the caller has: `bytes` are sent to the stack in pieces
+    /// (PROTOCOL §10.1), and go the way of downloaded ones. `request.url` is empty.
+    ///
+    /// The same bytes with the same steps are the same work: they are joined with it, and may come
+    /// from a cache, under a key that is made of a digest of the bytes. At most 64 MiB, or what the
+    /// coordinator is configured for. The client keeps the bytes until the load has ended, to send
+    /// them again should the coordinator be replaced; the array is shared, not copied. Uploads of
+    /// one client share a window, and take turns. The deadline of the request holds for the sending
+    /// too.
+    ///
+    /// Ends as other loads do; with `invalidRequest` also where there is a URL or there are no
+    /// bytes, with `limitExceeded` where there are too many, with `badImageData` where they are no
+    /// image, with `versionMismatch` where the coordinator is too old to take any.
+    public func load(
+        _ request: ImageRequest, uploading bytes: [UInt8], group: GroupID? = nil,
+        wantsProgress: Bool = false
+    ) -> LoadTask {
+        let task = LoadTask(token: tokens.next(), wantsProgress: wantsProgress, desk: desk)
+        if let refusal = Self.refusal(of: request, bytes) {
+            task.finish(.failure(refusal))
+            return task
+        }
+        let load = LoadRequest(
+            token: task.token, group: group, image: request, wantsProgress: wantsProgress,
+            uploadBytes: UInt64(bytes.count))
+        post(.upload(load, task, bytes), task)
+        return task
+    }
+
+    /// The same on a thread that may block; returns how it ended. See `loadAndWait(_:group:)`.
+    public func loadAndWait(
+        _ request: ImageRequest, uploading bytes: [UInt8], group: GroupID? = nil
+    ) throws(ImageError) -> ImageResponse {
+        if let refusal = Self.refusal(of: request, bytes) { throw refusal }
+        let task = LoadTask(token: tokens.next(), desk: desk)
+        let load = LoadRequest(
+            token: task.token, group: group, image: request, uploadBytes: UInt64(bytes.count))
+        if !seat.run(load, task, uploading: bytes) { post(.upload(load, task, bytes), task) }
+        return try task.waitForResponse()
+    }
+
+    private static func refusal(of request: ImageRequest, _ bytes: [UInt8]) -> ImageError? {
+        if !request.url.isEmpty {
+            return ImageError(.invalidRequest, "a picture that is uploaded has no URL")
+        }
+        if bytes.isEmpty { return ImageError(.invalidRequest, "a picture without bytes") }
+        return nil
+    }
+}
