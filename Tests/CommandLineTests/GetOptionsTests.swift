@@ -105,6 +105,24 @@ import Testing
         #expect(request == wanted)
     }
 
+    @Test func aDashIsAPictureWithoutAURL() throws {
+        let read = try options(["-", "--rotate", "90", "-o", "-"])
+        #expect(read.readsStandardInput && read.request.url.isEmpty)
+        #expect(read.request.steps.count == 1 && read.target == .standardOutput)
+        #expect(try !options(["u"]).readsStandardInput)
+        #expect(try options(["./-"]).request.url == "./-")
+    }
+
+    @Test func howTheImageComes() throws {
+        let plain = try options(["u"])
+        #expect(try options(["u", "--delivery", "auto"]) == plain)
+        let pieces = try options(["u", "--delivery", "pieces"])
+        #expect(pieces != plain)
+        #expect(try options(["u", "--delivery", "mapped"]) != pieces)
+        let environment = ["HOME": "/home/a", "IMAGEBUS_DELIVERY": "pieces"]
+        #expect(try options(["u"], environment) == pieces)
+    }
+
     @Test func whereTheImageGoes() throws {
         #expect(try options(["u", "-o", "-"]).target == .standardOutput)
         #expect(try options(["u", "-o", "./-"]).target == .file("./-"))
@@ -117,7 +135,11 @@ import Testing
         arguments: [
             ([], "there is no URL"),
             (["a", "b"], "there is more than one URL: 'b'"),
-            (["-"], "an image from standard input is not in this version"),
+            (
+                ["-", "--header", "A: b"],
+                "--header is for an origin: standard input has none"
+            ),
+            (["u", "--delivery", "post"], "--delivery: 'post' is not one of auto, mapped, pieces"),
             (["u", "--mode", "fill"], "--mode needs a --resize"),
             (["u", "--round", "5"], "--round is not in this version"),
             (["u", "--tint", "#fff"], "--tint is not in this version"),

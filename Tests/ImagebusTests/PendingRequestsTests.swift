@@ -155,6 +155,42 @@ private func reply(_ number: UInt64, _ outcome: Reply.Outcome = .miss(key: "k"))
         #expect(sent(pending.submitted(request(3), at: at(5))) == [3], "two places are free again")
     }
 
+    /// Where bytes are reused faster than they can be read, the coordinator reads them.
+    @Test func whatIsStaleForTheFourthTimeIsAskedForInPieces() {
+        var knowing = welcome
+        knowing.pieceWindow = 4 << 20
+        for mayAsk in [true, false] {
+            var pending = PendingRequests(
+                connectTimeoutMilliseconds: 5_000, mayAskForPieces: mayAsk)
+            _ = pending.welcomed(knowing, at: at(0))
+            _ = pending.submitted(request(1), at: at(0))
+            for retry in 1...3 { _ = pending.foundStale(request(1).token, at: at(retry)) }
+            let actions = pending.foundStale(request(1).token, at: at(4))
+            guard mayAsk else {
+                #expect(failed(actions) == [1: .stale])
+                continue
+            }
+            guard case .send(.load(let load)) = actions.first else {
+                Issue.record("it was not sent: \(actions)")
+                return
+            }
+            #expect(load.wantsPieces && load.staleRetries == 3)
+            #expect(failed(pending.foundStale(request(1).token, at: at(5))) == [1: .stale])
+        }
+    }
+
+    @Test func whatTheClientEndsItselfIsCancelledAtTheCoordinator() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        _ = pending.welcomed(welcome, at: at(0))
+        for number in 1...3 { _ = pending.submitted(request(UInt64(number)), at: at(0)) }
+        let gap = ImageError(.protocolViolation, "a gap")
+        let actions = pending.abandoned(request(1).token, gap, at: at(1))
+        #expect(failed(actions) == [1: .protocolViolation])
+        #expect(actions.contains(.send(.cancel(request(1).token))))
+        #expect(sent(actions) == [3])
+        #expect(pending.abandoned(request(1).token, gap, at: at(1)) == [])
+    }
+
     @Test func aGroupIsCancelledWithOneMessage() {
         let group = GroupID(Identifier128(high: 7, low: 7))
         var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)

@@ -6,26 +6,33 @@ import Messages
 
 // Bytes that go through the socket, since one side cannot open the other's memory.
 extension ClientLine {
-    /// Puts a message behind those that wait. Pieces of an upload follow their load, and go only
+    /// Puts a message behind those that wait. Loads that bring bytes along go, with these, only
     /// when nothing else waits.
     mutating func enqueue(_ message: ClientMessage, at now: Instant) {
         switch message {
         case .load(let load) where load.uploadBytes > 0:
-            guard uploads.start(load.token) else {
-                return perform(pending.abandoned(load.token, .takesNoBytes, at: now), at: now)
-            }
-        case .cancel(let token): uploads.stop(token)
-        case .cancelGroup(let group): uploads.stop(group: group)
+            if uploads.start(load) { return }
+            return perform(pending.abandoned(load.token, .takesNoBytes, at: now), at: now)
+        case .cancel(let token):
+            if uploads.stop(token) { return endUnsent(token, at: now) }
+        case .cancelGroup(let group):
+            for token in uploads.stop(group: group) { endUnsent(token, at: now) }
         default: break
         }
         outbox.append(message)
+    }
+
+    /// The coordinator does not know it, and would not answer.
+    private mutating func endUnsent(_ token: Token, at now: Instant) {
+        let error = ImageError(.cancelled, "cancelled before it was sent")
+        perform(pending.refused(error, token, at: now), at: now)
     }
 
     /// A load that brings its bytes along.
     mutating func submit(
         _ load: LoadRequest, _ task: LoadTask, uploading bytes: [UInt8], at now: Instant
     ) {
-        if !bytes.isEmpty { uploads.add(load.token, bytes, group: load.group) }
+        if !bytes.isEmpty { uploads.add(load.token, bytes) }
         submit(load, task, at: now)
     }
 
@@ -40,11 +47,11 @@ extension ClientLine {
         if let count = pieces.acknowledgement() { outbox.append(.taken(count)) }
     }
 
-    /// Sends what the window has room for.
-    mutating func sendPieces() throws {
-        while let piece = uploads.next {
-            guard try transmit(.piece(piece)) else { return }
-            uploads.advance()
+    /// Sends loads that bring bytes along, and of these what the window has room for.
+    mutating func sendUploads() throws {
+        while let step = uploads.next, let message = uploads.message(step) {
+            guard try transmit(message) else { return }
+            uploads.sent(step)
         }
     }
 

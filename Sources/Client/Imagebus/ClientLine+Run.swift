@@ -68,7 +68,7 @@ extension ClientLine {
     private var nextDeadline: Instant? {
         var next = pending.nextDeadline
         func expect(_ moment: Instant) { next = next.map { min($0, moment) } ?? moment }
-        if isWelcome, !outbox.isEmpty || uploads.isReady {
+        if isWelcome, !outbox.isEmpty || uploads.next != nil {
             expect(Instant.now().adding(milliseconds: Self.retryMilliseconds))
         }
         for inquiry in inquiries { expect(inquiry.deadline) }

@@ -23,7 +23,7 @@ extension ClientLine {
             sent += 1
         }
         outbox.removeFirst(sent)
-        if outbox.isEmpty { try sendPieces() }
+        if outbox.isEmpty { try sendUploads() }
     }
 
     /// Whether libzmq has it. A request that cannot be encoded ends with the reason.

@@ -1,55 +1,78 @@
 import Messages
 
-/// The bytes that loads bring along, and which of them go next (PROTOCOL §10.1).
+/// The loads that bring bytes along, and what of them goes next (PROTOCOL §10.1).
 ///
-/// Pure. All uploads share one window; each piece is of the next upload in turn. The bytes stay
-/// until their load has ended, since a new session gets them from the start.
+/// Pure. All uploads share one window; each piece is of the next upload in turn. Few are under way
+/// at once, since the coordinator keeps room for all that were announced; the others wait in order.
+/// The bytes stay until their load has ended, since a new session gets them from the start.
 struct UploadQueue {
     private struct Upload {
         let bytes: [UInt8]
-        let group: GroupID?
+        /// As it is to be sent; `nil` where it is not.
+        var load: LoadRequest?
         var offset = 0
     }
 
+    /// What is sent next.
+    enum Step: Equatable {
+        case load(Token)
+        case piece(Token, Range<Int>)
+    }
+
     private var uploads: [Token: Upload] = [:]
+    /// Announced to nobody yet, in order.
+    private var waiting: [Token] = []
     /// What has pieces left to send, in the order of its turns.
     private var turns: [Token] = []
     /// Whose turn it is.
     private var turn = 0
+    /// Bytes of all that have turns.
+    private var turnBytes = 0
     private var window = 0
     /// Bytes that were sent and not said to be taken.
     private(set) var inFlight = 0
 
-    /// Keeps the bytes of a load, until `drop`.
-    mutating func add(_ token: Token, _ bytes: [UInt8], group: GroupID?) {
-        uploads[token] = Upload(bytes: bytes, group: group)
-    }
+    /// Uploads under way at once, and their bytes, unless it is a single one.
+    private static let turnsMax = 32
+    private static let turnBytesMax = 64 << 20
 
-    /// The load is being sent, perhaps again: its pieces follow from the start. False where the
+    /// Keeps the bytes of a load, until `drop`.
+    mutating func add(_ token: Token, _ bytes: [UInt8]) { uploads[token] = Upload(bytes: bytes) }
+
+    /// The load is to be sent, perhaps again, its bytes behind it from the start. False where the
     /// coordinator takes none, or the bytes are not known.
-    mutating func start(_ token: Token) -> Bool {
-        guard window > 0, uploads[token] != nil else { return false }
-        uploads[token]?.offset = 0
-        if !turns.contains(token) { turns.append(token) }
+    mutating func start(_ load: LoadRequest) -> Bool {
+        guard window > 0, uploads[load.token] != nil else { return false }
+        _ = stop(load.token)
+        uploads[load.token]?.load = load
+        uploads[load.token]?.offset = 0
+        waiting.append(load.token)
         return true
     }
 
-    /// Nothing more of it is sent: it is being cancelled.
-    mutating func stop(_ token: Token) {
-        guard let index = turns.firstIndex(of: token) else { return }
-        turns.remove(at: index)
-        if index < turn { turn -= 1 }
+    /// Nothing more of it is sent: it is being cancelled. Whether its load was not even sent.
+    mutating func stop(_ token: Token) -> Bool {
+        if let index = turns.firstIndex(of: token) {
+            turns.remove(at: index)
+            turnBytes -= uploads[token]?.bytes.count ?? 0
+            if index < turn { turn -= 1 }
+            return false
+        }
+        guard let index = waiting.firstIndex(of: token) else { return false }
+        waiting.remove(at: index)
+        return true
     }
 
-    /// The same for all of a group.
-    mutating func stop(group: GroupID) {
-        for token in turns where uploads[token]?.group == group { stop(token) }
+    /// The same for all of a group; those whose loads were not even sent.
+    mutating func stop(group: GroupID) -> [Token] {
+        (turns + waiting).filter { uploads[$0]?.load?.group == group }.filter { stop($0) }
     }
 
     /// Its load has ended.
     mutating func drop(_ token: Token) {
-        guard uploads.removeValue(forKey: token) != nil else { return }
-        stop(token)
+        guard uploads[token] != nil else { return }
+        _ = stop(token)
+        uploads[token] = nil
     }
 
     /// A session has begun, in which so many bytes may be on the way.
@@ -58,40 +81,59 @@ struct UploadQueue {
         self.window = window
     }
 
-    /// Nothing is sent until the loads are sent again.
+    /// Nothing is sent until the loads are to be sent again.
     mutating func sessionEnded() {
-        (turns, turn, window, inFlight) = ([], 0, 0, 0)
+        (waiting, turns) = ([], [])
+        (turn, turnBytes, window, inFlight) = (0, 0, 0, 0)
     }
 
     /// So many bytes have arrived.
     mutating func taken(_ bytes: UInt64) { inFlight -= min(inFlight, Int(clamping: bytes)) }
 
-    /// Whether a piece may be sent now.
-    var isReady: Bool { nextRange != nil }
-
-    /// The next piece, where there is one and the window has room for it.
-    var next: Piece? {
-        guard let (token, range) = nextRange, let upload = uploads[token] else { return nil }
-        return Piece(
-            token: token, offset: UInt64(range.lowerBound), total: UInt64(upload.bytes.count),
-            bytes: Array(upload.bytes[range]))
-    }
-
-    /// The next piece was sent.
-    mutating func advance() {
-        guard let (token, range) = nextRange, let upload = uploads[token] else { return }
-        inFlight += range.count
-        uploads[token]?.offset = range.upperBound
-        if range.upperBound == upload.bytes.count { stop(token) } else { turn += 1 }
-    }
-
-    private var nextRange: (Token, Range<Int>)? {
+    /// What may be sent now: a load where there is room for another one, else the next piece where
+    /// the window has room for it.
+    var next: Step? {
+        if let token = waiting.first, let upload = uploads[token], turns.count < Self.turnsMax,
+            turns.isEmpty || turnBytes + upload.bytes.count <= Self.turnBytesMax
+        {
+            return .load(token)
+        }
         guard !turns.isEmpty else { return nil }
         let token = turns[turn < turns.count ? turn : 0]
         guard let upload = uploads[token] else { return nil }
         let left = upload.bytes.count - upload.offset
         let count = min(left, MessageLimits.pieceBytesMax, window)
         guard count > 0, count <= window - inFlight else { return nil }
-        return (token, upload.offset..<(upload.offset + count))
+        return .piece(token, upload.offset..<(upload.offset + count))
+    }
+
+    /// The message of what may be sent now.
+    func message(_ step: Step) -> ClientMessage? {
+        switch step {
+        case .load(let token): return uploads[token]?.load.map { .load($0) }
+        case .piece(let token, let range):
+            guard let upload = uploads[token] else { return nil }
+            return .piece(
+                Piece(
+                    token: token, offset: UInt64(range.lowerBound),
+                    total: UInt64(upload.bytes.count), bytes: Array(upload.bytes[range])))
+        }
+    }
+
+    /// What was to be sent was sent.
+    mutating func sent(_ step: Step) {
+        switch step {
+        case .load(let token):
+            // One that could not be written has ended meanwhile.
+            guard waiting.first == token, let upload = uploads[token] else { return }
+            waiting.removeFirst()
+            turns.append(token)
+            turnBytes += upload.bytes.count
+        case .piece(let token, let range):
+            inFlight += range.count
+            uploads[token]?.offset = range.upperBound
+            turn = (turns.firstIndex(of: token) ?? 0) + 1
+            if range.upperBound == uploads[token]?.bytes.count { _ = stop(token) }
+        }
     }
 }

@@ -4,7 +4,7 @@ extension Command {
     static let get = Command(
         name: "get",
         summary: "load one image",
-        usage: "URL [-o FILE] [options]",
+        usage: "URL|- [-o FILE] [options]",
         options: [
             ("result", resultOptions + outputOptions), ("steps, in the order given", stepOptions),
             ("how it is loaded", loadOptions), ("which stack", stackOptions),
@@ -18,6 +18,10 @@ extension Command {
             get uses the stack that runs in the runtime directory. Where none runs, and no endpoint
             is named, it starts a private one and ends it again; --allow-private-networks and
             --allow-address are for that one. Ctrl-C cancels.
+
+            With - instead of a URL the picture itself comes from standard input, at most 64 MiB,
+            and everything else is as for a URL: the same picture with the same steps comes from
+            the cache.
             """,
         examples: [
             ("imagebus get https://example.com/photo.jpg -o photo.jpg", "the image as it is"),
@@ -31,6 +35,10 @@ extension Command {
             ),
             ("imagebus get URL --option from-cache-only --json", "what the caches have"),
             ("imagebus get URL --info", "format and size"),
+            (
+                "imagebus get - --resize 200x200 -o thumb.jpg < photo.jpg",
+                "a picture without a URL"
+            ),
         ])
 
     private static let resultOptions = [
@@ -40,6 +48,10 @@ extension Command {
         OptionDefinition("json", "one JSON object; with -o - it goes to stderr"),
         OptionDefinition(
             "progress", value: "WHEN", "auto, bar or none (auto: on a terminal)"),
+        OptionDefinition(
+            "delivery", value: "HOW",
+            "how the image comes from the stack: mapped, out of shared memory;\n"
+                + "pieces, through the socket; auto: mapped where that can be read"),
     ]
 
     /// What is wanted.

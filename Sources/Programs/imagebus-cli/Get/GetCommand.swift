@@ -11,8 +11,9 @@ enum GetCommand {
         var token: String?
         do throws(ImageError) {
             // Before anything is started for it.
-            _ = try SourceURL(options.request.url)
+            if !options.readsStandardInput { _ = try SourceURL(options.request.url) }
             let interruption = try Interruption.started()
+            let upload = try options.readsStandardInput ? StandardInput.read(interruption) : nil
             let stack = try OpenStack(options.stack, interruption)
             defer { stack.end(interruption) }
             if !stack.isOwn, options.stack.network != NetworkOptions() {
@@ -20,7 +21,7 @@ enum GetCommand {
                     "imagebus get: the running stack decides which addresses it reaches; "
                         + "--private starts one that obeys --allow-…\n")
             }
-            let load = try LoadRun(options, stack)
+            let load = try LoadRun(options, stack, uploading: upload)
             token = load.token
             let image = try load.wait(interruption)
             try write(image, options.target)

@@ -1,8 +1,12 @@
 import ImageModel
+import Imagebus
 
 /// What `get` was told.
 struct GetOptions: Hashable {
     var request: ImageRequest
+    /// The picture comes from there; the request has no URL then.
+    var readsStandardInput: Bool
+    var delivery: Delivery
     var target = OutputTarget.none
     var printsJSON: Bool
     var progress: ProgressMode
@@ -28,10 +32,12 @@ struct GetOptions: Hashable {
         guard read.operands.count == 1 else {
             throw UsageError("there is more than one URL: '\(read.operands[1])'")
         }
-        guard url != "-" else {
-            throw UsageError("an image from standard input is not in this version")
+        readsStandardInput = url == "-"
+        request = try RequestReader.request(read, url: readsStandardInput ? "" : url)
+        guard !readsStandardInput || request.headers.isEmpty else {
+            throw UsageError("--header is for an origin: standard input has none")
         }
-        request = try RequestReader.request(read, url: url)
+        delivery = try read.parsed("delivery", Self.delivery) ?? .automatic
         printsJSON = read.isSet("json")
         progress =
             try read.parsed("progress") { (text) throws(UsageError) in
@@ -45,5 +51,10 @@ struct GetOptions: Hashable {
             }
             target = output == "-" ? .standardOutput : .file(output)
         }
+    }
+
+    private static func delivery(_ text: String) throws(UsageError) -> Delivery {
+        try OptionValue.word(
+            text, [("auto", .automatic), ("mapped", .mapped), ("pieces", .pieces)])
     }
 }

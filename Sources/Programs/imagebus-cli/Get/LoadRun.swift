@@ -16,8 +16,10 @@ final class LoadRun {
     /// How long a cancelled request may take to say so.
     private static let cancelMilliseconds = 2_000
 
-    /// Connects and sends the request.
-    init(_ options: GetOptions, _ stack: OpenStack) throws(ImageError) {
+    /// Connects and sends the request, with the picture where that has no URL.
+    init(
+        _ options: GetOptions, _ stack: OpenStack, uploading upload: [UInt8]?
+    ) throws(ImageError) {
         timeoutMilliseconds = options.request.timeoutMilliseconds
         mapsUnavailable = stack.isWaitedFor
         do throws(Errno) {
@@ -26,9 +28,11 @@ final class LoadRun {
             throw ImageError(.internalError, "no descriptor is left (\(error))")
         }
         client = try StackClient(
-            stack.paths, connectMilliseconds: stack.connectMilliseconds(timeoutMilliseconds))
+            stack.paths, delivery: options.delivery,
+            connectMilliseconds: stack.connectMilliseconds(timeoutMilliseconds))
         bar = Self.showsBar(options) ? ProgressBar() : nil
-        running = client.load(options.request, progress: bar, into: completion)
+        running = client.load(
+            options.request, uploading: upload, progress: bar, into: completion)
     }
 
     var token: String { running.token }

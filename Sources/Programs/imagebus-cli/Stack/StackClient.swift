@@ -9,22 +9,29 @@ final class StackClient: Sendable {
 
     /// Connects to the sockets of a stack: `admin/` for its whole status, else `front/`.
     init(
-        _ paths: RuntimePaths, asOperator: Bool = false, connectMilliseconds: Int
+        _ paths: RuntimePaths, asOperator: Bool = false, delivery: Delivery = .automatic,
+        connectMilliseconds: Int
     ) throws(ImageError) {
-        client = try ImagebusClient(
-            ClientConfiguration(
-                endpoint: asOperator ? paths.adminSocket : paths.frontSocket,
-                resultsDirectory: paths.resultsDirectory,
-                connectTimeoutMilliseconds: connectMilliseconds))
+        var configuration = ClientConfiguration(
+            endpoint: asOperator ? paths.adminSocket : paths.frontSocket,
+            resultsDirectory: paths.resultsDirectory,
+            connectTimeoutMilliseconds: connectMilliseconds)
+        configuration.delivery = delivery
+        client = try ImagebusClient(configuration)
     }
 
     deinit { client.close() }
 
-    /// Sends a request; its response becomes the completion's value.
+    /// Sends a request, with the picture where that has no URL; its response becomes the
+    /// completion's value.
     func load(
-        _ request: ImageRequest, progress: ProgressBar?, into completion: Completion<LoadedImage>
+        _ request: ImageRequest, uploading upload: [UInt8]?, progress: ProgressBar?,
+        into completion: Completion<LoadedImage>
     ) -> RunningLoad {
-        let task = client.load(request, wantsProgress: progress != nil)
+        let wantsProgress = progress != nil
+        let task =
+            upload.map { client.load(request, uploading: $0, wantsProgress: wantsProgress) }
+            ?? client.load(request, wantsProgress: wantsProgress)
         completion.start { () throws(ImageError) in LoadedImage(try await task.response) }
         if let progress {
             Task.detached { for await step in task.progress { progress.show(step) } }

@@ -1,0 +1,235 @@
+import ImageModel
+import Messages
+import TestKit
+import Testing
+
+@testable import Imagebus
+
+private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 0, low: number)) }
+private let group = GroupID(Identifier128(high: 1, low: 1))
+private let pieceBytes = MessageLimits.pieceBytesMax
+
+private func load(_ number: UInt64, _ count: Int, group: GroupID? = nil) -> LoadRequest {
+    LoadRequest(
+        token: token(number), group: group, image: ImageRequest(url: ""),
+        uploadBytes: UInt64(count))
+}
+
+extension UploadQueue {
+    /// Adds and starts an upload; its bytes are its number.
+    fileprivate mutating func begin(_ number: UInt64, _ count: Int, group: GroupID? = nil) {
+        add(token(number), [UInt8](repeating: UInt8(number), count: count))
+        #expect(start(load(number, count, group: group)))
+    }
+
+    /// Sends what may be sent; loads and pieces by the number of their token.
+    fileprivate mutating func sendAll() -> [String] {
+        var sent: [String] = []
+        while let step = next, let message = message(step) {
+            self.sent(step)
+            switch message {
+            case .load(let load): sent.append("load \(load.token.value.low)")
+            case .piece(let piece):
+                sent.append("\(piece.token.value.low)@\(piece.offset)+\(piece.bytes.count)")
+            default: Issue.record("no message of an upload: \(message)")
+            }
+        }
+        return sent
+    }
+}
+
+@Suite struct UploadQueueTests {
+    private func begun(window: Int = 4 << 20) -> UploadQueue {
+        var uploads = UploadQueue()
+        uploads.sessionBegan(window: window)
+        return uploads
+    }
+
+    @Test func thePiecesFollowTheirLoadInOrder() {
+        var uploads = begun()
+        uploads.begin(1, pieceBytes + 5)
+        #expect(uploads.sendAll() == ["load 1", "1@0+\(pieceBytes)", "1@\(pieceBytes)+5"])
+        #expect(uploads.inFlight == pieceBytes + 5)
+        uploads.taken(UInt64(pieceBytes + 5))
+        #expect(uploads.inFlight == 0)
+    }
+
+    @Test func theWindowHoldsForAllTogetherAndTheyTakeTurns() {
+        var uploads = begun(window: 4 * pieceBytes)
+        for number in 1...3 as ClosedRange<UInt64> { uploads.begin(number, 3 * pieceBytes) }
+        let first = uploads.sendAll()
+        #expect(first.prefix(3) == ["load 1", "load 2", "load 3"])
+        #expect(first.dropFirst(3).map { $0.first } == ["1", "2", "3", "1"])
+        uploads.taken(UInt64(2 * pieceBytes))
+        #expect(uploads.sendAll().map { $0.first } == ["2", "3"])
+    }
+
+    @Test func aNewSessionGetsLoadAndPiecesFromTheStart() {
+        var uploads = begun(window: pieceBytes)
+        uploads.begin(1, 3 * pieceBytes)
+        #expect(uploads.sendAll() == ["load 1", "1@0+\(pieceBytes)"])
+        uploads.sessionEnded()
+        #expect(uploads.next == nil)
+        #expect(!uploads.start(load(1, 3 * pieceBytes)), "there is no session")
+        uploads.sessionBegan(window: 4 << 20)
+        #expect(uploads.next == nil, "not before the load is sent again")
+        #expect(uploads.start(load(1, 3 * pieceBytes)))
+        #expect(uploads.sendAll().count == 4)
+    }
+
+    @Test func aLoadThatIsAskedForAgainBringsItsBytesAgain() {
+        var uploads = begun()
+        uploads.begin(1, 5)
+        #expect(uploads.sendAll() == ["load 1", "1@0+5"])
+        #expect(uploads.start(load(1, 5)))
+        #expect(uploads.sendAll() == ["load 1", "1@0+5"])
+    }
+
+    @Test func whatIsCancelledOrHasEndedIsSentNoFurther() {
+        var uploads = begun(window: pieceBytes)
+        for number in 1...4 as ClosedRange<UInt64> {
+            uploads.begin(number, 2 * pieceBytes, group: number == 3 ? group : nil)
+        }
+        _ = uploads.sendAll()
+        let wasUnsent = uploads.stop(token(1))
+        #expect(!wasUnsent)
+        #expect(uploads.stop(group: group) == [])
+        uploads.drop(token(4))
+        uploads.taken(UInt64(pieceBytes))
+        #expect(uploads.sendAll() == ["2@0+\(pieceBytes)"])
+        uploads.taken(UInt64(pieceBytes))
+        #expect(uploads.sendAll() == ["2@\(pieceBytes)+\(pieceBytes)"])
+    }
+
+    /// The coordinator keeps room for what is announced: the rest waits here.
+    @Test func fewUploadsAreUnderWayAtOnceAndTheOthersFollow() {
+        var uploads = begun(window: 1)
+        for number in 1...40 as ClosedRange<UInt64> { uploads.begin(number, 2, group: group) }
+        #expect(uploads.sendAll().filter { $0.hasPrefix("load") }.count == 32)
+        let unsent = uploads.stop(token(40))
+        #expect(unsent, "its load was not sent")
+        #expect(uploads.stop(group: group).map(\.value.low) == Array(33...39))
+        #expect(uploads.next == nil)
+    }
+
+    @Test func largeUploadsWaitForOneAnother() {
+        var uploads = begun(window: pieceBytes)
+        uploads.begin(1, 70 << 20)
+        uploads.begin(2, 1)
+        #expect(uploads.sendAll().first == "load 1")
+        uploads.drop(token(1))
+        uploads.taken(UInt64(pieceBytes))
+        #expect(uploads.sendAll() == ["load 2", "2@0+1"])
+    }
+
+    @Test func aCoordinatorWithoutPiecesTakesNone() {
+        var uploads = begun(window: 0)
+        uploads.add(token(1), [1])
+        #expect(!uploads.start(load(1, 1)))
+    }
+
+    @Test func moreThanWasSentCannotBeTaken() {
+        var uploads = begun(window: pieceBytes)
+        uploads.begin(1, 2 * pieceBytes)
+        _ = uploads.sendAll()
+        uploads.taken(.max)
+        #expect(uploads.inFlight == 0)
+        #expect(uploads.sendAll().count == 1)
+    }
+
+    /// Uploads begin, are cancelled, end, and lose their session; what was neither cancelled nor
+    /// has ended arrives whole, in order, and within the window.
+    @Test(arguments: 0..<60 as Range<UInt64>)
+    func aWalkNeverLosesAByteNorTheWindow(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var walk = UploadWalk(window: Int.random(in: 1...200_000, using: &random))
+        for _ in 0..<400 { try walk.step(&random) }
+        try walk.finish()
+    }
+}
+
+/// The queue and a coordinator that believes nothing.
+private struct UploadWalk {
+    var uploads = UploadQueue()
+    let window: Int
+    var open: [UInt64: LoadRequest] = [:]
+    var received: [UInt64: Int] = [:]
+    var untold = 0
+    var last: UInt64 = 0
+
+    init(window: Int) {
+        self.window = window
+        uploads.sessionBegan(window: window)
+    }
+
+    mutating func step(_ random: inout SeededGenerator) throws {
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0..<4: begin(Int.random(in: 1...150_000, using: &random))
+        case 4:
+            if let number = open.keys.sorted().randomElement(using: &random) { end(number) }
+        case 5 where Int.random(in: 0..<5, using: &random) == 0: loseSession()
+        case 6..<10: tell()
+        default: try send()
+        }
+    }
+
+    mutating func begin(_ count: Int) {
+        last += 1
+        let request = load(last, count)
+        uploads.add(
+            request.token, [UInt8](repeating: UInt8(truncatingIfNeeded: last), count: count))
+        #expect(uploads.start(request))
+        open[last] = request
+    }
+
+    mutating func end(_ number: UInt64) {
+        _ = uploads.stop(token(number))
+        uploads.drop(token(number))
+        open[number] = nil
+        received[number] = nil
+    }
+
+    mutating func loseSession() {
+        uploads.sessionEnded()
+        #expect(uploads.next == nil)
+        (received, untold) = ([:], 0)
+        uploads.sessionBegan(window: window)
+        for request in open.values { #expect(uploads.start(request)) }
+    }
+
+    mutating func tell() {
+        uploads.taken(UInt64(untold))
+        untold = 0
+    }
+
+    /// Whether something could be sent.
+    @discardableResult
+    mutating func send() throws -> Bool {
+        guard let step = uploads.next else { return false }
+        let message = try #require(uploads.message(step))
+        uploads.sent(step)
+        switch message {
+        case .load(let load):
+            let number = load.token.value.low
+            #expect(open[number] != nil)
+            #expect(received.updateValue(0, forKey: number) == nil, "a load is sent once")
+        case .piece(let piece):
+            let number = piece.token.value.low
+            #expect(received[number] == Int(piece.offset))
+            #expect(piece.total == open[number]?.uploadBytes)
+            #expect(piece.bytes.allSatisfy { $0 == UInt8(truncatingIfNeeded: number) })
+            received[number] = Int(piece.offset) + piece.bytes.count
+            untold += piece.bytes.count
+            #expect(untold <= window)
+        default: Issue.record("no message of an upload: \(message)")
+        }
+        return true
+    }
+
+    mutating func finish() throws {
+        repeat { tell() } while try send()
+        for (number, request) in open {
+            #expect(received[number] == Int(request.uploadBytes), "upload \(number) is not whole")
+        }
+    }
+}
