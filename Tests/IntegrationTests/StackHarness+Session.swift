@@ -30,13 +30,16 @@ extension StackHarness {
     }
 
     /// Runs `imagebus get` with this stack to its end.
-    func get(_ arguments: [String], timeout: Duration = defaultTimeout) throws -> CommandLineEnd {
-        try startGet(arguments).end(timeout: timeout)
+    func get(
+        _ arguments: [String], input: [UInt8]? = nil, timeout: Duration = defaultTimeout
+    ) throws -> CommandLineEnd {
+        try startGet(arguments, input: input).end(timeout: timeout)
     }
 
     /// Starts `imagebus get` with this stack.
-    func startGet(_ arguments: [String]) throws -> CommandLineRun {
-        try CommandLineRun(["get"] + arguments + ["--runtime-dir", runtimeDirectory])
+    func startGet(_ arguments: [String], input: [UInt8]? = nil) throws -> CommandLineRun {
+        try CommandLineRun(
+            ["get"] + arguments + ["--runtime-dir", runtimeDirectory], input: input)
     }
 
     /// Runs another command with this stack to its end.

@@ -6,15 +6,17 @@ public final class CommandLineRun {
     private let child: ChildProcess
     private let arguments: [String]
 
-    /// Starts it. The environment is this process' without our own variables, plus `environment`.
+    /// Starts it. The environment is this process' without our own variables, plus `environment`;
+    /// `input` is its standard input.
     public convenience init(
-        _ arguments: [String], environment: [String: String] = [:]
+        _ arguments: [String], environment: [String: String] = [:], input: [UInt8]? = nil
     ) throws {
-        try self.init(line: [Programs.commandLine] + arguments, environment: environment)
+        try self.init(
+            line: [Programs.commandLine] + arguments, environment: environment, input: input)
     }
 
     /// The same behind other programs, such as one that changes the user.
-    init(line words: [String], environment: [String: String]) throws {
+    init(line words: [String], environment: [String: String], input: [UInt8]? = nil) throws {
         arguments = Array(words.dropFirst())
         let output = try FileDescriptor.open(folder.file("out"), [.writeOnly, .create])
         let errors = try FileDescriptor.open(folder.file("err"), [.writeOnly, .create])
@@ -23,6 +25,13 @@ public final class CommandLineRun {
             environment: Programs.cleanEnvironment.merging(environment) { $1 })
         command.descriptors[1] = .descriptor(output.number)
         command.descriptors[2] = .descriptor(errors.number)
+        guard let input else {
+            child = try ChildProcess(command)
+            return
+        }
+        folder.write(input, to: "in")
+        let file = try FileDescriptor.open(folder.file("in"))
+        command.descriptors[0] = .descriptor(file.number)
         child = try ChildProcess(command)
     }
 

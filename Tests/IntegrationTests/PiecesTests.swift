@@ -1,0 +1,158 @@
+import ImageModel
+import Imagebus
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Images that come through the socket are those that lie in shared memory.
+    @Suite struct PiecesTests {
+        /// Around the bytes of a piece, of a mapping, and beyond the window.
+        @Test func theSameBytesComeInBothWays() async throws {
+            let sizes = [
+                2_000, 61_439, 61_440, 61_441, (1 << 20) - 1, 1 << 20, 4 << 20, (10 << 20) + 7,
+            ]
+            let origin = OriginServer()
+            for size in sizes {
+                origin.route("/\(size).png", .bytes(try PieceStack.picture(size, seed: size)))
+            }
+            try await withStack { stack in
+                let mapped = try stack.client(.mapped)
+                let pieces = try stack.client(.pieces)
+                for size in sizes {
+                    let picture = try PieceStack.picture(size, seed: size)
+                    let url = origin.url("/\(size).png")
+                    let first = try await pieces.load(url).response
+                    #expect(first.bytes?.array == picture, "\(size) bytes, made for it")
+                    let again = try await pieces.load(url).response
+                    #expect(again.cacheType == .memory)
+                    #expect(again.bytes?.array == picture, "\(size) bytes, from memory")
+                    let blocking = try pieces.loadAndWait(ImageRequest(url: url))
+                    #expect(blocking.bytes?.array == picture, "\(size) bytes, blocking")
+                    let other = try await mapped.load(url).response
+                    #expect(other.bytes?.array == picture, "\(size) bytes, mapped")
+                    #expect(other.key == again.key && other.info == again.info)
+                }
+                #expect(try await stack.counter("pieceDeliveries") == UInt64(3 * sizes.count))
+            }
+        }
+
+        @Test func aHundredLoadsAtOnceAllGetTheirOwnBytes() async throws {
+            let origin = OriginServer()
+            let pictures = try (0..<100).map {
+                try PieceStack.picture(10_000 + $0 * 3_001, seed: $0)
+            }
+            for (number, picture) in pictures.enumerated() {
+                origin.route("/\(number).png", .bytes(picture))
+            }
+            try await withStack { stack in
+                let client = try stack.client(.pieces)
+                for _ in 0..<2 {
+                    let tasks = pictures.indices.map { client.load(origin.url("/\($0).png")) }
+                    for (number, task) in tasks.enumerated() {
+                        let image = try await task.response
+                        #expect(image.bytes?.array == pictures[number], "picture \(number)")
+                    }
+                }
+            }
+        }
+
+        /// What is on the way when a load is cancelled counts as taken: the next loads come.
+        @Test func cancelledLoadsLeaveTheWindowToOthers() async throws {
+            let origin = OriginServer()
+            let picture = try PieceStack.picture(9 << 20)
+            origin.route("/a.png", .bytes(picture))
+            try await withStack { stack in
+                let client = try stack.client(.pieces)
+                _ = try await client.load(origin.url("/a.png")).response
+                for round in 0..<24 {
+                    let task = client.load(origin.url("/a.png"))
+                    // Each answer comes between pieces.
+                    for _ in 0..<(round % 6) { _ = try await client.status() }
+                    task.cancel()
+                    let code = await task.errorCode
+                    #expect(code == .cancelled || code == nil)
+                }
+                let image = try await client.load(origin.url("/a.png")).response
+                #expect(image.bytes?.array == picture)
+            }
+        }
+
+        /// Whether there is nothing at all in its place, or something else.
+        @Test func whoCannotReadResultsGetsPieces() async throws {
+            let origin = OriginServer()
+            let small = try PieceStack.picture(5_000)
+            let large = try PieceStack.picture(3 << 20)
+            origin.route("/small.png", .bytes(small))
+            origin.route("/large.png", .bytes(large))
+            try await withStack { stack in
+                let elsewhere = TestKit.TemporaryDirectory()
+                for results in ["/nonexistent", elsewhere.path] {
+                    let client = try stack.client(.automatic, results: results)
+                    for (name, picture) in [("small", small), ("large", large)] {
+                        let image = try await client.load(origin.url("/\(name).png")).response
+                        #expect(image.bytes?.array == picture, "\(name), \(results)")
+                    }
+                }
+                #expect(try await stack.counter("pieceDeliveries") == 4)
+                let stubborn = try stack.client(.mapped, results: elsewhere.path)
+                #expect(await stubborn.load(origin.url("/small.png")).errorCode == .stale)
+                let plain = try stack.client(.automatic)
+                _ = try await plain.load(origin.url("/small.png")).response
+                #expect(try await stack.counter("pieceDeliveries") == 4, "it can read results")
+            }
+        }
+
+        @Test func whatIsLargerThanTheClientTakesIsRefusedAtItsFirstPiece() async throws {
+            let origin = OriginServer()
+            origin.route("/large.png", .bytes(try PieceStack.picture(9 << 20)))
+            let small = try PieceStack.picture(5_000)
+            origin.route("/small.png", .bytes(small))
+            try await withStack { stack in
+                var configuration = try ClientConfiguration(
+                    runtimeDirectory: stack.runtimeDirectory, connectTimeoutMilliseconds: 20_000)
+                configuration.delivery = .pieces
+                configuration.piecedImageBytesMax = 1 << 20
+                let client = try ImagebusClient(configuration)
+                for _ in 0..<3 {
+                    #expect(
+                        await client.load(origin.url("/large.png")).errorCode == .limitExceeded)
+                    let image = try await client.load(origin.url("/small.png")).response
+                    #expect(image.bytes?.array == small)
+                }
+            }
+        }
+
+        @Test func loadsOutliveTheCoordinatorThatSendsTheirPieces() async throws {
+            let origin = OriginServer()
+            let picture = try PieceStack.picture(9 << 20)
+            origin.route("/a.png", .bytes(picture))
+            try await withStack { stack in
+                let client = try stack.client(.pieces)
+                for _ in 0..<3 {
+                    let tasks = (0..<8).map { _ in client.load(origin.url("/a.png")) }
+                    _ = try await tasks[0].response
+                    try await stack.killCoordinator()
+                    for task in tasks {
+                        #expect(try await task.response.bytes?.array == picture)
+                    }
+                }
+            }
+        }
+
+        @Test func theCommandLineForcesPieces() async throws {
+            let origin = OriginServer()
+            let picture = try PieceStack.picture(2 << 20)
+            origin.route("/a.png", .bytes(picture))
+            try await withStack { stack in
+                for delivery in ["mapped", "pieces", "auto"] {
+                    let run = try stack.get(
+                        [origin.url("/a.png"), "-o", "-", "--delivery", delivery])
+                    #expect(run.exitStatus == 0)
+                    #expect(run.output == picture)
+                }
+                #expect(try await stack.counter("pieceDeliveries") == 1)
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+import ImageModel
+import Imagebus
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Pictures that have no URL.
+    @Suite struct UploadTests {
+        @Test func anUploadIsTransformedAndTheSameBytesAreAMemoryHit() async throws {
+            let picture = try Pictures.quadrants(width: 800, height: 600).png()
+            var request = ImageRequest.uploaded
+            request.steps = [.resize(PixelSize(width: 200, height: 200), .fit)]
+            request.output.format = .jpeg
+            try await withStack { stack in
+                let client = try stack.client()
+                let made = try await client.load(request, uploading: picture).response
+                #expect(made.cacheType == .none)
+                #expect(made.info?.size == PixelSize(width: 200, height: 150))
+                let pixels = try Pixels(decoding: try #require(made.bytes).array)
+                #expect(isClose(pixels.at(20, 20), Pictures.red))
+                #expect(isClose(pixels.at(180, 130), Pictures.yellow))
+                for delivery in Delivery.allCases {
+                    let other = try stack.client(delivery)
+                    let again = try other.loadAndWait(request, uploading: picture)
+                    #expect(again.cacheType == .memory)
+                    #expect(again.key == made.key)
+                    #expect(again.bytes?.array == made.bytes?.array)
+                }
+            }
+        }
+
+        /// Around the bytes of a piece, and beyond the window; back in the same way.
+        @Test func theBytesThatComeBackAreThoseThatWent() async throws {
+            try await withStack { stack in
+                let client = try stack.client(.pieces)
+                for size in [2_000, 61_439, 61_440, 61_441, 1 << 20, (9 << 20) + 5] {
+                    let picture = try PieceStack.picture(size, seed: size)
+                    let image = try await client.load(.uploaded, uploading: picture).response
+                    #expect(image.bytes?.array == picture, "\(size) bytes")
+                }
+            }
+        }
+
+        @Test func eightClientsUploadAtOnce() async throws {
+            try await withStack { stack in
+                try await withThrowingTaskGroup { group in
+                    for number in 0..<8 {
+                        let client = try stack.client(number % 2 == 0 ? .pieces : .mapped)
+                        group.addTask {
+                            let pictures = try (0..<10).map {
+                                try PieceStack.picture(
+                                    100_000 + $0 * 70_001, seed: number * 10 + $0)
+                            }
+                            let tasks = pictures.map { client.load(.uploaded, uploading: $0) }
+                            for (task, picture) in zip(tasks, pictures) {
+                                #expect(try await task.response.bytes?.array == picture)
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                #expect(try await stack.counter("uploads") == 80)
+            }
+        }
+
+        /// More than the coordinator takes of one client at once wait in the library.
+        @Test func twoHundredUploadsOfOneClientAllEnd() async throws {
+            try await withStack { stack in
+                let client = try stack.client(.pieces)
+                let pictures = try (0..<200).map { try PieceStack.picture(5_000, seed: $0) }
+                let tasks = pictures.map { client.load(.uploaded, uploading: $0) }
+                for (task, picture) in zip(tasks, pictures) {
+                    #expect(try await task.response.bytes?.array == picture)
+                }
+            }
+        }
+
+        @Test func cancelledUploadsLeaveTheWindowToOthers() async throws {
+            try await withStack { stack in
+                let client = try stack.client(.pieces)
+                let picture = try PieceStack.picture(9 << 20)
+                for round in 0..<12 {
+                    let tasks = (0..<4).map { _ in client.load(.uploaded, uploading: picture) }
+                    for _ in 0..<(round % 4) { _ = try await client.status() }
+                    for task in tasks { task.cancel() }
+                    for task in tasks {
+                        let code = await task.errorCode
+                        #expect(code == .cancelled || code == nil)
+                    }
+                }
+                let image = try await client.load(.uploaded, uploading: picture).response
+                #expect(image.bytes?.array == picture)
+            }
+        }
+
+        @Test func aGroupOfUploadsIsCancelledAsAWhole() async throws {
+            try await withStack { stack in
+                let client = try stack.client(.pieces)
+                let group = GroupID(Identifier128(high: 3, low: 4))
+                let picture = try PieceStack.picture(9 << 20)
+                let tasks = (0..<20).map { _ in
+                    client.load(.uploaded, uploading: picture, group: group)
+                }
+                client.cancel(group: group)
+                for task in tasks {
+                    let code = await task.errorCode
+                    #expect(code == .cancelled || code == nil)
+                }
+                let small = try PieceStack.picture(5_000)
+                let image = try await client.load(.uploaded, uploading: small).response
+                #expect(image.bytes?.array == small)
+            }
+        }
+
+        @Test func uploadsOutliveTheCoordinatorThatTakesThem() async throws {
+            try await withStack { stack in
+                let client = try stack.client(.pieces)
+                for round in 0..<3 {
+                    let pictures = try (0..<6).map {
+                        try PieceStack.picture(5 << 20, seed: round * 6 + $0)
+                    }
+                    let tasks = pictures.map { client.load(.uploaded, uploading: $0) }
+                    try await stack.killCoordinator()
+                    for (task, picture) in zip(tasks, pictures) {
+                        #expect(try await task.response.bytes?.array == picture)
+                    }
+                }
+            }
+        }
+
+        @Test func whatIsNoUploadIsRefused() async throws {
+            try await withStack { stack in
+                let client = try stack.client()
+                #expect(
+                    await client.load(.uploaded, uploading: []).errorCode == .invalidRequest)
+                let named = ImageRequest(url: "http://127.0.0.1/a.png")
+                #expect(await client.load(named, uploading: [1]).errorCode == .invalidRequest)
+                #expect(throws: ImageError.self) {
+                    try client.loadAndWait(named, uploading: [1])
+                }
+                let text = Array("no image".utf8)
+                for _ in 0..<2 {
+                    #expect(
+                        await client.load(.uploaded, uploading: text).errorCode == .badImageData)
+                }
+            }
+        }
+
+        @Test func getReadsAPictureFromStandardInput() async throws {
+            let jpeg = try Pictures.quadrants().jpeg(quality: 90)
+            let png = try Pictures.quadrants().png()
+            try await withStack { stack in
+                let plain = try stack.get(["-", "-o", "-"], input: jpeg)
+                #expect(plain.exitStatus == 0 && plain.output == jpeg, "\(plain.errorText)")
+                let facts = try stack.get(["-", "--info", "--json"], input: png)
+                #expect(try facts.json()["format"]?.text == "png", "\(facts)")
+                #expect(try facts.json()["width"]?.integer == 400)
+                let steps = ["-", "--resize", "100x100", "--format", "webp", "--json"]
+                for (input, tier) in [(png, "none"), (png, "memory"), (jpeg, "none")] {
+                    let run = try stack.get(steps, input: input)
+                    #expect(run.exitStatus == 0, "\(run)")
+                    #expect(try run.json()["cacheType"]?.text == tier, "\(run)")
+                    #expect(try run.json()["format"]?.text == "webp")
+                    #expect(try run.json()["height"]?.integer == 75)
+                    #expect(try run.json()["key"]?.text?.isEmpty == false)
+                    #expect(try run.json()["timings"]?.names.contains("total") == true)
+                }
+            }
+        }
+
+        @Test func whatGetCannotReadFromStandardInputIsATypedError() async throws {
+            let tooLarge = [UInt8](repeating: 0xFF, count: (64 << 20) + 1)
+            let cut = try Pictures.noise(width: 200, height: 200).jpeg(quality: 90).prefix(2_000)
+            let cases: [(input: [UInt8], status: Int32, name: String)] = [
+                ([], 64, "invalidRequest"), (tooLarge, 77, "limitExceeded"),
+                (Array("<!doctype html>".utf8), 65, "badImageData"),
+                (Array(cut), 65, "badImageData"),
+            ]
+            try await withStack { stack in
+                for (input, status, name) in cases {
+                    let run = try stack.get(["-", "--resize", "50x50", "--json"], input: input)
+                    #expect(run.exitStatus == status, "\(run)")
+                    #expect(try run.json()["error"]?["name"]?.text == name, "\(run)")
+                }
+            }
+        }
+
+        @Test func getReadsStandardInputForAStackOfItsOwn() throws {
+            let png = try Pictures.quadrants().png()
+            let folder = TestKit.TemporaryDirectory()
+            let places = ["--runtime-dir", folder.file("run"), "--cache-dir", folder.file("cache")]
+            let run = try CommandLineRun(["get", "-", "--private", "-o", "-"] + places, input: png)
+            let end = try run.end()
+            #expect(end.exitStatus == 0 && end.output == png, "\(end.errorText)")
+        }
+    }
+}
