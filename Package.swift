@@ -136,6 +136,14 @@ let programs: [Target] = [
     program("imagebus-transform", worker + ["Transforming", "Sandbox"]),
 ]
 
+// MARK: - Examples
+
+let examples: [Target] = [
+    .executableTarget(
+        name: "thumbnailer", dependencies: ["Imagebus", "ImageModel"],
+        path: "Examples/Thumbnailer")
+]
+
 // MARK: - Tests
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -232,6 +240,15 @@ let testing: [Target] = [
         ]),
 ]
 
+/// What docker/test runs inside containers, beside the programs.
+let stackTools: [Target] = [
+    .executableTarget(
+        name: "stack-origin", dependencies: ["TestKit", "Linux"], path: "Tests/StackTools/Origin"),
+    .executableTarget(
+        name: "stack-load", dependencies: ["Imagebus", "ImageModel", "Messages", "Linux"],
+        path: "Tests/StackTools/Load"),
+]
+
 /// Only `scripts/fuzz` asks for it: its main function is libFuzzer's.
 let fuzzing: [Target] =
     Context.environment["IMAGEBUS_FUZZ"] == nil
@@ -246,8 +263,10 @@ let package = Package(
     products: [
         .library(name: "Imagebus", targets: ["Imagebus"]),
         .executable(name: "imagebus", targets: ["imagebus-cli"]),
+        .executable(name: "thumbnailer", targets: ["thumbnailer"]),
     ],
-    targets: c + bindings + core + runtime + stages + client + programs + testing + fuzzing,
+    targets: c + bindings + core + runtime + stages + client + programs + examples + testing
+        + stackTools + fuzzing,
     swiftLanguageModes: [.v6]
 )
 

@@ -21,6 +21,14 @@ public struct OriginBehaviour: Sendable {
         }
     }
 
+    /// The same behaviour; `see` is told of each request before it is answered.
+    public func observed(_ see: @escaping @Sendable (OriginRequest) -> Void) -> Self {
+        Self { request in
+            see(request)
+            return answer(request)
+        }
+    }
+
     /// The same behaviour with one more header field.
     public func with(header name: String, _ value: String) -> Self {
         changed { $0.headers.append((name, value)) }

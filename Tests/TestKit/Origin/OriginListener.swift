@@ -5,11 +5,13 @@ final class OriginListener: Sendable {
     private let descriptor: Int32
     let port: UInt16
 
-    init(ipv6: Bool) {
+    /// Port 0 is one that the system chooses.
+    init(ipv6: Bool, port wanted: UInt16 = 0) {
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         descriptor = socket(ipv6 ? AF_INET6 : AF_INET, kind, 0)
         precondition(descriptor >= 0, "socket: \(errno)")
-        let bound = ipv6 ? Self.bindIPv6(descriptor) : Self.bindIPv4(descriptor)
+        let bound =
+            ipv6 ? Self.bindIPv6(descriptor, wanted) : Self.bindIPv4(descriptor, wanted)
         precondition(bound == 0 && listen(descriptor, 4096) == 0, "bind, listen: \(errno)")
         port = Self.boundPort(descriptor)
     }
@@ -57,9 +59,10 @@ final class OriginListener: Sendable {
         }
     }
 
-    private static func bindIPv4(_ descriptor: Int32) -> Int32 {
+    private static func bindIPv4(_ descriptor: Int32, _ port: UInt16) -> Int32 {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
         address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
         return withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -68,9 +71,10 @@ final class OriginListener: Sendable {
         }
     }
 
-    private static func bindIPv6(_ descriptor: Int32) -> Int32 {
+    private static func bindIPv6(_ descriptor: Int32, _ port: UInt16) -> Int32 {
         var address = sockaddr_in6()
         address.sin6_family = sa_family_t(AF_INET6)
+        address.sin6_port = port.bigEndian
         address.sin6_addr = in6addr_loopback
         return withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {

@@ -7,14 +7,15 @@ public final class OriginServer: Sendable {
     private let ledger = Monitor(OriginLedger())
     private let stopGate = Gate()
 
-    /// The TCP port, chosen by the system.
+    /// The TCP port; chosen by the system where none was named.
     public let port: UInt16
     /// The address it listens on, `127.0.0.1` or `::1`.
     public let host: String
 
-    /// Listens at once. `ipv6` listens on `::1` instead of `127.0.0.1`.
-    public init(ipv6: Bool = false) {
-        listener = OriginListener(ipv6: ipv6)
+    /// Listens at once, on a port of its own where none is named. `ipv6` listens on `::1` instead
+    /// of `127.0.0.1`.
+    public init(ipv6: Bool = false, port wanted: UInt16 = 0) {
+        listener = OriginListener(ipv6: ipv6, port: wanted)
         port = listener.port
         host = ipv6 ? "::1" : "127.0.0.1"
         ledger.withLock { $0.threads = 1 }

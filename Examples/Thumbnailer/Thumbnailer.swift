@@ -1,0 +1,65 @@
+import Glibc
+import ImageModel
+import Imagebus
+
+/// A service that makes small pictures of large ones: reads URLs, writes a thumbnail of each into a
+/// directory, a few at a time, and says in one line what became of it.
+struct Thumbnailer {
+    let client: ImagebusClient
+    let settings: ThumbnailerSettings
+
+    /// How many are under way at a time: the stack works side by side, one client is enough.
+    static let concurrency = 8
+
+    /// Runs to the end; 0 where every picture was written.
+    static func run(_ arguments: [String]) async -> Int32 {
+        let settings = ThumbnailerSettings(arguments: arguments)
+        do throws(ImageError) {
+            let client = try ImagebusClient(settings.client())
+            defer { client.close() }
+            return await Thumbnailer(client: client, settings: settings).makeAll() ? 0 : 1
+        } catch {
+            print("thumbnailer: \(error)")
+            return error.exitStatus
+        }
+    }
+
+    /// Whether all were made. As soon as one is done, the next one begins.
+    private func makeAll() async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            var urls = settings.urls.makeIterator()
+            for _ in 0..<Self.concurrency {
+                if let url = urls.next() { group.addTask { await make(url) } }
+            }
+            var areAllMade = true
+            while let isMade = await group.next() {
+                areAllMade = areAllMade && isMade
+                if let url = urls.next() { group.addTask { await make(url) } }
+            }
+            return areAllMade
+        }
+    }
+
+    private func make(_ url: String) async -> Bool {
+        do throws(ImageError) {
+            let image = try await client.load(settings.request(for: url)).response
+            guard let info = image.info, let bytes = image.bytes else {
+                throw ImageError(.internalError, "a load without an error has an image")
+            }
+            let file = try ThumbnailFile.write(bytes, of: url, in: settings.directory)
+            print("\(url) \(file) \(info.size) \(bytes.count) bytes, \(origin(of: image))")
+            return true
+        } catch {
+            print("\(url) failed: \(error)")
+            return false
+        }
+    }
+
+    private func origin(of image: ImageResponse) -> String {
+        switch image.cacheType {
+        case .memory: "from memory"
+        case .disk: "from disk"
+        default: "made now"
+        }
+    }
+}

@@ -1,0 +1,3 @@
+import Glibc
+
+exit(await Thumbnailer.run(Array(CommandLine.arguments.dropFirst())))

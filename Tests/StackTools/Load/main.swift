@@ -1,0 +1,3 @@
+import Linux
+
+CurrentProcess.end(StackLoad.run(Array(CommandLine.arguments.dropFirst())))

@@ -1,0 +1,59 @@
+import Linux
+import TestKit
+
+/// The origin of docker/test: pictures under any number of names, and a line for every GET, so that
+/// a test knows what was asked for and when.
+///
+///     stack-origin 8000 large=/srv/pictures/large.jpg small=/srv/pictures/small.jpg
+///
+/// `/large/ANY` is the first picture, `/small/ANY` the second. Listens on 127.0.0.1, and prints
+/// `ready PORT`, then `GET path nanoseconds` (CLOCK_MONOTONIC) as requests come. Ends at SIGTERM.
+enum StackOrigin {
+    static func run(_ words: [String]) -> Int32 {
+        guard let port = words.first.flatMap({ UInt16($0) }), words.count > 1 else {
+            say("usage: stack-origin PORT NAME=FILE…", to: 2)
+            return 64
+        }
+        do throws(Errno) {
+            try Signal.block([.terminate, .interrupt])
+            let stop = try SignalDescriptor([.terminate, .interrupt])
+            let origin = OriginServer(port: port)
+            for word in words.dropFirst() where !serve(word, from: origin) {
+                say("stack-origin: '\(word)' is no NAME=FILE, or cannot be read", to: 2)
+                return 66
+            }
+            say("ready \(origin.port)")
+            _ = try stop.descriptor.wait(for: .readable, milliseconds: nil)
+            origin.stop()
+            return 0
+        } catch {
+            say("stack-origin: \(error)", to: 2)
+            return 70
+        }
+    }
+
+    private static func serve(_ word: String, from origin: OriginServer) -> Bool {
+        let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2, let bytes = FileBytes.read(parts[1]) else { return false }
+        let picture = OriginBehaviour.bytes(bytes, contentType: "image/jpeg")
+            .with(header: "Cache-Control", "max-age=3600")
+            .with(header: "ETag", "\"\(parts[0])\"")
+        origin.route("/\(parts[0])/*", picture.logged())
+        return true
+    }
+
+    static func say(_ line: String, to descriptor: Int32 = 1) {
+        let bytes = Array("\(line)\n".utf8)
+        // Where nobody reads any more, there is nobody to tell.
+        bytes.withUnsafeBytes { _ = try? FileDescriptor.writeAll($0, to: descriptor) }
+    }
+}
+
+extension OriginBehaviour {
+    /// The same, with a line for each request before it is answered.
+    fileprivate func logged() -> Self {
+        observed { request in
+            StackOrigin.say("\(request.method) \(request.path) \(MonotonicClock.now())")
+        }
+    }
+}

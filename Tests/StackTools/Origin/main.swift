@@ -1,0 +1,3 @@
+import Linux
+
+CurrentProcess.end(StackOrigin.run(Array(CommandLine.arguments.dropFirst())))
