@@ -89,7 +89,9 @@ final class Loads: Sendable {
             try check(response, side: choice.side)
             let isStored = response.storedTiers?.contains(.disk) == true
             if choice.isNew, isStored { Line.say("done \(choice.url) \(now)") }
-            count(choice, isStored: isStored, took: now - begin, nil)
+            // What another client's load has stored is not stored again.
+            let isKept = isStored || response.cacheType != .none
+            count(choice, isStored: isKept, took: now - begin, nil)
         } catch {
             let took = MonotonicClock.now() - begin
             Line.say("failed \(choice.url) after \(took / 1_000_000) ms: \(error)")

@@ -1,0 +1,63 @@
+# shellcheck shell=bash
+# Loads through the client library, and what the origin saw of them (Tests/StackTools).
+
+loads_begun=0
+
+# begin_load NAME [OPTION…]: 64 in flight of new and known URLs until end_load, in the background.
+begin_load() {
+    local name=$1
+    shift
+    loads_begun=$((loads_begun + 1))
+    quietly compose run --detach --name "$project-load-$name" load \
+        --in-flight 64 --seconds 600 "$@"
+    # The first replies: from here on, whatever is done is done under load.
+    wait_until 30 has_reply "$name"
+}
+
+has_reply() { [[ $(docker logs "$project-load-$1" 2>/dev/null | grep -c '^done ') -gt 0 ]]; }
+
+# end_load NAME: lets what is pending end, and leaves the lines in $work/NAME.load.
+end_load() {
+    local name=$1
+    docker kill --signal TERM "$project-load-$name" >/dev/null
+    timeout 90 docker wait "$project-load-$name" >/dev/null
+    docker logs "$project-load-$name" >"$work/$name.load" 2>&1
+    docker rm --force "$project-load-$name" >/dev/null
+}
+
+# The JSON object at the end of a load.
+load_summary() { tail -n 1 "$work/$1.load"; }
+
+# number FIELD JSON
+number() { sed -nE "s/.*\"$1\": ([0-9.]+).*/\1/p" <<<"$2"; }
+
+# verdict_of_load NAME WHAT: nothing failed, and everything that is new was stored.
+verdict_of_load() {
+    local summary status=0
+    summary=$(load_summary "$1")
+    [[ $summary == *'"failures": {}'* && $(number unstored "$summary") == 0 ]] || status=1
+    verdict "$status" "$2" "$summary"
+    [[ $status -eq 0 ]] || grep '^failed ' "$work/$1.load" | head -n 20 >&2 || true
+}
+
+origin_lines() { docker logs "$(container origin)" 2>/dev/null | grep '^GET '; }
+
+# verdict_of_origin NAME PREFIX WHAT: no URL was asked for again after its reply under
+# waitStoreCache. Origin and load read the same clock.
+verdict_of_origin() {
+    local again known
+    origin_lines >"$work/gets"
+    known=$(grep -c '^done ' "$work/$1.load")
+    again=$(awk -v origin=http://127.0.0.1:8000 '
+        NR == FNR { if ($1 == "done") reply[$2] = $3; next }
+        (origin $2) in reply && $3 > reply[origin $2] { print }
+    ' "$work/$1.load" "$work/gets" | tee "$work/again" | wc -l)
+    verdict $((again > 0)) "$2" "$again of $known URLs"
+    head -n 5 "$work/again" >&2
+}
+
+# gets_by_url PREFIX: how often each URL below it was asked for.
+gets_by_url() {
+    origin_lines | awk -v prefix="$1" 'index($2, prefix) == 1 { n[$2]++ }
+        END { for (url in n) print n[url], url }'
+}

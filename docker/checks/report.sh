@@ -1,0 +1,26 @@
+# shellcheck shell=bash
+# What was found: one row for each promise.
+
+rows=() failed=()
+
+say() { echo "docker/test: $*" >&2; }
+
+# verdict STATUS WHAT FOUND: 0 is a pass.
+verdict() {
+    local word=passed
+    if [[ $1 -ne 0 ]]; then
+        word=FAILED
+        failed+=("$2")
+    fi
+    rows+=("$word"$'\t'"$2"$'\t'"$3")
+    say "  $word: $2: $3"
+}
+
+print_report() {
+    local row word what found
+    printf '\n%-8s %-58s %s\n' verdict promise found
+    for row in "${rows[@]}"; do
+        IFS=$'\t' read -r word what found <<<"$row"
+        printf '%-8s %-58s %s\n' "$word" "$what" "$found"
+    done
+}

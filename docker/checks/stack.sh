@@ -1,0 +1,91 @@
+# shellcheck shell=bash
+# The stack under test: a project of its own, which goes with all its volumes at the end.
+
+project=imagebus-test-$$
+healthy_seconds=60
+stack_is_up=
+
+compose() {
+    docker-compose --project-name "$project" --file docker/compose.yaml --file docker/test.yaml \
+        --ansi never "$@" </dev/null
+}
+
+# Says what it said only where it failed.
+quietly() {
+    local log=$work/quietly.log
+    if ! "$@" >"$log" 2>&1; then
+        tail -n 40 "$log" >&2
+        say "failed: $*"
+        return 1
+    fi
+}
+
+containers() { compose ps --quiet "$1"; }
+
+container() { containers "$1" | head -n 1; }
+
+is_healthy() {
+    local ids
+    ids=$(containers "$1")
+    [[ -n $ids ]] || return 1
+    # shellcheck disable=SC2086
+    ! docker inspect --format '{{.State.Health.Status}}' $ids | grep -qv '^healthy$'
+}
+
+# wait_until SECONDS COMMAND…: the engine has no event that says all of it.
+wait_until() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        if ((SECONDS >= end)); then
+            say "waited in vain for: $*"
+            return 1
+        fi
+        sleep 0.1
+    done
+}
+
+# wait_healthy SERVICE…
+wait_healthy() {
+    local service
+    for service in "$@"; do
+        wait_until "$healthy_seconds" is_healthy "$service"
+    done
+}
+
+check_compose_file() {
+    docker-compose --file docker/compose.yaml config --quiet
+    ! grep -q '^version:' docker/compose.yaml
+}
+
+begin_stack() {
+    local start=$SECONDS
+    stack_is_up=1
+    quietly compose up --detach --no-build origin "${services[@]}"
+    wait_healthy "${services[@]}"
+    verdict 0 "all services come up healthy" "after $((SECONDS - start)) s"
+}
+
+# on_host_of CONTAINER SIGNAL: to the first process of a container, from outside its namespace as
+# the kernel does it when memory is short. `docker kill` would tell the engine not to restart it.
+kill_container() {
+    local pid
+    pid=$(docker inspect --format '{{.State.Pid}}' "$1")
+    docker run --rm --network none --pid host --cap-drop ALL --cap-add KILL \
+        --entrypoint /bin/sh --user 0:0 imagebus-client -c "kill -KILL $pid"
+}
+
+clean_up() {
+    local status=$?
+    if [[ $status -ne 0 && -n $stack_is_up ]]; then
+        say "the last lines of each service:"
+        compose logs --no-color --timestamps --tail 40 "${services[@]}" >&2 || true
+    fi
+    if [[ -n $stack_is_up ]]; then
+        docker ps --quiet --filter "label=com.docker.compose.project=$project" |
+            xargs --no-run-if-empty docker rm --force >/dev/null || true
+        compose down --volumes --remove-orphans >"$work/down.log" 2>&1 || cat "$work/down.log" >&2
+    fi
+    rm -rf "$work"
+    exit "$status"
+}
