@@ -1,0 +1,118 @@
+"""Frames to and from the coordinator (§2 to §5), without what they mean."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import zmq
+import zmq.asyncio
+from google.protobuf.message import DecodeError, Message
+from zmq.utils.monitor import parse_monitor_message
+
+import imagebus_pb2 as pb
+from imagebus_model import ImagebusError
+
+MAGIC, VERSION, FRAME_MAX = b"IBUS", 1, 98_304
+
+KINDS: dict[type[Message], int] = {  # §6
+    pb.HelloRequired: 3,
+    pb.Release: 11,
+    pb.Goodbye: 16,
+    pb.Refused: 19,
+    pb.ClientHello: 32,
+    pb.ClientWelcome: 33,
+    pb.Load: 34,
+    pb.Cancel: 35,
+    pb.Piece: 38,
+    pb.Taken: 39,
+    pb.Event: 40,
+    pb.Reply: 41,
+}
+SENT_ONLY = {pb.Release, pb.Goodbye, pb.ClientHello, pb.Load, pb.Cancel}
+RECEIVED = {kind: message for message, kind in KINDS.items() if message not in SENT_ONLY}
+
+
+class Line:
+    """A DEALER that connects again by itself. `on_connect` and `on_disconnect` are called with
+    every handshake and end, `on_message` with each message, `on_error` with what is none."""
+
+    def __init__(
+        self,
+        runtime_dir: Path,
+        on_connect: Callable[[], None],
+        on_disconnect: Callable[[], None],
+        on_message: Callable[[Message], None],
+        on_error: Callable[[ImagebusError], None],
+    ) -> None:
+        self._on_connect, self._on_disconnect = on_connect, on_disconnect
+        self._on_message, self._on_error = on_message, on_error
+        self._context = zmq.asyncio.Context()
+        self._socket = self._context.socket(zmq.DEALER)
+        for option, value in {
+            zmq.IMMEDIATE: 1,
+            zmq.MAXMSGSIZE: FRAME_MAX,
+            zmq.SNDHWM: 0,  # the windows of the session are the limit
+            zmq.RECONNECT_IVL: 10,
+            zmq.RECONNECT_IVL_MAX: 250,
+        }.items():
+            self._socket.setsockopt(option, value)
+        events = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED
+        self._monitor = self._socket.get_monitor_socket(events)
+        self._socket.connect(f"ipc://{runtime_dir}/front/front.sock")
+        self.is_open = True
+        self._tasks = [asyncio.create_task(self._watch()), asyncio.create_task(self._read())]
+
+    async def close(self) -> None:
+        self.is_open = False
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._socket.disable_monitor()
+        self._monitor.close(linger=0)
+        self._socket.close(linger=250)  # milliseconds; with 0 the goodbye would be dropped
+        self._context.term()
+
+    def send(self, body: Message) -> None:
+        """Drops the message where there is no connection: the next session begins anew."""
+        self._send_frames(KINDS[type(body)], body.SerializeToString())
+
+    def _send_frames(self, kind: int, body: bytes) -> None:
+        if self.is_open:
+            header = MAGIC + bytes((VERSION, kind, 0, 0))
+            sent = self._socket.send_multipart([header, body], zmq.NOBLOCK)
+            asyncio.ensure_future(sent).add_done_callback(asyncio.Future.exception)
+
+    async def _watch(self) -> None:
+        while True:
+            event = parse_monitor_message(await self._monitor.recv_multipart())["event"]
+            is_connected = event == zmq.EVENT_HANDSHAKE_SUCCEEDED
+            (self._on_connect if is_connected else self._on_disconnect)()
+
+    async def _read(self) -> None:
+        while True:
+            frames = await self._socket.recv_multipart()
+            try:
+                message = self._message_of(frames)
+            except DecodeError as error:
+                self._on_error(ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, str(error)))
+            except ImagebusError as error:
+                self._on_error(error)
+            else:
+                self._on_message(message)
+
+    def _message_of(self, frames: list[bytes]) -> Message:
+        header = frames[0]
+        if len(frames) != 2 or len(header) != 8 or header[:4] != MAGIC:
+            raise ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, "this is no message of Imagebus")
+        version, kind = header[4:6]
+        if kind == 0:
+            sentence = f"the coordinator speaks versions {list(frames[1][:2])}"
+            raise ImagebusError(pb.ERROR_CODE_VERSION_MISMATCH, sentence)
+        if version != VERSION:
+            self._send_frames(0, bytes((VERSION, VERSION)))
+            raise ImagebusError(pb.ERROR_CODE_VERSION_MISMATCH, f"a message of version {version}")
+        if kind not in RECEIVED:
+            raise ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, f"a message of kind {kind}")
+        return RECEIVED[kind].FromString(frames[1])
