@@ -120,6 +120,11 @@ class Client:
         self._fail_all(ImagebusError(pb.ERROR_CODE_CANCELLED, "the client was closed"))
         await self._line.close()
 
+    @property
+    def knows_pieces(self) -> bool:
+        """Whether the coordinator takes uploads and delivers in pieces."""
+        return self._piece_window > 0
+
     async def load(
         self,
         url: str,
@@ -368,9 +373,7 @@ class Client:
             self._fail(request, ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, str(error)))
         else:
             if is_lent(reply.image):
-                loan = (reply.image.reference.block, self._session)
-                image.give_back = weakref.finalize(image, self._release_soon, *loan)
-                image.give_back.atexit = False
+                self._lend(image, reply.image.reference.block)
             if not request.done.done():
                 request.done.set_result(image)
             self._forget(request)
@@ -400,8 +403,19 @@ class Client:
                 self._release(delivered.reference.block, self._session)
             raise
 
+    def _lend(self, image: Image, block: int) -> None:
+        forgotten = weakref.finalize(image, self._release_soon, block, self._session)
+        forgotten.atexit = False
+
+        def give_back(session: int = self._session) -> None:
+            if forgotten.detach() is not None:
+                self._release(block, session)
+
+        image.give_back = give_back
+
     def _release_soon(self, block: int, session: int) -> None:
-        """From the garbage collector, which may run in any thread."""
+        """From the garbage collector, which may run in any thread, and while another message is
+        on its way to the socket."""
         if self._line.is_open:
             self._loop.call_soon_threadsafe(self._release, block, session)
 
