@@ -365,8 +365,9 @@ class Client:
         try:
             image = image_from(reply, self._bytes_of(request, reply.image))
         except StaleError as error:
-            request.load.stale_retries += 1
-            self._retry(request, error, request.load.stale_retries > STALE_RETRIES_MAX)
+            is_last = request.load.stale_retries == STALE_RETRIES_MAX
+            request.load.stale_retries += not is_last
+            self._retry(request, error, is_last)
         except OSError as error:
             self._retry(request, error, True)
         except ValueError as error:
