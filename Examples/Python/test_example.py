@@ -124,7 +124,7 @@ class Stack:
             "--runtime-dir", self.runtime_dir, "--cache-dir", self.folder / "cache",
             "--allow-address", f"127.0.0.1:{origin.server_port}",
         ]  # fmt: skip
-        self.start()
+        self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         with open(self.folder / "log", "ab") as log:
@@ -136,10 +136,11 @@ class Stack:
         readable, _, _ = select.select([output], [], [], SECONDS)
         line = output.readline() if readable else b""
         if not line.startswith(b"ready "):
-            self.remove()
             raise AssertionError(f"the stack is not ready: {line!r}")
 
     def stop(self) -> None:
+        if self._process is None:
+            return
         self._process.terminate()
         try:
             self._process.wait(SECONDS)
@@ -171,6 +172,7 @@ class ExampleTests(unittest.IsolatedAsyncioTestCase):
         cls.addClassCleanup(cls.origin.stop)
         cls.stack = Stack(cls.origin)
         cls.addClassCleanup(cls.stack.remove)
+        cls.stack.start()
 
     def client(self, delivery: str = "mapped") -> Client:
         return Client(self.stack.runtime_dir, delivery)
@@ -399,11 +401,6 @@ class RestartTests(ExampleTests):
 
 
 class PieceTests(ExampleTests):
-    async def asyncSetUp(self) -> None:
-        async with self.client() as client:
-            if not client.knows_pieces:
-                self.skipTest("this stack knows no pieces")
-
     async def test_pictures_are_the_same_mapped_and_in_pieces(self) -> None:
         for width, height in (8, 8), (200, 200), (1400, 1100):
             with self.subTest(width=width, height=height):
@@ -469,11 +466,13 @@ class ThumbnailTests(ExampleTests):
     def test_thumbnails_are_written_and_failures_said(self) -> None:
         urls = [self.serve(png(64, 48, seed)) for seed in range(60, 70)]
         with tempfile.TemporaryDirectory(prefix="ib-", dir="/tmp") as folder:
-            command = self.command(Path(folder), *urls, self.origin.url("/missing.png"))
+            output, file = Path(folder, "out"), Path(folder, "mine.png")
+            file.write_bytes(png(64, 48, 70))
+            command = self.command(output, *urls, str(file), self.origin.url("/missing.png"))
             ended = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
             self.assertEqual(ended.returncode, 1, ended.stderr)
-            written = sorted(Path(folder).iterdir())
-            self.assertEqual(len(written), 10)
+            written = sorted(output.iterdir())
+            self.assertEqual(len(written), 11)
             self.assertTrue(all(file.read_bytes()[8:12] == b"WEBP" for file in written))
             self.assertIn("missing.png: invalidDownloadStatusCode (2001)", ended.stdout)
 
