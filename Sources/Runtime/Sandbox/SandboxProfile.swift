@@ -5,8 +5,8 @@ public import SharedArena
 ///
 /// | kind | reads | makes, writes and removes files in |
 /// |---|---|---|
-/// | decode | the arenas of coordinator, download and cache | its own arena, its control directory |
-/// | transform | the arena of decode | its own arena, its control directory |
+/// | decode | arenas of coordinator, download, cache | its own arena, its control directory |
+/// | transform | arena of decode | its own arena, its control directory |
 ///
 /// The first column is the table of who opens what (DESIGN §4).
 public struct SandboxProfile: Hashable, Sendable {

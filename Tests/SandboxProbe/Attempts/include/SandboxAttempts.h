@@ -34,5 +34,6 @@ extern const size_t attempt_count;
 /// 0, or why there is no connection to the Unix socket at `path`.
 int attempt_connect(const char *path);
 
-/// A child that waits for its end, and ends with its parent: the sandbox forbids to end it. Negative where there is none.
+/// A child that waits for its end, and ends with its parent: the sandbox forbids to end it.
+/// Negative where there is none.
 int32_t attempt_start_victim(void);
