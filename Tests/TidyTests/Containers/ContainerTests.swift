@@ -1,0 +1,74 @@
+import Testing
+
+@Suite struct ContainerTests {
+    private let files = RepositoryFiles()
+
+    @Test func composeMountsWhatTheTableSays() throws {
+        let table = MountTable(markdown: try #require(files.text(of: "docker/README.md")))
+        let compose = ComposeFile(yaml: try #require(files.text(of: "docker/compose.yaml")))
+        // The output of the example is its own affair.
+        let mounts = compose.mounts.filter { $0.volume != "thumbnails" }
+        #expect(mounts.sorted() == table.mounts.sorted())
+        #expect(compose.strange == [])
+        let services = ["coordinator", "download", "cache", "decode", "transform", "example"]
+        #expect(compose.services == services)
+        #expect(Set(mounts.map(\.service)) == Set(services))
+    }
+
+    @Test func everyTmpfsHasTheOwnerOfTheTable() throws {
+        let table = MountTable(markdown: try #require(files.text(of: "docker/README.md")))
+        let compose = ComposeFile(yaml: try #require(files.text(of: "docker/compose.yaml")))
+        // The disk tier is no tmpfs: its owner comes from the image.
+        #expect(compose.owners == table.owners.filter { $0.volume != "cache" })
+    }
+
+    // MARK: - The rules themselves
+
+    private let table = """
+        | volume | at | owner | writable in | read-only in | because |
+        |---|---|---|---|---|---|
+        | `front` | `/run/front` | 4100:4120 2750 | coordinator | example, cache | doors |
+        """
+    private let yaml = """
+        services:
+          coordinator:
+            volumes:
+              - front:/run/front
+          cache:
+            volumes:
+              # Only to look.
+              - front:/run/front:ro
+            tmpfs: ["/run:size=1m"]
+          example:
+            volumes:
+              - front:/run/front:ro
+
+        volumes:
+          front:
+            driver_opts:
+              o: uid=4100,gid=4120,mode=2750,size=1m
+        """
+
+    @Test func tableAndFileAreRead() {
+        let (table, compose) = (MountTable(markdown: table), ComposeFile(yaml: yaml))
+        #expect(table.mounts.count == 3)
+        #expect(compose.mounts == table.mounts)
+        #expect(compose.owners == table.owners)
+    }
+
+    @Test(arguments: [
+        (":ro\n    tmpfs", "\n    tmpfs"),
+        ("- front:/run/front\n", "- front:/run/other\n"),
+        ("  example:\n    volumes:\n", "  example:\n    volumes:\n      - admin:/run/admin\n"),
+    ])
+    func aMountThatTheTableDoesNotHaveIsFound(allowed: String, planted: String) {
+        #expect(yaml.contains(allowed))
+        let compose = ComposeFile(yaml: yaml.replacing(allowed, with: planted))
+        #expect(compose.mounts != MountTable(markdown: table).mounts)
+    }
+
+    @Test func aDirectoryOfTheHostIsFound() {
+        let planted = yaml.replacing("- front:/run/front\n", with: "- /etc:/run/front\n")
+        #expect(ComposeFile(yaml: planted).strange == ["coordinator: - /etc:/run/front"])
+    }
+}

@@ -1,0 +1,17 @@
+/// One directory that one service of the stack of containers has.
+struct Mount: Hashable, Comparable, CustomStringConvertible {
+    let service: String
+    let volume: String
+    let path: String
+    let isWritable: Bool
+
+    var description: String { "\(service): \(volume) at \(path), \(isWritable ? "rw" : "ro")" }
+
+    static func < (left: Mount, right: Mount) -> Bool { left.description < right.description }
+}
+
+/// Who owns a directory in shared memory, and who reads it: `4100:4120 2750`.
+struct VolumeOwner: Hashable {
+    let volume: String
+    let owner: String
+}
