@@ -43,7 +43,7 @@ check_once() {
 }
 
 check_scale() {
-    begin_load scale --url-prefix http://127.0.0.1:8000/small/scale-
+    begin_load scale --in-flight 16 --url-prefix http://127.0.0.1:8000/small/scale-
     scale decode=4 transform=2 download=2
     verdict 0 "decode, transform, download to 4, 2, 2 under load" "all ready"
     scale decode=1 transform=1 download=1
