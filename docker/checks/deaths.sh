@@ -28,11 +28,13 @@ check_kills() {
 
 # Every service is replaced by a new container, one after the other.
 check_restarts() {
-    local service
+    local service start
     begin_load restarts --url-prefix http://127.0.0.1:8000/small/restarts-
     for service in download cache decode transform coordinator; do
+        start=$SECONDS
         quietly compose up --detach --no-build --no-deps --force-recreate "$service"
         wait_healthy "$service"
+        say "  $service is another one and healthy after $((SECONDS - start)) s"
     done
     sleep 2
     end_load restarts

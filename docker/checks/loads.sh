@@ -1,13 +1,10 @@
 # shellcheck shell=bash
 # Loads through the client library, and what the origin saw of them (Tests/StackTools).
 
-loads_begun=0
-
 # begin_load NAME [OPTION…]: 64 in flight of new and known URLs until end_load, in the background.
 begin_load() {
     local name=$1
     shift
-    loads_begun=$((loads_begun + 1))
     quietly compose run --detach --name "$project-load-$name" load \
         --in-flight 64 --seconds 600 "$@"
     # The first replies: from here on, whatever is done is done under load.
@@ -42,7 +39,7 @@ verdict_of_load() {
 
 origin_lines() { docker logs "$(container origin)" 2>/dev/null | grep '^GET '; }
 
-# verdict_of_origin NAME PREFIX WHAT: no URL was asked for again after its reply under
+# verdict_of_origin NAME WHAT: no URL was asked for again after its reply under
 # waitStoreCache. Origin and load read the same clock.
 verdict_of_origin() {
     local again known
