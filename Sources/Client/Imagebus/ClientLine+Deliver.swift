@@ -26,7 +26,7 @@ extension ClientLine {
         let task = tasks[reply.token]
         do throws(ImageError) {
             guard let response = try response(reply) else {
-                return perform(pending.foundStale(reply.token, at: now), at: now)
+                return foundStale(reply, at: now)
             }
             tasks[reply.token] = nil
             forget(reply.token)
@@ -34,7 +34,7 @@ extension ClientLine {
             task?.finish(.success(response))
         } catch {
             if error.code == .stale {
-                return perform(pending.foundStale(reply.token, at: now), at: now)
+                return foundStale(reply, at: now)
             }
             if case .image(let image) = reply.outcome, image.reference != nil {
                 release(reply)
@@ -45,6 +45,12 @@ extension ClientLine {
             perform(pending.delivered(reply.token, at: now), at: now)
             task?.finish(.failure(error))
         }
+    }
+
+    /// The bytes were reused before they could be taken; we are their receiver all the same.
+    private mutating func foundStale(_ reply: Reply, at now: Instant) {
+        release(reply)
+        perform(pending.foundStale(reply.token, at: now), at: now)
     }
 
     /// The response with its bytes; `nil` where they were reused meanwhile.
