@@ -18,7 +18,7 @@ rate() {
     said=$(compose run --rm -T bench bench cold 'http://127.0.0.1:8000/large/{n}.jpg' \
         --resize 512x512 --format png --concurrency 8 --seconds "$bench_seconds" --json \
         2>"$work/bench.log") || { cat "$work/bench.log" >&2; return 1; }
-    sed -nE 's/.*"rps":([0-9.]+).*/\1/p' <<<"$said"
+    sed -nE 's/.*"rps":([0-9]+\.?[0-9]?).*/\1/p' <<<"$said"
 }
 
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", b / a }'; }
