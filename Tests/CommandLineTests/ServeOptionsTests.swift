@@ -91,6 +91,8 @@ import Testing
         var alone = options
         alone.only = .coordinator
         #expect(SecretFile.prepare(alone) == nil)
+        #expect(!coordinator.arguments.contains("--keeps-workers"))
+        #expect(alone.children(programs: "/p")[0].arguments.last == "--keeps-workers")
     }
 
     @Test func withoutADirectoryTheCacheIsInMemoryOnly() throws {

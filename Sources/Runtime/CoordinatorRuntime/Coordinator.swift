@@ -29,6 +29,7 @@ public struct Coordinator: ~Copyable {
     var deliveries = PieceDeliveries()
     var uploads: UploadDesk
     let uploadBytesMax: UInt64
+    private let keepsWorkers: Bool
     /// Where uploads lie, and where delivered results are read.
     let arena: Arena
     let results: ResultReader
@@ -92,6 +93,7 @@ public struct Coordinator: ~Copyable {
         self.arena = arena
         uploads = UploadDesk(space: arena)
         uploadBytesMax = options.limits.bodyBytesMax
+        keepsWorkers = options.keepsWorkers
         results = ResultReader(resultsDirectory: bootstrap.paths.resultsDirectory)
         self.lock = lock
         self.identities = identities
@@ -192,7 +194,7 @@ public struct Coordinator: ~Copyable {
                 exitStatus = 0
                 return
             }
-            finish(isReplaced: false, at: now)
+            finish(isReplaced: keepsWorkers, at: now)
         }
     }
 

@@ -7,9 +7,15 @@ public struct CoordinatorOptions: Sendable {
     public var limits: SchedulerLimits
     /// The file of the installation's secret; `nil`: a secret that lives as long as the process.
     public var secretFile: String?
+    /// Whether its workers are somebody else's: SIGTERM then ends it alone, and they wait for the
+    /// next coordinator.
+    public var keepsWorkers: Bool
 
     /// Names of the arguments besides those of every program.
     public static let valued: Set<String> = ["secret-file", "body-limit"]
+
+    /// Names of the arguments without a value.
+    public static let flags: Set<String> = ["keeps-workers"]
 
     /// Reads the arguments.
     public init(_ arguments: ProgramArguments) throws(ProgramArgumentsError) {
@@ -17,5 +23,6 @@ public struct CoordinatorOptions: Sendable {
         limits.bodyBytesMax = UInt64(
             try arguments.number("body-limit", else: Int(limits.bodyBytesMax)))
         secretFile = arguments.value("secret-file")
+        keepsWorkers = arguments.has("keeps-workers")
     }
 }

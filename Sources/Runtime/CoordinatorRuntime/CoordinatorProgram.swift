@@ -7,7 +7,8 @@ public enum CoordinatorProgram {
     public static func run(_ words: [String]) -> Int32 {
         do {
             let arguments = try ProgramArguments(
-                words, valued: Bootstrap.valued.union(CoordinatorOptions.valued))
+                words, valued: Bootstrap.valued.union(CoordinatorOptions.valued),
+                flags: CoordinatorOptions.flags)
             let options = try CoordinatorOptions(arguments)
             let bootstrap = try Bootstrap(program: "imagebus-coordinator", arguments)
             var coordinator = try Coordinator(bootstrap, options: options)

@@ -101,6 +101,21 @@ extension RealProcesses {
             #expect(end.exitStatus == 0, "\(end)")
         }
 
+        /// Its workers are other containers': they stay, and what the cache has in memory as well.
+        @Test func aCoordinatorThatIsReplacedLeavesTheWorkersOfOthersAlone() throws {
+            let line = [origin.url("/a.jpg"), "--resize", "100x100", "--json"]
+            #expect(try stack.get(line).json()["cacheType"]?.text == "none")
+            func workers() throws -> [[Int32]] {
+                try WorkerKind.workers.map { try stack[$0.name].workers().map(\.processID) }
+            }
+            let before = try workers()
+            let layout = try #require(ContainerLayout.served.first { $0.name == "coordinator" })
+            try stack.replace(layout)
+            for kind in WorkerKind.workers { try stack.awaitHealth(kind.name, 0) }
+            #expect(try workers() == before)
+            #expect(try stack.get(line).json()["cacheType"]?.text == "memory")
+        }
+
         @Test func aHaltedCoordinatorIsNotWellAndNeitherIsAWorkerThatWasNotWelcomed() throws {
             let coordinator = try #require(try stack["coordinator"].workers().first)
             try coordinator.halt()

@@ -46,6 +46,15 @@ final class ContainerStack {
             log: try self[kind].logFile)
     }
 
+    /// Ends the container of a kind in order and starts the next one.
+    func replace(_ layout: ContainerLayout) throws {
+        let end = try self[layout.name].stop()
+        guard end == "exit 0" else { throw StackFailure("\(layout.name): \(end)") }
+        let next = try place.serve(layout)
+        containers[layout.name] = next
+        try next.awaitReady()
+    }
+
     /// Ends all in order, the coordinator first; how process 1 of each ended.
     func stop() throws -> [String: String] {
         var ends: [String: String] = [:]

@@ -17,7 +17,8 @@ extension ServeOptions {
 
     private func arguments(of kind: WorkerKind, secretFile: String?) -> [String] {
         switch kind {
-        case .coordinator: option("--secret-file", secretFile)
+        case .coordinator:
+            option("--secret-file", secretFile) + (only == nil ? [] : ["--keeps-workers"])
         case .download: network.arguments
         case .cache:
             option("--cache-dir", cacheDirectory) + option("--memory-limit", memoryLimit)
