@@ -48,7 +48,7 @@ import Testing
         // Nobody has it: a process that has ended.
         report.processes.append(
             .init(kind: .cache, pid: 0x7FFF_FFFF, state: "ready", restarts: 0, jobs: 0))
-        let processors = ProcessorsByKind(report)
+        let processors = ProcessorsByKind(report) { ProcessID($0.pid) }
         var sum: UInt64 = 0
         let start = MonotonicClock.now()
         while MonotonicClock.now() - start < 50_000_000 { sum &+= MonotonicClock.now() }

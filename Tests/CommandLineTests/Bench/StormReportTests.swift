@@ -56,7 +56,7 @@ import Testing
                 kind: .cache, pid: UInt32(CurrentProcess.processID), state: "ready", restarts: 0,
                 jobs: 0)
         ]
-        let memory = StackMemory.read(status)
+        let memory = StackMemory.read(status) { ProcessID($0.pid) }
         #expect(memory.map(\.kind) == ["cache", "client"])
         for one in memory { #expect(one.peak > 1 << 20 && one.own > 1 << 20) }
     }

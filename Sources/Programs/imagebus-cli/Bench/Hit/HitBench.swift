@@ -24,7 +24,7 @@ struct HitBench: BenchKind {
 
     func run() async throws(ImageError) -> any BenchReport {
         let pictures = try await warmPictures()
-        let coordinator = try await setting.coordinator().map { ProcessID($0.pid) }
+        let coordinator = try await setting.coordinator().flatMap(VisibleProcess.id)
         _ = await LoadFlight(setting, seconds: Self.warmUpSeconds).run(pictures.load)
         let seconds = Double(setting.options.seconds) / Double(2 * Self.turns)
         let flight = LoadFlight(setting, seconds: seconds)

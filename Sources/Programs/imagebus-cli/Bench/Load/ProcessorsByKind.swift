@@ -9,14 +9,14 @@ struct ProcessorsByKind {
     private let kinds: [String]
     private let meter: ProcessorMeter
 
-    init(_ report: StatusReport) {
+    init(_ report: StatusReport, find: VisibleProcess.Finder = VisibleProcess.id) {
         kinds = report.processes.map(\.kind.name) + [Self.client]
         meter = ProcessorMeter(
-            report.processes.map { ProcessID($0.pid) } + [CurrentProcess.processID])
+            report.processes.map(find) + [CurrentProcess.processID])
     }
 
     /// Microseconds of each kind for each of so many pieces of work, all threads of all its
-    /// processes; a kind is left out where one of them has ended since.
+    /// processes; a kind is left out where one of them has ended since, or is not seen here.
     func microseconds(each count: Int) -> [String: Double] {
         var sums: [String: Double?] = [:]
         for (kind, used) in zip(kinds, meter.microseconds) {

@@ -17,8 +17,10 @@ struct StackMemory: Encodable, Sendable {
     }
 
     /// Every process of the stack, and this one; those that may not be looked at are left out.
-    static func read(_ report: StatusReport) -> [StackMemory] {
-        processes(report).compactMap { kind, process in
+    static func read(
+        _ report: StatusReport, find: VisibleProcess.Finder = VisibleProcess.id
+    ) -> [StackMemory] {
+        processes(report, find).compactMap { kind, process in
             guard let peak = try? ProcessMemory.peakBytes(of: process),
                 let shares = try? ProcessMemory.proportional(of: process)
             else { return nil }
@@ -29,11 +31,17 @@ struct StackMemory: Encodable, Sendable {
 
     /// Where the kernel does not permit it, peaks are those since the processes started.
     static func resetPeaks(_ report: StatusReport) {
-        for (_, process) in processes(report) { try? ProcessMemory.resetPeak(of: process) }
+        for (_, process) in processes(report, VisibleProcess.id) {
+            try? ProcessMemory.resetPeak(of: process)
+        }
     }
 
-    private static func processes(_ report: StatusReport) -> [(String, ProcessID)] {
-        report.processes.map { ($0.kind.name, ProcessID($0.pid)) }
+    private static func processes(
+        _ report: StatusReport, _ find: VisibleProcess.Finder
+    ) -> [(String, ProcessID)] {
+        report.processes.compactMap { status in
+            find(status).map { (status.kind.name, $0) }
+        }
             + [(ProcessorsByKind.client, CurrentProcess.processID)]
     }
 }
