@@ -24,7 +24,9 @@ import Testing
     @Test func theStatusIsOneObject() throws {
         var report = StatusReport()
         report.processes = [
-            .init(kind: .decode, pid: 7, state: "busy", restarts: 2, jobs: 1)
+            .init(
+                kind: .decode, pid: 7, state: "busy", restarts: 2, jobs: 1,
+                sandbox: [.noNewPrivileges, .seccomp])
         ]
         report.sockets = [
             .init(
@@ -40,7 +42,8 @@ import Testing
             try JSONText.text(StatusAnswer(report)) == """
                 {"cancellations":[{"cancels":1,"hard":1,"p50_ms":1.024,"p99_ms":1.024,\
                 "stage":"decode"}],"counters":{"hits":9},\
-                "processes":[{"jobs":1,"kind":"decode","pid":7,"restarts":2,"state":"busy"}],\
+                "processes":[{"jobs":1,"kind":"decode","pid":7,"restarts":2,\
+                "sandbox":["noNewPrivileges","seccomp"],"state":"busy"}],\
                 "sockets":[{"bytesReceived":3,"bytesSent":4,"largestMessage":5,\
                 "messagesReceived":1,"messagesSent":2,"name":"back/decode"}],\
                 "uptimeMilliseconds":61000}
