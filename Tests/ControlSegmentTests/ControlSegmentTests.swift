@@ -12,7 +12,9 @@ import Testing
 
     /// The words as the fault handler would leave them.
     private func write(_ words: [UInt64], in folder: TestKit.TemporaryDirectory) {
-        let bytes = words.flatMap { word in
+        // What is said of the session is no part of how a process died.
+        let all = words.count == 7 ? words + [1] : words
+        let bytes = all.flatMap { word in
             (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
         }
         folder.write(bytes, to: "\(incarnation.value.hex).0")
@@ -24,10 +26,13 @@ import Testing
         #expect(reader.heartbeat(of: incarnation) == nil)
         var segment = try ControlSegment(in: folder.path, incarnation: incarnation)
         #expect(reader.heartbeat(of: incarnation) == 0)
-        segment.beat()
+        segment.beat(isWelcome: false)
         segment.hold(JobID(7), attempt: 2)
-        segment.beat()
+        segment.beat(isWelcome: true)
         #expect(reader.heartbeat(of: incarnation) == 2)
+        #expect(reader.isWelcome(incarnation) == true)
+        segment.beat(isWelcome: false)
+        #expect(reader.isWelcome(incarnation) == false)
         #expect(reader.crashRecord(of: incarnation) == nil)
     }
 

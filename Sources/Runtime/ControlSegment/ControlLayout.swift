@@ -16,5 +16,7 @@ enum ControlLayout {
     static let crashedAttempt = 5
     /// The signal that ends the process, or 0.
     static let signal = 6
-    static let wordCount = 7
+    /// 1 while the coordinator knows the process, else 0.
+    static let isWelcome = 7
+    static let wordCount = 8
 }

@@ -31,6 +31,11 @@ public struct ControlReader: Sendable {
         words(of: incarnation)?[ControlLayout.heartbeat]
     }
 
+    /// Whether the coordinator knows that life, as it said at its last turn.
+    public func isWelcome(_ incarnation: Incarnation) -> Bool? {
+        words(of: incarnation).map { $0[ControlLayout.isWelcome] != 0 }
+    }
+
     private func words(of incarnation: Incarnation) -> [UInt64]? {
         let byteCount = ControlLayout.wordCount * MemoryLayout<UInt64>.size
         let name = SegmentName(incarnation: incarnation, number: 0).fileName

@@ -50,9 +50,10 @@ public struct ControlSegment: ~Copyable {
         try? FileDescriptor.openDirectory(directory).unlink(name)
     }
 
-    /// The bus thread lives.
-    public mutating func beat() {
+    /// The bus thread lives, and whether the coordinator knows it.
+    public mutating func beat(isWelcome: Bool) {
         beats &+= 1
+        Self.store(isWelcome ? 1 : 0, words, ControlLayout.isWelcome)
         Self.store(beats, words, ControlLayout.heartbeat)
     }
 

@@ -52,9 +52,23 @@ public final class Supervisor {
             }
             handle(.tick)
             lookForLife()
-            if let health, ready.contains(health.number) { health.answer(state.healthLine) }
+            if let health, ready.contains(health.number) {
+                health.answer(state.healthLine(withoutSession: slotsWithoutSession))
+            }
             if isInit { _ = try EndedStrangers.reap(except: processIDs) }
         }
+    }
+
+    /// Workers that were welcomed once and have lost the coordinator since.
+    private var slotsWithoutSession: Set<Int> {
+        Set(
+            children.filter { slot, child in
+                guard child.kind != .coordinator, let life = state.incarnation(of: slot) else {
+                    return false
+                }
+                let pages = ControlReader(directory: directory.paths.controlDirectory(child.kind))
+                return pages.isWelcome(life) == false
+            }.keys)
     }
 
     private var processIDs: Set<ProcessID> { Set(children.values.map(\.process.processID)) }

@@ -1,27 +1,20 @@
 import Messages
 
 extension SupervisorState {
-    /// What is wrong with the children of each kind; nil where each runs and was welcomed.
-    var complaints: [WorkerKind: String?] {
-        var complaints: [WorkerKind: String?] = [:]
-        for kind in Set(slots.map(\.kind)) {
-            complaints.updateValue(complaint(about: slots.filter { $0.kind == kind }), forKey: kind)
-        }
-        return complaints
-    }
-
-    private func complaint(about slots: [SupervisorSlot]) -> String? {
-        guard phase == .running else { return "shutting down" }
-        let missing = slots.count { !$0.isWelcomed }
-        guard missing > 0 else { return nil }
-        return "\(missing) of \(slots.count) not part of the stack"
-    }
-
-    /// The same as one line of JSON: `ok`, or the complaint.
-    var healthLine: String {
-        let members = complaints.sorted { $0.key.name < $1.key.name }.map {
-            "\"\($0.key.name)\":\"\($0.value ?? "ok")\""
+    /// How the children of each kind are, as one line of JSON: `ok` where each runs, was welcomed
+    /// and is not among those `withoutSession`, else what is wrong.
+    func healthLine(withoutSession: Set<Int> = []) -> String {
+        let kinds = Set(slots.map(\.kind)).sorted { $0.name < $1.name }
+        let members = kinds.map { kind in
+            let places = slots.indices.filter { slots[$0].kind == kind }
+            let missing = places.count { !slots[$0].isWelcomed || withoutSession.contains($0) }
+            return "\"\(kind.name)\":\"\(complaint(missing, of: places.count) ?? "ok")\""
         }
         return "{\(members.joined(separator: ","))}\n"
+    }
+
+    private func complaint(_ missing: Int, of count: Int) -> String? {
+        guard phase == .running else { return "shutting down" }
+        return missing > 0 ? "\(missing) of \(count) not part of the stack" : nil
     }
 }

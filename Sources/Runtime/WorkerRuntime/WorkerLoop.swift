@@ -98,7 +98,7 @@ public struct WorkerLoop: ~Copyable {
         let reports = loop.add(descriptor: reporter.mailbox.descriptor)
         timers.schedule(.tick, at: .now().adding(milliseconds: Self.tickMilliseconds))
         while exitStatus == nil {
-            control?.beat()
+            control?.beat(isWelcome: session.isWelcome)
             let turn = try loop.wait(until: timers.nextDue)
             if turn.ready.contains(monitor) { try drainMonitor() }
             if turn.ready.contains(bus) { try drainBus() }

@@ -116,6 +116,14 @@ extension RealProcesses {
             #expect(try stack.get(line).json()["cacheType"]?.text == "memory")
         }
 
+        @Test func aWorkerWithoutACoordinatorIsNotWell() throws {
+            let layout = try #require(ContainerLayout.served.first { $0.name == "coordinator" })
+            #expect(try stack["coordinator"].stop() == "exit 0")
+            try stack.awaitHealth("decode", 1)
+            try stack.start(layout)
+            try stack.awaitHealth("decode", 0)
+        }
+
         @Test func aHaltedCoordinatorIsNotWellAndNeitherIsAWorkerThatWasNotWelcomed() throws {
             let coordinator = try #require(try stack["coordinator"].workers().first)
             try coordinator.halt()

@@ -50,6 +50,11 @@ final class ContainerStack {
     func replace(_ layout: ContainerLayout) throws {
         let end = try self[layout.name].stop()
         guard end == "exit 0" else { throw StackFailure("\(layout.name): \(end)") }
+        try start(layout)
+    }
+
+    /// Starts the container of a kind whose last one was stopped.
+    func start(_ layout: ContainerLayout) throws {
         let next = try place.serve(layout)
         containers[layout.name] = next
         try next.awaitReady()
