@@ -12,6 +12,7 @@ death() {
     before=$(restarts_of "$id")
     kill_container "$id"
     wait_until 20 has_restarted "$id" "$before"
+    restarts=$((restarts + 1))
     wait_healthy "$1"
 }
 
@@ -34,6 +35,7 @@ check_restarts() {
         start=$SECONDS
         quietly compose up --detach --no-build --no-deps --force-recreate "$service"
         wait_healthy "$service"
+        restarts=$((restarts + 1))
         say "  $service is another one and healthy after $((SECONDS - start)) s"
     done
     sleep 2

@@ -32,6 +32,8 @@ number() { sed -nE "s/.*\"$1\": ([0-9.]+).*/\1/p" <<<"$2"; }
 verdict_of_load() {
     local summary status=0
     summary=$(load_summary "$1")
+    requests=$((requests + $(number requests "$summary")))
+    failures=$((failures + $(grep -c '^failed ' "$work/$1.load" || true)))
     [[ $summary == *'"failures": {}'* && $(number unstored "$summary") == 0 ]] || status=1
     verdict "$status" "$2" "$summary"
     [[ $status -eq 0 ]] || grep '^failed ' "$work/$1.load" | head -n 20 >&2 || true

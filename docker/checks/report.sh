@@ -2,6 +2,8 @@
 # What was found: one row for each promise.
 
 rows=() failed=()
+# Of all loads together, and how often a container ended under load.
+requests=0 failures=0 restarts=0
 
 say() { echo "docker/test: $*" >&2; }
 
@@ -23,4 +25,5 @@ print_report() {
         IFS=$'\t' read -r word what found <<<"$row"
         printf '%-8s %-58s %s\n' "$word" "$what" "$found"
     done
+    printf '\n%d requests, %d failures, %d restarts\n' "$requests" "$failures" "$restarts"
 }

@@ -5,7 +5,7 @@
 least_ratio=1.8
 quarter=0.25
 bench_seconds=6
-tries=3
+tries=5
 
 # rate N: pictures a second with N containers of each.
 rate() {
