@@ -3,15 +3,7 @@ extension Command {
         name: "blacklist",
         summary: "list what is not tried for a while, or take it off the list",
         usage: "list | remove URL | clear [options]",
-        options: [
-            (
-                "",
-                [
-                    OptionDefinition("json", "one JSON object"), .endpoint, .runtimeDirectory,
-                    OptionDefinition("config", value: "FILE", visibility: .later),
-                ]
-            )
-        ],
+        options: [("", OperatorOptions.definitions)],
         notes: """
             Content that has crashed a worker twice, without a success between, is quarantined for
             ten minutes: loads that need it end at once with poisoned (status 65). The list lives

@@ -8,10 +8,8 @@ extension Command {
                 "",
                 [
                     OptionDefinition(
-                        "group", value: "G", "all requests of this group: 32 hex digits"),
-                    OptionDefinition("json", "one JSON object"), .endpoint, .runtimeDirectory,
-                    OptionDefinition("config", value: "FILE", visibility: .later),
-                ]
+                        "group", value: "G", "all requests of this group: 32 hex digits")
+                ] + OperatorOptions.definitions
             )
         ],
         notes: """

@@ -3,15 +3,7 @@ extension Command {
         name: "drain",
         summary: "replace the processes of one kind, without losing a request",
         usage: "KIND [options]",
-        options: [
-            (
-                "",
-                [
-                    OptionDefinition("json", "one JSON object"), .endpoint, .runtimeDirectory,
-                    OptionDefinition("config", value: "FILE", visibility: .later),
-                ]
-            )
-        ],
+        options: [("", OperatorOptions.definitions)],
         notes: """
             KIND is coordinator, download, cache, decode or transform. Its processes take nothing
             new, finish what they hold, write what is unwritten, and end; their supervisors start

@@ -7,6 +7,12 @@ struct OperatorOptions: Hashable {
     var runtimeDirectory: String
     var printsJSON: Bool
 
+    /// What it reads, in the help of every such command.
+    static let definitions: [OptionDefinition] = [
+        OptionDefinition("json", "one JSON object"), .endpoint, .runtimeDirectory,
+        OptionDefinition("config", value: "FILE", visibility: .later),
+    ]
+
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
         endpoint = read.last("endpoint")
         runtimeDirectory = try ServeOptions.runtimeDirectory(read, environment)

@@ -6,11 +6,9 @@ extension Command {
         options: [
             (
                 "",
-                [
-                    OptionDefinition("json", "one JSON object"), .endpoint, .runtimeDirectory,
+                OperatorOptions.definitions + [
                     OptionDefinition("watch", visibility: .later),
                     OptionDefinition("prometheus", visibility: .later),
-                    OptionDefinition("config", value: "FILE", visibility: .later),
                 ]
             )
         ],
