@@ -4,6 +4,7 @@
 project=imagebus-test-$$
 healthy_seconds=60
 stack_is_up=
+probes_are_on=1
 
 compose() {
     docker-compose --project-name "$project" --file docker/compose.yaml --file docker/test.yaml \
@@ -48,6 +49,7 @@ wait_until() {
 # wait_healthy SERVICE…
 wait_healthy() {
     local service
+    [[ -n $probes_are_on ]] || return 0
     for service in "$@"; do
         wait_until "$healthy_seconds" is_healthy "$service"
     done
@@ -66,7 +68,39 @@ begin_stack() {
     verdict 0 "all services come up healthy" "after $((SECONDS - start)) s"
 }
 
-# on_host_of CONTAINER SIGNAL: to the first process of a container, from outside its namespace as
+# The same stack, new and without probes: a probe is a process that the engine starts inside a
+# container, and a dozen containers of them every two seconds are a good part of a small machine.
+begin_stack_without_probes() {
+    local kind
+    probes_are_on=
+    export IMAGEBUS_TEST_PROBE_SECONDS=3600
+    quietly compose up --detach --no-build --force-recreate origin "${services[@]}"
+    for kind in download cache decode transform; do
+        wait_until "$healthy_seconds" has_workers "$kind" 1
+    done
+}
+
+# What a run left that was ended before it could clean up: its stack would take part in every
+# measurement. The project's name ends with the run's process.
+remove_left_stacks() {
+    local left
+    for left in $(docker ps --all --format '{{.Label "com.docker.compose.project"}}' |
+        grep '^imagebus-test-[0-9]*$' | sort -u); do
+        kill -0 "${left##*-}" 2>/dev/null || remove_stack "$left" >"$work/left.log" 2>&1 || true
+    done
+}
+
+# remove_stack PROJECT: its containers, those of `compose run` too, and its volumes.
+remove_stack() {
+    docker ps --all --quiet --filter "label=com.docker.compose.project=$1" |
+        xargs --no-run-if-empty docker rm --force --volumes >/dev/null
+    docker volume ls --quiet --filter "label=com.docker.compose.project=$1" |
+        xargs --no-run-if-empty docker volume rm >/dev/null
+    docker network ls --quiet --filter "label=com.docker.compose.project=$1" |
+        xargs --no-run-if-empty docker network rm >/dev/null
+}
+
+# kill_container CONTAINER: SIGKILL to its first process, from outside its namespace as
 # the kernel does it when memory is short. `docker kill` would tell the engine not to restart it.
 kill_container() {
     local pid
@@ -82,9 +116,7 @@ clean_up() {
         compose logs --no-color --timestamps --tail 40 "${services[@]}" >&2 || true
     fi
     if [[ -n $stack_is_up ]]; then
-        docker ps --quiet --filter "label=com.docker.compose.project=$project" |
-            xargs --no-run-if-empty docker rm --force >/dev/null || true
-        compose down --volumes --remove-orphans >"$work/down.log" 2>&1 || cat "$work/down.log" >&2
+        remove_stack "$project" || true
     fi
     rm -rf "$work"
     exit "$status"

@@ -44,7 +44,7 @@ doubling() {
 }
 
 check_throughput() {
+    begin_stack_without_probes
     doubling 1 2
     doubling 2 4
-    scale decode=1 transform=1
 }
