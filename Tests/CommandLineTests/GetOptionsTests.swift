@@ -189,8 +189,8 @@ import Testing
     }
 
     @Test func anUnknownOptionOfSDWebImageIsAnsweredWithThoseThereAre() {
-        let message = complaint(["u", "--option", "refresh-cached"])
+        let message = complaint(["u", "--option", "refresh-all"])
         #expect(message?.contains("from-cache-only") == true)
-        #expect(message?.hasSuffix("not 'refresh-cached'") == true)
+        #expect(message?.hasSuffix("not 'refresh-all'") == true)
     }
 }

@@ -6,7 +6,14 @@ extension RandomValues {
         let limit = MessageLimits.originHeaderBytesMax
         return StoredMetadata(
             info: info(), contentType: maybe { $0.text(limit) }, etag: maybe { $0.text(limit) },
-            lastModified: maybe { $0.text(limit) }, cacheControl: maybe { $0.text(limit) })
+            lastModified: maybe { $0.text(limit) }, cacheControl: maybe { $0.text(limit) },
+            vary: maybe { $0.text(limit) })
+    }
+
+    mutating func validators() -> Validators? {
+        let limit = MessageLimits.originHeaderBytesMax
+        return Validators(
+            etag: maybe { $0.text(limit) }, lastModified: maybe { $0.text(limit) })
     }
 
     mutating func limits() -> ImageLimits {
@@ -30,7 +37,8 @@ extension RandomValues {
             .fetch(
                 FetchWork(
                     url: text(RequestLimits.urlBytesMax), headers: headers(),
-                    bodyBytesMax: number())),
+                    bodyBytesMax: number(),
+                    validators: validators())),
             .query(
                 QueryWork(
                     key: text(MessageLimits.keyBytesMax), tiers: tiers(),
@@ -55,7 +63,8 @@ extension RandomValues {
             WorkerCommand.job(
                 Job(
                     id: job(), attempt: number(1...UInt32.max), work: work,
-                    millisecondsLeft: number(), priority: word()))
+                    millisecondsLeft: number(), priority: word(),
+                    trace: trace()))
         }
         return jobs + [
             .welcome(WorkerWelcome(epoch: Epoch(identifier()))), .helloRequired,

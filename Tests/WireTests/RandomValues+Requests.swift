@@ -35,6 +35,7 @@ extension RandomValues {
         request.originalQueryCacheTypes = tiers()
         request.originalStoreCacheTypes = tiers()
         request.timeoutMilliseconds = number()
+        request.context = context()
         return request
     }
 
@@ -57,7 +58,13 @@ extension RandomValues {
                 LoadRequest(
                     token: token(), group: maybe { GroupID($0.identifier()) }, image: request(),
                     wantsProgress: bool(), staleRetries: number(), detach: bool(),
-                    wantsPieces: bool(), uploadBytes: number())),
+                    wantsPieces: bool(), uploadBytes: number(), slot: maybe { $0.name() },
+                    trace: trace())),
+            .reprioritise(token(), word()), .reprioritiseGroup(GroupID(identifier()), word()),
+            .prefetch(
+                PrefetchRequest(
+                    batch: token(), image: request(), urls: list(0...50) { $0.text(100) },
+                    isLast: bool(), concurrency: number(), trace: trace())),
             .cancel(token()), .cancelGroup(GroupID(identifier())), .release(blocks()), .status,
             .blacklist(.list(after: number())), .blacklist(.remove(url: text(8_192))),
             .blacklist(.clear), .piece(piece()), .taken(number(1...UInt64.max)), .drain(word()),
@@ -81,7 +88,8 @@ extension RandomValues {
         DeliveredImage(
             reference: maybe { $0.reference() }, info: info(), cacheType: tiers(),
             key: text(MessageLimits.keyBytesMax), storedTiers: maybe { $0.tiers() },
-            mustCopy: bool(), pieceBytes: maybe { $0.number() })
+            mustCopy: bool(), pieceBytes: maybe { $0.number() }, scaleFactor: finite(),
+            fallbackFor: maybe { $0.error() })
     }
 
     mutating func report() -> StatusReport {
@@ -89,7 +97,8 @@ extension RandomValues {
         report.processes = list(0...40) {
             .init(
                 kind: $0.word(), pid: $0.number(), state: $0.text(), restarts: $0.number(),
-                jobs: $0.number(), sandbox: SandboxLayers(rawValue: $0.number()))
+                jobs: $0.number(), sandbox: SandboxLayers(rawValue: $0.number()),
+                credit: $0.number())
         }
         report.sockets = list(0...8) {
             .init(
@@ -99,11 +108,21 @@ extension RandomValues {
         report.counters = list(0...100) { .init(name: $0.text(), value: $0.number()) }
         report.uptimeMilliseconds = number()
         report.cancellations = list(0...5) {
-            var durations = LatencyHistogram()
-            for _ in 0..<20 { durations.record(microseconds: $0.number()) }
-            return .init(stage: $0.text(), hard: $0.number(), durations: durations)
+            .init(stage: $0.text(), hard: $0.number(), durations: $0.histogram())
         }
+        report.stages = list(0...5) {
+            .init(
+                stage: $0.text(), queued: $0.number(), queuedCost: $0.number(),
+                running: $0.number(), waits: $0.histogram(), works: $0.histogram())
+        }
+        report.requests = histogram()
         return report
+    }
+
+    mutating func histogram() -> LatencyHistogram {
+        var histogram = LatencyHistogram()
+        for _ in 0..<20 { histogram.record(microseconds: number()) }
+        return histogram
     }
 
     mutating func blacklist() -> BlacklistReport {
@@ -126,7 +145,15 @@ extension RandomValues {
             .progress(RequestProgress(token: token(), received: number(), expected: number())),
             .reply(Reply(token: token(), outcome: .image(delivery()), timings: timings())),
             .reply(Reply(token: token(), outcome: .miss(key: text(MessageLimits.keyBytesMax)))),
-            .reply(Reply(token: token(), outcome: .failure(error()), timings: timings())),
+            .reply(
+                Reply(
+                    token: token(), outcome: .failure(error()), timings: timings(),
+                    isRefreshing: bool())),
+            .reply(Reply(token: token(), outcome: .notModified, timings: timings())),
+            .prefetched(
+                PrefetchReport(
+                    batch: token(), total: number(), finished: number(), skipped: number(),
+                    cancelled: number(), isFinal: bool())),
             .piece(piece()), .taken(number(1...UInt64.max)), .draining(number()),
             .status(report()), .refused(error(), maybe { $0.token() }), .blacklist(blacklist()),
         ]

@@ -457,6 +457,186 @@ void   imagebus__v1__output__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__output__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__transcode__init
+                     (Imagebus__V1__Transcode         *message)
+{
+  static const Imagebus__V1__Transcode init_value = IMAGEBUS__V1__TRANSCODE__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__transcode__get_packed_size
+                     (const Imagebus__V1__Transcode *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__transcode__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__transcode__pack
+                     (const Imagebus__V1__Transcode *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__transcode__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__transcode__pack_to_buffer
+                     (const Imagebus__V1__Transcode *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__transcode__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Transcode *
+       imagebus__v1__transcode__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Transcode *)
+     protobuf_c_message_unpack (&imagebus__v1__transcode__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__transcode__free_unpacked
+                     (Imagebus__V1__Transcode *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__transcode__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__serializer__init
+                     (Imagebus__V1__Serializer         *message)
+{
+  static const Imagebus__V1__Serializer init_value = IMAGEBUS__V1__SERIALIZER__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__serializer__get_packed_size
+                     (const Imagebus__V1__Serializer *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__serializer__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__serializer__pack
+                     (const Imagebus__V1__Serializer *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__serializer__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__serializer__pack_to_buffer
+                     (const Imagebus__V1__Serializer *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__serializer__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Serializer *
+       imagebus__v1__serializer__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Serializer *)
+     protobuf_c_message_unpack (&imagebus__v1__serializer__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__serializer__free_unpacked
+                     (Imagebus__V1__Serializer *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__serializer__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__fallback__init
+                     (Imagebus__V1__Fallback         *message)
+{
+  static const Imagebus__V1__Fallback init_value = IMAGEBUS__V1__FALLBACK__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__fallback__get_packed_size
+                     (const Imagebus__V1__Fallback *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__fallback__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__fallback__pack
+                     (const Imagebus__V1__Fallback *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__fallback__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__fallback__pack_to_buffer
+                     (const Imagebus__V1__Fallback *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__fallback__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Fallback *
+       imagebus__v1__fallback__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Fallback *)
+     protobuf_c_message_unpack (&imagebus__v1__fallback__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__fallback__free_unpacked
+                     (Imagebus__V1__Fallback *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__fallback__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__context__init
+                     (Imagebus__V1__Context         *message)
+{
+  static const Imagebus__V1__Context init_value = IMAGEBUS__V1__CONTEXT__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__context__get_packed_size
+                     (const Imagebus__V1__Context *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__context__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__context__pack
+                     (const Imagebus__V1__Context *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__context__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__context__pack_to_buffer
+                     (const Imagebus__V1__Context *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__context__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Context *
+       imagebus__v1__context__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Context *)
+     protobuf_c_message_unpack (&imagebus__v1__context__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__context__free_unpacked
+                     (Imagebus__V1__Context *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__context__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__image_request__init
                      (Imagebus__V1__ImageRequest         *message)
 {
@@ -905,6 +1085,51 @@ void   imagebus__v1__limits__free_unpacked
   if(!message)
     return;
   assert(message->base.descriptor == &imagebus__v1__limits__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__validators__init
+                     (Imagebus__V1__Validators         *message)
+{
+  static const Imagebus__V1__Validators init_value = IMAGEBUS__V1__VALIDATORS__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__validators__get_packed_size
+                     (const Imagebus__V1__Validators *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__validators__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__validators__pack
+                     (const Imagebus__V1__Validators *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__validators__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__validators__pack_to_buffer
+                     (const Imagebus__V1__Validators *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__validators__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Validators *
+       imagebus__v1__validators__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Validators *)
+     protobuf_c_message_unpack (&imagebus__v1__validators__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__validators__free_unpacked
+                     (Imagebus__V1__Validators *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__validators__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   imagebus__v1__fetch__init
@@ -2398,6 +2623,141 @@ void   imagebus__v1__cancel__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__cancel__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__reprioritise__init
+                     (Imagebus__V1__Reprioritise         *message)
+{
+  static const Imagebus__V1__Reprioritise init_value = IMAGEBUS__V1__REPRIORITISE__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__reprioritise__get_packed_size
+                     (const Imagebus__V1__Reprioritise *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__reprioritise__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__reprioritise__pack
+                     (const Imagebus__V1__Reprioritise *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__reprioritise__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__reprioritise__pack_to_buffer
+                     (const Imagebus__V1__Reprioritise *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__reprioritise__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Reprioritise *
+       imagebus__v1__reprioritise__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Reprioritise *)
+     protobuf_c_message_unpack (&imagebus__v1__reprioritise__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__reprioritise__free_unpacked
+                     (Imagebus__V1__Reprioritise *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__reprioritise__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__prefetch__init
+                     (Imagebus__V1__Prefetch         *message)
+{
+  static const Imagebus__V1__Prefetch init_value = IMAGEBUS__V1__PREFETCH__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__prefetch__get_packed_size
+                     (const Imagebus__V1__Prefetch *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__prefetch__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__prefetch__pack
+                     (const Imagebus__V1__Prefetch *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__prefetch__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__prefetch__pack_to_buffer
+                     (const Imagebus__V1__Prefetch *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__prefetch__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Prefetch *
+       imagebus__v1__prefetch__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Prefetch *)
+     protobuf_c_message_unpack (&imagebus__v1__prefetch__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__prefetch__free_unpacked
+                     (Imagebus__V1__Prefetch *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__prefetch__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__prefetch_report__init
+                     (Imagebus__V1__PrefetchReport         *message)
+{
+  static const Imagebus__V1__PrefetchReport init_value = IMAGEBUS__V1__PREFETCH_REPORT__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__prefetch_report__get_packed_size
+                     (const Imagebus__V1__PrefetchReport *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__prefetch_report__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__prefetch_report__pack
+                     (const Imagebus__V1__PrefetchReport *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__prefetch_report__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__prefetch_report__pack_to_buffer
+                     (const Imagebus__V1__PrefetchReport *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__prefetch_report__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__PrefetchReport *
+       imagebus__v1__prefetch_report__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__PrefetchReport *)
+     protobuf_c_message_unpack (&imagebus__v1__prefetch_report__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__prefetch_report__free_unpacked
+                     (Imagebus__V1__PrefetchReport *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__prefetch_report__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__status__init
                      (Imagebus__V1__Status         *message)
 {
@@ -2798,6 +3158,12 @@ void   imagebus__v1__status_report__cancellations__init
                      (Imagebus__V1__StatusReport__Cancellations         *message)
 {
   static const Imagebus__V1__StatusReport__Cancellations init_value = IMAGEBUS__V1__STATUS_REPORT__CANCELLATIONS__INIT;
+  *message = init_value;
+}
+void   imagebus__v1__status_report__stage__init
+                     (Imagebus__V1__StatusReport__Stage         *message)
+{
+  static const Imagebus__V1__StatusReport__Stage init_value = IMAGEBUS__V1__STATUS_REPORT__STAGE__INIT;
   *message = init_value;
 }
 void   imagebus__v1__status_report__init
@@ -3528,7 +3894,367 @@ const ProtobufCMessageDescriptor imagebus__v1__output__descriptor =
   (ProtobufCMessageInit) imagebus__v1__output__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__image_request__field_descriptors[12] =
+static const ProtobufCFieldDescriptor imagebus__v1__transcode__field_descriptors[2] =
+{
+  {
+    "format",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Transcode, format),
+    &imagebus__v1__image_format__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "quality",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Imagebus__V1__Transcode, maybe_quality_case),
+    offsetof(Imagebus__V1__Transcode, quality),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__transcode__field_indices_by_name[] = {
+  0,   /* field[0] = format */
+  1,   /* field[1] = quality */
+};
+static const ProtobufCIntRange imagebus__v1__transcode__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__transcode__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Transcode",
+  "Transcode",
+  "Imagebus__V1__Transcode",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Transcode),
+  2,
+  imagebus__v1__transcode__field_descriptors,
+  imagebus__v1__transcode__field_indices_by_name,
+  1,  imagebus__v1__transcode__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__transcode__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__serializer__field_descriptors[3] =
+{
+  {
+    "as_is",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__Serializer, serializer_case),
+    offsetof(Imagebus__V1__Serializer, as_is),
+    &imagebus__v1__unit__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "transcode",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__Serializer, serializer_case),
+    offsetof(Imagebus__V1__Serializer, transcode),
+    &imagebus__v1__transcode__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "named",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__Serializer, serializer_case),
+    offsetof(Imagebus__V1__Serializer, named),
+    NULL,
+    &protobuf_c_empty_string,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__serializer__field_indices_by_name[] = {
+  0,   /* field[0] = as_is */
+  2,   /* field[2] = named */
+  1,   /* field[1] = transcode */
+};
+static const ProtobufCIntRange imagebus__v1__serializer__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__serializer__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Serializer",
+  "Serializer",
+  "Imagebus__V1__Serializer",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Serializer),
+  3,
+  imagebus__v1__serializer__field_descriptors,
+  imagebus__v1__serializer__field_indices_by_name,
+  1,  imagebus__v1__serializer__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__serializer__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__fallback__field_descriptors[3] =
+{
+  {
+    "none",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__Fallback, fallback_case),
+    offsetof(Imagebus__V1__Fallback, none),
+    &imagebus__v1__unit__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "url",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__Fallback, fallback_case),
+    offsetof(Imagebus__V1__Fallback, url),
+    NULL,
+    &protobuf_c_empty_string,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "colour",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__Fallback, fallback_case),
+    offsetof(Imagebus__V1__Fallback, colour),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__fallback__field_indices_by_name[] = {
+  2,   /* field[2] = colour */
+  0,   /* field[0] = none */
+  1,   /* field[1] = url */
+};
+static const ProtobufCIntRange imagebus__v1__fallback__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__fallback__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Fallback",
+  "Fallback",
+  "Imagebus__V1__Fallback",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Fallback),
+  3,
+  imagebus__v1__fallback__field_descriptors,
+  imagebus__v1__fallback__field_indices_by_name,
+  1,  imagebus__v1__fallback__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__fallback__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__context__field_descriptors[12] =
+{
+  {
+    "profile",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Context, profile),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "cache",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Context, cache),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "original_cache",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Context, original_cache),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "loader",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Context, loader),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "key_filter",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__Context, maybe_key_case),
+    offsetof(Imagebus__V1__Context, key_filter),
+    NULL,
+    &protobuf_c_empty_string,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "base_key",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__Context, maybe_key_case),
+    offsetof(Imagebus__V1__Context, base_key),
+    NULL,
+    &protobuf_c_empty_string,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "serializer",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Context, serializer),
+    &imagebus__v1__serializer__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "scale_factor",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_DOUBLE,
+    offsetof(Imagebus__V1__Context, maybe_scale_factor_case),
+    offsetof(Imagebus__V1__Context, scale_factor),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "preset",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Context, preset),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "without_transformer",
+    10,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Context, without_transformer),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "fallback",
+    11,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Context, fallback),
+    &imagebus__v1__fallback__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "others",
+    12,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__Context, n_others),
+    offsetof(Imagebus__V1__Context, others),
+    &imagebus__v1__detail__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__context__field_indices_by_name[] = {
+  5,   /* field[5] = base_key */
+  1,   /* field[1] = cache */
+  10,   /* field[10] = fallback */
+  4,   /* field[4] = key_filter */
+  3,   /* field[3] = loader */
+  2,   /* field[2] = original_cache */
+  11,   /* field[11] = others */
+  8,   /* field[8] = preset */
+  0,   /* field[0] = profile */
+  7,   /* field[7] = scale_factor */
+  6,   /* field[6] = serializer */
+  9,   /* field[9] = without_transformer */
+};
+static const ProtobufCIntRange imagebus__v1__context__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 12 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__context__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Context",
+  "Context",
+  "Imagebus__V1__Context",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Context),
+  12,
+  imagebus__v1__context__field_descriptors,
+  imagebus__v1__context__field_indices_by_name,
+  1,  imagebus__v1__context__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__context__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__image_request__field_descriptors[13] =
 {
   {
     "url",
@@ -3674,8 +4400,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__image_request__field_descrip
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "context",
+    13,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ImageRequest, context),
+    &imagebus__v1__context__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__image_request__field_indices_by_name[] = {
+  12,   /* field[12] = context */
   1,   /* field[1] = headers */
   5,   /* field[5] = info_only */
   6,   /* field[6] = options */
@@ -3692,7 +4431,7 @@ static const unsigned imagebus__v1__image_request__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__image_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 12 }
+  { 0, 13 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor =
 {
@@ -3702,7 +4441,7 @@ const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor =
   "Imagebus__V1__ImageRequest",
   "imagebus.v1",
   sizeof(Imagebus__V1__ImageRequest),
-  12,
+  13,
   imagebus__v1__image_request__field_descriptors,
   imagebus__v1__image_request__field_indices_by_name,
   1,  imagebus__v1__image_request__number_ranges,
@@ -4235,7 +4974,7 @@ const ProtobufCMessageDescriptor imagebus__v1__error__descriptor =
   (ProtobufCMessageInit) imagebus__v1__error__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__metadata__field_descriptors[5] =
+static const ProtobufCFieldDescriptor imagebus__v1__metadata__field_descriptors[6] =
 {
   {
     "info",
@@ -4297,6 +5036,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__metadata__field_descriptors[
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "vary",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__Metadata, maybe_vary_case),
+    offsetof(Imagebus__V1__Metadata, vary),
+    NULL,
+    &protobuf_c_empty_string,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__metadata__field_indices_by_name[] = {
   4,   /* field[4] = cache_control */
@@ -4304,11 +5055,12 @@ static const unsigned imagebus__v1__metadata__field_indices_by_name[] = {
   2,   /* field[2] = etag */
   0,   /* field[0] = info */
   3,   /* field[3] = last_modified */
+  5,   /* field[5] = vary */
 };
 static const ProtobufCIntRange imagebus__v1__metadata__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__metadata__descriptor =
 {
@@ -4318,7 +5070,7 @@ const ProtobufCMessageDescriptor imagebus__v1__metadata__descriptor =
   "Imagebus__V1__Metadata",
   "imagebus.v1",
   sizeof(Imagebus__V1__Metadata),
-  5,
+  6,
   imagebus__v1__metadata__field_descriptors,
   imagebus__v1__metadata__field_indices_by_name,
   1,  imagebus__v1__metadata__number_ranges,
@@ -4402,7 +5154,58 @@ const ProtobufCMessageDescriptor imagebus__v1__limits__descriptor =
   (ProtobufCMessageInit) imagebus__v1__limits__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__fetch__field_descriptors[3] =
+static const ProtobufCFieldDescriptor imagebus__v1__validators__field_descriptors[2] =
+{
+  {
+    "etag",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__Validators, maybe_etag_case),
+    offsetof(Imagebus__V1__Validators, etag),
+    NULL,
+    &protobuf_c_empty_string,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "last_modified",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__Validators, maybe_last_modified_case),
+    offsetof(Imagebus__V1__Validators, last_modified),
+    NULL,
+    &protobuf_c_empty_string,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__validators__field_indices_by_name[] = {
+  0,   /* field[0] = etag */
+  1,   /* field[1] = last_modified */
+};
+static const ProtobufCIntRange imagebus__v1__validators__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__validators__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Validators",
+  "Validators",
+  "Imagebus__V1__Validators",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Validators),
+  2,
+  imagebus__v1__validators__field_descriptors,
+  imagebus__v1__validators__field_indices_by_name,
+  1,  imagebus__v1__validators__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__validators__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__fetch__field_descriptors[4] =
 {
   {
     "url",
@@ -4440,16 +5243,29 @@ static const ProtobufCFieldDescriptor imagebus__v1__fetch__field_descriptors[3] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "validators",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Fetch, validators),
+    &imagebus__v1__validators__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__fetch__field_indices_by_name[] = {
   2,   /* field[2] = body_bytes_max */
   1,   /* field[1] = headers */
   0,   /* field[0] = url */
+  3,   /* field[3] = validators */
 };
 static const ProtobufCIntRange imagebus__v1__fetch__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__fetch__descriptor =
 {
@@ -4459,7 +5275,7 @@ const ProtobufCMessageDescriptor imagebus__v1__fetch__descriptor =
   "Imagebus__V1__Fetch",
   "imagebus.v1",
   sizeof(Imagebus__V1__Fetch),
-  3,
+  4,
   imagebus__v1__fetch__field_descriptors,
   imagebus__v1__fetch__field_indices_by_name,
   1,  imagebus__v1__fetch__number_ranges,
@@ -5484,7 +6300,7 @@ const ProtobufCMessageDescriptor imagebus__v1__credit__descriptor =
   (ProtobufCMessageInit) imagebus__v1__credit__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[9] =
+static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[10] =
 {
   {
     "id",
@@ -5531,6 +6347,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[9] =
     offsetof(Imagebus__V1__Job, priority),
     &imagebus__v1__priority__descriptor,
     NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "traceparent",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Job, traceparent),
+    NULL,
+    &protobuf_c_empty_string,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
@@ -5597,20 +6425,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[9] =
 };
 static const unsigned imagebus__v1__job__field_indices_by_name[] = {
   1,   /* field[1] = attempt */
-  7,   /* field[7] = decode */
-  4,   /* field[4] = fetch */
+  8,   /* field[8] = decode */
+  5,   /* field[5] = fetch */
   0,   /* field[0] = id */
   2,   /* field[2] = milliseconds_left */
   3,   /* field[3] = priority */
-  5,   /* field[5] = query */
-  6,   /* field[6] = store */
-  8,   /* field[8] = transform */
+  6,   /* field[6] = query */
+  7,   /* field[7] = store */
+  4,   /* field[4] = traceparent */
+  9,   /* field[9] = transform */
 };
 static const ProtobufCIntRange imagebus__v1__job__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 8, 4 },
-  { 0, 9 }
+  { 8, 5 },
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__job__descriptor =
 {
@@ -5620,7 +6449,7 @@ const ProtobufCMessageDescriptor imagebus__v1__job__descriptor =
   "Imagebus__V1__Job",
   "imagebus.v1",
   sizeof(Imagebus__V1__Job),
-  9,
+  10,
   imagebus__v1__job__field_descriptors,
   imagebus__v1__job__field_indices_by_name,
   2,  imagebus__v1__job__number_ranges,
@@ -6503,7 +7332,7 @@ const ProtobufCMessageDescriptor imagebus__v1__client_welcome__descriptor =
   (ProtobufCMessageInit) imagebus__v1__client_welcome__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__load__field_descriptors[8] =
+static const ProtobufCFieldDescriptor imagebus__v1__load__field_descriptors[10] =
 {
   {
     "token",
@@ -6601,13 +7430,39 @@ static const ProtobufCFieldDescriptor imagebus__v1__load__field_descriptors[8] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "slot",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Load, slot),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "traceparent",
+    10,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Load, traceparent),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__load__field_indices_by_name[] = {
   5,   /* field[5] = detach */
   1,   /* field[1] = group */
   2,   /* field[2] = image */
+  8,   /* field[8] = slot */
   4,   /* field[4] = stale_retries */
   0,   /* field[0] = token */
+  9,   /* field[9] = traceparent */
   7,   /* field[7] = upload_bytes */
   6,   /* field[6] = wants_pieces */
   3,   /* field[3] = wants_progress */
@@ -6615,7 +7470,7 @@ static const unsigned imagebus__v1__load__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__load__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 8 }
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__load__descriptor =
 {
@@ -6625,7 +7480,7 @@ const ProtobufCMessageDescriptor imagebus__v1__load__descriptor =
   "Imagebus__V1__Load",
   "imagebus.v1",
   sizeof(Imagebus__V1__Load),
-  8,
+  10,
   imagebus__v1__load__field_descriptors,
   imagebus__v1__load__field_indices_by_name,
   1,  imagebus__v1__load__number_ranges,
@@ -6681,6 +7536,276 @@ const ProtobufCMessageDescriptor imagebus__v1__cancel__descriptor =
   imagebus__v1__cancel__field_indices_by_name,
   1,  imagebus__v1__cancel__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__cancel__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__reprioritise__field_descriptors[3] =
+{
+  {
+    "token",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Imagebus__V1__Reprioritise, target_case),
+    offsetof(Imagebus__V1__Reprioritise, token),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "group",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Imagebus__V1__Reprioritise, target_case),
+    offsetof(Imagebus__V1__Reprioritise, group),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "priority",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Reprioritise, priority),
+    &imagebus__v1__priority__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__reprioritise__field_indices_by_name[] = {
+  1,   /* field[1] = group */
+  2,   /* field[2] = priority */
+  0,   /* field[0] = token */
+};
+static const ProtobufCIntRange imagebus__v1__reprioritise__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__reprioritise__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Reprioritise",
+  "Reprioritise",
+  "Imagebus__V1__Reprioritise",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Reprioritise),
+  3,
+  imagebus__v1__reprioritise__field_descriptors,
+  imagebus__v1__reprioritise__field_indices_by_name,
+  1,  imagebus__v1__reprioritise__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__reprioritise__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__prefetch__field_descriptors[6] =
+{
+  {
+    "batch",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Prefetch, batch),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "image",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Prefetch, image),
+    &imagebus__v1__image_request__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "urls",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__Prefetch, n_urls),
+    offsetof(Imagebus__V1__Prefetch, urls),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "is_last",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Prefetch, is_last),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "concurrency",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Prefetch, concurrency),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "traceparent",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Prefetch, traceparent),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__prefetch__field_indices_by_name[] = {
+  0,   /* field[0] = batch */
+  4,   /* field[4] = concurrency */
+  1,   /* field[1] = image */
+  3,   /* field[3] = is_last */
+  5,   /* field[5] = traceparent */
+  2,   /* field[2] = urls */
+};
+static const ProtobufCIntRange imagebus__v1__prefetch__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__prefetch__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Prefetch",
+  "Prefetch",
+  "Imagebus__V1__Prefetch",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Prefetch),
+  6,
+  imagebus__v1__prefetch__field_descriptors,
+  imagebus__v1__prefetch__field_indices_by_name,
+  1,  imagebus__v1__prefetch__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__prefetch__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__prefetch_report__field_descriptors[6] =
+{
+  {
+    "batch",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__PrefetchReport, batch),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "total",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__PrefetchReport, total),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "finished",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__PrefetchReport, finished),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "skipped",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__PrefetchReport, skipped),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "cancelled",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__PrefetchReport, cancelled),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "is_final",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__PrefetchReport, is_final),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__prefetch_report__field_indices_by_name[] = {
+  0,   /* field[0] = batch */
+  4,   /* field[4] = cancelled */
+  2,   /* field[2] = finished */
+  5,   /* field[5] = is_final */
+  3,   /* field[3] = skipped */
+  1,   /* field[1] = total */
+};
+static const ProtobufCIntRange imagebus__v1__prefetch_report__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__prefetch_report__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.PrefetchReport",
+  "PrefetchReport",
+  "Imagebus__V1__PrefetchReport",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__PrefetchReport),
+  6,
+  imagebus__v1__prefetch_report__field_descriptors,
+  imagebus__v1__prefetch_report__field_indices_by_name,
+  1,  imagebus__v1__prefetch_report__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__prefetch_report__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 #define imagebus__v1__status__field_descriptors NULL
@@ -7020,7 +8145,7 @@ const ProtobufCMessageDescriptor imagebus__v1__event__descriptor =
   (ProtobufCMessageInit) imagebus__v1__event__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__reply__field_descriptors[5] =
+static const ProtobufCFieldDescriptor imagebus__v1__reply__field_descriptors[7] =
 {
   {
     "token",
@@ -7082,18 +8207,44 @@ static const ProtobufCFieldDescriptor imagebus__v1__reply__field_descriptors[5] 
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "not_modified",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__Reply, outcome_case),
+    offsetof(Imagebus__V1__Reply, not_modified),
+    &imagebus__v1__unit__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "is_refreshing",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Reply, is_refreshing),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__reply__field_indices_by_name[] = {
   4,   /* field[4] = failure */
   2,   /* field[2] = image */
+  6,   /* field[6] = is_refreshing */
   3,   /* field[3] = miss */
+  5,   /* field[5] = not_modified */
   1,   /* field[1] = timings */
   0,   /* field[0] = token */
 };
 static const ProtobufCIntRange imagebus__v1__reply__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__reply__descriptor =
 {
@@ -7103,14 +8254,14 @@ const ProtobufCMessageDescriptor imagebus__v1__reply__descriptor =
   "Imagebus__V1__Reply",
   "imagebus.v1",
   sizeof(Imagebus__V1__Reply),
-  5,
+  7,
   imagebus__v1__reply__field_descriptors,
   imagebus__v1__reply__field_indices_by_name,
   1,  imagebus__v1__reply__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descriptors[7] =
+static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descriptors[9] =
 {
   {
     "reference",
@@ -7196,20 +8347,46 @@ static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descr
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "scale_factor",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_DOUBLE,
+    offsetof(Imagebus__V1__DeliveredImage, maybe_scale_factor_case),
+    offsetof(Imagebus__V1__DeliveredImage, scale_factor),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "fallback_for",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__DeliveredImage, fallback_for),
+    &imagebus__v1__error__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__delivered_image__field_indices_by_name[] = {
   2,   /* field[2] = cache_type */
+  8,   /* field[8] = fallback_for */
   1,   /* field[1] = info */
   3,   /* field[3] = key */
   5,   /* field[5] = must_copy */
   6,   /* field[6] = piece_bytes */
   0,   /* field[0] = reference */
+  7,   /* field[7] = scale_factor */
   4,   /* field[4] = stored_tiers */
 };
 static const ProtobufCIntRange imagebus__v1__delivered_image__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__delivered_image__descriptor =
 {
@@ -7219,7 +8396,7 @@ const ProtobufCMessageDescriptor imagebus__v1__delivered_image__descriptor =
   "Imagebus__V1__DeliveredImage",
   "imagebus.v1",
   sizeof(Imagebus__V1__DeliveredImage),
-  7,
+  9,
   imagebus__v1__delivered_image__field_descriptors,
   imagebus__v1__delivered_image__field_indices_by_name,
   1,  imagebus__v1__delivered_image__number_ranges,
@@ -7342,7 +8519,7 @@ const ProtobufCMessageDescriptor imagebus__v1__timings__descriptor =
   (ProtobufCMessageInit) imagebus__v1__timings__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__status_report__process__field_descriptors[6] =
+static const ProtobufCFieldDescriptor imagebus__v1__status_report__process__field_descriptors[7] =
 {
   {
     "kind",
@@ -7416,8 +8593,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__status_report__process__fiel
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "credit",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Process, credit),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__status_report__process__field_indices_by_name[] = {
+  6,   /* field[6] = credit */
   4,   /* field[4] = jobs */
   0,   /* field[0] = kind */
   1,   /* field[1] = pid */
@@ -7428,7 +8618,7 @@ static const unsigned imagebus__v1__status_report__process__field_indices_by_nam
 static const ProtobufCIntRange imagebus__v1__status_report__process__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__status_report__process__descriptor =
 {
@@ -7438,7 +8628,7 @@ const ProtobufCMessageDescriptor imagebus__v1__status_report__process__descripto
   "Imagebus__V1__StatusReport__Process",
   "imagebus.v1",
   sizeof(Imagebus__V1__StatusReport__Process),
-  6,
+  7,
   imagebus__v1__status_report__process__field_descriptors,
   imagebus__v1__status_report__process__field_indices_by_name,
   1,  imagebus__v1__status_report__process__number_ranges,
@@ -7714,7 +8904,110 @@ const ProtobufCMessageDescriptor imagebus__v1__status_report__cancellations__des
   (ProtobufCMessageInit) imagebus__v1__status_report__cancellations__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descriptors[5] =
+static const ProtobufCFieldDescriptor imagebus__v1__status_report__stage__field_descriptors[6] =
+{
+  {
+    "stage",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Stage, stage),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "queued",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Stage, queued),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "queued_cost",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Stage, queued_cost),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "running",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Stage, running),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "waits",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__StatusReport__Stage, n_waits),
+    offsetof(Imagebus__V1__StatusReport__Stage, waits),
+    &imagebus__v1__status_report__bucket__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "works",
+    6,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__StatusReport__Stage, n_works),
+    offsetof(Imagebus__V1__StatusReport__Stage, works),
+    &imagebus__v1__status_report__bucket__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__status_report__stage__field_indices_by_name[] = {
+  1,   /* field[1] = queued */
+  2,   /* field[2] = queued_cost */
+  3,   /* field[3] = running */
+  0,   /* field[0] = stage */
+  4,   /* field[4] = waits */
+  5,   /* field[5] = works */
+};
+static const ProtobufCIntRange imagebus__v1__status_report__stage__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__status_report__stage__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.StatusReport.Stage",
+  "Stage",
+  "Imagebus__V1__StatusReport__Stage",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__StatusReport__Stage),
+  6,
+  imagebus__v1__status_report__stage__field_descriptors,
+  imagebus__v1__status_report__stage__field_indices_by_name,
+  1,  imagebus__v1__status_report__stage__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__status_report__stage__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descriptors[7] =
 {
   {
     "processes",
@@ -7776,18 +9069,44 @@ static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "stages",
+    6,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__StatusReport, n_stages),
+    offsetof(Imagebus__V1__StatusReport, stages),
+    &imagebus__v1__status_report__stage__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "requests",
+    7,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__StatusReport, n_requests),
+    offsetof(Imagebus__V1__StatusReport, requests),
+    &imagebus__v1__status_report__bucket__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__status_report__field_indices_by_name[] = {
   4,   /* field[4] = cancellations */
   2,   /* field[2] = counters */
   0,   /* field[0] = processes */
+  6,   /* field[6] = requests */
   1,   /* field[1] = sockets */
+  5,   /* field[5] = stages */
   3,   /* field[3] = uptime_milliseconds */
 };
 static const ProtobufCIntRange imagebus__v1__status_report__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__status_report__descriptor =
 {
@@ -7797,7 +9116,7 @@ const ProtobufCMessageDescriptor imagebus__v1__status_report__descriptor =
   "Imagebus__V1__StatusReport",
   "imagebus.v1",
   sizeof(Imagebus__V1__StatusReport),
-  5,
+  7,
   imagebus__v1__status_report__field_descriptors,
   imagebus__v1__status_report__field_indices_by_name,
   1,  imagebus__v1__status_report__number_ranges,
@@ -8304,7 +9623,7 @@ const ProtobufCEnumDescriptor imagebus__v1__goodbye_reason__descriptor =
   imagebus__v1__goodbye_reason__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue imagebus__v1__error_code__enum_values_by_number[37] =
+static const ProtobufCEnumValue imagebus__v1__error_code__enum_values_by_number[38] =
 {
   { "ERROR_CODE_UNSPECIFIED", "IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_UNSPECIFIED", 0 },
   { "ERROR_CODE_INVALID_URL", "IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_INVALID_URL", 1000 },
@@ -8343,11 +9662,12 @@ static const ProtobufCEnumValue imagebus__v1__error_code__enum_values_by_number[
   { "ERROR_CODE_SHUTTING_DOWN", "IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_SHUTTING_DOWN", 3024 },
   { "ERROR_CODE_PROTOCOL_BROKEN", "IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_PROTOCOL_BROKEN", 3025 },
   { "ERROR_CODE_STALE", "IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_STALE", 3026 },
+  { "ERROR_CODE_NOT_SUPPORTED", "IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_NOT_SUPPORTED", 3027 },
 };
 static const ProtobufCIntRange imagebus__v1__error_code__value_ranges[] = {
-{0, 0},{1000, 1},{2000, 5},{3000, 10},{0, 37}
+{0, 0},{1000, 1},{2000, 5},{3000, 10},{0, 38}
 };
-static const ProtobufCEnumValueIndex imagebus__v1__error_code__enum_values_by_name[37] =
+static const ProtobufCEnumValueIndex imagebus__v1__error_code__enum_values_by_name[38] =
 {
   { "ERROR_CODE_ADDRESS_FORBIDDEN", 14 },
   { "ERROR_CODE_ARENA_FULL", 19 },
@@ -8369,6 +9689,7 @@ static const ProtobufCEnumValueIndex imagebus__v1__error_code__enum_values_by_na
   { "ERROR_CODE_INVALID_URL", 1 },
   { "ERROR_CODE_LIMIT_EXCEEDED", 13 },
   { "ERROR_CODE_NAME_NOT_RESOLVED", 21 },
+  { "ERROR_CODE_NOT_SUPPORTED", 37 },
   { "ERROR_CODE_POISONED", 17 },
   { "ERROR_CODE_PROTOCOL_BROKEN", 35 },
   { "ERROR_CODE_PROTOCOL_VIOLATION", 27 },
@@ -8394,9 +9715,9 @@ const ProtobufCEnumDescriptor imagebus__v1__error_code__descriptor =
   "ErrorCode",
   "Imagebus__V1__ErrorCode",
   "imagebus.v1",
-  37,
+  38,
   imagebus__v1__error_code__enum_values_by_number,
-  37,
+  38,
   imagebus__v1__error_code__enum_values_by_name,
   4,
   imagebus__v1__error_code__value_ranges,

@@ -57,6 +57,8 @@ extension ClientLine {
     mutating func response(_ reply: Reply) throws(ImageError) -> ImageResponse? {
         switch reply.outcome {
         case .failure(let error): throw error
+        case .notModified:
+            throw ImageError(.protocolViolation, "the coordinator refreshed what was not there")
         case .miss(let key):
             return ImageResponse(
                 status: .miss, info: nil, cacheType: .none, key: key, timings: reply.timings,

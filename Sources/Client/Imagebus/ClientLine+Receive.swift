@@ -79,6 +79,8 @@ extension ClientLine {
             if !commands.isEmpty { commands.removeFirst().inquiry.answer(.success(report)) }
         case .draining(let processes):
             if !drains.isEmpty { drains.removeFirst().inquiry.answer(.success(processes)) }
+        // Of a batch that has ended here.
+        case .prefetched: break
         case .piece(let piece): receive(piece, at: now)
         case .taken(let count): uploads.taken(count)
         case .refused(let error, let token):

@@ -55,6 +55,7 @@ extension ErrorCode {
         case .shuttingDown: Self.row("shuttingDown", 75, retryable: true)
         case .protocolBroken: Self.row("protocolBroken", 76)
         case .stale: Self.row("stale", 75, retryable: true)
+        case .notSupported: Self.row("notSupported", 64)
         }
     }
 

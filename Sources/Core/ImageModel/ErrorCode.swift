@@ -75,4 +75,6 @@ public enum ErrorCode: UInt16, Hashable, Sendable, CaseIterable {
     case protocolBroken = 3025
     /// The bytes behind a reference were reused; repaired inside the client library.
     case stale = 3026
+    /// SDWebImage has it, this version does not; `details` has `option`.
+    case notSupported = 3027
 }

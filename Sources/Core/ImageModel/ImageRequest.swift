@@ -25,6 +25,8 @@ public struct ImageRequest: Hashable, Sendable {
     public var originalStoreCacheTypes: CacheTypes
     /// Milliseconds until the request ends with `deadlineExceeded`.
     public var timeoutMilliseconds: Int
+    /// What else it says about manager, caches, keys and replies.
+    public var context: RequestContext
 
     /// A plain load: the source bytes, once their header was read, from and into all tiers.
     public init(url: String) {
@@ -40,6 +42,7 @@ public struct ImageRequest: Hashable, Sendable {
         originalQueryCacheTypes = .disk
         originalStoreCacheTypes = .disk
         timeoutMilliseconds = 30_000
+        context = RequestContext()
     }
 
     /// The result is the source's bytes as they came.

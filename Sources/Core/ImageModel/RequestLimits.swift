@@ -6,6 +6,16 @@ public enum RequestLimits {
     public static let headersMax = 64
     /// Bytes of all headers together.
     public static let headerBytesMax = 16 * 1024
+    /// Bytes of a name: of a profile, cache, loader, filter, serializer, preset or slot.
+    public static let nameBytesMax = 128
+    /// Options without a field of their own in one context, and bytes of each value.
+    public static let otherOptionsMax = 32
+    /// See `otherOptionsMax`.
+    public static let otherOptionBytesMax = 1024
+    /// URLs of one prefetch.
+    public static let prefetchMax = 100_000
+    /// URLs of a prefetch that are loaded at a time.
+    public static let prefetchConcurrencyMax = 64
     /// Steps of a request.
     public static let stepsMax = 32
     /// Pixels on one side of a step's box.

@@ -3,37 +3,112 @@ public struct RequestOptions: OptionSet, Hashable, Sendable {
     /// The bits.
     public let rawValue: UInt32
 
-    /// Takes bits as they are; unknown ones are refused at admission.
+    /// Takes bits as they are; what they may be is for admission.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// Ask the origin although the URL is on the blacklist.
+    /// Ask the origin although the URL is on the blacklist; a success takes it off.
     public static let retryFailed = RequestOptions(rawValue: 1 << 0)
     /// Class low.
     public static let lowPriority = RequestOptions(rawValue: 1 << 1)
+    /// Partial images while the bytes come.
+    public static let progressiveLoad = RequestOptions(rawValue: 1 << 2)
+    /// A cached image is delivered, and the origin is asked whether it is still the same
+    /// (sdwebimage.md §1.6).
+    public static let refreshCached = RequestOptions(rawValue: 1 << 3)
+    /// Go on when the client's connection ends (DESIGN §3, detach).
+    public static let continueInBackground = RequestOptions(rawValue: 1 << 4)
+    /// A cookie jar for the transfer.
+    public static let handleCookies = RequestOptions(rawValue: 1 << 5)
+    /// No check of certificates.
+    public static let allowInvalidSSLCertificates = RequestOptions(rawValue: 1 << 6)
     /// Class high; wins over low.
     public static let highPriority = RequestOptions(rawValue: 1 << 7)
+    /// Of views: the placeholder only after a failure.
+    public static let delayPlaceholder = RequestOptions(rawValue: 1 << 8)
+    /// Transform animated images as well.
+    public static let transformAnimatedImage = RequestOptions(rawValue: 1 << 9)
+    /// Of views: the caller shows the image by itself.
+    public static let avoidAutoSetImage = RequestOptions(rawValue: 1 << 10)
+    /// Reduce to the default limit of bytes.
+    public static let scaleDownLargeImages = RequestOptions(rawValue: 1 << 11)
+    /// The bytes as well when the image is in memory: in Imagebus memory holds bytes.
+    public static let queryMemoryData = RequestOptions(rawValue: 1 << 12)
+    /// The same without waiting.
+    public static let queryMemoryDataSync = RequestOptions(rawValue: 1 << 13)
+    /// Ask the disk before the call returns: no reply comes before it was asked anyway.
+    public static let queryDiskDataSync = RequestOptions(rawValue: 1 << 14)
     /// Never load; a miss is no error.
     public static let fromCacheOnly = RequestOptions(rawValue: 1 << 15)
     /// Ask no cache; the result is stored all the same.
     public static let fromLoaderOnly = RequestOptions(rawValue: 1 << 16)
+    /// Of views: a transition also for hits.
+    public static let forceTransition = RequestOptions(rawValue: 1 << 17)
+    /// Bytes and facts, no pixels.
+    public static let avoidDecodeImage = RequestOptions(rawValue: 1 << 18)
     /// First frame of an animation only; this version never decodes more.
     public static let decodeFirstFrameOnly = RequestOptions(rawValue: 1 << 19)
+    /// All frames of an animation at once.
+    public static let preloadAllFrames = RequestOptions(rawValue: 1 << 20)
+    /// Only an animation will do.
+    public static let matchAnimatedImageClass = RequestOptions(rawValue: 1 << 21)
     /// Reply after the stores.
     public static let waitStoreCache = RequestOptions(rawValue: 1 << 22)
+    /// Transform vector images as well.
+    public static let transformVectorImage = RequestOptions(rawValue: 1 << 23)
+    /// A new load in the slot of an old one does not cancel the old one.
+    public static let avoidAutoCancelImage = RequestOptions(rawValue: 1 << 24)
+    /// Of views: the reply after the transition.
+    public static let waitTransition = RequestOptions(rawValue: 1 << 25)
 
-    /// What this version knows.
-    public static let supported: RequestOptions = [
+    /// What this version acts upon.
+    public static let effective: RequestOptions = [
         .retryFailed, .lowPriority, .highPriority, .fromCacheOnly, .fromLoaderOnly,
         .decodeFirstFrameOnly, .waitStoreCache,
     ]
+    /// What is accepted and changes nothing: it asks for what is always so here, or is a matter of
+    /// who shows the image.
+    public static let withoutEffect: RequestOptions = [
+        .delayPlaceholder, .avoidAutoSetImage, .queryMemoryData, .queryMemoryDataSync,
+        .queryDiskDataSync, .forceTransition, .waitTransition,
+    ]
+    /// What this version refuses with `notSupported`.
+    public static let notSupported: RequestOptions = [
+        .progressiveLoad, .refreshCached, .continueInBackground, .handleCookies,
+        .allowInvalidSSLCertificates, .transformAnimatedImage,
+        .scaleDownLargeImages, .avoidDecodeImage, .preloadAllFrames, .matchAnimatedImageClass,
+        .transformVectorImage, .avoidAutoCancelImage,
+    ]
+    /// Every bit that has a meaning.
+    public static let known = effective.union(withoutEffect).union(notSupported)
 }
 
 extension RequestOptions {
-    /// The options by their names on the command line: kebab-case of SDWebImage's.
+    /// The options by their names on the command line, kebab-case of SDWebImage's, by number.
     public static let names: [(name: String, option: RequestOptions)] = [
         ("retry-failed", .retryFailed), ("low-priority", .lowPriority),
-        ("high-priority", .highPriority), ("from-cache-only", .fromCacheOnly),
-        ("from-loader-only", .fromLoaderOnly), ("decode-first-frame-only", .decodeFirstFrameOnly),
+        ("progressive-load", .progressiveLoad), ("refresh-cached", .refreshCached),
+        ("continue-in-background", .continueInBackground), ("handle-cookies", .handleCookies),
+        ("allow-invalid-ssl-certificates", .allowInvalidSSLCertificates),
+        ("high-priority", .highPriority), ("delay-placeholder", .delayPlaceholder),
+        ("transform-animated-image", .transformAnimatedImage),
+        ("avoid-auto-set-image", .avoidAutoSetImage),
+        ("scale-down-large-images", .scaleDownLargeImages),
+        ("query-memory-data", .queryMemoryData),
+        ("query-memory-data-sync", .queryMemoryDataSync),
+        ("query-disk-data-sync", .queryDiskDataSync), ("from-cache-only", .fromCacheOnly),
+        ("from-loader-only", .fromLoaderOnly), ("force-transition", .forceTransition),
+        ("avoid-decode-image", .avoidDecodeImage),
+        ("decode-first-frame-only", .decodeFirstFrameOnly),
+        ("preload-all-frames", .preloadAllFrames),
+        ("match-animated-image-class", .matchAnimatedImageClass),
         ("wait-store-cache", .waitStoreCache),
+        ("transform-vector-image", .transformVectorImage),
+        ("avoid-auto-cancel-image", .avoidAutoCancelImage),
+        ("wait-transition", .waitTransition),
     ]
+
+    /// The names of the options that are set, in the order of their numbers.
+    public var names: [String] {
+        Self.names.filter { contains($0.option) }.map(\.name)
+    }
 }

@@ -10,6 +10,12 @@ public enum ClientMessage: Hashable, Sendable {
     case cancel(Token)
     /// End all requests of a group that were admitted before on this connection.
     case cancelGroup(GroupID)
+    /// A request is wanted more or less than before.
+    case reprioritise(Token, Priority)
+    /// The same for all requests of a group that were admitted before on this connection.
+    case reprioritiseGroup(GroupID, Priority)
+    /// Load images that will be wanted.
+    case prefetch(PrefetchRequest)
     /// These large blocks of `results/` are no longer read.
     case release([BlockID])
     /// Report processes, queues and counters.
@@ -68,12 +74,18 @@ public struct LoadRequest: Hashable, Sendable {
     public var wantsPieces: Bool
     /// Bytes that the client brings along in pieces, instead of a URL; 0: none.
     public var uploadBytes: UInt64
+    /// The slot of this client that the image is for, up to `RequestLimits.nameBytesMax` bytes: an
+    /// older load of the slot is cancelled first, and its reply comes first
+    /// (sdwebimage.md §9, operation key).
+    public var slot: String?
+    /// The caller's trace.
+    public var trace: TraceContext?
 
     /// Describes a load.
     public init(
         token: Token, group: GroupID? = nil, image: ImageRequest, wantsProgress: Bool = false,
         staleRetries: UInt8 = 0, detach: Bool = false, wantsPieces: Bool = false,
-        uploadBytes: UInt64 = 0
+        uploadBytes: UInt64 = 0, slot: String? = nil, trace: TraceContext? = nil
     ) {
         self.token = token
         self.group = group
@@ -83,5 +95,7 @@ public struct LoadRequest: Hashable, Sendable {
         self.detach = detach
         self.wantsPieces = wantsPieces
         self.uploadBytes = uploadBytes
+        self.slot = slot
+        self.trace = trace
     }
 }

@@ -90,4 +90,10 @@ public enum MessageKind: UInt8, Hashable, Sendable, CaseIterable {
     case drainCommand = 44
     /// `DrainReport`
     case drainReport = 45
+    /// `Reprioritise`
+    case reprioritise = 46
+    /// `Prefetch`
+    case prefetch = 47
+    /// `PrefetchReport`
+    case prefetchReport = 48
 }

@@ -12,16 +12,20 @@ public struct Job: Hashable, Sendable {
     public var millisecondsLeft: UInt32
     /// The class.
     public var priority: Priority
+    /// The trace of who wanted it first.
+    public var trace: TraceContext?
 
     /// Describes an attempt.
     public init(
-        id: JobID, attempt: UInt32, work: JobWork, millisecondsLeft: UInt32, priority: Priority
+        id: JobID, attempt: UInt32, work: JobWork, millisecondsLeft: UInt32, priority: Priority,
+        trace: TraceContext? = nil
     ) {
         self.id = id
         self.attempt = attempt
         self.work = work
         self.millisecondsLeft = millisecondsLeft
         self.priority = priority
+        self.trace = trace
     }
 }
 

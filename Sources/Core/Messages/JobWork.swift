@@ -42,12 +42,33 @@ public struct FetchWork: Hashable, Sendable {
     public var headers: [HTTPHeader]
     /// Bytes of a body at most.
     public var bodyBytesMax: UInt64
+    /// What the cached body was said to be: the origin answers `cacheNotModified` where it still
+    /// is (RFC 9110 §13.1).
+    public var validators: Validators?
 
     /// Describes a transfer.
-    public init(url: String, headers: [HTTPHeader], bodyBytesMax: UInt64) {
+    public init(
+        url: String, headers: [HTTPHeader], bodyBytesMax: UInt64, validators: Validators? = nil
+    ) {
         self.url = url
         self.headers = headers
         self.bodyBytesMax = bodyBytesMax
+        self.validators = validators
+    }
+}
+
+/// By what an origin knows a body again; at least one of them.
+public struct Validators: Hashable, Sendable {
+    /// For `If-None-Match`.
+    public var etag: String?
+    /// For `If-Modified-Since`, where there is no entity tag.
+    public var lastModified: String?
+
+    /// `nil` where the origin gave neither.
+    public init?(etag: String?, lastModified: String?) {
+        guard etag != nil || lastModified != nil else { return nil }
+        self.etag = etag
+        self.lastModified = lastModified
     }
 }
 
@@ -120,13 +141,16 @@ public struct StoredMetadata: Hashable, Sendable {
     public var lastModified: String?
     /// As the origin said, for originals.
     public var cacheControl: String?
+    /// Names of request headers on which the origin's answer depends, for originals.
+    public var vary: String?
 
     /// Facts; only originals have the origin's words.
     public init(
         info: ImageInfo, contentType: String? = nil, etag: String? = nil,
-        lastModified: String? = nil, cacheControl: String? = nil
+        lastModified: String? = nil, cacheControl: String? = nil, vary: String? = nil
     ) {
         self.info = info
+        self.vary = vary
         self.contentType = contentType
         self.etag = etag
         self.lastModified = lastModified

@@ -28,6 +28,8 @@ public enum MessageLimits {
     public static let pieceBytesMax = 60 * 1024
     /// Bytes of pieces on the way to or from one client that were not said to be taken.
     public static let pieceWindowBytes = 4 << 20
+    /// URLs in one part of a prefetch; the bytes of a frame limit them as well.
+    public static let prefetchURLsMax = 1_024
     /// Loads of one client without a reply.
     public static let windowMax = 4_096
 }

@@ -18,6 +18,8 @@ public enum ServerMessage: Hashable, Sendable {
     case piece(Piece)
     /// So many bytes of pieces were taken.
     case taken(UInt64)
+    /// How far a prefetch is, and its end.
+    case prefetched(PrefetchReport)
     /// Answers `drain`: so many processes were told.
     case draining(UInt32)
     /// The message broke the protocol; `token` of the request that it was about, if known.
@@ -60,7 +62,7 @@ public struct RequestProgress: Hashable, Sendable {
     }
 }
 
-/// The terminal reply of a request.
+/// The terminal reply of a request; under `refreshCached` one that is not terminal may come before.
 public struct Reply: Hashable, Sendable {
     /// Which request.
     public var token: Token
@@ -68,6 +70,9 @@ public struct Reply: Hashable, Sendable {
     public var outcome: Outcome
     /// Where the time went.
     public var timings: StageTimings
+    /// The image was cached, and the origin is being asked whether it is still the same: the
+    /// terminal reply follows (sdwebimage.md §1.6).
+    public var isRefreshing: Bool
 
     /// How a request ended.
     public enum Outcome: Hashable, Sendable {
@@ -77,13 +82,19 @@ public struct Reply: Hashable, Sendable {
         case miss(key: String)
         /// A failure.
         case failure(ImageError)
+        /// Ends a request after a reply that was refreshing: what was delivered is still right.
+        case notModified
     }
 
     /// Describes an end.
-    public init(token: Token, outcome: Outcome, timings: StageTimings = StageTimings()) {
+    public init(
+        token: Token, outcome: Outcome, timings: StageTimings = StageTimings(),
+        isRefreshing: Bool = false
+    ) {
         self.token = token
         self.outcome = outcome
         self.timings = timings
+        self.isRefreshing = isRefreshing
     }
 }
 
@@ -102,13 +113,18 @@ public struct DeliveredImage: Hashable, Sendable {
     /// The block is not kept for this client, however large: copy the bytes, then check the block's
     /// id, and do not release it (DESIGN §4, unreleased bytes are limited).
     public var mustCopy: Bool
+    /// Points per pixel, at least 1 (sdwebimage.md §1.8).
+    public var scaleFactor: Double
+    /// Why this is the fallback and not what was asked for.
+    public var fallbackFor: ImageError?
     /// The bytes came in pieces before this reply, so many; there is no reference then.
     public var pieceBytes: UInt64?
 
     /// Describes a delivery.
     public init(
         reference: BlockReference?, info: ImageInfo, cacheType: CacheTypes, key: String,
-        storedTiers: CacheTypes? = nil, mustCopy: Bool = false, pieceBytes: UInt64? = nil
+        storedTiers: CacheTypes? = nil, mustCopy: Bool = false, pieceBytes: UInt64? = nil,
+        scaleFactor: Double = 1, fallbackFor: ImageError? = nil
     ) {
         self.reference = reference
         self.info = info
@@ -117,6 +133,8 @@ public struct DeliveredImage: Hashable, Sendable {
         self.storedTiers = storedTiers
         self.mustCopy = mustCopy
         self.pieceBytes = pieceBytes
+        self.scaleFactor = scaleFactor
+        self.fallbackFor = fallbackFor
     }
 }
 

@@ -10,6 +10,10 @@ public struct StatusReport: Hashable, Sendable {
     public var uptimeMilliseconds: UInt64 = 0
     /// How long cancelled jobs kept their workers, by stage.
     public var cancellations: [Cancellations] = []
+    /// What each stage does and how long it takes.
+    public var stages: [StageStatus] = []
+    /// How long requests took from admission to reply, hits that took the short way excepted.
+    public var requests = LatencyHistogram()
 
     /// Empty.
     public init() {}
@@ -28,11 +32,13 @@ public struct StatusReport: Hashable, Sendable {
         public var jobs: UInt32
         /// What it cannot do any more, as it said.
         public var sandbox: SandboxLayers
+        /// Jobs that it takes at a time.
+        public var credit: UInt32
 
         /// Describes a process.
         public init(
             kind: WorkerKind, pid: UInt32, state: String, restarts: UInt32, jobs: UInt32,
-            sandbox: SandboxLayers = []
+            sandbox: SandboxLayers = [], credit: UInt32 = 0
         ) {
             self.kind = kind
             self.pid = pid
@@ -40,6 +46,36 @@ public struct StatusReport: Hashable, Sendable {
             self.restarts = restarts
             self.jobs = jobs
             self.sandbox = sandbox
+            self.credit = credit
+        }
+    }
+
+    /// One stage.
+    public struct StageStatus: Hashable, Sendable {
+        /// `store`, `query`, `fetch`, `decode` or `transform`.
+        public var stage: String
+        /// Jobs that wait.
+        public var queued: UInt64
+        /// What they cost, in the unit of the stage (DESIGN §6, queue full).
+        public var queuedCost: UInt64
+        /// Jobs at workers.
+        public var running: UInt64
+        /// How long jobs waited for a worker.
+        public var waits: LatencyHistogram
+        /// How long workers took, as they said.
+        public var works: LatencyHistogram
+
+        /// Describes a stage.
+        public init(
+            stage: String, queued: UInt64, queuedCost: UInt64, running: UInt64,
+            waits: LatencyHistogram, works: LatencyHistogram
+        ) {
+            self.stage = stage
+            self.queued = queued
+            self.queuedCost = queuedCost
+            self.running = running
+            self.waits = waits
+            self.works = works
         }
     }
 

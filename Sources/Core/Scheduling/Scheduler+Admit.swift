@@ -23,6 +23,7 @@ extension Scheduler {
                 throw ImageError(.shuttingDown, "the stack is shutting down")
             }
             try load.image.checkWishes()
+            guard load.slot == nil else { throw ImageError.notSupported("slot") }
             let names = try names.names(
                 of: load.image, identity: identity, isUpload: upload != nil, limits: limits.image)
             if answerFromMemory(load, of: client, names) { return }

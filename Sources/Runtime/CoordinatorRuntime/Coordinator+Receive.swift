@@ -104,6 +104,8 @@ extension Coordinator {
         case .drain(let kind):
             guard gateway.door == .admin else { throw .unexpectedKind(.drainCommand) }
             drain(kind, for: id, at: now)
+        case .reprioritise, .reprioritiseGroup: throw .unexpectedKind(.reprioritise)
+        case .prefetch: throw .unexpectedKind(.prefetch)
         case .piece(let piece): take(piece, for: id, at: now)
         case .taken(let bytes): taken(bytes, by: client, at: now)
         }

@@ -18,17 +18,23 @@ extension MessageEncoder {
             }
         case .cancel(let token):
             try prepare(.cancel, limit: limit) { write throws(WireError) in
-                let wire = try write.make(imagebus__v1__cancel__init)
-                wire.pointee.target_case = IMAGEBUS__V1__CANCEL__TARGET_TOKEN
-                wire.pointee.token = try write.bytes(token.value)
-                return wire
+                try token.cancel(write)
             }
         case .cancelGroup(let group):
             try prepare(.cancel, limit: limit) { write throws(WireError) in
-                let wire = try write.make(imagebus__v1__cancel__init)
-                wire.pointee.target_case = IMAGEBUS__V1__CANCEL__TARGET_GROUP
-                wire.pointee.group = try write.bytes(group.value)
-                return wire
+                try group.cancel(write)
+            }
+        case .reprioritise(let token, let priority):
+            try prepare(.reprioritise, limit: limit) { write throws(WireError) in
+                try priority.wire(of: token, write)
+            }
+        case .reprioritiseGroup(let group, let priority):
+            try prepare(.reprioritise, limit: limit) { write throws(WireError) in
+                try priority.wire(of: group, write)
+            }
+        case .prefetch(let request):
+            try prepare(.prefetch, limit: limit) { write throws(WireError) in
+                try request.wire(write)
             }
         case .release(let blocks):
             try prepare(.release, limit: limit) { write throws(WireError) in
@@ -78,7 +84,15 @@ extension MessageDecoder {
             }
         case .cancel:
             try decode(body, limit: limit, imagebus__v1__cancel__unpack) {
-                part, read throws(WireError) in try Self.cancel(part, read)
+                part, read throws(WireError) in try ClientMessage.cancelling(part, read)
+            }
+        case .reprioritise:
+            try decode(body, limit: limit, imagebus__v1__reprioritise__unpack) {
+                part, read throws(WireError) in try ClientMessage.reprioritising(part, read)
+            }
+        case .prefetch:
+            try decode(body, limit: limit, imagebus__v1__prefetch__unpack) {
+                part, read throws(WireError) in .prefetch(try PrefetchRequest(part, read))
             }
         case .release:
             try decode(body, limit: limit, imagebus__v1__release__unpack) {
@@ -113,18 +127,6 @@ extension MessageDecoder {
                 return .goodbye
             }
         default: throw .unexpectedKind(kind)
-        }
-    }
-
-    private static func cancel(_ wire: Imagebus__V1__Cancel, _ read: FieldReader)
-        throws(WireError) -> ClientMessage
-    {
-        switch wire.target_case {
-        case IMAGEBUS__V1__CANCEL__TARGET_TOKEN:
-            .cancel(Token(try read.identifier(wire.token, "Cancel.token")))
-        case IMAGEBUS__V1__CANCEL__TARGET_GROUP:
-            .cancelGroup(GroupID(try read.identifier(wire.group, "Cancel.group")))
-        default: throw .field("Cancel.target", .missing)
         }
     }
 }

@@ -57,7 +57,8 @@ extension LoadRequest {
                 wantsProgress: wire.wants_progress != 0,
                 staleRetries: try read.exactly(wire.stale_retries, "Load.stale_retries"),
                 detach: wire.detach != 0, wantsPieces: wire.wants_pieces != 0,
-                uploadBytes: wire.upload_bytes)
+                uploadBytes: wire.upload_bytes, slot: try read.name(wire.slot, "Load.slot"),
+                trace: try read.trace(wire.traceparent, "Load.traceparent"))
         } catch {
             throw error.about(token)
         }
@@ -74,6 +75,8 @@ extension LoadRequest {
             wire.pointee.detach = detach ? 1 : 0
             wire.pointee.wants_pieces = wantsPieces ? 1 : 0
             wire.pointee.upload_bytes = uploadBytes
+            wire.pointee.slot = try write.name(slot, "Load.slot")
+            wire.pointee.traceparent = try write.trace(trace, "Load.traceparent")
             return wire
         } catch {
             throw error.about(token)

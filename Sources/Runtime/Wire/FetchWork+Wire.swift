@@ -7,7 +7,10 @@ extension FetchWork {
         self.init(
             url: try read.text(wire.url, "Fetch.url", limit: RequestLimits.urlBytesMax),
             headers: try HTTPHeader.list(wire.n_headers, wire.headers, "Fetch.headers", read),
-            bodyBytesMax: wire.body_bytes_max)
+            bodyBytesMax: wire.body_bytes_max,
+            validators: try wire.validators.map { part throws(WireError) in
+                try Validators(part.pointee, read)
+            })
     }
 
     func wire(_ write: FieldWriter) throws(WireError) -> UnsafeMutablePointer<Imagebus__V1__Fetch> {
@@ -16,6 +19,9 @@ extension FetchWork {
         wire.pointee.n_headers = headers.count
         wire.pointee.headers = try HTTPHeader.wire(headers, "Fetch.headers", write)
         wire.pointee.body_bytes_max = bodyBytesMax
+        wire.pointee.validators = try validators.map { part throws(WireError) in
+            try part.wire(write)
+        }
         return wire
     }
 }

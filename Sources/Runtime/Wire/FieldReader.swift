@@ -1,4 +1,5 @@
 import CMessages
+import ImageModel
 import Messages
 
 /// Reads the fields of an unpacked message: everything is checked here, once, by rule and name.
@@ -24,6 +25,29 @@ struct FieldReader {
         _ pointer: UnsafeMutablePointer<CChar>?, present: Bool, _ field: String, limit: Int
     ) throws(WireError) -> String? {
         present ? try text(pointer, field, limit: limit) : nil
+    }
+
+    /// A name; `nil` for an empty text.
+    func name(_ pointer: UnsafeMutablePointer<CChar>?, _ field: String) throws(WireError)
+        -> String?
+    {
+        let name = try text(pointer, field, limit: RequestLimits.nameBytesMax)
+        return name.isEmpty ? nil : name
+    }
+
+    /// The elements of a repeated text, `countMax` at most.
+    func texts(
+        _ count: Int, _ elements: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
+        _ field: String, countMax: Int, limit: Int
+    ) throws(WireError) -> [String] {
+        guard count <= countMax else { throw .field(field, .tooMany(limit: countMax)) }
+        guard let elements else { return [] }
+        var texts: [String] = []
+        texts.reserveCapacity(count)
+        for index in 0..<count {
+            texts.append(try text(elements[index], field, limit: limit))
+        }
+        return texts
     }
 
     /// Exactly 16 bytes.

@@ -1,4 +1,5 @@
 import CMessages
+import ImageModel
 import Messages
 
 /// Builds the C form of a message in a slab. What the receiver would refuse is refused here
@@ -27,6 +28,23 @@ struct FieldWriter {
         guard !bytes.contains(0) else { throw .field(field, .notText) }
         target[count] = 0
         return target
+    }
+
+    /// A name, or an empty text.
+    func name(_ name: String?, _ field: String) throws(WireError) -> UnsafeMutablePointer<CChar> {
+        try text(name ?? "", field, limit: RequestLimits.nameBytesMax)
+    }
+
+    /// The elements of a repeated text, `countMax` at most.
+    func texts(_ texts: [String], _ field: String, countMax: Int, limit: Int) throws(WireError)
+        -> UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+    {
+        guard texts.count <= countMax else { throw .field(field, .tooMany(limit: countMax)) }
+        let parts = try allocate(texts.count, of: UnsafeMutablePointer<CChar>?.self)
+        for (index, text) in texts.enumerated() {
+            (parts + index).initialize(to: try self.text(text, field, limit: limit))
+        }
+        return parts
     }
 
     /// The 16 bytes.

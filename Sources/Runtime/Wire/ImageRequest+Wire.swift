@@ -21,6 +21,7 @@ extension ImageRequest {
         infoOnly = wire.info_only != 0
         options = RequestOptions(rawValue: wire.options)
         try readWishes(wire, read)
+        context = try RequestContext(wire.context, read)
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -47,6 +48,7 @@ extension ImageRequest {
         wire.pointee.info_only = infoOnly ? 1 : 0
         wire.pointee.options = options.rawValue
         writeWishes(&wire.pointee)
+        wire.pointee.context = try context.wire(write)
         return wire
     }
 }

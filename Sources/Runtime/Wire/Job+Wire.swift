@@ -8,7 +8,8 @@ extension Job {
             id: JobID(try read.counted(wire.id, "Job.id")),
             attempt: try read.counted(wire.attempt, "Job.attempt"),
             work: try JobWork(wire, read), millisecondsLeft: wire.milliseconds_left,
-            priority: try read.known(wire.priority.rawValue, "Job.priority"))
+            priority: try read.known(wire.priority.rawValue, "Job.priority"),
+            trace: try read.trace(wire.traceparent, "Job.traceparent"))
     }
 
     func wire(_ write: FieldWriter) throws(WireError) -> UnsafeMutablePointer<Imagebus__V1__Job> {
@@ -17,6 +18,7 @@ extension Job {
         wire.pointee.attempt = try write.counted(attempt, "Job.attempt")
         wire.pointee.milliseconds_left = millisecondsLeft
         wire.pointee.priority = .init(rawValue: .init(priority.rawValue))
+        wire.pointee.traceparent = try write.trace(trace, "Job.traceparent")
         try work.put(into: &wire.pointee, write)
         return wire
     }

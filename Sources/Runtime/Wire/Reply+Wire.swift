@@ -6,13 +6,15 @@ extension Reply {
     init(_ wire: Imagebus__V1__Reply, _ read: FieldReader) throws(WireError) {
         self.init(
             token: Token(try read.identifier(wire.token, "Reply.token")),
-            outcome: try Outcome(wire, read), timings: try StageTimings(wire.timings, read))
+            outcome: try Outcome(wire, read), timings: try StageTimings(wire.timings, read),
+            isRefreshing: wire.is_refreshing != 0)
     }
 
     func wire(_ write: FieldWriter) throws(WireError) -> UnsafeMutablePointer<Imagebus__V1__Reply> {
         let wire = try write.make(imagebus__v1__reply__init)
         wire.pointee.token = try write.bytes(token.value)
         wire.pointee.timings = try timings.wire(write)
+        wire.pointee.is_refreshing = isRefreshing ? 1 : 0
         switch outcome {
         case .image(let image):
             wire.pointee.outcome_case = IMAGEBUS__V1__REPLY__OUTCOME_IMAGE
@@ -23,6 +25,9 @@ extension Reply {
         case .failure(let error):
             wire.pointee.outcome_case = IMAGEBUS__V1__REPLY__OUTCOME_FAILURE
             wire.pointee.failure = try error.wire(write)
+        case .notModified:
+            wire.pointee.outcome_case = IMAGEBUS__V1__REPLY__OUTCOME_NOT_MODIFIED
+            wire.pointee.not_modified = try write.make(imagebus__v1__unit__init)
         }
         return wire
     }
@@ -38,6 +43,7 @@ extension Reply.Outcome {
                 key: try read.text(wire.miss, "Reply.miss", limit: MessageLimits.keyBytesMax))
         case IMAGEBUS__V1__REPLY__OUTCOME_FAILURE:
             self = .failure(try ImageError(try read.required(wire.failure, "Reply.failure"), read))
+        case IMAGEBUS__V1__REPLY__OUTCOME_NOT_MODIFIED: self = .notModified
         default: throw .field("Reply.outcome", .missing)
         }
     }
@@ -55,7 +61,12 @@ extension DeliveredImage {
             storedTiers: wire.maybe_stored_tiers_case.rawValue == 0
                 ? nil : try CacheTypes(wire.stored_tiers, "DeliveredImage.stored_tiers"),
             mustCopy: wire.must_copy != 0,
-            pieceBytes: wire.maybe_piece_bytes_case.rawValue == 0 ? nil : wire.piece_bytes)
+            pieceBytes: wire.maybe_piece_bytes_case.rawValue == 0 ? nil : wire.piece_bytes,
+            scaleFactor: wire.maybe_scale_factor_case.rawValue == 0
+                ? 1 : try read.finite(wire.scale_factor, "DeliveredImage.scale_factor"),
+            fallbackFor: try wire.fallback_for.map { part throws(WireError) in
+                try ImageError(part.pointee, read)
+            })
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -78,6 +89,13 @@ extension DeliveredImage {
                 IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES_PIECE_BYTES
             wire.pointee.piece_bytes = pieceBytes
         }
+        if scaleFactor != 1 {
+            wire.pointee.maybe_scale_factor_case =
+                IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_SCALE_FACTOR_SCALE_FACTOR
+            wire.pointee.scale_factor = try write.finite(
+                scaleFactor, "DeliveredImage.scale_factor")
+        }
+        if let fallbackFor { wire.pointee.fallback_for = try fallbackFor.wire(write) }
         return wire
     }
 }

@@ -36,6 +36,10 @@ extension MessageEncoder {
             try prepare(.taken, limit: limit) { write throws(WireError) in
                 try Piece.taken(bytes, write)
             }
+        case .prefetched(let report):
+            try prepare(.prefetchReport, limit: limit) { write throws(WireError) in
+                try report.wire(write)
+            }
         case .draining(let processes):
             try prepare(.drainReport, limit: limit) { write throws(WireError) in
                 let wire = try write.make(imagebus__v1__drain_report__init)
@@ -88,6 +92,10 @@ extension MessageDecoder {
         case .taken:
             try decode(body, limit: limit, imagebus__v1__taken__unpack) {
                 part, read throws(WireError) in .taken(try Piece.taken(part, read))
+            }
+        case .prefetchReport:
+            try decode(body, limit: limit, imagebus__v1__prefetch_report__unpack) {
+                part, read throws(WireError) in .prefetched(try PrefetchReport(part, read))
             }
         case .drainReport:
             try decode(body, limit: limit, imagebus__v1__drain_report__unpack) {

@@ -21,6 +21,11 @@ extension StatusReport {
             wire.n_cancellations, wire.cancellations, "StatusReport.cancellations",
             limit: Self.rowsMax
         ) { part throws(WireError) in try Cancellations(part, read) }
+        stages = try read.list(
+            wire.n_stages, wire.stages, "StatusReport.stages", limit: Self.rowsMax
+        ) { part throws(WireError) in try StageStatus(part, read) }
+        requests = try LatencyHistogram(
+            wire.n_requests, wire.requests, "StatusReport.requests", read)
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -44,6 +49,12 @@ extension StatusReport {
         wire.pointee.cancellations = try write.list(
             cancellations, "StatusReport.cancellations", limit: Self.rowsMax
         ) { row throws(WireError) in try row.wire(write) }
+        wire.pointee.n_stages = stages.count
+        wire.pointee.stages = try write.list(
+            stages, "StatusReport.stages", limit: Self.rowsMax
+        ) { row throws(WireError) in try row.wire(write) }
+        (wire.pointee.n_requests, wire.pointee.requests) = try requests.wire(
+            "StatusReport.requests", write)
         return wire
     }
 }

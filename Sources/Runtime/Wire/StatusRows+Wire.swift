@@ -9,7 +9,7 @@ extension StatusReport.ProcessStatus {
             kind: try read.known(wire.kind.rawValue, "Process.kind"), pid: wire.pid,
             state: try read.text(wire.state, "Process.state", limit: textMax),
             restarts: wire.restarts, jobs: wire.jobs,
-            sandbox: SandboxLayers(rawValue: wire.sandbox))
+            sandbox: SandboxLayers(rawValue: wire.sandbox), credit: wire.credit)
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -22,6 +22,7 @@ extension StatusReport.ProcessStatus {
         wire.pointee.restarts = restarts
         wire.pointee.jobs = jobs
         wire.pointee.sandbox = sandbox.rawValue
+        wire.pointee.credit = credit
         return wire
     }
 }
@@ -69,19 +70,11 @@ extension StatusReport.Cancellations {
     init(_ wire: Imagebus__V1__StatusReport__Cancellations, _ read: FieldReader)
         throws(WireError)
     {
-        var counts: [Int: UInt64] = [:]
-        _ = try read.list(
-            wire.n_buckets, wire.buckets, "Cancellations.buckets",
-            limit: LatencyHistogram.lastBucket + 1
-        ) { part throws(WireError) in
-            guard part.number <= LatencyHistogram.lastBucket else {
-                throw .field("Bucket.number", .outOfRange)
-            }
-            counts[Int(part.number)] = part.count
-        }
         self.init(
             stage: try read.text(wire.stage, "Cancellations.stage", limit: textMax),
-            hard: wire.hard, durations: LatencyHistogram(counts: counts))
+            hard: wire.hard,
+            durations: try LatencyHistogram(
+                wire.n_buckets, wire.buckets, "Cancellations.buckets", read))
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -90,16 +83,31 @@ extension StatusReport.Cancellations {
         let wire = try write.make(imagebus__v1__status_report__cancellations__init)
         wire.pointee.stage = try write.text(stage, "Cancellations.stage", limit: textMax)
         wire.pointee.hard = hard
-        let buckets = durations.counts.sorted { $0.key < $1.key }
-        wire.pointee.n_buckets = buckets.count
-        wire.pointee.buckets = try write.list(
-            buckets, "Cancellations.buckets", limit: LatencyHistogram.lastBucket + 1
-        ) { bucket throws(WireError) in
-            let wire = try write.make(imagebus__v1__status_report__bucket__init)
-            wire.pointee.number = UInt32(bucket.key)
-            wire.pointee.count = bucket.value
-            return wire
-        }
+        (wire.pointee.n_buckets, wire.pointee.buckets) = try durations.wire(
+            "Cancellations.buckets", write)
+        return wire
+    }
+}
+
+extension StatusReport.StageStatus {
+    init(_ wire: Imagebus__V1__StatusReport__Stage, _ read: FieldReader) throws(WireError) {
+        self.init(
+            stage: try read.text(wire.stage, "Stage.stage", limit: textMax),
+            queued: wire.queued, queuedCost: wire.queued_cost, running: wire.running,
+            waits: try LatencyHistogram(wire.n_waits, wire.waits, "Stage.waits", read),
+            works: try LatencyHistogram(wire.n_works, wire.works, "Stage.works", read))
+    }
+
+    func wire(_ write: FieldWriter) throws(WireError)
+        -> UnsafeMutablePointer<Imagebus__V1__StatusReport__Stage>
+    {
+        let wire = try write.make(imagebus__v1__status_report__stage__init)
+        wire.pointee.stage = try write.text(stage, "Stage.stage", limit: textMax)
+        wire.pointee.queued = queued
+        wire.pointee.queued_cost = queuedCost
+        wire.pointee.running = running
+        (wire.pointee.n_waits, wire.pointee.waits) = try waits.wire("Stage.waits", write)
+        (wire.pointee.n_works, wire.pointee.works) = try works.wire("Stage.works", write)
         return wire
     }
 }

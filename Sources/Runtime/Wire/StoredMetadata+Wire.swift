@@ -18,7 +18,10 @@ extension StoredMetadata {
                 "Metadata.last_modified", limit: limit),
             cacheControl: try read.text(
                 wire.cache_control, present: wire.maybe_cache_control_case.rawValue != 0,
-                "Metadata.cache_control", limit: limit))
+                "Metadata.cache_control", limit: limit),
+            vary: try read.text(
+                wire.vary, present: wire.maybe_vary_case.rawValue != 0, "Metadata.vary",
+                limit: limit))
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -48,6 +51,10 @@ extension StoredMetadata {
                 IMAGEBUS__V1__METADATA__MAYBE_CACHE_CONTROL_CACHE_CONTROL
             wire.pointee.cache_control = try write.text(
                 cacheControl, "Metadata.cache_control", limit: limit)
+        }
+        if let vary {
+            wire.pointee.maybe_vary_case = IMAGEBUS__V1__METADATA__MAYBE_VARY_VARY
+            wire.pointee.vary = try write.text(vary, "Metadata.vary", limit: limit)
         }
         return wire
     }

@@ -151,7 +151,7 @@ final class CancelRace {
             usual[flight.way] = (usual[flight.way] ?? span) / 8 * 7 + span / 8
             try check(image, flight)
         case .failure(let error) where error.code == .cancelled: score.cancelled += 1
-        case .miss, .failure: score.wrong.append("\(flight.way): \(reply.outcome)")
+        case .miss, .failure, .notModified: score.wrong.append("\(flight.way): \(reply.outcome)")
         }
     }
 

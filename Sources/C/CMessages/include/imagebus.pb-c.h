@@ -25,6 +25,10 @@ typedef struct Imagebus__V1__Flip Imagebus__V1__Flip;
 typedef struct Imagebus__V1__Step Imagebus__V1__Step;
 typedef struct Imagebus__V1__Thumbnail Imagebus__V1__Thumbnail;
 typedef struct Imagebus__V1__Output Imagebus__V1__Output;
+typedef struct Imagebus__V1__Transcode Imagebus__V1__Transcode;
+typedef struct Imagebus__V1__Serializer Imagebus__V1__Serializer;
+typedef struct Imagebus__V1__Fallback Imagebus__V1__Fallback;
+typedef struct Imagebus__V1__Context Imagebus__V1__Context;
 typedef struct Imagebus__V1__ImageRequest Imagebus__V1__ImageRequest;
 typedef struct Imagebus__V1__ImageInfo Imagebus__V1__ImageInfo;
 typedef struct Imagebus__V1__Producer Imagebus__V1__Producer;
@@ -35,6 +39,7 @@ typedef struct Imagebus__V1__Detail Imagebus__V1__Detail;
 typedef struct Imagebus__V1__Error Imagebus__V1__Error;
 typedef struct Imagebus__V1__Metadata Imagebus__V1__Metadata;
 typedef struct Imagebus__V1__Limits Imagebus__V1__Limits;
+typedef struct Imagebus__V1__Validators Imagebus__V1__Validators;
 typedef struct Imagebus__V1__Fetch Imagebus__V1__Fetch;
 typedef struct Imagebus__V1__Query Imagebus__V1__Query;
 typedef struct Imagebus__V1__Store Imagebus__V1__Store;
@@ -69,6 +74,9 @@ typedef struct Imagebus__V1__ClientHello Imagebus__V1__ClientHello;
 typedef struct Imagebus__V1__ClientWelcome Imagebus__V1__ClientWelcome;
 typedef struct Imagebus__V1__Load Imagebus__V1__Load;
 typedef struct Imagebus__V1__Cancel Imagebus__V1__Cancel;
+typedef struct Imagebus__V1__Reprioritise Imagebus__V1__Reprioritise;
+typedef struct Imagebus__V1__Prefetch Imagebus__V1__Prefetch;
+typedef struct Imagebus__V1__PrefetchReport Imagebus__V1__PrefetchReport;
 typedef struct Imagebus__V1__Status Imagebus__V1__Status;
 typedef struct Imagebus__V1__BlacklistCommand Imagebus__V1__BlacklistCommand;
 typedef struct Imagebus__V1__BlacklistCommand__List Imagebus__V1__BlacklistCommand__List;
@@ -85,6 +93,7 @@ typedef struct Imagebus__V1__StatusReport__Socket Imagebus__V1__StatusReport__So
 typedef struct Imagebus__V1__StatusReport__Counter Imagebus__V1__StatusReport__Counter;
 typedef struct Imagebus__V1__StatusReport__Bucket Imagebus__V1__StatusReport__Bucket;
 typedef struct Imagebus__V1__StatusReport__Cancellations Imagebus__V1__StatusReport__Cancellations;
+typedef struct Imagebus__V1__StatusReport__Stage Imagebus__V1__StatusReport__Stage;
 typedef struct Imagebus__V1__BlacklistReport Imagebus__V1__BlacklistReport;
 typedef struct Imagebus__V1__BlacklistReport__Entry Imagebus__V1__BlacklistReport__Entry;
 typedef struct Imagebus__V1__DrainCommand Imagebus__V1__DrainCommand;
@@ -193,7 +202,8 @@ typedef enum _Imagebus__V1__ErrorCode {
   IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_CONNECTION_BROKEN = 3023,
   IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_SHUTTING_DOWN = 3024,
   IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_PROTOCOL_BROKEN = 3025,
-  IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_STALE = 3026
+  IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_STALE = 3026,
+  IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_NOT_SUPPORTED = 3027
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ERROR_CODE)
 } Imagebus__V1__ErrorCode;
 
@@ -358,6 +368,125 @@ struct  Imagebus__V1__Output
 
 
 typedef enum {
+  IMAGEBUS__V1__TRANSCODE__MAYBE_QUALITY__NOT_SET = 0,
+  IMAGEBUS__V1__TRANSCODE__MAYBE_QUALITY_QUALITY = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__TRANSCODE__MAYBE_QUALITY__CASE)
+} Imagebus__V1__Transcode__MaybeQualityCase;
+
+struct  Imagebus__V1__Transcode
+{
+  ProtobufCMessage base;
+  Imagebus__V1__ImageFormat format;
+  Imagebus__V1__Transcode__MaybeQualityCase maybe_quality_case;
+  union {
+    int64_t quality;
+  };
+};
+#define IMAGEBUS__V1__TRANSCODE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__transcode__descriptor) \
+    , IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_JPEG, IMAGEBUS__V1__TRANSCODE__MAYBE_QUALITY__NOT_SET, {0} }
+
+
+typedef enum {
+  IMAGEBUS__V1__SERIALIZER__SERIALIZER__NOT_SET = 0,
+  IMAGEBUS__V1__SERIALIZER__SERIALIZER_AS_IS = 1,
+  IMAGEBUS__V1__SERIALIZER__SERIALIZER_TRANSCODE = 2,
+  IMAGEBUS__V1__SERIALIZER__SERIALIZER_NAMED = 3
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__SERIALIZER__SERIALIZER__CASE)
+} Imagebus__V1__Serializer__SerializerCase;
+
+struct  Imagebus__V1__Serializer
+{
+  ProtobufCMessage base;
+  Imagebus__V1__Serializer__SerializerCase serializer_case;
+  union {
+    Imagebus__V1__Unit *as_is;
+    Imagebus__V1__Transcode *transcode;
+    char *named;
+  };
+};
+#define IMAGEBUS__V1__SERIALIZER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__serializer__descriptor) \
+    , IMAGEBUS__V1__SERIALIZER__SERIALIZER__NOT_SET, {0} }
+
+
+typedef enum {
+  IMAGEBUS__V1__FALLBACK__FALLBACK__NOT_SET = 0,
+  IMAGEBUS__V1__FALLBACK__FALLBACK_NONE = 1,
+  IMAGEBUS__V1__FALLBACK__FALLBACK_URL = 2,
+  IMAGEBUS__V1__FALLBACK__FALLBACK_COLOUR = 3
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__FALLBACK__FALLBACK__CASE)
+} Imagebus__V1__Fallback__FallbackCase;
+
+struct  Imagebus__V1__Fallback
+{
+  ProtobufCMessage base;
+  Imagebus__V1__Fallback__FallbackCase fallback_case;
+  union {
+    Imagebus__V1__Unit *none;
+    char *url;
+    /*
+     * 0xAARRGGBB
+     */
+    uint32_t colour;
+  };
+};
+#define IMAGEBUS__V1__FALLBACK__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__fallback__descriptor) \
+    , IMAGEBUS__V1__FALLBACK__FALLBACK__NOT_SET, {0} }
+
+
+typedef enum {
+  IMAGEBUS__V1__CONTEXT__MAYBE_KEY__NOT_SET = 0,
+  IMAGEBUS__V1__CONTEXT__MAYBE_KEY_KEY_FILTER = 5,
+  IMAGEBUS__V1__CONTEXT__MAYBE_KEY_BASE_KEY = 6
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__CONTEXT__MAYBE_KEY__CASE)
+} Imagebus__V1__Context__MaybeKeyCase;
+
+typedef enum {
+  IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_FACTOR__NOT_SET = 0,
+  IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_FACTOR_SCALE_FACTOR = 8
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_FACTOR__CASE)
+} Imagebus__V1__Context__MaybeScaleFactorCase;
+
+struct  Imagebus__V1__Context
+{
+  ProtobufCMessage base;
+  /*
+   * empty, here and below: says nothing
+   */
+  char *profile;
+  char *cache;
+  char *original_cache;
+  char *loader;
+  Imagebus__V1__Serializer *serializer;
+  char *preset;
+  protobuf_c_boolean without_transformer;
+  Imagebus__V1__Fallback *fallback;
+  /*
+   * SDWebImage's options without a field; names differ
+   */
+  size_t n_others;
+  Imagebus__V1__Detail **others;
+  Imagebus__V1__Context__MaybeKeyCase maybe_key_case;
+  union {
+    char *key_filter;
+    char *base_key;
+  };
+  Imagebus__V1__Context__MaybeScaleFactorCase maybe_scale_factor_case;
+  union {
+    /*
+     * at least 1
+     */
+    double scale_factor;
+  };
+};
+#define IMAGEBUS__V1__CONTEXT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__context__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, (char *)protobuf_c_empty_string, 0, NULL, 0,NULL, IMAGEBUS__V1__CONTEXT__MAYBE_KEY__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_FACTOR__NOT_SET, {0} }
+
+
+typedef enum {
   IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES__NOT_SET = 0,
   IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES_QUERY_CACHE_TYPES = 8
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES__CASE)
@@ -402,6 +531,7 @@ struct  Imagebus__V1__ImageRequest
    * SDWebImage's bits
    */
   uint32_t options;
+  Imagebus__V1__Context *context;
   Imagebus__V1__ImageRequest__MaybeQueryCacheTypesCase maybe_query_cache_types_case;
   union {
     /*
@@ -440,7 +570,7 @@ struct  Imagebus__V1__ImageRequest
 };
 #define IMAGEBUS__V1__IMAGE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__image_request__descriptor) \
-    , (char *)protobuf_c_empty_string, 0,NULL, NULL, 0,NULL, NULL, 0, 0, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_TIMEOUT_MILLISECONDS__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, 0,NULL, NULL, 0,NULL, NULL, 0, 0, NULL, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_TIMEOUT_MILLISECONDS__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__ImageInfo
@@ -580,6 +710,12 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__METADATA__MAYBE_CACHE_CONTROL__CASE)
 } Imagebus__V1__Metadata__MaybeCacheControlCase;
 
+typedef enum {
+  IMAGEBUS__V1__METADATA__MAYBE_VARY__NOT_SET = 0,
+  IMAGEBUS__V1__METADATA__MAYBE_VARY_VARY = 6
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__METADATA__MAYBE_VARY__CASE)
+} Imagebus__V1__Metadata__MaybeVaryCase;
+
 struct  Imagebus__V1__Metadata
 {
   ProtobufCMessage base;
@@ -600,10 +736,14 @@ struct  Imagebus__V1__Metadata
   union {
     char *cache_control;
   };
+  Imagebus__V1__Metadata__MaybeVaryCase maybe_vary_case;
+  union {
+    char *vary;
+  };
 };
 #define IMAGEBUS__V1__METADATA__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__metadata__descriptor) \
-    , NULL, IMAGEBUS__V1__METADATA__MAYBE_CONTENT_TYPE__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_LAST_MODIFIED__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_CACHE_CONTROL__NOT_SET, {0} }
+    , NULL, IMAGEBUS__V1__METADATA__MAYBE_CONTENT_TYPE__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_LAST_MODIFIED__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_CACHE_CONTROL__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_VARY__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__Limits
@@ -619,6 +759,35 @@ struct  Imagebus__V1__Limits
     , 0, 0, 0, 0 }
 
 
+typedef enum {
+  IMAGEBUS__V1__VALIDATORS__MAYBE_ETAG__NOT_SET = 0,
+  IMAGEBUS__V1__VALIDATORS__MAYBE_ETAG_ETAG = 1
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__VALIDATORS__MAYBE_ETAG__CASE)
+} Imagebus__V1__Validators__MaybeEtagCase;
+
+typedef enum {
+  IMAGEBUS__V1__VALIDATORS__MAYBE_LAST_MODIFIED__NOT_SET = 0,
+  IMAGEBUS__V1__VALIDATORS__MAYBE_LAST_MODIFIED_LAST_MODIFIED = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__VALIDATORS__MAYBE_LAST_MODIFIED__CASE)
+} Imagebus__V1__Validators__MaybeLastModifiedCase;
+
+struct  Imagebus__V1__Validators
+{
+  ProtobufCMessage base;
+  Imagebus__V1__Validators__MaybeEtagCase maybe_etag_case;
+  union {
+    char *etag;
+  };
+  Imagebus__V1__Validators__MaybeLastModifiedCase maybe_last_modified_case;
+  union {
+    char *last_modified;
+  };
+};
+#define IMAGEBUS__V1__VALIDATORS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__validators__descriptor) \
+    , IMAGEBUS__V1__VALIDATORS__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__VALIDATORS__MAYBE_LAST_MODIFIED__NOT_SET, {0} }
+
+
 struct  Imagebus__V1__Fetch
 {
   ProtobufCMessage base;
@@ -626,10 +795,14 @@ struct  Imagebus__V1__Fetch
   size_t n_headers;
   Imagebus__V1__Header **headers;
   uint64_t body_bytes_max;
+  /*
+   * with at least one of them
+   */
+  Imagebus__V1__Validators *validators;
 };
 #define IMAGEBUS__V1__FETCH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__fetch__descriptor) \
-    , (char *)protobuf_c_empty_string, 0,NULL, 0 }
+    , (char *)protobuf_c_empty_string, 0,NULL, 0, NULL }
 
 
 struct  Imagebus__V1__Query
@@ -933,6 +1106,10 @@ struct  Imagebus__V1__Job
   uint32_t attempt;
   uint32_t milliseconds_left;
   Imagebus__V1__Priority priority;
+  /*
+   * W3C Trace Context, or empty
+   */
+  char *traceparent;
   Imagebus__V1__Job__WorkCase work_case;
   union {
     Imagebus__V1__Fetch *fetch;
@@ -944,7 +1121,7 @@ struct  Imagebus__V1__Job
 };
 #define IMAGEBUS__V1__JOB__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__job__descriptor) \
-    , 0, 0, 0, IMAGEBUS__V1__PRIORITY__PRIORITY_LOW, IMAGEBUS__V1__JOB__WORK__NOT_SET, {0} }
+    , 0, 0, 0, IMAGEBUS__V1__PRIORITY__PRIORITY_LOW, (char *)protobuf_c_empty_string, IMAGEBUS__V1__JOB__WORK__NOT_SET, {0} }
 
 
 /*
@@ -1223,10 +1400,18 @@ struct  Imagebus__V1__Load
   protobuf_c_boolean detach;
   protobuf_c_boolean wants_pieces;
   uint64_t upload_bytes;
+  /*
+   * or empty
+   */
+  char *slot;
+  /*
+   * W3C Trace Context, or empty
+   */
+  char *traceparent;
 };
 #define IMAGEBUS__V1__LOAD__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__load__descriptor) \
-    , {0,NULL}, {0,NULL}, NULL, 0, 0, 0, 0, 0 }
+    , {0,NULL}, {0,NULL}, NULL, 0, 0, 0, 0, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
 
 
 typedef enum {
@@ -1259,9 +1444,80 @@ struct  Imagebus__V1__Cancel
     , IMAGEBUS__V1__CANCEL__TARGET__NOT_SET, {0} }
 
 
+typedef enum {
+  IMAGEBUS__V1__REPRIORITISE__TARGET__NOT_SET = 0,
+  IMAGEBUS__V1__REPRIORITISE__TARGET_TOKEN = 1,
+  IMAGEBUS__V1__REPRIORITISE__TARGET_GROUP = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__REPRIORITISE__TARGET__CASE)
+} Imagebus__V1__Reprioritise__TargetCase;
+
 /*
  * 36
  */
+struct  Imagebus__V1__Reprioritise
+{
+  ProtobufCMessage base;
+  Imagebus__V1__Priority priority;
+  Imagebus__V1__Reprioritise__TargetCase target_case;
+  union {
+    /*
+     * 16 bytes
+     */
+    ProtobufCBinaryData token;
+    /*
+     * 16 bytes
+     */
+    ProtobufCBinaryData group;
+  };
+};
+#define IMAGEBUS__V1__REPRIORITISE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__reprioritise__descriptor) \
+    , IMAGEBUS__V1__PRIORITY__PRIORITY_LOW, IMAGEBUS__V1__REPRIORITISE__TARGET__NOT_SET, {0} }
+
+
+struct  Imagebus__V1__Prefetch
+{
+  ProtobufCMessage base;
+  /*
+   * 16 bytes
+   */
+  ProtobufCBinaryData batch;
+  Imagebus__V1__ImageRequest *image;
+  size_t n_urls;
+  char **urls;
+  protobuf_c_boolean is_last;
+  /*
+   * 0: 3
+   */
+  uint32_t concurrency;
+  /*
+   * or empty
+   */
+  char *traceparent;
+};
+#define IMAGEBUS__V1__PREFETCH__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__prefetch__descriptor) \
+    , {0,NULL}, NULL, 0,NULL, 0, 0, (char *)protobuf_c_empty_string }
+
+
+struct  Imagebus__V1__PrefetchReport
+{
+  ProtobufCMessage base;
+  /*
+   * 16 bytes
+   */
+  ProtobufCBinaryData batch;
+  uint64_t total;
+  uint64_t finished;
+  uint64_t skipped;
+  uint64_t cancelled;
+  protobuf_c_boolean is_final;
+};
+#define IMAGEBUS__V1__PREFETCH_REPORT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__prefetch_report__descriptor) \
+    , {0,NULL}, 0, 0, 0, 0, 0 }
+
+
 struct  Imagebus__V1__Status
 {
   ProtobufCMessage base;
@@ -1389,7 +1645,8 @@ typedef enum {
   IMAGEBUS__V1__REPLY__OUTCOME__NOT_SET = 0,
   IMAGEBUS__V1__REPLY__OUTCOME_IMAGE = 3,
   IMAGEBUS__V1__REPLY__OUTCOME_MISS = 4,
-  IMAGEBUS__V1__REPLY__OUTCOME_FAILURE = 5
+  IMAGEBUS__V1__REPLY__OUTCOME_FAILURE = 5,
+  IMAGEBUS__V1__REPLY__OUTCOME_NOT_MODIFIED = 6
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__REPLY__OUTCOME__CASE)
 } Imagebus__V1__Reply__OutcomeCase;
 
@@ -1404,6 +1661,7 @@ struct  Imagebus__V1__Reply
    */
   ProtobufCBinaryData token;
   Imagebus__V1__Timings *timings;
+  protobuf_c_boolean is_refreshing;
   Imagebus__V1__Reply__OutcomeCase outcome_case;
   union {
     Imagebus__V1__DeliveredImage *image;
@@ -1412,11 +1670,12 @@ struct  Imagebus__V1__Reply
      */
     char *miss;
     Imagebus__V1__Error *failure;
+    Imagebus__V1__Unit *not_modified;
   };
 };
 #define IMAGEBUS__V1__REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__reply__descriptor) \
-    , {0,NULL}, NULL, IMAGEBUS__V1__REPLY__OUTCOME__NOT_SET, {0} }
+    , {0,NULL}, NULL, 0, IMAGEBUS__V1__REPLY__OUTCOME__NOT_SET, {0} }
 
 
 typedef enum {
@@ -1431,6 +1690,12 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES__CASE)
 } Imagebus__V1__DeliveredImage__MaybePieceBytesCase;
 
+typedef enum {
+  IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_SCALE_FACTOR__NOT_SET = 0,
+  IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_SCALE_FACTOR_SCALE_FACTOR = 8
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_SCALE_FACTOR__CASE)
+} Imagebus__V1__DeliveredImage__MaybeScaleFactorCase;
+
 struct  Imagebus__V1__DeliveredImage
 {
   ProtobufCMessage base;
@@ -1439,6 +1704,7 @@ struct  Imagebus__V1__DeliveredImage
   uint32_t cache_type;
   char *key;
   protobuf_c_boolean must_copy;
+  Imagebus__V1__Error *fallback_for;
   Imagebus__V1__DeliveredImage__MaybeStoredTiersCase maybe_stored_tiers_case;
   union {
     uint32_t stored_tiers;
@@ -1447,10 +1713,17 @@ struct  Imagebus__V1__DeliveredImage
   union {
     uint64_t piece_bytes;
   };
+  Imagebus__V1__DeliveredImage__MaybeScaleFactorCase maybe_scale_factor_case;
+  union {
+    /*
+     * absent: 1
+     */
+    double scale_factor;
+  };
 };
 #define IMAGEBUS__V1__DELIVERED_IMAGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__delivered_image__descriptor) \
-    , NULL, NULL, 0, (char *)protobuf_c_empty_string, 0, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES__NOT_SET, {0} }
+    , NULL, NULL, 0, (char *)protobuf_c_empty_string, 0, NULL, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_SCALE_FACTOR__NOT_SET, {0} }
 
 
 /*
@@ -1481,10 +1754,11 @@ struct  Imagebus__V1__StatusReport__Process
   uint32_t restarts;
   uint32_t jobs;
   uint32_t sandbox;
+  uint32_t credit;
 };
 #define IMAGEBUS__V1__STATUS_REPORT__PROCESS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__process__descriptor) \
-    , IMAGEBUS__V1__WORKER_KIND__WORKER_KIND_COORDINATOR, 0, (char *)protobuf_c_empty_string, 0, 0, 0 }
+    , IMAGEBUS__V1__WORKER_KIND__WORKER_KIND_COORDINATOR, 0, (char *)protobuf_c_empty_string, 0, 0, 0, 0 }
 
 
 struct  Imagebus__V1__StatusReport__Socket
@@ -1537,6 +1811,23 @@ struct  Imagebus__V1__StatusReport__Cancellations
     , (char *)protobuf_c_empty_string, 0, 0,NULL }
 
 
+struct  Imagebus__V1__StatusReport__Stage
+{
+  ProtobufCMessage base;
+  char *stage;
+  uint64_t queued;
+  uint64_t queued_cost;
+  uint64_t running;
+  size_t n_waits;
+  Imagebus__V1__StatusReport__Bucket **waits;
+  size_t n_works;
+  Imagebus__V1__StatusReport__Bucket **works;
+};
+#define IMAGEBUS__V1__STATUS_REPORT__STAGE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__stage__descriptor) \
+    , (char *)protobuf_c_empty_string, 0, 0, 0, 0,NULL, 0,NULL }
+
+
 /*
  * 42
  */
@@ -1552,10 +1843,14 @@ struct  Imagebus__V1__StatusReport
   uint64_t uptime_milliseconds;
   size_t n_cancellations;
   Imagebus__V1__StatusReport__Cancellations **cancellations;
+  size_t n_stages;
+  Imagebus__V1__StatusReport__Stage **stages;
+  size_t n_requests;
+  Imagebus__V1__StatusReport__Bucket **requests;
 };
 #define IMAGEBUS__V1__STATUS_REPORT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__descriptor) \
-    , 0,NULL, 0,NULL, 0,NULL, 0, 0,NULL }
+    , 0,NULL, 0,NULL, 0,NULL, 0, 0,NULL, 0,NULL, 0,NULL }
 
 
 struct  Imagebus__V1__BlacklistReport__Entry
@@ -1807,6 +2102,82 @@ Imagebus__V1__Output *
 void   imagebus__v1__output__free_unpacked
                      (Imagebus__V1__Output *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__Transcode methods */
+void   imagebus__v1__transcode__init
+                     (Imagebus__V1__Transcode         *message);
+size_t imagebus__v1__transcode__get_packed_size
+                     (const Imagebus__V1__Transcode   *message);
+size_t imagebus__v1__transcode__pack
+                     (const Imagebus__V1__Transcode   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__transcode__pack_to_buffer
+                     (const Imagebus__V1__Transcode   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Transcode *
+       imagebus__v1__transcode__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__transcode__free_unpacked
+                     (Imagebus__V1__Transcode *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__Serializer methods */
+void   imagebus__v1__serializer__init
+                     (Imagebus__V1__Serializer         *message);
+size_t imagebus__v1__serializer__get_packed_size
+                     (const Imagebus__V1__Serializer   *message);
+size_t imagebus__v1__serializer__pack
+                     (const Imagebus__V1__Serializer   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__serializer__pack_to_buffer
+                     (const Imagebus__V1__Serializer   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Serializer *
+       imagebus__v1__serializer__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__serializer__free_unpacked
+                     (Imagebus__V1__Serializer *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__Fallback methods */
+void   imagebus__v1__fallback__init
+                     (Imagebus__V1__Fallback         *message);
+size_t imagebus__v1__fallback__get_packed_size
+                     (const Imagebus__V1__Fallback   *message);
+size_t imagebus__v1__fallback__pack
+                     (const Imagebus__V1__Fallback   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__fallback__pack_to_buffer
+                     (const Imagebus__V1__Fallback   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Fallback *
+       imagebus__v1__fallback__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__fallback__free_unpacked
+                     (Imagebus__V1__Fallback *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__Context methods */
+void   imagebus__v1__context__init
+                     (Imagebus__V1__Context         *message);
+size_t imagebus__v1__context__get_packed_size
+                     (const Imagebus__V1__Context   *message);
+size_t imagebus__v1__context__pack
+                     (const Imagebus__V1__Context   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__context__pack_to_buffer
+                     (const Imagebus__V1__Context   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Context *
+       imagebus__v1__context__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__context__free_unpacked
+                     (Imagebus__V1__Context *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__ImageRequest methods */
 void   imagebus__v1__image_request__init
                      (Imagebus__V1__ImageRequest         *message);
@@ -1996,6 +2367,25 @@ Imagebus__V1__Limits *
                       const uint8_t       *data);
 void   imagebus__v1__limits__free_unpacked
                      (Imagebus__V1__Limits *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__Validators methods */
+void   imagebus__v1__validators__init
+                     (Imagebus__V1__Validators         *message);
+size_t imagebus__v1__validators__get_packed_size
+                     (const Imagebus__V1__Validators   *message);
+size_t imagebus__v1__validators__pack
+                     (const Imagebus__V1__Validators   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__validators__pack_to_buffer
+                     (const Imagebus__V1__Validators   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Validators *
+       imagebus__v1__validators__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__validators__free_unpacked
+                     (Imagebus__V1__Validators *message,
                       ProtobufCAllocator *allocator);
 /* Imagebus__V1__Fetch methods */
 void   imagebus__v1__fetch__init
@@ -2627,6 +3017,63 @@ Imagebus__V1__Cancel *
 void   imagebus__v1__cancel__free_unpacked
                      (Imagebus__V1__Cancel *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__Reprioritise methods */
+void   imagebus__v1__reprioritise__init
+                     (Imagebus__V1__Reprioritise         *message);
+size_t imagebus__v1__reprioritise__get_packed_size
+                     (const Imagebus__V1__Reprioritise   *message);
+size_t imagebus__v1__reprioritise__pack
+                     (const Imagebus__V1__Reprioritise   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__reprioritise__pack_to_buffer
+                     (const Imagebus__V1__Reprioritise   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Reprioritise *
+       imagebus__v1__reprioritise__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__reprioritise__free_unpacked
+                     (Imagebus__V1__Reprioritise *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__Prefetch methods */
+void   imagebus__v1__prefetch__init
+                     (Imagebus__V1__Prefetch         *message);
+size_t imagebus__v1__prefetch__get_packed_size
+                     (const Imagebus__V1__Prefetch   *message);
+size_t imagebus__v1__prefetch__pack
+                     (const Imagebus__V1__Prefetch   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__prefetch__pack_to_buffer
+                     (const Imagebus__V1__Prefetch   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Prefetch *
+       imagebus__v1__prefetch__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__prefetch__free_unpacked
+                     (Imagebus__V1__Prefetch *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__PrefetchReport methods */
+void   imagebus__v1__prefetch_report__init
+                     (Imagebus__V1__PrefetchReport         *message);
+size_t imagebus__v1__prefetch_report__get_packed_size
+                     (const Imagebus__V1__PrefetchReport   *message);
+size_t imagebus__v1__prefetch_report__pack
+                     (const Imagebus__V1__PrefetchReport   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__prefetch_report__pack_to_buffer
+                     (const Imagebus__V1__PrefetchReport   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__PrefetchReport *
+       imagebus__v1__prefetch_report__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__prefetch_report__free_unpacked
+                     (Imagebus__V1__PrefetchReport *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__Status methods */
 void   imagebus__v1__status__init
                      (Imagebus__V1__Status         *message);
@@ -2800,6 +3247,9 @@ void   imagebus__v1__status_report__bucket__init
 /* Imagebus__V1__StatusReport__Cancellations methods */
 void   imagebus__v1__status_report__cancellations__init
                      (Imagebus__V1__StatusReport__Cancellations         *message);
+/* Imagebus__V1__StatusReport__Stage methods */
+void   imagebus__v1__status_report__stage__init
+                     (Imagebus__V1__StatusReport__Stage         *message);
 /* Imagebus__V1__StatusReport methods */
 void   imagebus__v1__status_report__init
                      (Imagebus__V1__StatusReport         *message);
@@ -2911,6 +3361,18 @@ typedef void (*Imagebus__V1__Thumbnail_Closure)
 typedef void (*Imagebus__V1__Output_Closure)
                  (const Imagebus__V1__Output *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__Transcode_Closure)
+                 (const Imagebus__V1__Transcode *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__Serializer_Closure)
+                 (const Imagebus__V1__Serializer *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__Fallback_Closure)
+                 (const Imagebus__V1__Fallback *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__Context_Closure)
+                 (const Imagebus__V1__Context *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__ImageRequest_Closure)
                  (const Imagebus__V1__ImageRequest *message,
                   void *closure_data);
@@ -2940,6 +3402,9 @@ typedef void (*Imagebus__V1__Metadata_Closure)
                   void *closure_data);
 typedef void (*Imagebus__V1__Limits_Closure)
                  (const Imagebus__V1__Limits *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__Validators_Closure)
+                 (const Imagebus__V1__Validators *message,
                   void *closure_data);
 typedef void (*Imagebus__V1__Fetch_Closure)
                  (const Imagebus__V1__Fetch *message,
@@ -3043,6 +3508,15 @@ typedef void (*Imagebus__V1__Load_Closure)
 typedef void (*Imagebus__V1__Cancel_Closure)
                  (const Imagebus__V1__Cancel *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__Reprioritise_Closure)
+                 (const Imagebus__V1__Reprioritise *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__Prefetch_Closure)
+                 (const Imagebus__V1__Prefetch *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__PrefetchReport_Closure)
+                 (const Imagebus__V1__PrefetchReport *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__Status_Closure)
                  (const Imagebus__V1__Status *message,
                   void *closure_data);
@@ -3088,6 +3562,9 @@ typedef void (*Imagebus__V1__StatusReport__Bucket_Closure)
 typedef void (*Imagebus__V1__StatusReport__Cancellations_Closure)
                  (const Imagebus__V1__StatusReport__Cancellations *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__StatusReport__Stage_Closure)
+                 (const Imagebus__V1__StatusReport__Stage *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__StatusReport_Closure)
                  (const Imagebus__V1__StatusReport *message,
                   void *closure_data);
@@ -3128,6 +3605,10 @@ extern const ProtobufCMessageDescriptor imagebus__v1__flip__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__step__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__thumbnail__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__output__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__transcode__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__serializer__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__fallback__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__context__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__image_info__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__producer__descriptor;
@@ -3138,6 +3619,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__detail__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__error__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__metadata__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__limits__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__validators__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__fetch__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__query__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__store__descriptor;
@@ -3172,6 +3654,9 @@ extern const ProtobufCMessageDescriptor imagebus__v1__client_hello__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__client_welcome__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__load__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__cancel__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__reprioritise__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__prefetch__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__prefetch_report__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_command__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_command__list__descriptor;
@@ -3188,6 +3673,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__status_report__socket__des
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__counter__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__bucket__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__cancellations__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__status_report__stage__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_report__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_report__entry__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__drain_command__descriptor;

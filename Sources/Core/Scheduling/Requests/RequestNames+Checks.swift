@@ -110,9 +110,13 @@ extension RequestNames {
 extension ImageRequest {
     /// Throws the first thing that is wrong with how it is to be loaded.
     func checkWishes() throws(ImageError) {
-        guard options.isSubset(of: .supported) else {
+        guard options.isSubset(of: .known) else {
             throw ImageError(.invalidRequest, "an option is unknown to this version")
         }
+        if let option = options.intersection(.notSupported).names.first {
+            throw ImageError.notSupported(option)
+        }
+        try context.check()
         let tiers = queryCacheTypes.union(storeCacheTypes)
             .union(originalQueryCacheTypes).union(originalStoreCacheTypes)
         guard tiers.isSubset(of: .all) else {

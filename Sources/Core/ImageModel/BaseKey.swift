@@ -1,0 +1,8 @@
+/// What takes the place of the URL in cache keys (sdwebimage.md §1.8).
+public enum BaseKey: Hashable, Sendable {
+    /// A filter of the configuration, by name, applied to the URL.
+    case filter(String)
+    /// This very text, up to `RequestLimits.urlBytesMax` bytes without control characters. Who asks
+    /// is in the key all the same.
+    case text(String)
+}

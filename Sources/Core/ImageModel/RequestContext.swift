@@ -1,0 +1,36 @@
+/// What a request says about manager, caches, keys and replies besides its options
+/// (sdwebimage.md §2.2). The configuration of the coordinator knows the names.
+public struct RequestContext: Hashable, Sendable {
+    /// The profile whose defaults and rules hold (`customManager`); `nil`: the default one.
+    public var profile: String?
+    /// The cache of the result (`imageCache`); `nil`: the profile's.
+    public var cache: String?
+    /// The cache of the original (`originalImageCache`); `nil`: that of the result.
+    public var originalCache: String?
+    /// Who obtains the bytes (`imageLoader`); `nil`: the profile's.
+    public var loader: String?
+    /// What takes the place of the URL in cache keys (`cacheKeyFilter`).
+    public var key: BaseKey?
+    /// What is written under the keys (`cacheSerializer`); the reply is not changed by it.
+    public var serializer: Serializer?
+    /// Points per pixel, at least 1, a fact of the reply (`imageScaleFactor`); `nil`: by `@2x.` or
+    /// `@3x.` in the key.
+    public var scaleFactor: Double?
+    /// Steps and output by name, for a request that has none.
+    public var preset: String?
+    /// Whether the configuration's steps are not for this request (`imageTransformer`: none).
+    public var withoutTransformer: Bool
+    /// What is delivered instead where the load fails; `nil`: the profile's.
+    public var fallback: Fallback?
+    /// Options of SDWebImage that have no field here; admission refuses each by name.
+    public var others: [String: String]
+
+    /// Says nothing.
+    public init() {
+        withoutTransformer = false
+        others = [:]
+    }
+
+    /// Whether it says nothing.
+    public var isEmpty: Bool { self == RequestContext() }
+}

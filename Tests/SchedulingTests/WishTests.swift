@@ -1,0 +1,54 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Scheduling
+
+/// What a request may ask for besides its picture.
+@Suite struct WishTests {
+    private func error(_ change: (inout ImageRequest) -> Void) -> ImageError? {
+        var request = ImageRequest(url: "http://host/a.jpg")
+        change(&request)
+        do throws(ImageError) {
+            try request.checkWishes()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func everyBitHasANameAndOneMeaning() {
+        #expect(RequestOptions.names.count == 26)
+        for (bit, entry) in RequestOptions.names.enumerated() {
+            #expect(entry.option.rawValue == 1 << bit, "\(entry.name)")
+        }
+        let meanings: [RequestOptions] = [.effective, .withoutEffect, .notSupported]
+        for (index, meaning) in meanings.enumerated() {
+            for other in meanings[(index + 1)...] { #expect(meaning.isDisjoint(with: other)) }
+        }
+        #expect(RequestOptions.known.rawValue == (1 << 26) - 1)
+    }
+
+    @Test func optionsThatAreNotThereAreRefusedByName() {
+        for (name, option) in RequestOptions.names {
+            let error = error { $0.options = option }
+            if RequestOptions.notSupported.contains(option) {
+                #expect(error?.code == .notSupported)
+                #expect(error?.details["option"] == name)
+            } else {
+                #expect(error == nil, "\(name)")
+            }
+        }
+        #expect(
+            error { $0.options = RequestOptions(rawValue: 1 << 26) }?.code == .invalidRequest)
+    }
+
+    @Test func contextOptionsThatAreNotThereAreRefusedByName() {
+        for key in ContextKey.notSupported {
+            let error = error { $0.context.others[key.rawValue] = "1" }
+            #expect(error?.code == .notSupported)
+            #expect(error?.details["option"] == key.rawValue)
+        }
+        #expect(error { $0.context.others["colour-of-the-sky"] = "" }?.code == .invalidRequest)
+    }
+}
