@@ -141,7 +141,7 @@ struct AdmissionTests {
             return
         }
         #expect(error.code == .busy)
-        #expect(error.details["retryAfterMilliseconds"] == "100")
+        #expect(error.details["retryAfter"] == "0.1")
         let other = stack.load(.picture("c"), by: second)
         #expect(stack.reply(other) == nil, "others are not")
         #expect(stack.counters.refusedBusy == 1)

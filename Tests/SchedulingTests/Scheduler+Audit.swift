@@ -107,15 +107,25 @@ extension Scheduler {
     private func auditJobs(_ check: (Bool, String) -> Void) {
         for kind in WorkerKind.workers {
             let waiting = jobs.values.filter { $0.kind == kind && $0.place == .queued }
-            check(queues[Int(kind.rawValue)].count == waiting.count, "\(kind.name) queue counts")
+            let queue = queues[Int(kind.rawValue)]
+            check(queue.count == waiting.count, "\(kind.name) queue counts")
             let free = roster.members(of: kind).contains { (roster[$0]?.free ?? 0) > 0 }
+            let mayGo = waiting.contains {
+                !queue.isHeldUp($0) && ($0.ticket.priority != .low || hasLowShare(kind))
+            }
             check(
-                waiting.isEmpty || !free || !hasBudget(kind),
+                !mayGo || !free || !hasBudget(kind),
                 "nothing waits while a \(kind.name) is free")
+            for job in waiting {
+                check(job.ticket.suits(job.urgency), "a job stands where it is wanted")
+            }
         }
+        auditQueues(check)
         for worker in roster.ids {
             let held = jobs.values.count { $0.worker == worker }
             check(roster[worker]?.jobs == held, "the jobs of a worker are counted")
+            let low = jobs.values.count { $0.worker == worker && $0.told.priority == .low }
+            check(roster[worker]?.lowJobs == low, "jobs of class low are counted")
         }
         for job in jobs.values {
             if let worker = job.worker {
@@ -127,6 +137,31 @@ extension Scheduler {
                 check(parked.contains(job.id) && parkedSince != nil, "a parked job is listed")
             }
             check(isWanted(job), "a job is the one that its node waits for")
+        }
+    }
+
+    private func auditQueues(_ check: (Bool, String) -> Void) {
+        for stage in JobStage.allCases {
+            let waiting = jobs.values.filter { $0.stage == stage && $0.isWaiting }
+            let load = loads[Int(stage.rawValue)]
+            check(load.jobs == waiting.count, "\(stage.name) counts what waits")
+            check(
+                load.backlog == waiting.reduce(0) { $0 + $1.sheet.cost },
+                "\(stage.name) counts what waiting work costs")
+        }
+        let gates = queues[Int(WorkerKind.download.rawValue)].gates
+        guard gates.heldMax > 0 else { return check(gates.hosts.isEmpty, "no host is counted") }
+        var hosts: [HostName: Int] = [:]
+        for job in jobs.values where !job.isWaiting {
+            if let host = job.sheet.host { hosts[host, default: 0] += 1 }
+        }
+        check(Set(hosts.keys) == Set(gates.hosts), "each host with a transfer is counted")
+        for (host, held) in hosts {
+            check(gates.count(host) == held, "transfers of a host are counted")
+            check(held <= gates.heldMax, "a host has no more transfers than it may")
+        }
+        for queue in queues {
+            check(queue.size <= 16 * queue.count + 600, "a queue keeps nothing that is of no use")
         }
     }
 

@@ -25,7 +25,7 @@ struct SpaceTests {
     @Test func aJobWithoutSpaceTriesAgainAfterARelease() {
         var (stack, token) = stackWithAParkedDecode()
         #expect(stack.held(.decode).isEmpty)
-        #expect(stack.scheduler.report.queued[.decode] == 1)
+        #expect(stack.scheduler.report.queued[.decode]?.jobs == 1)
         stack.finish(.transform)
         #expect(stack.held(.decode).map(\.job.attempt) == [2], "the pixels of the first are free")
         stack.finishAll()

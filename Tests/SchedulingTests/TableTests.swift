@@ -89,25 +89,6 @@ struct TableTests {
         }
     }
 
-    @Test func aQueueForgetsEntriesThatMoved() {
-        var queue = StageQueue()
-        var tickets: [JobID: StageQueue.Ticket] = [:]
-        for number in 1...100 {
-            let job = JobID(UInt64(number))
-            tickets[job] = queue.enter(job, .low, rank: 2, inFront: false)
-        }
-        for _ in 0..<3 {
-            for (job, ticket) in tickets.sorted(by: { $0.key < $1.key }) {
-                tickets[job] = queue.move(job, ticket, to: .high)
-            }
-        }
-        #expect(queue.wantsSweep)
-        queue.sweep { tickets[$0.job] == $0.ticket }
-        #expect(!queue.wantsSweep)
-        let first = queue.pop()
-        #expect(first?.job == JobID(1))
-    }
-
     @Test func anIndexOfHitsStaysBoundedWhateverIsPublished() {
         var index = HitIndex(entriesMax: 10)
         let info = ImageInfo(format: .png, size: PixelSize(width: 1, height: 1))

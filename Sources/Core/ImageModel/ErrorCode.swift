@@ -23,7 +23,7 @@ public enum ErrorCode: UInt16, Hashable, Sendable, CaseIterable {
 
     /// A defect of ours.
     case internalError = 3000
-    /// A queue is full; `details` may have `retryAfterMilliseconds`.
+    /// A queue is full; `details` may have `retryAfter`, in seconds.
     case busy = 3001
     /// The deadline passed.
     case deadlineExceeded = 3002

@@ -83,13 +83,6 @@ extension Scheduler {
         else { throw busy("too many requests of this client wait for a reply") }
     }
 
-    /// Something is full.
-    func busy(_ what: String) -> ImageError {
-        ImageError(
-            .busy, "\(what): try again later",
-            details: ["retryAfterMilliseconds": "\(limits.retryAfterMilliseconds)"])
-    }
-
     private mutating func enlist(
         _ load: LoadRequest, of client: ClientID, _ owner: Incarnation, _ names: RequestNames,
         _ upload: Upload?
@@ -103,7 +96,7 @@ extension Scheduler {
                 client: client, owner: owner, isDetached: load.detach, token: load.token,
                 group: load.group, order: order,
                 wantsProgress: load.wantsProgress, admittedAt: now, deadline: deadline,
-                ways: order.plan.ways))
+                priority: load.image.priority, ways: order.plan.ways))
         tokens[load.token] = id
         takeSeat(id)
         setAlarm(.request(id), at: deadline)

@@ -32,7 +32,7 @@ extension Scheduler {
             _ = alarms.pop()
             guard isCurrent(alarm) else { continue }
             switch alarm.subject {
-            case .request(let id): end(id, Self.deadlineExceeded)
+            case .request(let id): expire(id)
             case .job(let id): lookAfter(id)
             }
         }
@@ -70,7 +70,4 @@ extension Scheduler {
         let silent = ImageError(.timedOut, "a worker does not answer a cancelled job")
         expel(worker, silent)
     }
-
-    private static let deadlineExceeded = ImageError(
-        .deadlineExceeded, "the request took longer than its timeout")
 }

@@ -36,6 +36,24 @@ extension Scheduler {
         releaseAll(of: client)
     }
 
+    /// Nobody wants it any more at that moment. Counted where no worker had what it waited for.
+    mutating func expire(_ id: LiveRequest.ID) {
+        if let job = awaitedJob(of: id), jobs[job]?.isWaiting == true { counters.expired += 1 }
+        end(id, Self.deadlineExceeded)
+    }
+
+    /// The job that has to end before the request gets on.
+    private func awaitedJob(of id: LiveRequest.ID) -> JobID? {
+        switch requests[id].standing {
+        case .moving, .original: return nil
+        case .lookup(let node, _): return lookups[node].job
+        case .result(let node, _):
+            if let job = results[node].job { return job }
+            guard let decode = results[node].decode else { return nil }
+            return decodes[decode].job ?? decodes[decode].source.flatMap { sources[$0].job }
+        }
+    }
+
     /// A request ends before its work does.
     mutating func end(_ id: LiveRequest.ID, _ error: ImageError) {
         withdraw(id)
@@ -103,4 +121,6 @@ extension Scheduler {
     }
 
     private static let cancelled = ImageError(.cancelled, "the request was cancelled")
+    private static let deadlineExceeded = ImageError(
+        .deadlineExceeded, "the request took longer than its timeout")
 }

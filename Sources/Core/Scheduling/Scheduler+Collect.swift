@@ -15,7 +15,8 @@ extension Scheduler {
         } catch {
             return expel(worker, error)
         }
-        roster[worker]?.jobs -= 1
+        vacate(job)
+        loads[Int(job.stage.rawValue)].finished(job.sheet.cost, at: now)
         if let stoppedAt = job.stoppedAt {
             cancellations.answered(job.stage, since: stoppedAt, at: now)
         }

@@ -7,9 +7,9 @@ extension Scheduler {
     mutating func dispatch() {
         for kind in WorkerKind.workers {
             while queues[Int(kind.rawValue)].count > 0, hasBudget(kind),
-                let worker = roster.next(of: kind)
+                let worker = roster.next(of: kind), let job = nextJob(of: kind)
             {
-                assign(nextJob(of: kind), to: worker)
+                assign(job, to: worker)
             }
         }
     }
@@ -20,21 +20,29 @@ extension Scheduler {
         limits.outputBytesMax.bytes(kind).map { ledger.liveBytes(of: kind) < $0 } ?? true
     }
 
-    private mutating func nextJob(of kind: WorkerKind) -> JobID {
+    /// Whether one more job of class low may be given out: it never has more than its share, so
+    /// that others find a worker which is free.
+    func hasLowShare(_ kind: WorkerKind) -> Bool {
+        let credit = roster.credit(of: kind)
+        return credit.heldLow < max(1, credit.window / max(1, limits.lowShareDivisor))
+    }
+
+    /// `nil` where all that wait have to wait for something else than a worker.
+    private mutating func nextJob(of kind: WorkerKind) -> JobID? {
         let queue = Int(kind.rawValue)
         if queues[queue].wantsSweep {
-            queues[queue].sweep { [jobs] in jobs[$0.job]?.ticket == $0.ticket }
+            queues[queue].sweep { [jobs] in jobs[$0.job]?.ticket.serial == $0.serial }
         }
-        while let entry = queues[queue].pop() {
-            guard jobs[entry.job]?.ticket == entry.ticket else { continue }
-            queues[queue].leave()
-            return entry.job
-        }
-        preconditionFailure("a queue has an entry for every job that waits in it")
+        let withLow = hasLowShare(kind)
+        return queues[queue].next(withLow: withLow) { [jobs] in
+            jobs[$0.job]?.ticket.serial == $0.serial
+        }?.job
     }
 
     private mutating func assign(_ id: JobID, to worker: WorkerID) {
         guard var job = jobs[id] else { return }
+        queues[Int(job.kind.rawValue)].leave(job.ticket)
+        loads[Int(job.stage.rawValue)].leave(job)
         job.place = .held(by: worker)
         job.ticket = .none
         job.waited += now.fractionalMilliseconds(since: job.waitingSince)
@@ -45,7 +53,8 @@ extension Scheduler {
         job.alarm = overdue
         jobs[id] = job
         setAlarm(.job(id), at: overdue)
-        roster[worker]?.jobs += 1
+        roster.gave(worker, low: job.told.priority == .low)
+        queues[Int(job.kind.rawValue)].began(job)
         counters.began(job.stage)
         actions.append(
             .assign(
@@ -62,12 +71,12 @@ extension Scheduler {
     mutating func requeue(_ id: JobID) {
         guard var job = jobs[id] else { return }
         counters.requeued += 1
+        if !job.isWaiting { loads[Int(job.stage.rawValue)].enter(job) }
         job.place = .queued
         job.attempt += 1
         job.waitingSince = now
         job.alarm = nil
-        job.ticket = queues[Int(job.kind.rawValue)].enter(
-            id, job.urgency.priority, rank: job.rank, inFront: true)
+        job.ticket = queues[Int(job.kind.rawValue)].putBack(job)
         jobs[id] = job
     }
 
@@ -77,9 +86,7 @@ extension Scheduler {
         guard let kind = jobs[id]?.kind,
             ledger.hasLiveBlocks(of: kind) || (kind == .cache && resultBlocks.hasReaders)
         else { return false }
-        jobs[id]?.place = .parked
-        jobs[id]?.waitingSince = now
-        jobs[id]?.alarm = nil
+        setAside(id, .parked)
         parked.append(id)
         parkedSince = parkedSince ?? now
         return true

@@ -1,4 +1,4 @@
-import ImageModel
+public import ImageModel
 public import Messages
 
 /// What happens to the scheduler. The runtime turns messages, connections and the clock into these.
@@ -14,6 +14,10 @@ public enum SchedulerEvent: Hashable, Sendable {
     case cancel(ClientID, Token)
     /// A client no longer wants any image of a group.
     case cancelGroup(ClientID, GroupID)
+    /// A client wants one image more or less badly than it said.
+    case reprioritise(ClientID, Token, Priority)
+    /// A client wants all images of a group more or less badly than it said.
+    case reprioritiseGroup(ClientID, GroupID, Priority)
     /// An operator ends a request, whosever it is.
     case cancelAny(Token)
     /// An operator ends all requests of a group, whosever they are.

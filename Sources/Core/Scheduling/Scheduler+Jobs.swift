@@ -27,8 +27,8 @@ extension Scheduler {
         var job = ActiveJob(
             id: id, sheet: sheet, input: input, suspect: suspect, purpose: purpose,
             urgency: Self.bounded(urgency, sheet.stage), waitingSince: now)
-        job.ticket = queues[Int(sheet.kind.rawValue)].enter(
-            id, job.urgency.priority, rank: job.rank, inFront: false)
+        job.ticket = queues[Int(sheet.kind.rawValue)].enter(job)
+        loads[Int(sheet.stage.rawValue)].enter(job)
         jobs[id] = job
         return id
     }
@@ -39,7 +39,7 @@ extension Scheduler {
         guard let job = jobs[id] else { return }
         switch job.place {
         case .queued:
-            queues[Int(job.kind.rawValue)].leave()
+            queues[Int(job.kind.rawValue)].leave(job.ticket)
             forget(job)
         case .parked, .disputed:
             forget(job)
@@ -61,8 +61,17 @@ extension Scheduler {
 
     /// The job is over, and with it its hold.
     mutating func forget(_ job: ActiveJob) {
-        jobs[job.id] = nil
+        if let left = jobs.removeValue(forKey: job.id), left.isWaiting {
+            loads[Int(left.stage.rawValue)].leave(left)
+        }
         if let input = job.input { drop(input) }
+    }
+
+    /// A worker holds the job no longer.
+    mutating func vacate(_ job: ActiveJob) {
+        guard let worker = job.worker else { return }
+        roster.tookBack(worker, low: job.told.priority == .low)
+        queues[Int(job.kind.rawValue)].ended(job)
     }
 
     /// Those who wait want it more or less than before.
@@ -72,9 +81,10 @@ extension Scheduler {
         guard job.urgency != urgency else { return }
         jobs[id]?.urgency = urgency
         switch job.place {
-        case .queued where job.urgency.priority != urgency.priority:
-            jobs[id]?.ticket = queues[Int(job.kind.rawValue)].move(
-                id, job.ticket, to: urgency.priority)
+        case .queued where !job.ticket.suits(urgency):
+            if let job = jobs[id] {
+                jobs[id]?.ticket = queues[Int(job.kind.rawValue)].move(job)
+            }
         case .queued, .parked, .disputed: break
         case .held(let worker): tellIfMoved(id, worker)
         }
@@ -88,6 +98,7 @@ extension Scheduler {
             since: min(new.deadline, told.deadline))
         guard new.priority != told.priority || moved > 1_000 else { return }
         jobs[id]?.told = new
+        roster.changed(worker, from: told.priority, to: new.priority)
         setJobAlarm(id, at: new.deadline.adding(milliseconds: limits.overdueMilliseconds))
         actions.append(
             .adjust(
@@ -103,6 +114,6 @@ extension Scheduler {
 
     /// A store is finished whoever still waits: the result exists (DESIGN §3, cancellation).
     private static func bounded(_ urgency: Urgency, _ stage: JobStage) -> Urgency {
-        stage == .store ? .unbounded(urgency.priority) : urgency
+        stage == .store ? urgency.unbounded : urgency
     }
 }

@@ -15,7 +15,7 @@ extension Scheduler {
             requests[id].standing = .lookup(node, seat)
             return retune(lookups[node].job, lookups[node].waiters.urgency)
         }
-        guard hasRoom(.cache) else { return reply(id, .failure(busy("the cache is busy"))) }
+        if let error = refusal(in: .query) { return reply(id, .failure(error)) }
         // The job follows at once; it needs to know the node.
         let node = lookups.insert(LookupNode(query: query, job: JobID(0)))
         let seat = lookups[node].waiters.join(id, request.urgency)

@@ -24,9 +24,7 @@ extension Scheduler {
     /// The job waits until the cache has looked.
     private mutating func dispute(_ job: ActiveJob, accuser: WorkerID) {
         guard let source = job.work.input, let input = job.input else { return lost(job.id) }
-        jobs[job.id]?.place = .disputed
-        jobs[job.id]?.waitingSince = now
-        jobs[job.id]?.alarm = nil
+        setAside(job.id, .disputed)
         let look = StoreWork(
             key: nil, source: source, tiers: .none, delivers: false, waitsForDisk: false,
             metadata: Self.nothing)

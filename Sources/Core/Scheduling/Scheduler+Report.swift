@@ -3,11 +3,9 @@ import Messages
 extension Scheduler {
     /// What was done and what is at hand.
     public var report: SchedulerReport {
-        var queued: [JobStage: Int] = [:]
-        for job in jobs.values where job.worker == nil { queued[job.stage, default: 0] += 1 }
-        return SchedulerReport(
+        SchedulerReport(
             counters: counters, liveRequests: requests.count, liveJobs: jobs.count,
-            queued: queued, liveBlocks: ledger.liveBlocks, hits: hits.count,
+            queued: queued, credits: credits, liveBlocks: ledger.liveBlocks, hits: hits.count,
             quarantined: quarantine.count(at: now),
             liveBytes: Dictionary(
                 uniqueKeysWithValues: WorkerKind.workers.map { ($0, ledger.liveBytes(of: $0)) }),
@@ -26,12 +24,30 @@ extension Scheduler {
             })
     }
 
+    private var queued: [JobStage: SchedulerReport.Queue] {
+        var queued: [JobStage: SchedulerReport.Queue] = [:]
+        for stage in JobStage.allCases where loads[Int(stage.rawValue)].jobs > 0 {
+            let load = loads[Int(stage.rawValue)]
+            queued[stage] = SchedulerReport.Queue(
+                jobs: load.jobs, cost: load.backlog, costPerSecond: load.drainRate)
+        }
+        return queued
+    }
+
+    private var credits: [WorkerKind: SchedulerReport.Credit] {
+        Dictionary(
+            uniqueKeysWithValues: WorkerKind.workers.map { kind in
+                (kind, roster.credit(of: kind))
+            })
+    }
+
     /// Whether nothing is left of any request: no node, no job, no block, no list that grew.
     public var isIdle: Bool {
         requests.count == 0 && tokens.isEmpty && lookups.count == 0 && results.count == 0
             && decodes.count == 0 && sources.count == 0 && lookupTable.isEmpty
             && resultTable.isEmpty && decodeTable.isEmpty && sourceTable.isEmpty && jobs.isEmpty
             && ledger.liveBlocks == 0 && moving.count == 0
-            && queues.allSatisfy { $0.count == 0 }
+            && queues.allSatisfy { $0.count == 0 && $0.gates.hosts.isEmpty }
+            && loads.allSatisfy { $0.jobs == 0 && $0.backlog == 0 }
     }
 }

@@ -10,8 +10,8 @@ extension Scheduler {
             sit(id, at: node)
             spread(node)
         } else {
-            guard hasRoom(toMake: name) else {
-                return reply(id, .failure(busy("too many sources are being obtained")))
+            if let error = refusal(toMake: name, of: requests[id].order) {
+                return reply(id, .failure(error))
             }
             if isPoisoned(name) { return reply(id, .failure(Self.poisoned)) }
             let node = results.insert(ResultNode(name: name, for: requests[id]))

@@ -8,12 +8,6 @@ extension Scheduler {
         sourceTable[name.key].first { sources[$0].name.origin == name.origin }
     }
 
-    /// Whether a result can be begun: the source is there, or there is room to obtain it.
-    func hasRoom(toMake name: ResultName) -> Bool {
-        if decodeTable[name.decode] != nil || source(name.source) != nil { return true }
-        return hasRoom(name.origin == .network ? .download : .cache)
-    }
-
     /// Begins to obtain bytes: from the URL, or from the cache, unless they came along.
     mutating func beginSource(
         _ name: Sourced<SourceKey>, for result: ResultNode, _ urgency: Urgency
@@ -89,7 +83,7 @@ extension Scheduler {
             key: sources[node].text, source: body.reference, tiers: tiers, delivers: false,
             waitsForDisk: sources[node].wish.waitsForDisk && tiers.contains(.disk),
             metadata: sources[node].metadata(info))
-        let urgency = Urgency.unbounded(sources[node].decodes.urgency.priority)
+        let urgency = sources[node].decodes.urgency.unbounded
         sources[node].beganStore(
             submit(.store(work), for: .original(node), reading: body.block, urgency))
     }

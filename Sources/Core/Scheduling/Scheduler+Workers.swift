@@ -53,6 +53,7 @@ extension Scheduler {
         let held = jobs.values.filter { $0.worker == worker }.map(\.id)
         for id in held.sorted(by: >) {
             guard let job = jobs[id] else { continue }
+            vacate(job)
             if let stoppedAt = job.stoppedAt {
                 cancellations.ended(kind, with: job.stage, since: stoppedAt)
             }

@@ -41,7 +41,9 @@ public struct Scheduler: Sendable {
     var jobs: [JobID: ActiveJob] = [:]
     var lastJob: UInt64 = 0
     /// By raw value of the kind.
-    var queues = WorkerKind.allCases.map { _ in StageQueue() }
+    var queues: [StageQueue]
+    /// By raw value of the stage.
+    var loads = JobStage.allCases.map { _ in StageLoad() }
     /// Jobs that found no space, the first one first; some may have left.
     var parked: [JobID] = []
     var parkedSince: Instant?
@@ -73,6 +75,11 @@ public struct Scheduler: Sendable {
     /// Nobody asks, nobody works.
     public init(limits: SchedulerLimits = SchedulerLimits()) {
         self.limits = limits
+        queues = WorkerKind.allCases.map { kind in
+            kind == .download
+                ? StageQueue(order: limits.fetchOrder, heldPerHostMax: limits.fetchesPerHostMax)
+                : StageQueue()
+        }
         names = RequestNamesMemo(namesMax: limits.namesMax)
         ledger = BlockLedger(segmentsMax: limits.segmentsPerWorkerMax)
         hits = HitIndex(entriesMax: limits.hitsMax)
@@ -106,6 +113,10 @@ public struct Scheduler: Sendable {
             admitUpload(load, of: client, reference)
         case .cancel(let client, let token): cancel(token, of: client)
         case .cancelGroup(let client, let group): cancelGroup(group, of: client)
+        case .reprioritise(let client, let token, let priority):
+            reprioritise(token, of: client, priority)
+        case .reprioritiseGroup(let client, let group, let priority):
+            reprioritise(group, of: client, priority)
         case .cancelAny(let token): cancelAny(token)
         case .cancelGroupOfAny(let group): cancelGroupOfAny(group)
         case .blacklist(let client, let command): obey(command, of: client)

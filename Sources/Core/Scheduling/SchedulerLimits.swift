@@ -10,6 +10,15 @@ public struct SchedulerLimits: Hashable, Sendable {
     /// Jobs that wait for one kind of worker. A query or fetch beyond it is `busy`, an original
     /// is not stored; later stages are bounded by the requests that they serve.
     public var queuedJobsMax = 16_384
+    /// Cost of what waits in each stage; a request that would begin more is `busy`.
+    public var queuedCostMax = QueueBounds()
+    /// Who of a client's transfers in one class is next.
+    public var fetchOrder = FetchOrder.fifo
+    /// Transfers from one host and port at a time, all download workers together; 0: no limit.
+    public var fetchesPerHostMax = 6
+    /// Of the jobs that a kind takes at a time, class low gets at most one in so many, and at
+    /// least one.
+    public var lowShareDivisor = 4
     /// Entries of the memory tier that the coordinator answers by itself; the oldest makes room.
     public var hitsMax = 100_000
     /// Requests whose keys are remembered, so that a hit does not derive them again.
@@ -52,8 +61,8 @@ public struct SchedulerLimits: Hashable, Sendable {
     public var attemptsMax = 10
     /// Milliseconds after which a job that found no space tries again without a release.
     public var parkedMilliseconds = 100
-    /// What `busy` tells a client.
-    public var retryAfterMilliseconds = 100
+    /// What `busy` tells a client: at least and at most so many seconds.
+    public static let retryAfterSeconds = 0.1...30.0
 
     /// Used blocks that are collected for one `Touched`.
     public var touchedMax = 64

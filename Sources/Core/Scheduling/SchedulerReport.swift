@@ -9,8 +9,10 @@ public struct SchedulerReport: Hashable, Sendable {
     public var liveRequests: Int
     /// Jobs that wait, run, or have been cancelled and not answered yet.
     public var liveJobs: Int
-    /// Jobs that wait for a worker or for space, by stage.
-    public var queued: [JobStage: Int]
+    /// What waits for a worker or for space, by stage; stages where nothing does are left out.
+    public var queued: [JobStage: Queue]
+    /// What the workers of each kind can do at a time, and how much of it they do.
+    public var credits: [WorkerKind: Credit]
     /// Blocks of stage arenas that somebody reads or keeps.
     public var liveBlocks: Int
     /// Entries of the memory tier that can be answered without asking the cache.
@@ -23,6 +25,27 @@ public struct SchedulerReport: Hashable, Sendable {
     public var cancellations: [StatusReport.Cancellations]
     /// All workers, the oldest session first.
     public var workers: [Worker]
+
+    /// What waits in one stage.
+    public struct Queue: Hashable, Sendable {
+        /// Jobs.
+        public var jobs: Int
+        /// What they cost together: a fetch or query 1, cache work by 4 KiB, a decode by bytes
+        /// of the source, a transform by pixels times the class of its encoder.
+        public var cost: UInt64
+        /// How fast it becomes less, measured while jobs waited; `nil` before it was.
+        public var costPerSecond: Double?
+    }
+
+    /// The workers of one kind that take jobs.
+    public struct Credit: Hashable, Sendable {
+        /// Jobs that they take at a time.
+        public var window = 0
+        /// Jobs that they hold, cancelled ones included.
+        public var held = 0
+        /// Those among them of class low.
+        public var heldLow = 0
+    }
 
     /// One worker.
     public struct Worker: Hashable, Sendable {
@@ -71,6 +94,11 @@ public struct SchedulerCounters: Hashable, Sendable {
     public var crashes: UInt64 = 0
     /// Requests refused since something was full; they count as failed, too.
     public var refusedBusy: UInt64 = 0
+    /// Those among them that were refused since too much waits in a stage, by stage.
+    public var refused: [JobStage: UInt64] = [:]
+    /// Requests whose deadline passed while no worker had what they waited for; they count as
+    /// failed, too.
+    public var expired: UInt64 = 0
 
     /// All zero.
     public init() {}

@@ -42,7 +42,7 @@ struct ActiveJob: Sendable {
     var losses = 0
     var urgency: Urgency
 
-    /// Its rank among jobs of a class: later stages first, then in order of arrival.
+    /// Its place among jobs that wait.
     var ticket = StageQueue.Ticket.none
     /// Waiting, in milliseconds, without the time since `waitingSince`.
     var waited = 0.0
@@ -57,6 +57,8 @@ struct ActiveJob: Sendable {
     /// When the worker was told to stop.
     var stoppedAt: Instant?
 
+    /// Whether it waits, for a worker or for something else.
+    var isWaiting: Bool { worker == nil }
     var isStopped: Bool { stoppedAt != nil }
     var work: JobWork { sheet.work }
     var kind: WorkerKind { sheet.kind }
@@ -69,7 +71,9 @@ struct ActiveJob: Sendable {
 
     /// The urgency that a worker is told: nothing is held longer than the stage permits.
     var effective: Urgency {
-        Urgency(priority: urgency.priority, deadline: min(urgency.deadline, cap))
+        Urgency(
+            priority: urgency.priority, deadline: min(urgency.deadline, cap),
+            flows: urgency.flows)
     }
 
     /// Within one class and kind, what ends a request comes before what begins one.

@@ -5,10 +5,16 @@ final class JobSheet: Sendable {
     let work: JobWork
     let kind: WorkerKind
     let stage: JobStage
+    /// In the unit of its stage.
+    let cost: UInt64
+    /// Where a transfer goes.
+    let host: HostName?
 
     init(_ work: JobWork) {
         self.work = work
         kind = work.kind
         stage = work.stage
+        cost = work.cost
+        host = work.host
     }
 }

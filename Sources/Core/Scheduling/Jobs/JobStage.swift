@@ -13,6 +13,16 @@ public enum JobStage: UInt8, Hashable, Sendable, CaseIterable {
     /// Pixels to encoded bytes.
     case transform = 4
 
+    /// Who does it.
+    var kind: WorkerKind {
+        switch self {
+        case .store, .query: .cache
+        case .fetch: .download
+        case .decode: .decode
+        case .transform: .transform
+        }
+    }
+
     /// The word in status and logs.
     public var name: String {
         switch self {

@@ -40,6 +40,8 @@ struct LiveRequest: Sendable {
     let admittedAt: Instant
     let deadline: Instant
 
+    /// Its class: what it asked for, or what its client asked for since.
+    var priority: Priority
     /// Its places in the lists of its client.
     var seat: SeatList<LiveRequest.ID>.Seat = 0
     var groupSeat: SeatList<LiveRequest.ID>.Seat?
@@ -60,7 +62,9 @@ struct LiveRequest: Sendable {
     var names: RequestNames { order.names }
     var plan: JobPlan { order.plan }
 
-    var urgency: Urgency { Urgency(priority: image.priority, deadline: deadline) }
+    var urgency: Urgency {
+        Urgency(priority: priority, deadline: deadline, flows: Flows(.client(client)))
+    }
     var waitsForStores: Bool { image.options.contains(.waitStoreCache) }
     var mayFetch: Bool { plan.includes(.fetch) }
 

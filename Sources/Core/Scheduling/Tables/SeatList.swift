@@ -16,6 +16,9 @@ struct SeatList<Member: Sendable>: Sendable {
     /// All members in the order of their seats.
     var members: [Member] { map { $0 } }
 
+    /// The member in the first seat that is taken.
+    var first: Member? { seats.lazy.compactMap { $0 }.first }
+
     /// What a function makes of all members, in the order of their seats.
     func map<Value>(_ transform: (Member) -> Value) -> [Value] {
         seats.compactMap { $0.map(transform) }

@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 
 /// Those who wait for one piece of shared work, and how badly they want it together: the highest
-/// class and the longest deadline among them (DESIGN §3).
+/// class, the longest deadline and the flows among them (DESIGN §3).
 struct WaiterList<Waiter: Sendable>: Sendable {
     typealias Seat = SeatList<Entry>.Seat
 
@@ -14,23 +14,23 @@ struct WaiterList<Waiter: Sendable>: Sendable {
     private var seats = SeatList<Entry>()
     private var countByClass: InlineArray<3, Int> = [0, 0, 0]
     private var deadline = Urgency.none.deadline
-    private var isLongest = true
+    private var flows = Urgency.none.flows
+    private var isExact = true
     private var leavesSinceScan = 0
 
     var count: Int { seats.count }
     var isEmpty: Bool { seats.isEmpty }
     var waiters: [Waiter] { seats.map(\.waiter) }
 
-    /// The highest class, exactly. The longest deadline, exactly up to 16 waiters; with more of
-    /// them it may for a while still be that of somebody who left.
+    /// The highest class, exactly. The longest deadline and the flows, exactly up to 16 waiters;
+    /// with more of them they may for a while still be those of somebody who left.
     var urgency: Urgency {
         let highest = Priority.allCases.last { countByClass[Int($0.rawValue)] > 0 }
-        return Urgency(priority: highest ?? .low, deadline: deadline)
+        return Urgency(priority: highest ?? .low, deadline: deadline, flows: flows)
     }
 
     mutating func join(_ waiter: Waiter, _ urgency: Urgency) -> Seat {
-        count(urgency, by: 1)
-        deadline = max(deadline, urgency.deadline)
+        unite(urgency)
         return seats.join(Entry(waiter: waiter, urgency: urgency))
     }
 
@@ -41,10 +41,16 @@ struct WaiterList<Waiter: Sendable>: Sendable {
     /// A waiter wants it more or less than before.
     mutating func update(_ seat: Seat, _ urgency: Urgency) {
         let old = seats[seat].urgency
+        guard old != urgency else { return }
         seats[seat].urgency = urgency
+        unite(urgency)
+        forget(old)
+    }
+
+    private mutating func unite(_ urgency: Urgency) {
         count(urgency, by: 1)
         deadline = max(deadline, urgency.deadline)
-        forget(old)
+        if isEmpty { flows = urgency.flows } else { flows.unite(urgency.flows) }
     }
 
     private mutating func count(_ urgency: Urgency, by step: Int) {
@@ -55,12 +61,24 @@ struct WaiterList<Waiter: Sendable>: Sendable {
     /// one after another cost no more than ten thousand who join.
     private mutating func forget(_ urgency: Urgency) {
         count(urgency, by: -1)
-        if urgency.deadline >= deadline { isLongest = false }
-        guard !isLongest else { return }
+        if urgency.deadline >= deadline || !flows.isSingle { isExact = false }
+        guard !isExact else { return }
         leavesSinceScan += 1
         guard leavesSinceScan * 16 >= count else { return }
         leavesSinceScan = 0
-        isLongest = true
-        deadline = seats.map(\.urgency.deadline).max() ?? Urgency.none.deadline
+        isExact = true
+        scan()
+    }
+
+    private mutating func scan() {
+        guard let first = seats.first?.urgency else {
+            (deadline, flows) = (Urgency.none.deadline, Urgency.none.flows)
+            return
+        }
+        (deadline, flows) = (first.deadline, first.flows)
+        for urgency in seats.map(\.urgency) {
+            deadline = max(deadline, urgency.deadline)
+            flows.unite(urgency.flows)
+        }
     }
 }

@@ -7,6 +7,8 @@ struct LiveWorker: Sendable {
     var window: Int
     /// Jobs that it holds, cancelled ones included until their outcome.
     var jobs = 0
+    /// Those among them that it was told are of class low.
+    var lowJobs = 0
     var isDraining = false
 
     init(kind: WorkerKind, window: Int) {

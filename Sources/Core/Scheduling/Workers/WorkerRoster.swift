@@ -1,3 +1,4 @@
+import ImageModel
 import Messages
 
 /// All workers, and whose turn it is.
@@ -34,7 +35,7 @@ struct WorkerRoster: Sendable {
 
     /// The worker with the most room; among equals the one whose turn it is. `nil` where all are
     /// busy.
-    mutating func next(of kind: WorkerKind) -> WorkerID? {
+    func next(of kind: WorkerKind) -> WorkerID? {
         let (members, turn) = byKind[Int(kind.rawValue)]
         var best: (index: Int, free: Int)?
         for step in members.indices {
@@ -42,8 +43,39 @@ struct WorkerRoster: Sendable {
             let free = workers[members[index]]?.free ?? 0
             if free > best?.free ?? 0 { best = (index, free) }
         }
-        guard let best else { return nil }
-        byKind[Int(kind.rawValue)].turn = best.index + 1
-        return members[best.index]
+        return best.map { members[$0.index] }
+    }
+
+    /// A worker got a job: it is the next one's turn.
+    mutating func gave(_ worker: WorkerID, low: Bool) {
+        guard let kind = workers[worker]?.kind else { return }
+        workers[worker]?.jobs += 1
+        if low { workers[worker]?.lowJobs += 1 }
+        let index = byKind[Int(kind.rawValue)].members.firstIndex(of: worker)
+        byKind[Int(kind.rawValue)].turn = (index ?? 0) + 1
+    }
+
+    /// A worker has one job less.
+    mutating func tookBack(_ worker: WorkerID, low: Bool) {
+        workers[worker]?.jobs -= 1
+        if low { workers[worker]?.lowJobs -= 1 }
+    }
+
+    /// A worker was told another class of a job that it has.
+    mutating func changed(_ worker: WorkerID, from old: Priority, to new: Priority) {
+        let step = (new == .low ? 1 : 0) - (old == .low ? 1 : 0)
+        if step != 0 { workers[worker]?.lowJobs += step }
+    }
+
+    /// Of the workers of a kind that take jobs.
+    func credit(of kind: WorkerKind) -> SchedulerReport.Credit {
+        var credit = SchedulerReport.Credit()
+        for id in byKind[Int(kind.rawValue)].members {
+            guard let worker = workers[id], !worker.isDraining else { continue }
+            credit.window += worker.window
+            credit.held += worker.jobs
+            credit.heldLow += worker.lowJobs
+        }
+        return credit
     }
 }

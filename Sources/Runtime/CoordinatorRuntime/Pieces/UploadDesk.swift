@@ -161,5 +161,5 @@ struct UploadDesk {
 
     private static let busy = ImageError(
         .busy, "there is no room for the bytes that came along: try again later",
-        details: ["retryAfterMilliseconds": "100"])
+        details: ["retryAfter": "0.1"])
 }

@@ -1,0 +1,37 @@
+import ImageModel
+import Messages
+
+extension JobWork {
+    /// What a job costs, in the unit of its stage: fairness between flows, the bounds of queues and
+    /// the drain rate count in it. At least 1.
+    ///
+    /// A fetch is 1, whatever comes; cache work counts units of 4 KiB, a decode the bytes of the
+    /// encoded source, a transform pixels times how slow its encoder is.
+    var cost: UInt64 {
+        switch self {
+        case .fetch, .query: 1
+        case .store(let work): max(1, work.source.length.dividedRoundingUp(by: 4_096))
+        case .decode(let work): max(1, work.source.length)
+        case .transform(let work): max(1, work.pixels) * work.encoderClass
+        }
+    }
+}
+
+extension TransformWork {
+    fileprivate var pixels: UInt64 { UInt64(clamping: layout.planes.first?.size.area ?? 1) }
+
+    /// How much longer an encoder takes for a pixel than that of JPEG does.
+    fileprivate var encoderClass: UInt64 {
+        switch output.format ?? sourceInfo.format {
+        case .avif: 8
+        case .png, .webp: 4
+        default: 1
+        }
+    }
+}
+
+extension UInt64 {
+    fileprivate func dividedRoundingUp(by divisor: UInt64) -> UInt64 {
+        self / divisor + (self % divisor == 0 ? 0 : 1)
+    }
+}

@@ -1,0 +1,57 @@
+import ImageModel
+import Messages
+
+// Who would begin work that has to wait too long is told so at once, and when to come again
+// (DESIGN §6, queue full). What is under way is never refused: others join it, and it goes on.
+extension Scheduler {
+    /// Why a result cannot be begun, if a stage is over its bound in which it would begin work.
+    mutating func refusal(toMake name: ResultName, of order: Order) -> ImageError? {
+        if order.plan.includes(.transform), let error = refusal(in: .transform) { return error }
+        if order.plan.includes(.deliver), let error = refusal(in: .store) { return error }
+        guard decodeTable[name.decode] == nil else { return nil }
+        if let error = refusal(in: .decode) { return error }
+        guard order.upload == nil, source(name.source) == nil else { return nil }
+        return refusal(in: name.origin.isNetwork ? .fetch : .query)
+    }
+
+    /// Why no job of the stage can be begun, if it is over its bound.
+    mutating func refusal(in stage: JobStage) -> ImageError? {
+        let isFirst = stage == .fetch || stage == .query
+        let bound = limits.queuedCostMax[stage]
+        let load = loads[Int(stage.rawValue)]
+        guard load.backlog >= bound || (isFirst && !hasRoom(stage.kind)) else { return nil }
+        counters.refused[stage, default: 0] += 1
+        // A tenth less, so that not only the first one who comes again finds room.
+        let goal = min(load.backlog, bound) / 10 * 9
+        return busy(
+            "too much waits in the \(stage.name) stage",
+            seconds: load.seconds(untilBelow: goal) ?? Self.unknownSeconds)
+    }
+
+    /// Something is full, and when it may not be.
+    func busy(_ what: String, seconds: Double = SchedulerLimits.retryAfterSeconds.lowerBound)
+        -> ImageError
+    {
+        let range = SchedulerLimits.retryAfterSeconds
+        let seconds = min(max(seconds, range.lowerBound), range.upperBound)
+        let tenths = Int((seconds * 10).rounded(.up))
+        return ImageError(
+            .busy, "\(what): try again later",
+            details: ["retryAfter": "\(tenths / 10).\(tenths % 10)"])
+    }
+
+    /// Of a stage that has finished nothing yet.
+    private static let unknownSeconds = 1.0
+
+    // MARK: - What waits
+
+    /// A job that a worker had waits for something else than a worker.
+    mutating func setAside(_ id: JobID, _ place: ActiveJob.Place) {
+        guard var job = jobs[id] else { return }
+        if !job.isWaiting { loads[Int(job.stage.rawValue)].enter(job) }
+        job.place = place
+        job.waitingSince = now
+        job.alarm = nil
+        jobs[id] = job
+    }
+}

@@ -1,0 +1,34 @@
+import ImageModel
+import Messages
+
+// A client changes its mind about how badly it wants something.
+extension Scheduler {
+    /// Changes the class of a live request of that client; unknown tokens are ignored.
+    mutating func reprioritise(_ token: Token, of client: ClientID, _ priority: Priority) {
+        guard let id = tokens[token], requests[id].client == client else { return }
+        reprioritise(id, priority)
+    }
+
+    /// Changes the class of the members that were admitted before.
+    mutating func reprioritise(_ group: GroupID, of client: ClientID, _ priority: Priority) {
+        for id in clients[client]?.members(of: group) ?? [] { reprioritise(id, priority) }
+    }
+
+    /// Work that the request shares with others runs in the highest class among them.
+    private mutating func reprioritise(_ id: LiveRequest.ID, _ priority: Priority) {
+        guard requests[id].priority != priority else { return }
+        requests[id].priority = priority
+        let urgency = requests[id].urgency
+        switch requests[id].standing {
+        case .moving: break
+        case .lookup(let node, let seat):
+            lookups[node].waiters.update(seat, urgency)
+            retune(lookups[node].job, lookups[node].waiters.urgency)
+        case .result(let node, let seat):
+            results[node].waiters.update(seat, urgency)
+            spread(node)
+        // A store goes on in the class that it was begun in; it holds up only this reply.
+        case .original: break
+        }
+    }
+}
