@@ -75,6 +75,24 @@ extension Stack {
         }
         workers[worker]?.held[job.id] = Held(
             worker: worker, job: job, left: job.millisecondsLeft, priority: job.priority)
+        countShares(of: job, record.kind)
+    }
+
+    /// Neither one host nor class low has more than its share of a kind, dying jobs included.
+    private mutating func countShares(of job: Job, _ kind: WorkerKind) {
+        if let host = job.work.host, scheduler.limits.fetchesPerHostMax > 0 {
+            let held = allHeld.count { $0.job.work.host == host }
+            if held > scheduler.limits.fetchesPerHostMax {
+                fault("\(held) transfers of \(host.text) at once")
+            }
+        }
+        guard job.priority == .low else { return }
+        let taking = Set(
+            scheduler.report.workers.filter { $0.kind == kind && !$0.isDraining }.map(\.id))
+        let workers = workers.filter { taking.contains($0.key) }.values
+        let credit = workers.reduce(0) { $0 + $1.window }
+        let low = workers.reduce(0) { $0 + $1.held.values.count { $0.priority == .low } }
+        if low > max(1, credit / 4) { fault("class low has \(low) of \(credit)") }
     }
 
     private func isReadable(_ reference: BlockReference) -> Bool {

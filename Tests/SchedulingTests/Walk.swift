@@ -11,13 +11,14 @@ struct Walk {
         case load, finish, finishMore, pass, cancel, cancelGroup, resend, foreignToken, connect
         case disconnect, hire, kill, drainWorker, credit, progress, publish, evict, release
         case duplicate, stale, forge, mistake, waitLong, crash, cancelAny, forgive, upload
+        case reprioritise
 
         var weight: Int {
             switch self {
             case .load, .finishMore: 300
             case .finish: 400
             case .pass: 120
-            case .cancel: 60
+            case .cancel, .reprioritise: 60
             case .hire, .publish, .evict, .release: 40
             case .kill: 24
             case .cancelGroup, .connect, .progress, .credit, .upload: 20
@@ -40,8 +41,15 @@ struct Walk {
         random = SeededGenerator(seed: seed)
         let isTight = random.oneIn(3)
         isCalm = random.oneIn(2)
+        let hostMax = random.oneIn(3) ? 0 : Int.random(in: 1...3, using: &random)
+        let order: SchedulerLimits.FetchOrder = random.oneIn(2) ? .lifo : .fifo
         stack = Stack { limits in
+            limits.fetchesPerHostMax = hostMax
+            limits.fetchOrder = order
             guard isTight else { return }
+            limits.queuedCostMax.decode = 3_000
+            limits.queuedCostMax.transform = 6_000
+            limits.queuedCostMax.store = 1_500
             limits.liveRequestsMax = 24
             limits.requestsPerClientMax = 12
             limits.queuedJobsMax = 6
@@ -116,6 +124,7 @@ struct Walk {
         case .forge: forge()
         case .upload: upload()
         case .mistake: mistake()
+        case .reprioritise: reprioritise()
         }
     }
 
@@ -136,6 +145,18 @@ struct Walk {
             request(), by: client, group: random.oneIn(3) ? group(draw(0...2)) : nil,
             wantsProgress: random.oneIn(3), staleRetries: random.oneIn(12) ? 1 : 0,
             detach: random.oneIn(8))
+    }
+
+    /// Mostly of what the client has, sometimes of what it never asked for.
+    private mutating func reprioritise() {
+        guard let client = pick(stack.clients.sorted()), let priority = pick(Priority.allCases)
+        else { return }
+        if random.oneIn(3) {
+            return stack.send(.reprioritiseGroup(client, group(draw(0...2)), priority))
+        }
+        guard let token = pick(tokens) else { return }
+        let owner = random.oneIn(4) ? client : stack.waiting[token] ?? client
+        stack.send(.reprioritise(owner, token, priority))
     }
 
     private mutating func upload() {
@@ -177,6 +198,10 @@ struct Walk {
         if random.oneIn(4) { request.output.format = .webp }
         if random.oneIn(4) { request.headers = [HTTPHeader(name: "Accept", value: "image/*")] }
         if random.oneIn(12) { request = ImageRequest.picture().with { $0.infoOnly = true } }
+        if random.oneIn(3) {
+            let host = pick(["Other.example:80", "other.example", "[::1]:8080"]) ?? ""
+            request.url = "http://\(host)/\(pick(["a", "b"]) ?? "a").jpg"
+        }
         if random.oneIn(30) { request.url = "nonsense" }
         request.options =
             pick(

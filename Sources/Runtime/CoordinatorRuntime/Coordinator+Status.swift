@@ -59,7 +59,9 @@ extension Coordinator {
             ("liveRequests", UInt64(brain.liveRequests)), ("liveJobs", UInt64(brain.liveJobs)),
             ("liveBlocks", UInt64(brain.liveBlocks)), ("indexedHits", UInt64(brain.hits)),
         ]
-        let queues = JobStage.allCases.map { ("queued.\($0.name)", UInt64(brain.queued[$0]?.jobs ?? 0)) }
+        let queues = JobStage.allCases.map {
+            ("queued.\($0.name)", UInt64(brain.queued[$0]?.jobs ?? 0))
+        }
         let bytes = WorkerKind.workers.filter { $0 != .cache }.map {
             ("liveBytes.\($0.name)", brain.liveBytes[$0] ?? 0)
         }

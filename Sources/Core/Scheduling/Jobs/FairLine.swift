@@ -20,7 +20,8 @@ struct FairLine: Sendable {
 
     /// Jobs that wait, once for each flow in which they stand.
     private(set) var count = 0
-    private var virtualTime: UInt64 = 0
+    /// What came back is at 0, and so before all others.
+    private var virtualTime: UInt64 = 1
     private var flows: [FlowID: FlowLine] = [:]
     /// One turn of each flow that is awake.
     private var turns = Heap<Turn>()

@@ -1,0 +1,175 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Scheduling
+
+/// Who of several clients is served next.
+struct FairnessTests {
+    private func name(_ held: Stack.Held?) -> String {
+        guard let held, case .fetch(let work) = held.job.work else { return "" }
+        return String(work.url.dropFirst("http://example.org/".count).dropLast(".jpg".count))
+    }
+
+    /// What the one download worker is given, one after another.
+    private func order(_ stack: inout Stack, atMost count: Int = .max) -> [String] {
+        var order: [String] = []
+        while order.count < count, let next = stack.held(.fetch).first {
+            order.append(name(next))
+            stack.finish(next, .failed(ImageError(.connectionFailed, "as told")))
+        }
+        return order
+    }
+
+    @Test func aNewcomerDoesNotWaitForTenThousandJobsOfAnother() {
+        var stack = Stack { $0.requestsPerClientMax = 20_000 }
+        stack.hire(.download)
+        let (busy, newcomer) = (stack.connect(), stack.connect())
+        for number in 0..<10_000 {
+            stack.load(.picture("b\(number)", size: nil, .fromLoaderOnly), by: busy)
+        }
+        _ = order(&stack, atMost: 100)
+        stack.load(.picture("new", size: nil, .fromLoaderOnly), by: newcomer)
+        let next = order(&stack, atMost: 3)
+        #expect(next.contains("new"), "\(next)")
+        #expect(stack.faults == [])
+    }
+
+    @Test func clientsAreServedInTurnHoweverMuchTheyAskFor() {
+        var stack = Stack()
+        let (first, second) = (stack.connect(), stack.connect())
+        for number in 0..<6 {
+            stack.load(.picture("a\(number)", size: nil, .fromLoaderOnly), by: first)
+        }
+        for number in 0..<3 {
+            stack.load(.picture("b\(number)", size: nil, .fromLoaderOnly), by: second)
+        }
+        stack.hire(.download)
+        #expect(
+            order(&stack) == ["a0", "b0", "a1", "b1", "a2", "b2", "a3", "a4", "a5"])
+        #expect(stack.isAtRest)
+    }
+
+    @Test func whoWaitsIsChargedByCostAndNotByTheNumberOfJobs() {
+        var stack = Stack { $0.fetchesPerHostMax = 0 }
+        let (large, small) = (stack.connect(), stack.connect())
+        stack.hire(.download, credit: 8)
+        for number in 0..<2 {
+            stack.load(.picture("L\(number)", size: 3, .fromLoaderOnly), by: large)
+        }
+        for number in 0..<6 {
+            stack.load(.picture("s\(number)", size: 3, .fromLoaderOnly), by: small)
+        }
+        for held in stack.held(.fetch) {
+            let length: UInt64 = name(held).hasPrefix("L") ? 4_000 : 1_000
+            stack.finish(held, stack.success(held, length: length))
+        }
+        stack.hire(.decode)
+        var lengths: [UInt64] = []
+        while let held = stack.held(.decode).first {
+            lengths.append((held.job.work.input?.length ?? 0) / 1_000)
+            stack.finish(held, .failed(ImageError(.unsupportedFormat, "as told")))
+        }
+        #expect(lengths == [4, 1, 1, 1, 1, 4, 1, 1])
+        #expect(stack.faults == [])
+    }
+
+    @Test func whoLeavesOnlyOneOfManyJobsDoesNotPayForTheOthers() {
+        var stack = Stack()
+        stack.hire(.download)
+        let (first, second) = (stack.connect(), stack.connect())
+        var tokens: [Token] = []
+        for number in 0..<100 {
+            tokens.append(
+                stack.load(.picture("a\(number)", size: nil, .fromLoaderOnly), by: first))
+            stack.load(.picture("b\(number)", size: nil, .fromLoaderOnly), by: second)
+        }
+        for token in tokens[1..<99] { stack.send(.cancel(first, token)) }
+        #expect(order(&stack, atMost: 3).contains("a99"))
+        #expect(stack.faults == [])
+    }
+
+    @Test func sharedWorkGoesWithTheFlowThatIsServedSooner() {
+        var stack = Stack()
+        let (busy, other) = (stack.connect(), stack.connect())
+        for number in 0..<50 {
+            stack.load(.picture("a\(number)", size: nil, .fromLoaderOnly), by: busy)
+        }
+        let joined = stack.load(.picture("a49", size: nil, .fromLoaderOnly), by: other)
+        stack.hire(.download)
+        #expect(order(&stack, atMost: 2) == ["a0", "a49"])
+        #expect(stack.error(joined) == .connectionFailed)
+        #expect(stack.faults == [])
+    }
+
+    @Test func whoJoinsAndLeavesTakesItsPlaceAlong() {
+        var stack = Stack()
+        let (busy, other) = (stack.connect(), stack.connect())
+        for number in 0..<5 {
+            stack.load(.picture("a\(number)", size: nil, .fromLoaderOnly), by: busy)
+        }
+        let joined = stack.load(.picture("a4", size: nil, .fromLoaderOnly), by: other)
+        stack.send(.cancel(other, joined))
+        stack.hire(.download)
+        #expect(order(&stack) == ["a0", "a1", "a2", "a3", "a4"])
+        #expect(stack.isAtRest)
+    }
+
+    @Test func aJobThatJoinedABusyFlowKeepsItsPlaceInItsOwn() {
+        var stack = Stack()
+        let (busy, other) = (stack.connect(), stack.connect())
+        for number in 0..<50 {
+            stack.load(.picture("a\(number)", size: nil, .fromLoaderOnly), by: busy)
+        }
+        stack.load(.picture("x", size: nil, .fromLoaderOnly), by: other)
+        stack.load(.picture("x", size: nil, .fromLoaderOnly), by: busy)
+        stack.hire(.download)
+        #expect(order(&stack, atMost: 2) == ["a0", "x"])
+        #expect(stack.faults == [])
+    }
+
+    @Test func whatWasGivenOutBeforeGoesFirstAgain() {
+        var stack = Stack()
+        let client = stack.connect()
+        let other = stack.connect()
+        let worker = stack.hire(.download)
+        stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        stack.load(.picture("b", size: nil, .fromLoaderOnly), by: other)
+        stack.kill(worker)
+        stack.hire(.download)
+        #expect(order(&stack) == ["a", "b"])
+        #expect(stack.isAtRest)
+    }
+
+    @Test func lastInFirstOutIsTheOrderOfUpstream() {
+        var stack = Stack { $0.fetchOrder = .lifo }
+        stack.hire(.download)
+        let client = stack.connect()
+        func load(_ numbers: ClosedRange<Int>) {
+            for number in numbers {
+                stack.load(.picture("\(number)", size: nil, .fromLoaderOnly), by: client)
+            }
+        }
+        load(1...7)
+        var order = order(&stack, atMost: 1)
+        #expect(name(stack.held(.fetch).first) == "7")
+        load(8...14)
+        order += self.order(&stack)
+        #expect(order == [1, 7, 14, 13, 12, 11, 10, 9, 8, 6, 5, 4, 3, 2].map(String.init))
+        #expect(stack.isAtRest)
+    }
+
+    @Test func lastInFirstOutHoldsWithinAClassAndAClient() {
+        var stack = Stack { $0.fetchOrder = .lifo }
+        let (first, second) = (stack.connect(), stack.connect())
+        for (name, client, option) in [
+            ("a", first, RequestOptions.highPriority), ("b", first, .highPriority),
+            ("c", first, []), ("d", second, []), ("e", first, []),
+        ] {
+            stack.load(.picture(name, size: nil, [.fromLoaderOnly, option]), by: client)
+        }
+        stack.hire(.download)
+        #expect(order(&stack) == ["b", "a", "e", "d", "c"])
+        #expect(stack.isAtRest)
+    }
+}

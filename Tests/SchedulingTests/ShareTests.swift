@@ -1,0 +1,125 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Scheduling
+
+/// What one host, and what class low, may have of the workers.
+struct ShareTests {
+    private func picture(_ host: String, _ name: String, _ options: RequestOptions = [])
+        -> ImageRequest
+    {
+        ImageRequest.picture(name, size: nil, options.union(.fromLoaderOnly)).with {
+            $0.url = "http://\(host)/\(name).jpg"
+        }
+    }
+
+    private func fetches(_ stack: Stack) -> [String] {
+        stack.held(.fetch).compactMap {
+            guard case .fetch(let work) = $0.job.work else { return nil }
+            return String(work.url.dropFirst("http://".count).dropLast(".jpg".count))
+        }
+    }
+
+    @Test func aBusyHostHoldsUpNoOtherAndGoesOnWithTheNext() {
+        var stack = Stack { $0.fetchesPerHostMax = 2 }
+        stack.hire(.download, credit: 4)
+        stack.hire(.download, credit: 4)
+        let client = stack.connect()
+        for name in ["1", "2", "3", "4"] { stack.load(picture("slow", name), by: client) }
+        stack.load(picture("SLOW:80", "5"), by: client)
+        stack.load(picture("slow:8080", "6"), by: client)
+        stack.load(picture("fast", "7"), by: client)
+        #expect(fetches(stack) == ["slow/1", "slow/2", "slow:8080/6", "fast/7"])
+        stack.finish(stack.held(.fetch)[1])
+        #expect(fetches(stack) == ["slow/1", "slow/3", "slow:8080/6", "fast/7"])
+        #expect(stack.faults == [])
+    }
+
+    @Test func aDyingTransferKeepsThePlaceOfItsHost() {
+        var stack = Stack { $0.fetchesPerHostMax = 1 }
+        stack.hire(.download, credit: 4)
+        let client = stack.connect()
+        let first = stack.load(picture("slow", "1"), by: client)
+        stack.load(picture("slow", "2"), by: client)
+        stack.send(.cancel(client, first))
+        #expect(fetches(stack) == [])
+        stack.finish(stack.allHeld[0], .failed(ImageError(.cancelled, "stopped")))
+        #expect(fetches(stack) == ["slow/2"])
+        #expect(stack.faults == [])
+    }
+
+    @Test func aLostWorkerGivesThePlacesOfItsHostsBack() {
+        var stack = Stack { $0.fetchesPerHostMax = 1 }
+        let worker = stack.hire(.download, credit: 4)
+        let client = stack.connect()
+        for name in ["1", "2"] { stack.load(picture("slow", name), by: client) }
+        stack.hire(.download, credit: 4)
+        #expect(fetches(stack) == ["slow/1"])
+        stack.kill(worker)
+        #expect(fetches(stack) == ["slow/1"], "again, before the others")
+        stack.finishAll()
+        #expect(stack.scheduler.audit() == [])
+        #expect(stack.faults == [])
+    }
+
+    @Test func clientsTakeTurnsAtABusyHostToo() {
+        var stack = Stack { $0.fetchesPerHostMax = 1 }
+        stack.hire(.download, credit: 8)
+        let (first, second) = (stack.connect(), stack.connect())
+        for name in ["1", "2", "3", "4"] { stack.load(picture("slow", name), by: first) }
+        stack.load(picture("slow", "5"), by: second)
+        var order: [String] = []
+        while let held = stack.held(.fetch).first {
+            order += fetches(stack)
+            stack.finish(held, .failed(ImageError(.connectionFailed, "as told")))
+        }
+        #expect(order == ["slow/1", "slow/2", "slow/5", "slow/3", "slow/4"])
+        #expect(stack.isAtRest)
+    }
+
+    @Test func zeroIsNoLimitOfHosts() {
+        var stack = Stack { $0.fetchesPerHostMax = 0 }
+        stack.hire(.download, credit: 32)
+        let client = stack.connect()
+        for name in 0..<32 { stack.load(picture("slow", "\(name)"), by: client) }
+        #expect(stack.held(.fetch).count == 32)
+    }
+
+    @Test func classLowHasAQuarterAndOthersFindAFreeWorker() {
+        var stack = Stack()
+        stack.hire(.download, credit: 8)
+        let client = stack.connect()
+        for name in 0..<8 { stack.load(picture("h\(name)", "low", .lowPriority), by: client) }
+        #expect(fetches(stack) == ["h0/low", "h1/low"])
+        let credit = stack.scheduler.report.credits[.download]
+        #expect(credit == SchedulerReport.Credit(window: 8, held: 2, heldLow: 2))
+        for name in 0..<8 { stack.load(picture("n\(name)", "x"), by: client) }
+        #expect(fetches(stack).count == 8)
+        stack.finish(stack.held(.fetch)[0])
+        #expect(fetches(stack).last == "n6/x", "normal ones first")
+        #expect(stack.faults == [])
+    }
+
+    @Test func oneWorkerForOneJobIsLowsToo() {
+        var stack = Stack()
+        stack.hire(.download, credit: 1)
+        stack.load(picture("h", "low", .lowPriority), by: stack.connect())
+        #expect(fetches(stack) == ["h/low"])
+    }
+
+    @Test func aLowJobThatIsRaisedGoesAtOnce() {
+        var stack = Stack()
+        stack.hire(.download, credit: 4)
+        let client = stack.connect()
+        let tokens = (0..<3).map {
+            stack.load(picture("h\($0)", "low", .lowPriority), by: client)
+        }
+        #expect(fetches(stack) == ["h0/low"])
+        stack.send(.reprioritise(client, tokens[2], .normal))
+        #expect(fetches(stack) == ["h0/low", "h2/low"])
+        stack.load(picture("h1", "low", .highPriority), by: stack.connect())
+        #expect(fetches(stack) == ["h0/low", "h1/low", "h2/low"])
+        #expect(stack.faults == [])
+    }
+}

@@ -1,0 +1,128 @@
+import ImageModel
+import Messages
+import TestKit
+import Testing
+
+@testable import Scheduling
+
+/// The queue by itself.
+struct StageQueueTests {
+    private func job(
+        _ number: Int, flow: Int = 1, host: String = "h", _ priority: Priority = .normal
+    )
+        -> ActiveJob
+    {
+        let work = FetchWork(url: "http://\(host)/\(number)", headers: [], bodyBytesMax: 1)
+        return ActiveJob(
+            id: JobID(UInt64(number)), sheet: JobSheet(.fetch(work)), input: nil, suspect: nil,
+            purpose: nil,
+            urgency: Urgency(
+                priority: priority, deadline: Instant(nanoseconds: 0),
+                flows: Flows(.client(ClientID(UInt64(flow))))),
+            waitingSince: Instant(nanoseconds: 0))
+    }
+
+    @Test func aQueueForgetsEntriesThatMoved() {
+        var queue = StageQueue()
+        var jobs: [JobID: ActiveJob] = [:]
+        for number in 1...100 {
+            var job = job(number, .low)
+            job.ticket = queue.enter(job)
+            jobs[job.id] = job
+        }
+        for priority in Array(repeating: [Priority.high, .normal], count: 5).joined() {
+            for id in jobs.keys.sorted() {
+                guard var job = jobs[id] else { continue }
+                job.urgency.priority = priority
+                job.ticket = queue.move(job)
+                jobs[id] = job
+            }
+        }
+        #expect(queue.count == 100)
+        #expect(queue.wantsSweep)
+        queue.sweep { jobs[$0.job]?.ticket.serial == $0.serial }
+        #expect(!queue.wantsSweep)
+        #expect(queue.size <= 3 * queue.count)
+        let first = queue.next(withLow: true) { jobs[$0.job]?.ticket.serial == $0.serial }
+        #expect(first?.job == JobID(1))
+    }
+
+    @Test func flowsWithoutJobsAreForgotten() {
+        var queue = StageQueue()
+        var waiting: [JobID: ActiveJob] = [:]
+        func add(_ number: Int, flow: Int) {
+            var job = job(number, flow: flow)
+            job.ticket = queue.enter(job)
+            waiting[job.id] = job
+        }
+        add(1, flow: 1)
+        for number in 2...10_000 {
+            add(number, flow: number)
+            let next = queue.next(withLow: true) { waiting[$0.job]?.ticket.serial == $0.serial }
+            guard let id = next?.job, let job = waiting.removeValue(forKey: id) else {
+                Issue.record("somebody is next")
+                return
+            }
+            queue.leave(job.ticket)
+            if queue.wantsSweep {
+                queue.sweep { waiting[$0.job]?.ticket.serial == $0.serial }
+            }
+        }
+        #expect(queue.size < 700)
+    }
+
+    /// Fairness and order against a model that looks at everything, every time.
+    @Test(arguments: 0..<40)
+    func aQueueServesAsItsModelDoes(seed: Int) {
+        var random = SeededGenerator(seed: UInt64(seed))
+        let isLIFO = random.oneIn(2)
+        let hostMax = Int.random(in: 0...2, using: &random)
+        var queue = StageQueue(order: isLIFO ? .lifo : .fifo, heldPerHostMax: hostMax)
+        var waiting: [JobID: ActiveJob] = [:]
+        var held: [ActiveJob] = []
+        for number in 1...600 {
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<5:
+                let flow = Int.random(in: 1...4, using: &random)
+                let host = "h\(Int.random(in: 1...3, using: &random))"
+                var job = job(number, flow: flow, host: host)
+                job.urgency.priority = Priority.allCases.randomElement(using: &random) ?? .low
+                job.ticket = queue.enter(job)
+                waiting[job.id] = job
+            case 5:
+                guard let id = waiting.keys.sorted().randomElement(using: &random),
+                    let job = waiting.removeValue(forKey: id)
+                else { continue }
+                queue.leave(job.ticket)
+            case 6 where !held.isEmpty:
+                queue.ended(held.remove(at: Int.random(in: 0..<held.count, using: &random)))
+            default:
+                let withLow = !random.oneIn(4)
+                let next = queue.next(withLow: withLow) {
+                    waiting[$0.job]?.ticket.serial == $0.serial
+                }
+                let may = waiting.values.filter { job in
+                    let sameHost = held.count { $0.sheet.host == job.sheet.host }
+                    return (hostMax == 0 || sameHost < hostMax)
+                        && (withLow || job.ticket.priority > .low)
+                }
+                #expect((next == nil) == may.isEmpty)
+                guard let id = next?.job, let job = waiting.removeValue(forKey: id) else {
+                    continue
+                }
+                queue.leave(job.ticket)
+                queue.began(job)
+                held.append(job)
+                #expect(may.map(\.ticket.priority).max() == job.ticket.priority)
+                let line = may.filter {
+                    $0.ticket.priority == job.ticket.priority && $0.urgency == job.urgency
+                }
+                #expect(line.map(\.ticket.order).min() == job.ticket.order)
+            }
+            if queue.wantsSweep {
+                queue.sweep { waiting[$0.job]?.ticket.serial == $0.serial }
+            }
+        }
+        #expect(queue.count == waiting.count)
+    }
+}
