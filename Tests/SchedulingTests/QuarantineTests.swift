@@ -158,12 +158,13 @@ struct QuarantineTests {
     @Test func theOldestSuspectMakesRoom() {
         var quarantine = Quarantine(entriesMax: 2, milliseconds: 1_000)
         let now = Instant(nanoseconds: 0)
+        var numbers: UInt64 = 0
         let suspects = (1...3).map {
             Suspect.fetch(SourceKey(ImageRequest(url: "http://h/\($0)")))
         }
         for suspect in suspects {
-            _ = quarantine.accuse(suspect, "x", at: now)
-            _ = quarantine.accuse(suspect, "x", at: now)
+            _ = quarantine.accuse(suspect, at: now, numbers: &numbers)
+            _ = quarantine.accuse(suspect, at: now, numbers: &numbers)
         }
         #expect(!quarantine.holds(suspects[0], at: now))
         #expect(quarantine.holds(suspects[1], at: now) && quarantine.holds(suspects[2], at: now))
@@ -174,9 +175,10 @@ struct QuarantineTests {
         var stack = Stack()
         let client = stack.connect()
         for number in 0..<20 {
-            let suspect = Suspect.fetch(SourceKey(ImageRequest(url: "http://h/\(number)")))
-            let text = String(repeating: "x", count: 8_000)
-            for _ in 0..<2 { _ = stack.scheduler.quarantine.accuse(suspect, text, at: stack.now) }
+            let path = String(repeating: "x", count: 7_990) + "\(10 + number)"
+            let suspect = Suspect.fetch(SourceKey(ImageRequest(url: "http://h/\(path)")))
+            let now = stack.now
+            for _ in 0..<2 { stack.scheduler.accuse(suspect, at: now) }
         }
         var (listed, after): (Int, UInt64) = (0, 0)
         while listed < 20 {
@@ -188,5 +190,11 @@ struct QuarantineTests {
             after = last.number
         }
         #expect(listed == 20)
+    }
+}
+
+extension Scheduler {
+    fileprivate mutating func accuse(_ suspect: Suspect, at now: Instant) {
+        _ = quarantine.accuse(suspect, at: now, numbers: &lastShunned)
     }
 }

@@ -24,6 +24,7 @@ extension Scheduler {
             }
             try load.image.checkWishes()
             guard load.slot == nil else { throw ImageError.notSupported("slot") }
+            try checkBlacklist(load.image)
             let names = try names.names(
                 of: load.image, identity: identity, isUpload: upload != nil, limits: limits.image)
             if answerFromMemory(load, of: client, names) { return }

@@ -65,7 +65,9 @@ extension Scheduler {
     /// A worker that did not give a job up by itself is told to; one that does not even answer
     /// then loses its session (DESIGN §6, worker hangs).
     private mutating func lookAfter(_ id: JobID) {
-        guard let job = jobs[id], let worker = job.worker else { return }
+        guard let job = jobs[id] else { return }
+        if case .delayed(let delay) = job.place { return endDelay(of: job, delay) }
+        guard let worker = job.worker else { return }
         guard job.isStopped else { return stop(id, at: worker) }
         let silent = ImageError(.timedOut, "a worker does not answer a cancelled job")
         expel(worker, silent)

@@ -27,7 +27,7 @@ extension Scheduler {
         if case .failed(let error) = result {
             return failed(job, purpose, error, at: worker)
         }
-        if let suspect = job.suspect { quarantine.acquit(suspect.0) }
+        if let suspect = job.suspect { quarantine.acquit(suspect, at: now) }
         // The block is taken before the job lets go of what it read.
         let block = take(result, from: worker)
         forget(job)
@@ -77,9 +77,9 @@ extension Scheduler {
 
     // MARK: - Failure
 
-    /// A failure ends those who wait, with three exceptions: a job that found no space waits for
-    /// some; one that its worker gave up unasked is done by another; and what the cache cannot say
-    /// or does not have is looked for elsewhere.
+    /// A failure ends those who wait, with four exceptions: a job that found no space waits for
+    /// some; one that its worker gave up unasked is done by another; what the cache cannot say
+    /// or does not have is looked for elsewhere; and an origin may be asked again.
     private mutating func failed(
         _ job: ActiveJob, _ purpose: ActiveJob.Purpose, _ error: ImageError, at worker: WorkerID
     ) {
@@ -94,9 +94,9 @@ extension Scheduler {
                 ImageError(.deadlineExceeded, "the \(job.stage.name) stage took too long"))
         case .cancelled, .shuttingDown: return lost(job.id)
         case .stale where job.input != nil: return inputLost(job, purpose, at: worker)
-        default: break
+        default: if delay(job, after: error) { return }
         }
-        ended(job, purpose, error)
+        ended(job, purpose, Self.counting(job.retries + 1, in: error))
     }
 
     /// The worker that held the job is gone, or gave it up: another one tries.
@@ -110,7 +110,7 @@ extension Scheduler {
     }
 
     /// The job is over without a result.
-    private mutating func ended(
+    mutating func ended(
         _ job: ActiveJob, _ purpose: ActiveJob.Purpose, _ error: ImageError
     ) {
         forget(job)
@@ -118,12 +118,16 @@ extension Scheduler {
         case .lookup(let node): lookupMissed(node, job, 0)
         case .source(let node):
             if case .cache = sources[node].name.origin { return sourceMissed(node) }
+            enterBlacklist(node, for: error)
             dissolve(node, .fail(error))
         case .original(let node): originalStored(node, job.id, tiers: .none)
         case .decode(let node):
             // A cached original that is no image is as good as none (sdwebimage.md §4.5).
             if error.code == .badImageData, case .cache = decodes[node].name.origin {
                 return dissolve(node, .onward(decodes[node].timings))
+            }
+            if let source = decodes[node].source, sources[source].body?.fetched != nil {
+                enterBlacklist(source, for: error)
             }
             dissolve(node, .fail(error))
         case .transform(let node), .delivery(let node): dissolve(node, .fail(error))
@@ -141,7 +145,10 @@ extension Scheduler {
         else { return }
         for decode in sources[node].decodes.waiters {
             for result in decodes[decode].results.waiters {
-                for id in results[result].waiters.waiters where requests[id].wantsProgress {
+                for id in results[result].waiters.waiters
+                where requests[id].wantsProgress && requests[id].received <= progress.received {
+                    // A transfer that begins again does not go back for who has seen it.
+                    requests[id].received = progress.received
                     let progress = RequestProgress(
                         token: requests[id].token, received: progress.received,
                         expected: progress.expected)

@@ -26,7 +26,7 @@ extension Scheduler {
         let job = submit(
             .decode(work), for: .decode(node), reading: body.block,
             decodes[node].results.urgency,
-            suspect: (.decode(sources[source].name.key), sources[source].text))
+            suspect: .decode(sources[source].name.key))
         decodes[node].began(job)
     }
 
@@ -38,6 +38,7 @@ extension Scheduler {
             preconditionFailure("a decode keeps its source until it ends")
         }
         sources[source].info = image.info
+        leaveBlacklist(node, source)
         if let pixels = image.pixels, let block {
             decodes[node].decoded(DecodeNode.Pixels(block, pixels, image.info))
         } else {

@@ -11,7 +11,7 @@ extension Scheduler {
     /// A new job, at the end of its queue. It holds the block that it reads.
     mutating func submit(
         _ work: JobWork, for purpose: ActiveJob.Purpose, reading input: BlockHandle?,
-        _ urgency: Urgency, suspect: (Suspect, text: String)? = nil
+        _ urgency: Urgency, suspect: Suspect? = nil
     ) -> JobID {
         submit(JobSheet(work), for: purpose, reading: input, urgency, suspect: suspect)
     }
@@ -19,7 +19,7 @@ extension Scheduler {
     /// The same again.
     mutating func submit(
         _ sheet: JobSheet, for purpose: ActiveJob.Purpose, reading input: BlockHandle?,
-        _ urgency: Urgency, suspect: (Suspect, text: String)? = nil
+        _ urgency: Urgency, suspect: Suspect? = nil
     ) -> JobID {
         lastJob += 1
         let id = JobID(lastJob)
@@ -41,7 +41,7 @@ extension Scheduler {
         case .queued:
             queues[Int(job.kind.rawValue)].leave(job.ticket)
             forget(job)
-        case .parked, .disputed:
+        case .parked, .disputed, .delayed:
             forget(job)
         case .held(let worker):
             jobs[id]?.purpose = nil
@@ -86,6 +86,7 @@ extension Scheduler {
                 jobs[id]?.ticket = queues[Int(job.kind.rawValue)].move(job)
             }
         case .queued, .parked, .disputed: break
+        case .delayed(let delay): watch(id, delay)
         case .held(let worker): tellIfMoved(id, worker)
         }
     }

@@ -8,10 +8,10 @@ extension Scheduler {
     /// readers map what its producer might have cut off.
     mutating func accuse(_ job: ActiveJob, _ crash: CrashRecord) {
         counters.crashes += 1
-        guard let (suspect, text) = job.suspect, crash.signal != Self.busError else { return }
-        guard quarantine.accuse(suspect, text, at: now) else { return }
+        guard let suspect = job.suspect, crash.signal != Self.busError else { return }
+        guard quarantine.accuse(suspect, at: now, numbers: &lastShunned) else { return }
         for id in jobs.keys.sorted(by: { $0.value < $1.value }) {
-            guard let job = jobs[id], job.suspect?.0 == suspect, let purpose = job.purpose
+            guard let job = jobs[id], job.suspect == suspect, let purpose = job.purpose
             else { continue }
             condemn(job, purpose)
         }
@@ -32,31 +32,6 @@ extension Scheduler {
         if quarantine.holds(.decode(source), at: now) { return true }
         if quarantine.holds(.transform(name.key), at: now) { return true }
         return name.origin == .network && quarantine.holds(.fetch(source), at: now)
-    }
-
-    // MARK: - Operators
-
-    mutating func obey(_ command: BlacklistCommand, of client: ClientID) {
-        guard clients[client] != nil else { return }
-        let report =
-            switch command {
-            case .list(let number): page(after: number)
-            case .remove(let url): BlacklistReport(removed: UInt32(quarantine.remove(url)))
-            case .clear: BlacklistReport(removed: UInt32(quarantine.removeAll()))
-            }
-        actions.append(.blacklist(client, report))
-    }
-
-    /// As many entries as one message holds.
-    private func page(after number: UInt64) -> BlacklistReport {
-        let all = quarantine.entries(after: number, at: now)
-        var bytes = 0
-        let fitting = all.prefix { entry in
-            bytes += entry.url.utf8.count
-            return bytes <= MessageLimits.blacklistBytesMax
-        }
-        let entries = Array(fitting.prefix(MessageLimits.blacklistEntriesMax))
-        return BlacklistReport(entries: entries, hasMore: entries.count < all.count)
     }
 
     /// SIGBUS.

@@ -6,6 +6,8 @@ public import Messages
 public struct HitTicket: Hashable, Sendable {
     let place: HitIndex.Place
     let block: BlockID
+    /// What must not be on the blacklist; `nil` where that does not matter.
+    let source: SourceKey?
     /// The answer.
     public let image: DeliveredImage
 }
@@ -17,7 +19,7 @@ extension Scheduler {
     /// whose answer depends on what the client keeps.
     public mutating func hitTicket(for load: LoadRequest, identity: String?) -> HitTicket? {
         guard load.mayComeFromMemory, cache != nil,
-            (try? load.image.checkWishes()) != nil,
+            (try? load.image.checkWishes()) != nil, blacklistEntry(of: load.image) == nil,
             let names = try? names.names(
                 of: load.image, identity: identity, limits: limits.image),
             let entry = hits.entry(for: names.result, at: now),
@@ -25,6 +27,7 @@ extension Scheduler {
         else { return nil }
         return HitTicket(
             place: entry.place, block: entry.reference.block,
+            source: load.image.options.contains(.retryFailed) ? nil : SourceKey(load.image),
             image: entry.delivered(for: load.image, names))
     }
 
@@ -37,7 +40,8 @@ extension Scheduler {
         let now = max(now, moment)
         guard !isDraining, cache != nil, touches.count(with: ticket.block) < limits.touchedMax,
             hits.isLive(ticket.place, at: now), clients.keys.contains(client),
-            tokens.isEmpty || !tokens.keys.contains(token)
+            tokens.isEmpty || !tokens.keys.contains(token),
+            blacklist.isEmpty || ticket.source.flatMap({ blacklist.entry($0, at: now) }) == nil
         else { return false }
         self.now = now
         counters.requests += 1

@@ -6,7 +6,7 @@ extension Scheduler {
         SchedulerReport(
             counters: counters, liveRequests: requests.count, liveJobs: jobs.count,
             queued: queued, credits: credits, liveBlocks: ledger.liveBlocks, hits: hits.count,
-            quarantined: quarantine.count(at: now),
+            quarantined: quarantine.count(at: now), blacklisted: blacklist.live(at: now).count,
             liveBytes: Dictionary(
                 uniqueKeysWithValues: WorkerKind.workers.map { ($0, ledger.liveBytes(of: $0)) }),
             cancellations: JobStage.allCases.compactMap { stage in

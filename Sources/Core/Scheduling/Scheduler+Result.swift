@@ -61,7 +61,7 @@ extension Scheduler {
         let job = submit(
             .transform(work), for: .transform(node), reading: pixels.block,
             results[node].waiters.urgency,
-            suspect: (.transform(results[node].name.key), results[node].order.names.original))
+            suspect: .transform(results[node].name.key))
         results[node].beganTransform(job)
     }
 

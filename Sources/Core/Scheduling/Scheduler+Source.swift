@@ -32,8 +32,7 @@ extension Scheduler {
         sourceTable.insert(node, under: name.key)
         let job = submit(
             sheet, for: .source(node), reading: nil, urgency,
-            suspect: name.origin == .network
-                ? (.fetch(name.key), result.order.names.original) : nil)
+            suspect: name.origin == .network ? .fetch(name.key) : nil)
         sources[node].askAgain(job)
         return node
     }

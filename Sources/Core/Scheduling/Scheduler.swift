@@ -56,6 +56,10 @@ public struct Scheduler: Sendable {
 
     // What is not tried, and how long cancels took.
     var quarantine: Quarantine
+    /// With the error for which each was entered.
+    var blacklist: ShunTable<SourceKey, ErrorCode>
+    /// The last number of an entry of either.
+    var lastShunned: UInt64 = 0
     var cancellations = CancellationLog()
 
     // Time.
@@ -88,6 +92,8 @@ public struct Scheduler: Sendable {
             unreleasedBytesPerClientMax: limits.unreleasedBytesPerClientMax)
         quarantine = Quarantine(
             entriesMax: limits.quarantineMax, milliseconds: limits.quarantineMilliseconds)
+        blacklist = ShunTable(
+            entriesMax: limits.blacklistMax, milliseconds: limits.blacklistMilliseconds)
     }
 
     /// Takes an event in and appends what is to be done, in order. `now` never runs backwards; an

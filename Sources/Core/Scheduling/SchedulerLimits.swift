@@ -41,6 +41,17 @@ public struct SchedulerLimits: Hashable, Sendable {
     /// See `quarantineMax`.
     public var quarantineMilliseconds = 600_000
 
+    /// Sources that failed for good and are remembered, and for how long; 0 milliseconds: for ever.
+    public var blacklistMax = 10_000
+    /// See `blacklistMax`.
+    public var blacklistMilliseconds = 600_000
+
+    /// Further attempts of a transfer that failed in passing.
+    public var fetchRetriesMax = 2
+    /// Milliseconds before the first of them, give or take a quarter; each further one waits twice
+    /// as long as the one before.
+    public var fetchRetryMilliseconds = 200
+
     /// Bytes of a fetched body.
     public var bodyBytesMax: UInt64 = 64 << 20
     /// Limits of an image, at admission for what the request itself says, and in every job.

@@ -9,7 +9,7 @@ public struct SchedulerReport: Hashable, Sendable {
     public var liveRequests: Int
     /// Jobs that wait, run, or have been cancelled and not answered yet.
     public var liveJobs: Int
-    /// What waits for a worker or for space, by stage; stages where nothing does are left out.
+    /// What waits for a worker, for space or for another attempt, by stage; stages where nothing does are left out.
     public var queued: [JobStage: Queue]
     /// What the workers of each kind can do at a time, and how much of it they do.
     public var credits: [WorkerKind: Credit]
@@ -19,6 +19,8 @@ public struct SchedulerReport: Hashable, Sendable {
     public var hits: Int
     /// Content that is not tried for a while.
     public var quarantined: Int
+    /// Sources that are refused for a while.
+    public var blacklisted: Int
     /// Bytes in use of what each kind of worker made.
     public var liveBytes: [WorkerKind: UInt64]
     /// How long cancelled jobs kept their workers, by stage.
@@ -88,8 +90,13 @@ public struct SchedulerCounters: Hashable, Sendable {
     public var failed: UInt64 = 0
     /// Requests that joined work which was under way.
     public var coalesced: UInt64 = 0
-    /// Jobs and requests that began again, since a worker was lost or there was no space.
+    /// Jobs and requests that began again, since a worker was lost or there was no space;
+    /// and transfers that were tried again.
     public var requeued: UInt64 = 0
+    /// Transfers that were tried again after a failure of their origin.
+    public var retries: UInt64 = 0
+    /// Requests refused since their source failed before; they count as failed, too.
+    public var blacklistRefusals: UInt64 = 0
     /// Workers that crashed with a job and said so.
     public var crashes: UInt64 = 0
     /// Requests refused since something was full; they count as failed, too.

@@ -12,6 +12,8 @@ struct ActiveJob: Sendable {
         case parked
         /// Its worker says that the bytes are not there; the cache is asked whether that is so.
         case disputed
+        /// Its transfer failed; waits for another attempt.
+        indirect case delayed(RetryDelay)
         /// At a worker, which answers with exactly one outcome.
         case held(by: WorkerID)
     }
@@ -32,14 +34,16 @@ struct ActiveJob: Sendable {
     let sheet: JobSheet
     /// The block that it reads, held for as long as the job is there.
     let input: BlockHandle?
-    /// What a crash of its worker would be evidence against, and its name for people.
-    let suspect: (Suspect, text: String)?
+    /// What a crash of its worker would be evidence against.
+    let suspect: Suspect?
     /// `nil` once nobody wants the outcome.
     var purpose: Purpose?
     var place = Place.queued
     var attempt: UInt32 = 1
     /// Workers that were lost with it.
     var losses = 0
+    /// Attempts after failures of its origin.
+    var retries = 0
     var urgency: Urgency
 
     /// Its place among jobs that wait.

@@ -13,6 +13,14 @@ enum Suspect: Hashable, Sendable {
     /// These steps and this output of a source.
     case transform(ResultKey)
 
+    /// Whose bytes.
+    var source: SourceKey {
+        switch self {
+        case .fetch(let source), .decode(let source): source
+        case .transform(let result): result.decode.source
+        }
+    }
+
     /// The stage that would do it.
     var stage: JobStage {
         switch self {

@@ -51,6 +51,8 @@ struct LiveRequest: Sendable {
     /// Tiers that were asked for the result and for the original, in vain.
     var missedTiers: CacheTypes = .none
     var missedOriginalTiers: CacheTypes = .none
+    /// Bytes of the last progress that it was told.
+    var received: UInt64 = 0
     /// Counts how often it had to begin again, since what was made for it was lost.
     var attempt = 1
     var standing = Standing.moving

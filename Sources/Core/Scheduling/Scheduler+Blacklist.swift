@@ -1,0 +1,102 @@
+import ImageModel
+import Messages
+
+// What failed for good is refused for a while (sdwebimage.md §1.2, §1.7; DESIGN §7, 8).
+extension Scheduler {
+    // MARK: - At the door
+
+    /// Looked at before anything else, caches included, once the options are known.
+    mutating func checkBlacklist(_ image: ImageRequest) throws(ImageError) {
+        guard let entry = blacklistEntry(of: image) else { return }
+        counters.blacklistRefusals += 1
+        throw ImageError(
+            .blacklisted,
+            "Image url is blacklisted: it failed before with \(entry.value.rule.name); the option "
+                + "retry-failed asks again",
+            details: ["reason": entry.value.rule.name])
+    }
+
+    /// The entry for which a request is refused. Hardly ever is there any: then a hit pays nothing.
+    func blacklistEntry(
+        of image: ImageRequest
+    ) -> ShunTable<SourceKey, ErrorCode>.Entry? {
+        guard !blacklist.isEmpty, !image.options.contains(.retryFailed) else { return nil }
+        return blacklist.entry(SourceKey(image), at: now)
+    }
+
+    // MARK: - What comes and goes
+
+    /// Whether a source that failed so for this order is refused from then on. The one place for
+    /// the rule: codes have it in their row.
+    static func blocks(_ error: ImageError, _ order: Order) -> Bool {
+        error.code.rule.blacklists
+    }
+
+    /// What was to be fetched failed, or is no image. `retryFailed` saves nobody from the list: it
+    /// only leads past it.
+    mutating func enterBlacklist(_ node: SourceNode.ID, for error: ImageError) {
+        guard orders(of: node).contains(where: { Self.blocks(error, $0) }) else { return }
+        let key = sources[node].name.key
+        blacklist.put(key, error.code, url: key.shownURL, at: now, numbers: &lastShunned)
+    }
+
+    /// What was fetched is an image after all: that counts where somebody asked for another try.
+    mutating func leaveBlacklist(_ node: DecodeNode.ID, _ source: SourceNode.ID) {
+        guard !blacklist.isEmpty, sources[source].body?.fetched != nil else { return }
+        let key = sources[source].name.key
+        guard blacklist.entry(key, at: now) != nil else { return }
+        let isRetried = decodes[node].results.waiters.contains { result in
+            results[result].waiters.waiters.contains {
+                requests[$0].image.options.contains(.retryFailed)
+            }
+        }
+        if isRetried { blacklist.remove(key) }
+    }
+
+    /// What those who wait for a source ordered, one for each result.
+    private func orders(of node: SourceNode.ID) -> [Order] {
+        sources[node].decodes.waiters.flatMap { decode in
+            decodes[decode].results.waiters.map { results[$0].order }
+        }
+    }
+
+    // MARK: - Operators
+
+    mutating func obey(_ command: BlacklistCommand, of client: ClientID) {
+        guard clients[client] != nil else { return }
+        let report =
+            switch command {
+            case .list(let number): page(after: number)
+            case .remove(let url): BlacklistReport(removed: forgive(SourceKey.shown(url)))
+            case .clear: BlacklistReport(removed: forgive(nil))
+            }
+        actions.append(.blacklist(client, report))
+    }
+
+    /// Takes a URL off both lists, or everything. Returns how many entries there were.
+    private mutating func forgive(_ url: String?) -> UInt32 {
+        let refused = blacklist.remove(at: now) { url == nil || $0.url == url }.count
+        return UInt32(refused + quarantine.remove(url, at: now))
+    }
+
+    /// As many entries of both lists as one message holds, by number.
+    private func page(after number: UInt64) -> BlacklistReport {
+        let all = (quarantine.entries(at: now) + refused)
+            .filter { $0.number > number }.sorted { $0.number < $1.number }
+        var bytes = 0
+        let fitting = all.prefix { entry in
+            bytes += entry.url.utf8.count
+            return bytes <= MessageLimits.blacklistBytesMax
+        }
+        let entries = Array(fitting.prefix(MessageLimits.blacklistEntriesMax))
+        return BlacklistReport(entries: entries, hasMore: entries.count < all.count)
+    }
+
+    private var refused: [BlacklistReport.Entry] {
+        blacklist.live(at: now).map { _, entry in
+            BlacklistReport.Entry(
+                number: entry.number, url: entry.url, operation: JobStage.fetch.name,
+                reason: entry.value, expiresInMilliseconds: entry.millisecondsLeft(at: now))
+        }
+    }
+}
