@@ -14,6 +14,8 @@ extension Scheduler {
         auditSources(check)
         auditJobs(check)
         auditBlocks(check)
+        auditDelays(check)
+        auditBlacklist(check)
         check(moving.count == 0, "everybody has arrived somewhere")
         return faults
     }
@@ -165,6 +167,26 @@ extension Scheduler {
         }
     }
 
+    private func auditDelays(_ check: (Bool, String) -> Void) {
+        for job in jobs.values {
+            guard case .delayed(let delay) = job.place else { continue }
+            check(job.stage == .fetch, "only transfers are tried again")
+            check((1...limits.fetchRetriesMax).contains(job.retries), "retries are counted")
+            check(delay.until < job.urgency.deadline, "somebody waits for another attempt")
+            check(job.alarm == delay.until && delay.until > now, "a delayed job will be woken")
+            check(job.ticket == .none && !job.isStopped, "a delayed job waits in no queue")
+        }
+    }
+
+    private func auditBlacklist(_ check: (Bool, String) -> Void) {
+        check(blacklist.count <= limits.blacklistMax, "the blacklist has a limit")
+        let numbers =
+            blacklist.live(at: now).map(\.entry.number)
+            + quarantine.entries(at: now).map(\.number)
+        check(Set(numbers).count == numbers.count, "entries have numbers of their own")
+        check((numbers.max() ?? 0) <= lastShunned, "numbers grow")
+    }
+
     private func isWanted(_ job: ActiveJob) -> Bool {
         switch job.purpose {
         case nil: true
@@ -200,5 +222,13 @@ extension Scheduler {
         }
         let there = holds.keys.count { roster.contains($0.worker) }
         check(ledger.liveBlocks == there, "no block is held by nobody")
+    }
+}
+
+extension Scheduler {
+    /// Whether the blacklist keeps the request out at that moment.
+    func refuses(_ image: ImageRequest, at moment: Instant) -> Bool {
+        !image.options.contains(.retryFailed)
+            && blacklist.entry(SourceKey(image), at: max(now, moment)) != nil
     }
 }

@@ -41,6 +41,9 @@ extension Stack {
         case .reply(let client, let reply): replied(reply, to: client)
         case .progress(let client, let progress):
             if waiting[progress.token] != client { fault("progress of a request that ended") }
+            if let last = self.progress[progress.token]?.last, last.received > progress.received {
+                fault("progress went back")
+            }
             self.progress[progress.token, default: []].append(progress)
         case .blacklist(_, let report): reports.append(report)
         case .drained:
@@ -144,6 +147,7 @@ extension Stack {
             replies[reply.token, default: []].append(reply)
             return
         }
+        checkRefusal(reply)
         if waiting[reply.token] != client { fault("replied twice, or to another client") }
         waiting[reply.token] = nil
         replies[reply.token, default: []].append(reply)
@@ -162,6 +166,15 @@ extension Stack {
 }
 
 extension Stack {
+    /// Who asks for it is led past the blacklist, and nobody else is told of it later than at once.
+    private mutating func checkRefusal(_ reply: Reply) {
+        guard case .failure(let error) = reply.outcome, error.code == .blacklisted else { return }
+        if wanted[reply.token]?.options.contains(.retryFailed) == true {
+            fault("the blacklist kept out who was to be led past it")
+        }
+        if reply.timings != StageTimings() { fault("work was refused after it was admitted") }
+    }
+
     /// Holds an image against what the request wanted of it. The played cache stores all that it
     /// is asked to.
     private mutating func check(_ image: DeliveredImage, _ request: ImageRequest) {

@@ -176,9 +176,17 @@ struct Stack {
             waiting[token] = client
             wanted[token] = image
             replies[token] = nil
+            progress[token] = nil
         }
+        let isRefused = scheduler.refuses(image, at: now)
         compareWays(load, by: client, identity)
+        let isLive = scheduler.tokens[token] != nil
         send(.load(client, load, identity: identity))
+        if isRefused, !isLive, error(token) != .blacklisted, !scheduler.isDraining,
+            (try? image.checkWishes()) != nil
+        {
+            fault("what is blacklisted was admitted")
+        }
         takeTicket(load, identity)
         return token
     }

@@ -24,7 +24,8 @@ struct Walk {
             case .cancelGroup, .connect, .progress, .credit, .upload: 20
             case .resend, .disconnect, .duplicate, .stale: 12
             case .foreignToken, .drainWorker, .forge, .mistake, .waitLong, .crash: 5
-            case .cancelAny, .forgive: 5
+            case .cancelAny: 5
+            case .forgive: 3
             }
         }
     }
@@ -61,6 +62,8 @@ struct Walk {
             limits.outputBytesMax.transform = 3 << 20
             limits.unreleasedBytesPerClientMax = 3 << 20
             limits.quarantineMax = 2
+            limits.blacklistMax = 2
+            limits.blacklistMilliseconds = 500
         }
         for _ in 0..<3 { _ = stack.connect() }
         for kind in WorkerKind.workers {
@@ -120,7 +123,9 @@ struct Walk {
         case .cancelAny: if let token = pick(tokens) { stack.send(.cancelAny(token)) }
         case .forgive:
             guard let client = pick(stack.clients.sorted()) else { return }
-            stack.send(.blacklist(client, random.oneIn(2) ? .clear : .list(after: 0)))
+            let url = ImageRequest.picture(pick(["a", "b", "c"]) ?? "a").url
+            let commands: [BlacklistCommand] = [.clear, .list(after: 0), .remove(url: url)]
+            stack.send(.blacklist(client, pick(commands) ?? .clear))
         case .forge: forge()
         case .upload: upload()
         case .mistake: mistake()
@@ -207,7 +212,8 @@ struct Walk {
             pick(
                 [
                     [], [], [], .highPriority, .lowPriority, .fromCacheOnly, .fromLoaderOnly,
-                    .waitStoreCache, [.waitStoreCache, .fromLoaderOnly],
+                    .waitStoreCache, [.waitStoreCache, .fromLoaderOnly], .retryFailed,
+                    [.retryFailed, .fromLoaderOnly], .retryFailed,
                     [.fromCacheOnly, .fromLoaderOnly],
                 ] as [RequestOptions]) ?? []
         if random.oneIn(3) {
@@ -261,7 +267,7 @@ struct Walk {
         switch draw(0...(isCalm ? 199 : 29)) {
         case 0: return failed(.arenaFull)
         case 1: return failed(.badImageData)
-        case 2: return failed(.connectionFailed)
+        case 2, 5, 6: return failedFetch(held)
         case 3: return failed(.cancelled)
         case 4: return failed(.stale)
         default: break
@@ -273,13 +279,31 @@ struct Walk {
         return stack.success(held, length: length)
     }
 
+    /// The origin fails, in passing or for good.
+    private mutating func failedFetch(_ held: Stack.Held) -> JobResult {
+        guard held.job.work.stage == .fetch else {
+            return .failed(ImageError(.connectionFailed, "drawn"))
+        }
+        let codes: [ErrorCode] = [
+            .connectionFailed, .timedOut, .shortBody, .nameNotResolved, .tlsFailed,
+            .invalidDownloadStatusCode, .invalidDownloadStatusCode, .tooManyRedirects,
+        ]
+        var error = ImageError(pick(codes) ?? .timedOut, "drawn")
+        if error.code == .invalidDownloadStatusCode {
+            error.details["httpStatus"] = pick(["404", "500", "503", "429"])
+            error.details["retryAfter"] = pick(["1", "2", "60", "x", nil, nil] as [String?]) ?? nil
+        }
+        return .failed(error)
+    }
+
     private mutating func progress() {
         guard let held = pick(stack.held(.fetch)) else { return }
         stack.send(
             .progress(
                 held.worker,
                 JobProgress(
-                    id: held.job.id, attempt: held.job.attempt, received: 1, expected: 0)))
+                    id: held.job.id, attempt: held.job.attempt,
+                    received: UInt64(draw(0...9)), expected: 9)))
     }
 
     private mutating func publish() {

@@ -33,7 +33,7 @@ extension ErrorCode {
         case .deadlineExceeded: Self.row("deadlineExceeded", 124, retryable: true)
         case .limitExceeded: Self.row("limitExceeded", 77)
         case .addressForbidden: Self.row("addressForbidden", 77)
-        case .unsupportedScheme: Self.row("unsupportedScheme", 77)
+        case .unsupportedScheme: Self.row("unsupportedScheme", 77, blacklists: true)
         case .unsupportedFormat: Self.row("unsupportedFormat", 65)
         case .poisoned: Self.row("poisoned", 65)
         case .workerLost: Self.row("workerLost", 75, retryable: true)

@@ -9,7 +9,8 @@ public struct SchedulerReport: Hashable, Sendable {
     public var liveRequests: Int
     /// Jobs that wait, run, or have been cancelled and not answered yet.
     public var liveJobs: Int
-    /// What waits for a worker, for space or for another attempt, by stage; stages where nothing does are left out.
+    /// What waits for a worker, for space or for another attempt, by stage; stages where nothing
+    /// does are left out.
     public var queued: [JobStage: Queue]
     /// What the workers of each kind can do at a time, and how much of it they do.
     public var credits: [WorkerKind: Credit]

@@ -1,0 +1,266 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Scheduling
+
+struct BlacklistTests {
+    private let url = "http://example.org/a.jpg"
+
+    private func stack(
+        _ change: (inout SchedulerLimits) -> Void = { _ in }
+    ) -> (Stack, ClientID) {
+        var stack = Stack(change)
+        stack.hireAll()
+        let client = stack.connect()
+        return (stack, client)
+    }
+
+    /// A stack that fetched a text for a picture.
+    private func stackWithABadBody(
+        _ options: RequestOptions = [], _ change: (inout SchedulerLimits) -> Void = { _ in }
+    ) -> (Stack, ClientID) {
+        var (stack, client) = stack(change)
+        let token = stack.load(.picture("a", options), by: client)
+        stack.run(.query, .fetch)
+        stack.fail(.decode, .badImageData)
+        #expect(stack.error(token) == .badImageData)
+        return (stack, client)
+    }
+
+    @Test func aBodyThatIsNoImageIsNotFetchedAgain() {
+        var (stack, client) = stackWithABadBody()
+        let again = stack.load(.picture("a", size: 3), by: client)
+        guard case .failure(let error) = stack.reply(again)?.outcome else {
+            Issue.record("it was admitted")
+            return
+        }
+        #expect(error.code == .blacklisted)
+        #expect(error.message.hasPrefix("Image url is blacklisted"))
+        #expect(error.details["reason"] == "badImageData")
+        #expect(stack.gets == [url: 1])
+        #expect(stack.counters.blacklistRefusals == 1)
+        #expect(stack.counters.failed == 2)
+        #expect(stack.scheduler.report.blacklisted == 1)
+        #expect(stack.isAtRest)
+    }
+
+    /// The rows of sdwebimage.md §1.7 that a download worker tells apart.
+    @Test(arguments: ErrorCode.allCases) func aFailedFetchBlocksAsTheTableSays(code: ErrorCode) {
+        let blocking: Set<ErrorCode> = [
+            .invalidURL, .badImageData, .tlsFailed, .tooManyRedirects, .badEncoding,
+            .unsupportedScheme,
+        ]
+        #expect(code.rule.blacklists == blocking.contains(code))
+        var (stack, client) = stack { $0.fetchRetriesMax = 0 }
+        // These two do not end a request.
+        guard ![.arenaFull, .cancelled, .shuttingDown, .stale].contains(code) else { return }
+        let token = stack.load(.picture("a", .fromLoaderOnly), by: client)
+        stack.fail(.fetch, code)
+        #expect(stack.error(token) == code)
+        let again = stack.load(.picture("a", .fromLoaderOnly), by: client)
+        #expect(stack.error(again) == (blocking.contains(code) ? .blacklisted : nil))
+    }
+
+    @Test(arguments: ["404", "500"]) func aStatusDoesNotBlock(status: String) {
+        var (stack, client) = stack { $0.fetchRetriesMax = 0 }
+        for _ in 0..<2 {
+            let token = stack.load(.picture("a", .fromLoaderOnly), by: client)
+            let error = ImageError(
+                .invalidDownloadStatusCode, "no", details: ["httpStatus": status])
+            stack.finish(.fetch, .failed(error))
+            #expect(stack.error(token) == .invalidDownloadStatusCode)
+        }
+        #expect(stack.gets == [url: 2])
+    }
+
+    /// Nobody's URL is to blame: the copy in the cache is bad, and the origin is asked.
+    @Test func aCachedOriginalThatIsNoImageDoesNotBlock() {
+        var (stack, client) = stack()
+        let token = stack.load(.picture("a", size: 3), by: client)
+        stack.run(.query)
+        stack.finish(stack.held(.query)[0], stack.hit(stack.held(.query)[0]))
+        stack.fail(.decode, .badImageData)
+        stack.finishAll()
+        #expect(stack.image(token) != nil)
+        #expect(stack.scheduler.report.blacklisted == 0)
+    }
+
+    @Test func whatAClientBringsAlongIsNotBlocked() {
+        var (stack, client) = stack()
+        for _ in 0..<2 {
+            let token = stack.upload("x", by: client) {
+                $0.steps = [.resize(PixelSize(width: 3, height: 3), .fit)]
+            }
+            stack.run(.query)
+            stack.fail(.decode, .badImageData)
+            #expect(stack.error(token) == .badImageData)
+        }
+        #expect(stack.scheduler.report.blacklisted == 0)
+    }
+
+    /// Upstream's order: the options, the blacklist, and only then whether there is a URL.
+    @Test func theOptionsComeBeforeItAndTheURLAfterIt() {
+        var (stack, client) = stackWithABadBody()
+        let options = stack.load(
+            .picture("a", RequestOptions(rawValue: 1 << 30)), by: client)
+        #expect(stack.error(options) == .invalidRequest)
+        let wrong = ImageRequest(url: "nonsense")
+        var numbers: UInt64 = 9
+        stack.scheduler.blacklist.put(
+            SourceKey(wrong), .invalidURL, url: wrong.url, at: stack.now, numbers: &numbers)
+        let nowhere = stack.load(wrong, by: client)
+        #expect(stack.error(nowhere) == .blacklisted)
+        let retried = stack.load(wrong.with { $0.options = .retryFailed }, by: client)
+        #expect(stack.error(retried) == .invalidURL)
+    }
+
+    @Test func itIsLookedAtBeforeTheCache() {
+        var (stack, client) = stackWithABadBody()
+        stack.publish(url)
+        let hit = stack.load(.picture("a"), by: client)
+        #expect(stack.error(hit) == .blacklisted)
+        let only = stack.load(.picture("a", .fromCacheOnly), by: client)
+        #expect(stack.error(only) == .blacklisted)
+        let retried = stack.load(.picture("a", .retryFailed), by: client)
+        #expect(stack.image(retried)?.cacheType == .memory)
+        #expect(stack.scheduler.report.blacklisted == 1, "only what is loaded takes it off")
+    }
+
+    @Test func aTicketOfAHitEndsWithAnEntry() throws {
+        var (stack, client) = stack()
+        stack.publish(url)
+        func load(_ options: RequestOptions) -> LoadRequest {
+            LoadRequest(
+                token: Token(Identifier128(high: 5, low: 5)), image: .picture("a", options))
+        }
+        func ticket(_ options: RequestOptions) -> HitTicket? {
+            var scheduler = stack.scheduler
+            return scheduler.hitTicket(for: load(options), identity: nil)
+        }
+        func answers(_ ticket: HitTicket, after milliseconds: Int = 0) -> Bool {
+            var scheduler = stack.scheduler
+            let moment = stack.now.adding(milliseconds: milliseconds)
+            return scheduler.answer(ticket, again: load([]).token, of: client, at: moment)
+        }
+        let plain = try #require(ticket([]))
+        let retry = try #require(ticket(.retryFailed))
+        #expect(answers(plain) && answers(retry))
+        let token = stack.load(.picture("a", size: 3, .fromLoaderOnly), by: client)
+        stack.fail(.fetch, .tlsFailed)
+        #expect(stack.error(token) == .tlsFailed)
+        #expect(!answers(plain) && answers(retry))
+        #expect(ticket([]) == nil && ticket(.retryFailed) != nil)
+        #expect(answers(plain, after: 661_000))
+    }
+
+    @Test func retryFailedAsksAgainAndASuccessTakesItOff() {
+        var (stack, client) = stackWithABadBody()
+        let retried = stack.load(.picture("a", .retryFailed), by: client)
+        stack.run(.query, .fetch)
+        let meanwhile = stack.load(.picture("a"), by: client)
+        #expect(stack.error(meanwhile) == .blacklisted)
+        stack.finishAll()
+        #expect(stack.image(retried) != nil)
+        #expect(stack.scheduler.report.blacklisted == 0)
+        let next = stack.load(.picture("a", .fromLoaderOnly), by: client)
+        stack.finishAll()
+        #expect(stack.image(next) != nil)
+        #expect(stack.isAtRest)
+    }
+
+    @Test func aFailureUnderRetryFailedIsEnteredToo() {
+        var (stack, client) = stackWithABadBody(.retryFailed)
+        let again = stack.load(.picture("a"), by: client)
+        #expect(stack.error(again) == .blacklisted)
+    }
+
+    /// The header is good, the pixels are not: who wants the bytes still gets them, and that does
+    /// not take the source off the list.
+    @Test func aSuccessWithoutRetryFailedTakesNothingOff() {
+        var (stack, client) = stack()
+        let small = stack.load(.picture("a", size: 3, .fromLoaderOnly), by: client)
+        let whole = stack.load(.picture("a", .fromLoaderOnly), by: client)
+        stack.finish(.fetch)
+        let decodes = stack.held(.decode)
+        #expect(decodes.count == 2)
+        stack.finish(decodes[0], .failed(ImageError(.badImageData, "cut off")))
+        stack.finishAll()
+        #expect(stack.error(small) == .badImageData)
+        #expect(stack.image(whole) != nil)
+        #expect(stack.scheduler.report.blacklisted == 1)
+    }
+
+    @Test func headersMakeAnotherSource() {
+        var (stack, client) = stackWithABadBody()
+        let other = ImageRequest.picture("a", .fromLoaderOnly).with {
+            $0.headers = [HTTPHeader(name: "Authorization", value: "Basic eDp5")]
+        }
+        let token = stack.load(other, by: client, identity: "i")
+        stack.fail(.fetch, .tooManyRedirects)
+        #expect(stack.error(token) == .tooManyRedirects)
+        stack.send(.blacklist(client, .list(after: 0)))
+        #expect(stack.reports.last?.entries.map(\.url) == [url, url])
+        #expect(stack.reports.last?.entries.map(\.number) == [1, 2])
+        stack.send(.blacklist(client, .remove(url: "http://x:y@example.org/a.jpg")))
+        #expect(stack.reports.last?.removed == 2, "for whomever, and without user info")
+    }
+
+    @Test func itIsForgottenAfterAWhileGiveOrTakeATenth() {
+        var (stack, client) = stackWithABadBody()
+        stack.pass(milliseconds: 540_000 - 1)
+        let early = stack.load(.picture("a"), by: client)
+        #expect(stack.error(early) == .blacklisted)
+        stack.pass(milliseconds: 120_001)
+        let token = stack.load(.picture("a"), by: client)
+        stack.finishAll()
+        #expect(stack.image(token) != nil)
+        #expect(stack.scheduler.report.blacklisted == 0)
+    }
+
+    @Test func zeroIsForEver() {
+        var (stack, client) = stackWithABadBody([]) { $0.blacklistMilliseconds = 0 }
+        stack.pass(milliseconds: 1_000_000_000)
+        let token = stack.load(.picture("a"), by: client)
+        #expect(stack.error(token) == .blacklisted)
+        stack.send(.blacklist(client, .list(after: 0)))
+        #expect(stack.reports.last?.entries.first?.expiresInMilliseconds == 0)
+    }
+
+    @Test func theOldestMakesRoom() {
+        var (stack, client) = stack { $0.blacklistMax = 2 }
+        for name in ["a", "b", "c"] {
+            stack.load(.picture(name, .fromLoaderOnly), by: client)
+            stack.fail(.fetch, .tlsFailed)
+        }
+        #expect(stack.scheduler.blacklist.count == 2)
+        let tokens = ["a", "b", "c"].map { stack.load(.picture($0, .fromLoaderOnly), by: client) }
+        #expect(tokens.map { stack.error($0) } == [nil, .blacklisted, .blacklisted])
+    }
+
+    @Test func withoutRoomNothingIsRefused() {
+        var (stack, client) = stackWithABadBody([]) { $0.blacklistMax = 0 }
+        let token = stack.load(.picture("a"), by: client)
+        #expect(stack.error(token) == nil && stack.held(.query).count == 1)
+    }
+
+    @Test func operatorsSeeBothListsAndClearThem() {
+        var (stack, client) = stackWithABadBody()
+        stack.load(.picture("b", size: 3, .fromLoaderOnly), by: client)
+        stack.finish(.fetch)
+        for _ in 0..<2 {
+            stack.crash(stack.held(.decode)[0])
+            stack.hire(.decode)
+        }
+        stack.send(.blacklist(client, .list(after: 0)))
+        let entries = stack.reports.last?.entries ?? []
+        #expect(entries.map(\.number) == [1, 2])
+        #expect(entries.map(\.operation) == ["fetch", "decode"])
+        #expect(entries.map(\.reason) == [.badImageData, .poisoned])
+        #expect((540_000...660_000).contains(entries.first?.expiresInMilliseconds ?? 0))
+        stack.send(.blacklist(client, .clear))
+        #expect(stack.reports.last?.removed == 2)
+        stack.send(.blacklist(client, .list(after: 0)))
+        #expect(stack.reports.last == BlacklistReport())
+    }
+}

@@ -1,0 +1,236 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Scheduling
+
+struct RetryTests {
+    private let image = ImageRequest.picture("a", .fromLoaderOnly)
+    private let url = "http://example.org/a.jpg"
+
+    private func stack(
+        _ change: (inout SchedulerLimits) -> Void = { _ in }
+    ) -> (Stack, ClientID) {
+        var stack = Stack(change)
+        stack.hireAll()
+        let client = stack.connect()
+        return (stack, client)
+    }
+
+    private static func status(_ status: Int, retryAfter: String? = nil) -> JobResult {
+        var details = ["httpStatus": "\(status)"]
+        details["retryAfter"] = retryAfter
+        return .failed(ImageError(.invalidDownloadStatusCode, "as told", details: details))
+    }
+
+    /// Milliseconds until the scheduler wants to be woken.
+    private func pause(_ stack: Stack) -> Int {
+        stack.scheduler.nextDeadline?.milliseconds(since: stack.now) ?? 0
+    }
+
+    @Test(
+        arguments: [
+            .connectionFailed, .nameNotResolved, .timedOut, .shortBody, .connectionBroken,
+        ] as [ErrorCode])
+    func whatFailedInPassingIsTriedAgainAfterAWhile(code: ErrorCode) {
+        var (stack, client) = stack()
+        let token = stack.load(image, by: client)
+        stack.fail(.fetch, code)
+        #expect(stack.allHeld.isEmpty, "no worker holds it")
+        #expect(stack.faults.isEmpty && stack.scheduler.audit().isEmpty)
+        #expect((150...250).contains(pause(stack)))
+        stack.pass(milliseconds: pause(stack) - 1)
+        #expect(stack.held(.fetch).isEmpty)
+        stack.pass(milliseconds: 1)
+        #expect(stack.held(.fetch).map(\.job.attempt) == [2])
+        stack.fail(.fetch, code)
+        #expect((300...500).contains(pause(stack)), "twice as long")
+        stack.pass(milliseconds: pause(stack))
+        stack.finishAll()
+        #expect(stack.image(token) != nil)
+        #expect(stack.counters.retries == 2 && stack.gets == [url: 3])
+        #expect(stack.isAtRest)
+    }
+
+    @Test func afterTheLastAttemptTheErrorIsTold() {
+        var (stack, client) = stack()
+        let token = stack.load(image, by: client)
+        for _ in 0..<2 {
+            stack.finish(.fetch, Self.status(500))
+            stack.pass(milliseconds: 500)
+        }
+        stack.finish(.fetch, Self.status(502))
+        guard case .failure(let error) = stack.reply(token)?.outcome else {
+            Issue.record("no error")
+            return
+        }
+        #expect(error.details == ["httpStatus": "502", "attempt": "3"])
+        #expect(stack.isAtRest)
+    }
+
+    @Test(arguments: [400, 404, 410]) func aNoIsANo(status: Int) {
+        var (stack, client) = stack()
+        let token = stack.load(image, by: client)
+        stack.finish(.fetch, Self.status(status))
+        #expect(stack.error(token) == .invalidDownloadStatusCode)
+        #expect(stack.isAtRest)
+    }
+
+    @Test(arguments: [.tlsFailed, .badImageData, .busy, .protocolBroken] as [ErrorCode])
+    func otherFailuresAreToldAtOnce(code: ErrorCode) {
+        var (stack, client) = stack()
+        let token = stack.load(image, by: client)
+        stack.fail(.fetch, code)
+        #expect(stack.error(token) == code)
+    }
+
+    @Test func withoutRetriesItIsToldAtOnce() {
+        var (stack, client) = stack { $0.fetchRetriesMax = 0 }
+        let token = stack.load(image, by: client)
+        stack.fail(.fetch, .connectionFailed)
+        #expect(stack.error(token) == .connectionFailed)
+    }
+
+    @Test func theOriginSaysHowLong() {
+        var (stack, client) = stack()
+        let token = stack.load(image, by: client)
+        stack.finish(.fetch, Self.status(503, retryAfter: "7"))
+        stack.pass(milliseconds: 6_999)
+        #expect(stack.held(.fetch).isEmpty)
+        stack.pass(milliseconds: 1)
+        stack.finishAll()
+        #expect(stack.image(token) != nil)
+    }
+
+    @Test(arguments: ["30", "4294967295"]) func longerThanAnyoneWaitsIsToldAtOnce(seconds: String) {
+        var (stack, client) = stack()
+        let token = stack.load(image.with { $0.timeoutMilliseconds = 30_000 }, by: client)
+        stack.finish(.fetch, Self.status(429, retryAfter: seconds))
+        guard case .failure(let error) = stack.reply(token)?.outcome else {
+            Issue.record("it waits")
+            return
+        }
+        #expect(error.details == ["httpStatus": "429", "retryAfter": seconds])
+        #expect(stack.isAtRest)
+    }
+
+    @Test(arguments: ["", "-1", "soon", "4294967296"])
+    func whatIsNoNumberOfSecondsDoesNotCount(text: String) {
+        var (stack, client) = stack()
+        stack.load(image, by: client)
+        stack.finish(.fetch, Self.status(503, retryAfter: text))
+        #expect((150...250).contains(pause(stack)))
+    }
+
+    @Test func whoComesMeanwhileShares() {
+        var (stack, client) = stack()
+        let first = stack.load(image, by: client)
+        stack.fail(.fetch, .connectionBroken)
+        let same = stack.load(image, by: client)
+        let other = stack.load(.picture("a", size: 4, .fromLoaderOnly), by: client)
+        #expect(stack.held(.fetch).isEmpty)
+        stack.pass(milliseconds: 250)
+        stack.finishAll()
+        #expect([first, same, other].allSatisfy { stack.image($0) != nil })
+        #expect(stack.gets == [url: 2])
+        #expect(stack.isAtRest)
+    }
+
+    @Test func aDelayedTransferThatNobodyWantsIsForgotten() {
+        var (stack, client) = stack()
+        let token = stack.load(image, by: client)
+        stack.fail(.fetch, .timedOut)
+        stack.send(.cancel(client, token))
+        #expect(stack.error(token) == .cancelled)
+        #expect(stack.isAtRest)
+        stack.pass(milliseconds: 1_000)
+        #expect(stack.gets == [url: 1])
+    }
+
+    @Test func aDeadlineDuringTheDelayEndsIt() {
+        var (stack, client) = stack()
+        let short = stack.load(image.with { $0.timeoutMilliseconds = 1_000 }, by: client)
+        let long = stack.load(image.with { $0.timeoutMilliseconds = 9_000 }, by: client)
+        stack.finish(.fetch, Self.status(503, retryAfter: "5"))
+        stack.pass(milliseconds: 1_000)
+        #expect(stack.error(short) == .deadlineExceeded)
+        #expect(stack.reply(long) == nil)
+        stack.pass(milliseconds: 4_000)
+        stack.finishAll()
+        #expect(stack.image(long) != nil)
+    }
+
+    /// The one who could have waited is gone: the others need not wait for their deadline.
+    @Test func whoIsLeftAndCannotWaitIsToldAtOnce() {
+        var (stack, client) = stack()
+        let short = stack.load(image.with { $0.timeoutMilliseconds = 1_000 }, by: client)
+        let long = stack.load(image.with { $0.timeoutMilliseconds = 9_000 }, by: client)
+        stack.finish(.fetch, Self.status(503, retryAfter: "5"))
+        stack.send(.cancel(client, long))
+        #expect(stack.error(short) == .invalidDownloadStatusCode)
+        #expect(stack.isAtRest)
+    }
+
+    @Test func priorityAndDeadlineOfWhoJoinsCount() {
+        var (stack, client) = stack()
+        stack.load(image.with { $0.timeoutMilliseconds = 1_000 }, by: client)
+        stack.fail(.fetch, .timedOut)
+        stack.load(
+            image.with {
+                $0.timeoutMilliseconds = 20_000
+                $0.options.insert(.highPriority)
+            }, by: client)
+        stack.pass(milliseconds: 250)
+        #expect(stack.held(.fetch).map(\.priority) == [.high])
+        #expect(stack.held(.fetch).allSatisfy { $0.left > 19_000 })
+    }
+
+    @Test func theDelayCountsAsWaiting() {
+        var (stack, client) = stack()
+        let token = stack.load(image, by: client)
+        stack.finish(.fetch, Self.status(503, retryAfter: "3"))
+        stack.pass(milliseconds: 3_000)
+        stack.finishAll()
+        #expect(stack.reply(token)?.timings.queue == 3_000)
+    }
+
+    @Test func progressDoesNotGoBackForWhoHasSeenIt() {
+        var (stack, client) = stack()
+        func report(_ received: UInt64) {
+            for held in stack.held(.fetch) {
+                let progress = JobProgress(
+                    id: held.job.id, attempt: held.job.attempt, received: received, expected: 90)
+                stack.send(.progress(held.worker, progress))
+            }
+        }
+        let first = stack.load(image, by: client, wantsProgress: true)
+        report(0)
+        report(50)
+        stack.fail(.fetch, .shortBody)
+        let second = stack.load(image, by: client, wantsProgress: true)
+        stack.pass(milliseconds: 250)
+        for received in [0, 20, 60, 90] as [UInt64] { report(received) }
+        #expect(stack.progress[first]?.map(\.received) == [0, 50, 60, 90])
+        #expect(stack.progress[second]?.map(\.received) == [0, 20, 60, 90])
+    }
+
+    @Test func aLostWorkerIsAnotherMatter() {
+        var (stack, client) = stack()
+        let token = stack.load(image, by: client)
+        for _ in 0..<2 {
+            stack.fail(.fetch, .timedOut)
+            stack.pass(milliseconds: 500)
+            stack.kill(stack.worker(.download))
+            stack.hire(.download)
+        }
+        #expect(stack.held(.fetch).map(\.job.attempt) == [5])
+        stack.finishAll()
+        #expect(stack.image(token) != nil)
+    }
+
+    @Test func whatFailsTogetherDoesNotComeBackTogether() {
+        let pauses = Set((1...50).map { Jitter.spread(200, part: 4, seed: $0) })
+        #expect(pauses.count > 30 && pauses.allSatisfy { (150...250).contains($0) })
+        #expect(Jitter.spread(200, part: 4, seed: 7) == Jitter.spread(200, part: 4, seed: 7))
+    }
+}
