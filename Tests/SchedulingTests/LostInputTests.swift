@@ -24,6 +24,25 @@ struct LostInputTests {
         #expect(stack.isAtRest)
     }
 
+    /// The coordinator knows what lies in its own arena.
+    @Test func withAnUploadNobodyIsBelieved() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let token = stack.upload("x", by: client)
+        stack.run(.query)
+        stack.fail(.decode, .stale)
+        stack.run(.decode)
+        stack.fail(.store, .stale)
+        #expect(stack.expelled.isEmpty)
+        stack.finishAll()
+        #expect(stack.image(token) != nil)
+        let next = stack.upload("y", by: client)
+        stack.finishAll()
+        #expect(stack.image(next) != nil)
+        #expect(stack.isAtRest)
+    }
+
     /// A decoder that says that its bytes are not there, and the cache that was asked to look.
     private func disputedDecode() -> (Stack, Token) {
         var stack = Stack()

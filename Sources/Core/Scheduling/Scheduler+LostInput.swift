@@ -7,13 +7,14 @@ extension Scheduler {
     ///
     /// The cache is believed: the producer loses its session, and all that it made is made again.
     /// Any other reader might say so to harm the producer: then the cache looks, and who did not
-    /// tell the truth loses its session. What lies in the cache's own arena is there.
+    /// tell the truth loses its session. What lies in the cache's own arena, or in the
+    /// coordinator's, is there.
     mutating func inputLost(
         _ job: ActiveJob, _ purpose: ActiveJob.Purpose, at worker: WorkerID
     ) {
-        guard let producer = job.input?.worker, producer != cache, roster.contains(producer) else {
-            return lost(job.id)
-        }
+        guard let producer = job.input?.worker, producer != cache, producer != .coordinator,
+            roster.contains(producer)
+        else { return lost(job.id) }
         guard job.kind == .cache else { return dispute(job, accuser: worker) }
         forget(job)
         expel(producer, Self.bytesMissing)
