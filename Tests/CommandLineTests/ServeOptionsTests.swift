@@ -63,6 +63,21 @@ import Testing
             ])
     }
 
+    @Test func theCoordinatorIsToldWhatBecomesOfFailures() throws {
+        let set = try options(
+            ["--fetch-retries", "5", "--blacklist-seconds", "0"],
+            ["HOME": "/home/a", "IMAGEBUS_BLACKLIST_ENTRIES": "99"])
+        let coordinator = set.children(programs: "/p").first { $0.kind == .coordinator }
+        let wanted = [
+            "--blacklist-seconds", "0", "--blacklist-entries", "99", "--fetch-retries", "5",
+        ]
+        #expect(coordinator?.arguments.contains(wanted) == true)
+        let plain = try options([]).children(programs: "/p").first { $0.kind == .coordinator }
+        #expect(plain?.arguments.contains("--fetch-retries") == false)
+        #expect(complaint(["--fetch-retries", "11"])?.contains("from 0 to 10") == true)
+        #expect(complaint(["--blacklist-seconds", "-1"])?.contains("whole number") == true)
+    }
+
     @Test func theCacheIsToldItsPlaceAndLimits() throws {
         let options = try options([
             "--cache-dir", "/c", "--memory-limit", "1M", "--disk-limit", "2M", "--runtime-dir",

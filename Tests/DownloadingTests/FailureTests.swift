@@ -91,6 +91,31 @@ struct FailureCase: Sendable, CustomTestStringConvertible {
         #expect(bench.outcomes.values.count == 1)
     }
 
+    @Test(
+        arguments: [
+            (503, "7", "7"), (429, "120", "120"), (503, "9999999999", "4294967295"),
+            (503, "0", nil), (503, "-5", nil), (503, "soon", nil), (503, "", nil),
+            (503, "Wed, 21 Oct 2015 07:28:00 GMT", nil), (500, "7", nil), (404, "7", nil),
+        ] as [(Int, String, String?)])
+    func aRetryAfterIsTold(_ status: Int, _ field: String, _ seconds: String?) async throws {
+        let bench = try DownloadBench()
+        bench.origin.route("/a", .status(status).with(header: "Retry-After", field))
+        bench.start("/a")
+        let failure = try #require(await bench.failure())
+        #expect(failure.details["httpStatus"] == "\(status)")
+        #expect(failure.details["retryAfter"] == seconds)
+    }
+
+    @Test func aRetryAfterMayBeADate() async throws {
+        let bench = try DownloadBench()
+        let date = "Fri, 01 Jan 2100 00:00:00 GMT"
+        bench.origin.route("/a", .status(503).with(header: "Retry-After", date))
+        bench.start("/a")
+        let seconds = await bench.failure()?.details["retryAfter"].flatMap { Int($0) }
+        // Counted from now, which is between 2026 and 2099.
+        #expect((1...2_335_219_200).contains(seconds ?? 0))
+    }
+
     static let urls: [(String, ErrorCode)] = [
         ("", .invalidURL), ("http://", .invalidURL), ("no scheme", .invalidURL),
         ("http://exa mple/", .invalidURL), ("http://[::1/", .invalidURL),

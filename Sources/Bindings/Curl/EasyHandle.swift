@@ -65,6 +65,11 @@ struct EasyHandle: ~Copyable {
         return ccurl_get_long(pointer, info, &value) == CURLE_OK ? value : 0
     }
 
+    func offset(_ info: CURLINFO) -> Int64 {
+        var value: curl_off_t = 0
+        return ccurl_get_offset(pointer, info, &value) == CURLE_OK ? Int64(value) : 0
+    }
+
     func check(_ code: CURLcode) throws(CurlError) {
         guard code == CURLE_OK else { throw CurlError(code) }
     }

@@ -23,6 +23,13 @@ public final class Transfer {
     /// The URL of the newest response, with any user info that was given.
     public var effectiveURL: String { easy.string(CURLINFO_EFFECTIVE_URL) ?? "" }
 
+    /// Seconds after which the newest response that has a `Retry-After` wants to be asked again,
+    /// counted from its arrival (RFC 9110 §10.2.3); `nil` where it wants nothing, or at once.
+    public var retryAfterSeconds: Int64? {
+        let seconds = easy.offset(CURLINFO_RETRY_AFTER)
+        return seconds > 0 ? seconds : nil
+    }
+
     /// The address that the guard refused, where that is why nothing was connected.
     public var refusedAddress: SocketAddress? { context.refusedAddress }
 

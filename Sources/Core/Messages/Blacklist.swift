@@ -1,6 +1,6 @@
 public import ImageModel
 
-/// What an operator wants of the list of what is not tried (DESIGN §6, quarantine).
+/// What an operator wants of the list of what is not tried (DESIGN §6 quarantine, §7 blacklist).
 public enum BlacklistCommand: Hashable, Sendable {
     /// The entries whose number is greater than `after`, as many as one report holds.
     case list(after: UInt64)
@@ -30,13 +30,14 @@ public struct BlacklistReport: Hashable, Sendable {
     public struct Entry: Hashable, Sendable {
         /// Counts entries; never 0, never reused.
         public var number: UInt64
-        /// The URL, as a cache key: without user information.
+        /// The URL without user information.
         public var url: String
         /// The stage that is not tried: `fetch`, `decode` or `transform`.
         public var operation: String
-        /// What loads that need it end with.
+        /// What those who need it ended with: `poisoned` where it is quarantined, else the error for
+        /// which the source is on the blacklist.
         public var reason: ErrorCode
-        /// Milliseconds until it is tried again.
+        /// Milliseconds until it is tried again; 0: never.
         public var expiresInMilliseconds: UInt64
 
         /// Describes an entry.

@@ -55,6 +55,8 @@ extension Coordinator {
             ("stores", counted.stores), ("cancelled", counted.cancelled),
             ("failed", counted.failed), ("coalesced", counted.coalesced),
             ("requeued", counted.requeued), ("refusedBusy", counted.refusedBusy),
+            ("retries", counted.retries), ("blacklistRefusals", counted.blacklistRefusals),
+            ("blacklisted", UInt64(brain.blacklisted)),
             ("crashes", counted.crashes), ("quarantined", UInt64(brain.quarantined)),
             ("liveRequests", UInt64(brain.liveRequests)), ("liveJobs", UInt64(brain.liveJobs)),
             ("liveBlocks", UInt64(brain.liveBlocks)), ("indexedHits", UInt64(brain.hits)),

@@ -12,7 +12,9 @@ public struct CoordinatorOptions: Sendable {
     public var keepsWorkers: Bool
 
     /// Names of the arguments besides those of every program.
-    public static let valued: Set<String> = ["secret-file", "body-limit"]
+    public static let valued: Set<String> = [
+        "secret-file", "body-limit", "blacklist-seconds", "blacklist-entries", "fetch-retries",
+    ]
 
     /// Names of the arguments without a value.
     public static let flags: Set<String> = ["keeps-workers"]
@@ -22,7 +24,16 @@ public struct CoordinatorOptions: Sendable {
         limits = SchedulerLimits()
         limits.bodyBytesMax = UInt64(
             try arguments.number("body-limit", else: Int(limits.bodyBytesMax)))
+        let seconds = try arguments.number(
+            "blacklist-seconds", else: limits.blacklistMilliseconds / 1_000)
+        limits.blacklistMilliseconds = min(seconds, Self.secondsMax) * 1_000
+        limits.blacklistMax = try arguments.number("blacklist-entries", else: limits.blacklistMax)
+        limits.fetchRetriesMax = try arguments.number(
+            "fetch-retries", else: limits.fetchRetriesMax)
         secretFile = arguments.value("secret-file")
         keepsWorkers = arguments.has("keeps-workers")
     }
+
+    /// Thirty years: as good as for ever.
+    private static let secondsMax = 1_000_000_000
 }

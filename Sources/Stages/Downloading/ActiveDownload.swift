@@ -13,7 +13,7 @@ struct ActiveDownload {
     /// What an ended transfer brought. The block goes with it, or is given back.
     func result(_ error: CurlError?) -> JobResult {
         do throws(DownloadFailure) {
-            if let failure = sink.failure { throw failure }
+            if let failure = sink.failure { throw withRetryAfter(failure) }
             if let error { throw failure(of: error) }
             let url = try effectiveURL()
             return .fetched(try sink.takeBody(effectiveURL: url))
@@ -21,6 +21,12 @@ struct ActiveDownload {
             sink.discard()
             return .failed(error.imageError)
         }
+    }
+
+    /// libcurl has read the header fields, the sink only refused the status.
+    private func withRetryAfter(_ failure: DownloadFailure) -> DownloadFailure {
+        guard case .status(let head, _) = failure else { return failure }
+        return .status(head, retryAfter: transfer.retryAfterSeconds)
     }
 
     private func failure(of error: CurlError) -> DownloadFailure {

@@ -16,7 +16,7 @@ extension DownloadFailure {
             ImageError(
                 .limitExceeded, "the body is over its limit of \(limit) bytes",
                 details: ["limit": String(limit)])
-        case .status(let head): Self.imageError(head)
+        case .status(let head, let retryAfter): Self.imageError(head, retryAfter)
         case .emptyBody: ImageError(.badImageData, "Image data is nil")
         case .badLocation(let text): ImageError(.protocolBroken, "the last location: \(text)")
         case .scheme(let scheme):
@@ -32,14 +32,18 @@ extension DownloadFailure {
         }
     }
 
-    /// 304 comes before the check of the status (DESIGN §7, point 9).
-    private static func imageError(_ head: ResponseHead) -> ImageError {
+    /// 304 comes before the check of the status (DESIGN §7, point 9). `Retry-After` is said by 429
+    /// and 503 (RFC 6585 §4, RFC 9110 §15.6.4); other answers that have it are redirects.
+    private static func imageError(_ head: ResponseHead, _ retryAfter: Int64?) -> ImageError {
         guard head.status != 304 else {
             return ImageError(.cacheNotModified, "the origin says that nothing changed")
         }
+        var details = ["httpStatus": String(head.status)]
+        if let retryAfter, head.status == 429 || head.status == 503 {
+            details["retryAfter"] = String(UInt32(clamping: retryAfter))
+        }
         return ImageError(
-            .invalidDownloadStatusCode, "the origin answered \(head.status)",
-            details: ["httpStatus": String(head.status)])
+            .invalidDownloadStatusCode, "the origin answered \(head.status)", details: details)
     }
 
     private static func imageError(_ error: CurlError) -> ImageError {

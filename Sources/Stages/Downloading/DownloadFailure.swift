@@ -9,8 +9,8 @@ enum DownloadFailure: Error {
     case addressForbidden
     /// The body is over the limit, by the origin's word or by count.
     case bodyTooLarge(Int64)
-    /// The origin answered, but with no picture.
-    case status(ResponseHead)
+    /// The origin answered, but with no picture; it may have said when to ask again, in seconds.
+    case status(ResponseHead, retryAfter: Int64? = nil)
     /// The origin answered with no bytes.
     case emptyBody
     /// The last location cannot be named.

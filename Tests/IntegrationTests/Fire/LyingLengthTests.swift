@@ -24,7 +24,8 @@ extension RealProcesses {
             origin.route(
                 "/lie.jpg",
                 .lying(length: Self.announced, bytes).changed { $0.endGate = gate })
-            try await withStack { stack in
+            let options = ["--allow-private-networks", "--fetch-retries", "0"]
+            try await withStack(options) { stack in
                 let report = try await stack.awaitIdle()
                 let download = try stack.child(#require(report.processes(.download).first))
                 let before = try ProcessFigures(of: download.processID)

@@ -50,8 +50,9 @@ enum BlacklistTool {
             ["URL", "OPERATION", "REASON", "FOR"],
             entries.map {
                 [
-                    $0.url, $0.operation, "\($0.reason)",
-                    StatusTable.duration($0.expiresInMilliseconds),
+                    $0.url, $0.operation, $0.reason.rule.name,
+                    $0.expiresInMilliseconds == 0
+                        ? "ever" : StatusTable.duration($0.expiresInMilliseconds),
                 ]
             })
     }
@@ -63,6 +64,7 @@ struct BlacklistAnswer: Encodable {
         let url: String
         let operation: String
         let reason: String
+        /// 0: never.
         let expiresInMilliseconds: UInt64
     }
 
@@ -71,7 +73,7 @@ struct BlacklistAnswer: Encodable {
     init(_ entries: [BlacklistReport.Entry]) {
         self.entries = entries.map {
             Entry(
-                url: $0.url, operation: $0.operation, reason: "\($0.reason)",
+                url: $0.url, operation: $0.operation, reason: $0.reason.rule.name,
                 expiresInMilliseconds: $0.expiresInMilliseconds)
         }
     }

@@ -5,9 +5,11 @@ extension Command {
         usage: "list | remove URL | clear [options]",
         options: [("", OperatorOptions.definitions)],
         notes: """
-            Content that has crashed a worker twice, without a success between, is quarantined for
-            ten minutes: loads that need it end at once with poisoned (status 65). The list lives
-            as long as the coordinator.
+            A URL that failed for good, such as one whose body is no image, is refused for ten
+            minutes, or as long as serve --blacklist-seconds says: with blacklisted (status 66),
+            unless the load has --option retry-failed. Content that has crashed a worker twice,
+            without a success between, is quarantined: loads that need it end at once with poisoned
+            (status 65). The list lives as long as the coordinator.
             """,
         examples: [
             ("imagebus blacklist list", "what is not tried, and for how long"),

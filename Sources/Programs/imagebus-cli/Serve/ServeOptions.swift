@@ -16,6 +16,10 @@ struct ServeOptions: Hashable {
     var cacheDirectory: String?
     var memoryLimit: Int?
     var diskLimit: Int?
+    /// What the coordinator is told; nil: its own defaults.
+    var blacklistSeconds: Int?
+    var blacklistEntries: Int?
+    var fetchRetries: Int?
     var log = LogOptions()
     /// Ends together with this process.
     var parent: Int32?
@@ -24,20 +28,28 @@ struct ServeOptions: Hashable {
 
     /// Processes of one kind.
     static let processesMax = 256
+    static let blacklistSecondsMax = 366 * 86_400
+    static let blacklistEntriesMax = 1_000_000
+    static let fetchRetriesMax = 10
 
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
         if let operand = read.operands.first { throw UsageError("'\(operand)' is no option") }
         only = try read.parsed("only", OptionValue.kind)
         let cores = CurrentProcess.processorCount
-        downloads = try Self.count("download", read) ?? 1
-        decoders = try Self.count("decode", read) ?? cores
-        transformers = try Self.count("transform", read) ?? cores
+        downloads = try Self.count("download", read, atMost: Self.processesMax) ?? 1
+        decoders = try Self.count("decode", read, atMost: Self.processesMax) ?? cores
+        transformers = try Self.count("transform", read, atMost: Self.processesMax) ?? cores
         network = try NetworkOptions(read)
         runtimeDirectory = try Self.runtimeDirectory(read, environment)
         let isMemoryOnly = read.isSet("memory-only")
         cacheDirectory = isMemoryOnly ? nil : try Self.cacheDirectory(read, environment)
         memoryLimit = try read.parsed("memory-limit", OptionValue.bytes)
         diskLimit = try read.parsed("disk-limit", OptionValue.bytes)
+        blacklistSeconds = try Self.count(
+            "blacklist-seconds", read, atMost: Self.blacklistSecondsMax)
+        blacklistEntries = try Self.count(
+            "blacklist-entries", read, atMost: Self.blacklistEntriesMax)
+        fetchRetries = try Self.count("fetch-retries", read, atMost: Self.fetchRetriesMax)
         log = try LogOptions(read)
         parent = try read.parsed("parent-pid") { (text) throws(UsageError) in
             Int32(try OptionValue.integer(text, in: 1...Int(Int32.max)))
@@ -77,10 +89,10 @@ struct ServeOptions: Hashable {
     }
 
     private static func count(
-        _ name: String, _ read: ReadOptions
+        _ name: String, _ read: ReadOptions, atMost limit: Int
     ) throws(UsageError) -> Int? {
         try read.parsed(name) { (text) throws(UsageError) in
-            try OptionValue.integer(text, in: 0...processesMax)
+            try OptionValue.integer(text, in: 0...limit)
         }
     }
 }
