@@ -63,8 +63,7 @@ extension ClientLine {
             pieces.sessionBegan(window: Int(welcome.pieceWindow))
             uploads.sessionBegan(window: Int(welcome.pieceWindow))
             perform(pending.welcomed(welcome, at: now), at: now)
-            if !inquiries.isEmpty { outbox.append(.status) }
-            outbox += commands.map { .blacklist($0.command) } + drains.map { .drain($0.kind) }
+            outbox += inquiries.messages
         case .helloRequired:
             endSession(at: now)
             sayHello()
@@ -72,29 +71,14 @@ extension ClientLine {
         case .reply(let reply):
             if tasks[reply.token] == nil { release(reply) }
             perform(pending.replied(reply, at: now), at: now)
-        case .status(let report):
-            for inquiry in inquiries { inquiry.answer(.success(report)) }
-            inquiries.removeAll()
-        case .blacklist(let report):
-            if !commands.isEmpty { commands.removeFirst().inquiry.answer(.success(report)) }
-        case .draining(let processes):
-            if !drains.isEmpty { drains.removeFirst().inquiry.answer(.success(processes)) }
+        case .status, .blacklist, .draining: inquiries.received(message)
         // Of a batch that has ended here.
         case .prefetched: break
         case .piece(let piece): receive(piece, at: now)
         case .taken(let count): uploads.taken(count)
         case .refused(let error, let token):
-            if token == nil { refuseOldest(error) }
+            if token == nil { inquiries.refused(error) }
             perform(pending.refused(error, token, at: now), at: now)
-        }
-    }
-
-    /// On `front/` every command is refused.
-    private mutating func refuseOldest(_ error: ImageError) {
-        if !commands.isEmpty {
-            commands.removeFirst().inquiry.answer(.failure(error))
-        } else if !drains.isEmpty {
-            drains.removeFirst().inquiry.answer(.failure(error))
         }
     }
 
@@ -110,17 +94,11 @@ extension ClientLine {
             case .cancel(let token): perform(pending.cancelled(token), at: now)
             case .cancelGroup(let group): perform(pending.cancelledGroup(group), at: now)
             case .release(let block): releases.append(block)
-            case .status(let inquiry):
+            case .ask(let inquiry):
                 inquiries.append(inquiry)
-                if isWelcome { outbox.append(.status) }
+                if isWelcome { outbox.append(inquiry.message) }
             case .cancelAny(let token): outbox.append(.cancel(token))
             case .cancelGroupOfAny(let group): outbox.append(.cancelGroup(group))
-            case .blacklist(let command, let inquiry):
-                commands.append((command, inquiry))
-                if isWelcome { outbox.append(.blacklist(command)) }
-            case .drain(let kind, let inquiry):
-                drains.append((kind, inquiry))
-                if isWelcome { outbox.append(.drain(kind)) }
             case .close: close(at: now)
             }
         }
@@ -139,10 +117,7 @@ extension ClientLine {
 
     /// Releases of blocks go with the session: the coordinator withdraws them itself.
     mutating func endSession(at now: Instant) {
-        if isWelcome {
-            for drain in drains { drain.inquiry.answer(.failure(.nobodyAnswers)) }
-            drains.removeAll()
-        }
+        if isWelcome { inquiries.sessionEnded() }
         isWelcome = false
         outbox.removeAll()
         releases.removeAll()
@@ -153,25 +128,8 @@ extension ClientLine {
 
     mutating func close(at now: Instant) {
         perform(pending.closed(), at: now)
-        for inquiry in inquiries { inquiry.answer(.failure(.clientClosed)) }
-        for command in commands { command.inquiry.answer(.failure(.clientClosed)) }
-        for drain in drains { drain.inquiry.answer(.failure(.clientClosed)) }
+        inquiries.close()
         if isWelcome { outbox.append(.goodbye) }
         isClosed = true
-    }
-
-    mutating func expireInquiries(at now: Instant) {
-        for inquiry in inquiries where inquiry.deadline <= now {
-            inquiry.answer(.failure(.nobodyAnswers))
-        }
-        inquiries.removeAll { $0.deadline <= now }
-        for command in commands where command.inquiry.deadline <= now {
-            command.inquiry.answer(.failure(.nobodyAnswers))
-        }
-        commands.removeAll { $0.inquiry.deadline <= now }
-        for drain in drains where drain.inquiry.deadline <= now {
-            drain.inquiry.answer(.failure(.nobodyAnswers))
-        }
-        drains.removeAll { $0.inquiry.deadline <= now }
     }
 }

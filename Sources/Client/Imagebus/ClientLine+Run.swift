@@ -17,7 +17,7 @@ extension ClientLine {
     /// Whether nobody waits for anything and nothing is to be sent: the line can be left alone.
     var isIdle: Bool {
         end == nil && pending.isEmpty && outbox.isEmpty && releases.isEmpty && inquiries.isEmpty
-            && commands.isEmpty && drains.isEmpty && isWelcome
+            && isWelcome
     }
 
     /// One turn; how the line ended, where it did.
@@ -35,7 +35,7 @@ extension ClientLine {
             if turn.ready.contains(sources.mailbox) { desk.orders.quiet() }
             drainOrders(at: now)
             perform(pending.expire(at: now), at: now)
-            expireInquiries(at: now)
+            inquiries.expire(at: now)
             try sendOutbox()
             if isClosed { end = End(error: nil) }
         } catch {
@@ -71,9 +71,7 @@ extension ClientLine {
         if isWelcome, !outbox.isEmpty || uploads.next != nil {
             expect(Instant.now().adding(milliseconds: Self.retryMilliseconds))
         }
-        for inquiry in inquiries { expect(inquiry.deadline) }
-        for command in commands { expect(command.inquiry.deadline) }
-        for drain in drains { expect(drain.inquiry.deadline) }
+        if let deadline = inquiries.nextDeadline { expect(deadline) }
         return next
     }
 }

@@ -30,10 +30,7 @@ struct ClientLine: ~Copyable {
     var pieces: IncomingPieces
     var uploads = UploadQueue()
     var tasks: [Token: LoadTask] = [:]
-    var inquiries: [Inquiry<StatusReport>] = []
-    var commands: [(command: BlacklistCommand, inquiry: Inquiry<BlacklistReport>)] = []
-    /// Those of the past session are not sent again: they may have been done.
-    var drains: [(kind: WorkerKind, inquiry: Inquiry<UInt32>)] = []
+    var inquiries = OpenInquiries()
     var outbox: [ClientMessage] = []
     var releases: [BlockID] = []
     var isWelcome = false

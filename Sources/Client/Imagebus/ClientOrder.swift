@@ -10,8 +10,6 @@ enum ClientOrder: Sendable {
     case release(BlockID)
     case cancelAny(Token)
     case cancelGroupOfAny(GroupID)
-    case status(Inquiry<StatusReport>)
-    case blacklist(BlacklistCommand, Inquiry<BlacklistReport>)
-    case drain(WorkerKind, Inquiry<UInt32>)
+    case ask(Inquiry)
     case close
 }

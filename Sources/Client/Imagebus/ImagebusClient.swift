@@ -100,13 +100,15 @@ public final class ImagebusClient: Sendable {
     /// Processes, queues and counters of the stack. Throws `unavailable` where nobody answers
     /// within the connect timeout.
     public func status() async throws(ImageError) -> StatusReport {
-        try await ask { .status($0) }
+        try await ask(.status) { if case .status(let report) = $0 { report } else { nil } }
     }
 
     /// Lists or changes what is not tried. For operators: on `front.sock` it is refused with
     /// `protocolViolation`. Throws `unavailable` where nobody answers within the connect timeout.
     public func blacklist(_ command: BlacklistCommand) async throws(ImageError) -> BlacklistReport {
-        try await ask { .blacklist(command, $0) }
+        try await ask(.blacklist(command)) {
+            if case .blacklist(let report) = $0 { report } else { nil }
+        }
     }
 
     /// Has the processes of a kind finish what they hold and end; their supervisors start the next
@@ -115,18 +117,23 @@ public final class ImagebusClient: Sendable {
     /// For operators: on `front.sock` it is refused with `protocolViolation`. Throws `unavailable`
     /// where nobody answers within the connect timeout, or the connection ends before the answer.
     public func drain(_ kind: WorkerKind) async throws(ImageError) -> UInt32 {
-        try await ask { .drain(kind, $0) }
+        try await ask(.drain(kind)) { if case .draining(let count) = $0 { count } else { nil } }
     }
 
+    /// Asks the coordinator; `answer` reads the message that answers the question.
     private func ask<Answer: Sendable>(
-        _ order: (Inquiry<Answer>) -> ClientOrder
+        _ question: ClientMessage, _ answer: @escaping @Sendable (ServerMessage) -> Answer?
     ) async throws(ImageError) -> Answer {
         let deadline = Instant.now().adding(milliseconds: connectTimeoutMilliseconds)
-        let result: Result<Answer, ImageError> = await withCheckedContinuation { continuation in
-            let inquiry = Inquiry<Answer>(deadline: deadline, continuation)
-            if !desk.post(order(inquiry)) { inquiry.answer(.failure(.clientClosed)) }
+        let result: Result<ServerMessage, ImageError> = await withCheckedContinuation {
+            let inquiry = Inquiry(
+                question, deadline: deadline, isAnswer: { answer($0) != nil }, $0)
+            if !desk.post(.ask(inquiry)) { inquiry.answer(.failure(.clientClosed)) }
         }
-        return try result.get()
+        guard let value = answer(try result.get()) else {
+            preconditionFailure("an inquiry takes only what answers it")
+        }
+        return value
     }
 
     /// Ends all pending loads with `cancelled`, and the connection. Bytes that were delivered stay.
@@ -143,9 +150,7 @@ public final class ImagebusClient: Sendable {
         while let order = try? orders.take(milliseconds: nil) {
             switch order {
             case .load(_, let task), .upload(_, let task, _): task.finish(.failure(error))
-            case .status(let inquiry): inquiry.answer(.failure(error))
-            case .blacklist(_, let inquiry): inquiry.answer(.failure(error))
-            case .drain(_, let inquiry): inquiry.answer(.failure(error))
+            case .ask(let inquiry): inquiry.answer(.failure(error))
             case .close: return
             case .cancel, .cancelGroup, .cancelAny, .cancelGroupOfAny, .release: continue
             }
