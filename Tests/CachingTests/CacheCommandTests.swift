@@ -11,14 +11,14 @@ import Testing
         _ = try cache.put("a", sample(40_000))
         _ = try cache.put("b", sample(40_000))
         let block = try #require(cache.stage.memory.entries(now: at(0)).first).block
-        #expect(
-            try cache.command { cache.stage.remove("a", from: .all, command: $0, now: at(0)) })
+        let answer = try cache.remove("a")
+        #expect(answer == .entry(.all))
         let evicted = try #require(cache.actions.firstIndex(of: .evicted([block])))
-        let commanded = try #require(
+        let answered = try #require(
             cache.actions.firstIndex {
-                if case .commanded = $0 { true } else { false }
+                if case .outcome(_, _, .entry) = $0 { true } else { false }
             })
-        #expect(evicted < commanded)
+        #expect(evicted < answered)
         #expect(try cache.query("a") == .miss)
         #expect(try cache.get("b") != nil)
     }
@@ -41,8 +41,7 @@ import Testing
         _ = try cache.put("a", sample(2 << 20), .disk)
         let id = cache.begin(
             .query(QueryWork(key: "a", tiers: .all, destination: .results, promotes: true)))
-        #expect(
-            try cache.command { cache.stage.remove("a", from: .all, command: $0, now: at(0)) })
+        #expect(try cache.remove("a") == .entry(.all))
         _ = try cache.wait { cache.outcome(id) }
         #expect(try cache.query("a", .memory) == .miss)
         #expect(try cache.query("a", .disk) == .miss)
@@ -69,8 +68,7 @@ import Testing
         // The first write is under way, so the second waits.
         let first = cache.begin(cache.storing("a", sample(500_000), .disk))
         let second = cache.begin(cache.storing("b", sample(500_000), .disk))
-        #expect(
-            try cache.command { cache.stage.remove("b", from: .disk, command: $0, now: at(0)) })
+        #expect(try cache.remove("b", .disk) == .entry(.disk))
         guard case .stored(let report) = try cache.wait({ cache.outcome(second) }),
             case .stored(let other) = try cache.wait({ cache.outcome(first) })
         else {
@@ -81,5 +79,29 @@ import Testing
         #expect(report.tiers == .none)
         #expect(other.tiers == .disk)
         #expect(try cache.query("b") == .miss)
+    }
+
+    @Test func whichTiersHaveAKeyIsSaidOfTheTiersThatWereAskedFor() throws {
+        let disk = try DiskFixture()
+        let cache = try StageFixture(disk.path)
+        _ = try cache.put("both", sample(40_000))
+        _ = try cache.put("disk", sample(40_000), .disk)
+        _ = try cache.put("memory", sample(40_000), .memory)
+        #expect(try cache.tiers(of: "both") == .all)
+        #expect(try cache.tiers(of: "both", .memory) == .memory)
+        #expect(try cache.tiers(of: "disk") == .disk)
+        #expect(try cache.tiers(of: "memory") == .memory)
+        #expect(try cache.tiers(of: "memory", .disk) == CacheTypes.none)
+        #expect(try cache.tiers(of: "nothing") == CacheTypes.none)
+    }
+
+    @Test func removalFromMemoryLeavesTheDisk() throws {
+        let disk = try DiskFixture()
+        let cache = try StageFixture(disk.path)
+        _ = try cache.put("a", sample(40_000))
+        #expect(try cache.remove("a", .memory) == .entry(.memory))
+        #expect(try cache.tiers(of: "a") == .disk)
+        #expect(try cache.remove("a", .disk) == .entry(.disk))
+        #expect(try cache.tiers(of: "a") == CacheTypes.none)
     }
 }

@@ -220,6 +220,18 @@ final class StageFixture {
         return report
     }
 
+    /// Removes a key, and answers what was said.
+    func remove(_ key: String, _ tiers: CacheTypes = .all) throws -> JobResult {
+        try run(.entry(EntryWork(action: .remove, key: key, tiers: tiers)))
+    }
+
+    /// Which of these tiers have a key.
+    func tiers(of key: String, _ tiers: CacheTypes = .all) throws -> CacheTypes? {
+        let work = EntryWork(action: .contains, key: key, tiers: tiers)
+        guard case .entry(let found) = try run(.entry(work)) else { return nil }
+        return found
+    }
+
     func command(_ run: (CacheCommandID) -> [CacheAction]) throws -> Bool {
         let id = CacheCommandID(nextJob)
         nextJob += 1

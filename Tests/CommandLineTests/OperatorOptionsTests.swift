@@ -20,6 +20,31 @@ import Testing
         return try CancelOptions(read, environment: environment)
     }
 
+    private func cache(_ arguments: [String]) throws(UsageError) -> CacheOptions {
+        let read = try OptionReader.read(
+            arguments, Command.cache.definitions, environment: [:])
+        return try CacheOptions(read, environment: [:])
+    }
+
+    @Test func anEntryOfTheCacheIsLookedForOrRemoved() throws {
+        let look = try cache(["contains", "https://h/a.jpg"])
+        #expect(look.action == .contains)
+        #expect(look.key == "https://h/a.jpg")
+        #expect(look.tiers == .all)
+        let remove = try cache(["remove", "k", "--type", "memory", "--cache", "avatars"])
+        #expect(remove.action == .remove)
+        #expect(remove.tiers == .memory)
+        #expect(remove.cache == "avatars")
+    }
+
+    @Test(arguments: [
+        [], ["contains"], ["remove"], ["forget", "k"], ["contains", "k", "l"],
+        ["contains", "k", "--type", "none"],
+    ])
+    func anythingElseOfACacheIsAUsageError(arguments: [String]) {
+        #expect(throws: UsageError.self) { try cache(arguments) }
+    }
+
     @Test func aBlacklistIsListedClearedOrFreedOfAURL() throws {
         #expect(try blacklist(["list"]).action == .list)
         #expect(try blacklist(["clear", "--json"]).action == .clear)

@@ -16,7 +16,7 @@ struct FairnessTests {
         var order: [String] = []
         while order.count < count, let next = stack.held(.fetch).first {
             order.append(name(next))
-            stack.finish(next, .failed(ImageError(.connectionFailed, "as told")))
+            stack.finish(next, .failed(ImageError(.invalidDownloadContentType, "as told")))
         }
         return order
     }
@@ -98,7 +98,7 @@ struct FairnessTests {
         let joined = stack.load(.picture("a49", size: nil, .fromLoaderOnly), by: other)
         stack.hire(.download)
         #expect(order(&stack, atMost: 2) == ["a0", "a49"])
-        #expect(stack.error(joined) == .connectionFailed)
+        #expect(stack.error(joined) == .invalidDownloadContentType)
         #expect(stack.faults == [])
     }
 

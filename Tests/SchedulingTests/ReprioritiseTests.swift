@@ -66,7 +66,7 @@ struct ReprioritiseTests {
         var order: [String] = []
         while let held = stack.held(.fetch).first {
             order.append(name(held))
-            stack.finish(held, .failed(ImageError(.connectionFailed, "as told")))
+            stack.finish(held, .failed(ImageError(.invalidDownloadContentType, "as told")))
         }
         #expect(order == ["b", "c", "a", "d"])
         #expect(stack.isAtRest)

@@ -196,6 +196,7 @@ extension Scheduler {
         case .decode(let node): decodes.contains(node) && decodes[node].job == job.id
         case .transform(let node): results.contains(node) && results[node].job == job.id
         case .delivery(let node): results.contains(node) && results[node].job == job.id
+        case .entry(let client, _): clients[client]?.entryJobs.contains(job.id) == true
         case .probe: true
         }
     }

@@ -72,7 +72,7 @@ struct ShareTests {
         var order: [String] = []
         while let held = stack.held(.fetch).first {
             order += fetches(stack)
-            stack.finish(held, .failed(ImageError(.connectionFailed, "as told")))
+            stack.finish(held, .failed(ImageError(.invalidDownloadContentType, "as told")))
         }
         #expect(order == ["slow/1", "slow/2", "slow/5", "slow/3", "slow/4"])
         #expect(stack.isAtRest)

@@ -70,6 +70,7 @@ extension Stack {
                 FetchedBody(
                     reference: block(of: worker, length: length), httpStatus: 200,
                     contentType: "image/jpeg", etag: "\"1\"", effectiveURL: work.url))
+        case .entry(let work): return .entry(work.tiers)
         case .decode(let work): return .decoded(decoded(work, by: worker))
         case .transform(let work):
             return .transformed(

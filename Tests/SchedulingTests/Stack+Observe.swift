@@ -46,6 +46,11 @@ extension Stack {
             }
             self.progress[progress.token, default: []].append(progress)
         case .blacklist(_, let report): reports.append(report)
+        case .cache(let client, let report):
+            if questions.removeValue(forKey: report.number) != client {
+                fault("question \(report.number) was answered twice, or to another")
+            }
+            answers[report.number] = report.outcome
         case .drained:
             if wasDrained { fault("drained twice") }
             wasDrained = true

@@ -44,6 +44,9 @@ struct Stack {
     var incarnations: [ClientID: Incarnation] = [:]
     /// Requests that go on without their client.
     var detached: Set<Token> = []
+    /// Questions about entries without an answer, and answers.
+    var questions: [UInt64: ClientID] = [:]
+    var answers: [UInt64: CacheReport.Outcome] = [:]
     var reports: [BlacklistReport] = []
     /// Requests that have no terminal reply yet, by who made them.
     var waiting: [Token: ClientID] = [:]
@@ -111,6 +114,7 @@ struct Stack {
         clients.remove(client)
         waiting = waiting.filter { $0.value != client || detached.contains($0.key) }
         reading[client] = nil
+        questions = questions.filter { $0.value != client }
         send(.clientLeft(client))
     }
 

@@ -11,7 +11,7 @@ struct Walk {
         case load, finish, finishMore, pass, cancel, cancelGroup, resend, foreignToken, connect
         case disconnect, hire, kill, drainWorker, credit, progress, publish, evict, release
         case duplicate, stale, forge, mistake, waitLong, crash, cancelAny, forgive, upload
-        case reprioritise
+        case reprioritise, ask
 
         var weight: Int {
             switch self {
@@ -25,11 +25,13 @@ struct Walk {
             case .resend, .disconnect, .duplicate, .stale: 12
             case .foreignToken, .drainWorker, .forge, .mistake, .waitLong, .crash: 5
             case .cancelAny: 5
-            case .forgive: 3
+            case .forgive, .ask: 3
             }
         }
     }
 
+    /// Questions that were asked.
+    private var asked: UInt64 = 0
     var stack: Stack
     var random: SeededGenerator
     var published: [BlockID] = []
@@ -126,11 +128,25 @@ struct Walk {
             let url = ImageRequest.picture(pick(["a", "b", "c"]) ?? "a").url
             let commands: [BlacklistCommand] = [.clear, .list(after: 0), .remove(url: url)]
             stack.send(.blacklist(client, pick(commands) ?? .clear))
+        case .ask: ask()
         case .forge: forge()
         case .upload: upload()
         case .mistake: mistake()
         case .reprioritise: reprioritise()
         }
+    }
+
+    /// An operator asks about an entry, or removes it.
+    private mutating func ask() {
+        guard let client = pick(stack.clients.sorted()) else { return }
+        asked += 1
+        stack.questions[asked] = client
+        stack.send(
+            .cache(
+                client,
+                CacheCommand(
+                    number: asked, action: random.oneIn(2) ? .contains : .remove,
+                    key: random.oneIn(9) ? "" : "http://example.org/a.jpg", tiers: tiers())))
     }
 
     var tokens: [Token] { stack.waiting.keys.sorted { $0.value.low < $1.value.low } }

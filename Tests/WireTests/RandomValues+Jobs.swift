@@ -48,6 +48,9 @@ extension RandomValues {
                     key: maybe { $0.text(MessageLimits.keyBytesMax) }, source: reference(),
                     tiers: tiers(), delivers: bool(), waitsForDisk: bool(),
                     metadata: metadata())),
+            .entry(
+                EntryWork(
+                    action: word(), key: text(MessageLimits.keyBytesMax), tiers: tiers())),
             .decode(DecodeWork(source: reference(), need: need(), limits: limits())),
             .transform(
                 TransformWork(
@@ -86,7 +89,7 @@ extension RandomValues {
                     cacheControl: maybe { $0.text(limit) }, vary: maybe { $0.text(limit) },
                     effectiveURL: text(RequestLimits.urlBytesMax))),
             .hit(CacheHit(reference: reference(), tier: tiers(), metadata: metadata())),
-            .miss,
+            .miss, .entry(tiers()),
             .stored(
                 StoreReport(
                     delivered: maybe { $0.reference() }, tiers: tiers(),

@@ -67,7 +67,12 @@ extension RandomValues {
                     isLast: bool(), concurrency: number(), trace: trace())),
             .cancel(token()), .cancelGroup(GroupID(identifier())), .release(blocks()), .status,
             .blacklist(.list(after: number())), .blacklist(.remove(url: text(8_192))),
-            .blacklist(.clear), .piece(piece()), .taken(number(1...UInt64.max)), .drain(word()),
+            .blacklist(.clear),
+            .cache(
+                CacheCommand(
+                    number: number(), action: word(), cache: maybe { $0.name() },
+                    key: text(MessageLimits.keyBytesMax), tiers: tiers())),
+            .piece(piece()), .taken(number(1...UInt64.max)), .drain(word()),
             .goodbye,
         ]
     }
@@ -154,6 +159,8 @@ extension RandomValues {
                 PrefetchReport(
                     batch: token(), total: number(), finished: number(), skipped: number(),
                     cancelled: number(), isFinal: bool())),
+            .cache(CacheReport(number: number(), outcome: .tiers(tiers()))),
+            .cache(CacheReport(number: number(), outcome: .failure(error()))),
             .piece(piece()), .taken(number(1...UInt64.max)), .draining(number()),
             .status(report()), .refused(error(), maybe { $0.token() }), .blacklist(blacklist()),
         ]

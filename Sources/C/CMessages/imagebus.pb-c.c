@@ -1267,6 +1267,51 @@ void   imagebus__v1__store__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__store__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__entry__init
+                     (Imagebus__V1__Entry         *message)
+{
+  static const Imagebus__V1__Entry init_value = IMAGEBUS__V1__ENTRY__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__entry__get_packed_size
+                     (const Imagebus__V1__Entry *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__entry__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__entry__pack
+                     (const Imagebus__V1__Entry *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__entry__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__entry__pack_to_buffer
+                     (const Imagebus__V1__Entry *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__entry__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Entry *
+       imagebus__v1__entry__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Entry *)
+     protobuf_c_message_unpack (&imagebus__v1__entry__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__entry__free_unpacked
+                     (Imagebus__V1__Entry *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__entry__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__need__init
                      (Imagebus__V1__Need         *message)
 {
@@ -1445,6 +1490,51 @@ void   imagebus__v1__fetched_body__free_unpacked
   if(!message)
     return;
   assert(message->base.descriptor == &imagebus__v1__fetched_body__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__entry_report__init
+                     (Imagebus__V1__EntryReport         *message)
+{
+  static const Imagebus__V1__EntryReport init_value = IMAGEBUS__V1__ENTRY_REPORT__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__entry_report__get_packed_size
+                     (const Imagebus__V1__EntryReport *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__entry_report__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__entry_report__pack
+                     (const Imagebus__V1__EntryReport *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__entry_report__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__entry_report__pack_to_buffer
+                     (const Imagebus__V1__EntryReport *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__entry_report__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__EntryReport *
+       imagebus__v1__entry_report__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__EntryReport *)
+     protobuf_c_message_unpack (&imagebus__v1__entry_report__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__entry_report__free_unpacked
+                     (Imagebus__V1__EntryReport *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__entry_report__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   imagebus__v1__cache_hit__init
@@ -2852,6 +2942,96 @@ void   imagebus__v1__blacklist_command__free_unpacked
   if(!message)
     return;
   assert(message->base.descriptor == &imagebus__v1__blacklist_command__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__cache_command__init
+                     (Imagebus__V1__CacheCommand         *message)
+{
+  static const Imagebus__V1__CacheCommand init_value = IMAGEBUS__V1__CACHE_COMMAND__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__cache_command__get_packed_size
+                     (const Imagebus__V1__CacheCommand *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__cache_command__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__cache_command__pack
+                     (const Imagebus__V1__CacheCommand *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__cache_command__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__cache_command__pack_to_buffer
+                     (const Imagebus__V1__CacheCommand *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__cache_command__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__CacheCommand *
+       imagebus__v1__cache_command__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__CacheCommand *)
+     protobuf_c_message_unpack (&imagebus__v1__cache_command__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__cache_command__free_unpacked
+                     (Imagebus__V1__CacheCommand *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__cache_command__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__cache_report__init
+                     (Imagebus__V1__CacheReport         *message)
+{
+  static const Imagebus__V1__CacheReport init_value = IMAGEBUS__V1__CACHE_REPORT__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__cache_report__get_packed_size
+                     (const Imagebus__V1__CacheReport *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__cache_report__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__cache_report__pack
+                     (const Imagebus__V1__CacheReport *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__cache_report__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__cache_report__pack_to_buffer
+                     (const Imagebus__V1__CacheReport *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__cache_report__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__CacheReport *
+       imagebus__v1__cache_report__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__CacheReport *)
+     protobuf_c_message_unpack (&imagebus__v1__cache_report__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__cache_report__free_unpacked
+                     (Imagebus__V1__CacheReport *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__cache_report__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   imagebus__v1__piece__init
@@ -5462,6 +5642,70 @@ const ProtobufCMessageDescriptor imagebus__v1__store__descriptor =
   (ProtobufCMessageInit) imagebus__v1__store__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCFieldDescriptor imagebus__v1__entry__field_descriptors[3] =
+{
+  {
+    "action",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Entry, action),
+    &imagebus__v1__entry_action__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "key",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Entry, key),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "tiers",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Entry, tiers),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__entry__field_indices_by_name[] = {
+  0,   /* field[0] = action */
+  1,   /* field[1] = key */
+  2,   /* field[2] = tiers */
+};
+static const ProtobufCIntRange imagebus__v1__entry__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__entry__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Entry",
+  "Entry",
+  "Imagebus__V1__Entry",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Entry),
+  3,
+  imagebus__v1__entry__field_descriptors,
+  imagebus__v1__entry__field_indices_by_name,
+  1,  imagebus__v1__entry__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__entry__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 static const ProtobufCFieldDescriptor imagebus__v1__need__field_descriptors[3] =
 {
   {
@@ -5820,6 +6064,44 @@ const ProtobufCMessageDescriptor imagebus__v1__fetched_body__descriptor =
   imagebus__v1__fetched_body__field_indices_by_name,
   1,  imagebus__v1__fetched_body__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__fetched_body__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__entry_report__field_descriptors[1] =
+{
+  {
+    "tiers",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__EntryReport, tiers),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__entry_report__field_indices_by_name[] = {
+  0,   /* field[0] = tiers */
+};
+static const ProtobufCIntRange imagebus__v1__entry_report__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__entry_report__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.EntryReport",
+  "EntryReport",
+  "Imagebus__V1__EntryReport",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__EntryReport),
+  1,
+  imagebus__v1__entry_report__field_descriptors,
+  imagebus__v1__entry_report__field_indices_by_name,
+  1,  imagebus__v1__entry_report__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__entry_report__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__cache_hit__field_descriptors[3] =
@@ -6300,7 +6582,7 @@ const ProtobufCMessageDescriptor imagebus__v1__credit__descriptor =
   (ProtobufCMessageInit) imagebus__v1__credit__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[10] =
+static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[11] =
 {
   {
     "id",
@@ -6422,10 +6704,23 @@ static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[10] =
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "entry",
+    13,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__Job, work_case),
+    offsetof(Imagebus__V1__Job, entry),
+    &imagebus__v1__entry__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__job__field_indices_by_name[] = {
   1,   /* field[1] = attempt */
   8,   /* field[8] = decode */
+  10,   /* field[10] = entry */
   5,   /* field[5] = fetch */
   0,   /* field[0] = id */
   2,   /* field[2] = milliseconds_left */
@@ -6439,7 +6734,7 @@ static const ProtobufCIntRange imagebus__v1__job__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 8, 5 },
-  { 0, 10 }
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__job__descriptor =
 {
@@ -6449,7 +6744,7 @@ const ProtobufCMessageDescriptor imagebus__v1__job__descriptor =
   "Imagebus__V1__Job",
   "imagebus.v1",
   sizeof(Imagebus__V1__Job),
-  10,
+  11,
   imagebus__v1__job__field_descriptors,
   imagebus__v1__job__field_indices_by_name,
   2,  imagebus__v1__job__number_ranges,
@@ -6597,7 +6892,7 @@ const ProtobufCMessageDescriptor imagebus__v1__progress__descriptor =
   (ProtobufCMessageInit) imagebus__v1__progress__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__outcome__field_descriptors[10] =
+static const ProtobufCFieldDescriptor imagebus__v1__outcome__field_descriptors[11] =
 {
   {
     "id",
@@ -6719,10 +7014,23 @@ static const ProtobufCFieldDescriptor imagebus__v1__outcome__field_descriptors[1
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "entry",
+    15,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__Outcome, result_case),
+    offsetof(Imagebus__V1__Outcome, entry),
+    &imagebus__v1__entry_report__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__outcome__field_indices_by_name[] = {
   1,   /* field[1] = attempt */
   7,   /* field[7] = decoded */
+  10,   /* field[10] = entry */
   9,   /* field[9] = failed */
   3,   /* field[3] = fetched */
   4,   /* field[4] = hit */
@@ -6736,7 +7044,7 @@ static const ProtobufCIntRange imagebus__v1__outcome__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 8, 3 },
-  { 0, 10 }
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__outcome__descriptor =
 {
@@ -6746,7 +7054,7 @@ const ProtobufCMessageDescriptor imagebus__v1__outcome__descriptor =
   "Imagebus__V1__Outcome",
   "imagebus.v1",
   sizeof(Imagebus__V1__Outcome),
-  10,
+  11,
   imagebus__v1__outcome__field_descriptors,
   imagebus__v1__outcome__field_indices_by_name,
   2,  imagebus__v1__outcome__number_ranges,
@@ -7926,6 +8234,160 @@ const ProtobufCMessageDescriptor imagebus__v1__blacklist_command__descriptor =
   imagebus__v1__blacklist_command__field_indices_by_name,
   1,  imagebus__v1__blacklist_command__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__blacklist_command__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__cache_command__field_descriptors[5] =
+{
+  {
+    "number",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheCommand, number),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "action",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheCommand, action),
+    &imagebus__v1__entry_action__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "cache",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheCommand, cache),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "key",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheCommand, key),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "tiers",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__CacheCommand, maybe_tiers_case),
+    offsetof(Imagebus__V1__CacheCommand, tiers),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__cache_command__field_indices_by_name[] = {
+  1,   /* field[1] = action */
+  2,   /* field[2] = cache */
+  3,   /* field[3] = key */
+  0,   /* field[0] = number */
+  4,   /* field[4] = tiers */
+};
+static const ProtobufCIntRange imagebus__v1__cache_command__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__cache_command__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.CacheCommand",
+  "CacheCommand",
+  "Imagebus__V1__CacheCommand",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__CacheCommand),
+  5,
+  imagebus__v1__cache_command__field_descriptors,
+  imagebus__v1__cache_command__field_indices_by_name,
+  1,  imagebus__v1__cache_command__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__cache_command__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__cache_report__field_descriptors[3] =
+{
+  {
+    "number",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheReport, number),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "tiers",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__CacheReport, outcome_case),
+    offsetof(Imagebus__V1__CacheReport, tiers),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "failure",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__CacheReport, outcome_case),
+    offsetof(Imagebus__V1__CacheReport, failure),
+    &imagebus__v1__error__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__cache_report__field_indices_by_name[] = {
+  2,   /* field[2] = failure */
+  0,   /* field[0] = number */
+  1,   /* field[1] = tiers */
+};
+static const ProtobufCIntRange imagebus__v1__cache_report__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__cache_report__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.CacheReport",
+  "CacheReport",
+  "Imagebus__V1__CacheReport",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__CacheReport),
+  3,
+  imagebus__v1__cache_report__field_descriptors,
+  imagebus__v1__cache_report__field_indices_by_name,
+  1,  imagebus__v1__cache_report__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__cache_report__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__piece__field_descriptors[4] =
@@ -9555,6 +10017,34 @@ const ProtobufCEnumDescriptor imagebus__v1__destination__descriptor =
   imagebus__v1__destination__enum_values_by_name,
   1,
   imagebus__v1__destination__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue imagebus__v1__entry_action__enum_values_by_number[2] =
+{
+  { "ENTRY_ACTION_CONTAINS", "IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CONTAINS", 0 },
+  { "ENTRY_ACTION_REMOVE", "IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_REMOVE", 1 },
+};
+static const ProtobufCIntRange imagebus__v1__entry_action__value_ranges[] = {
+{0, 0},{0, 2}
+};
+static const ProtobufCEnumValueIndex imagebus__v1__entry_action__enum_values_by_name[2] =
+{
+  { "ENTRY_ACTION_CONTAINS", 0 },
+  { "ENTRY_ACTION_REMOVE", 1 },
+};
+const ProtobufCEnumDescriptor imagebus__v1__entry_action__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "imagebus.v1.EntryAction",
+  "EntryAction",
+  "Imagebus__V1__EntryAction",
+  "imagebus.v1",
+  2,
+  imagebus__v1__entry_action__enum_values_by_number,
+  2,
+  imagebus__v1__entry_action__enum_values_by_name,
+  1,
+  imagebus__v1__entry_action__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
 static const ProtobufCEnumValue imagebus__v1__bands__enum_values_by_number[5] =

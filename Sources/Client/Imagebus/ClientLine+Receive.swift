@@ -71,7 +71,7 @@ extension ClientLine {
         case .reply(let reply):
             if tasks[reply.token] == nil { release(reply) }
             perform(pending.replied(reply, at: now), at: now)
-        case .status, .blacklist, .draining: inquiries.received(message)
+        case .status, .blacklist, .draining, .cache: inquiries.received(message)
         // Of a batch that has ended here.
         case .prefetched: break
         case .piece(let piece): receive(piece, at: now)

@@ -120,6 +120,37 @@ public final class ImagebusClient: Sendable {
         try await ask(.drain(kind)) { if case .draining(let count) = $0 { count } else { nil } }
     }
 
+    /// Which of the tiers have the entry of a key. For operators: on `front.sock` it is refused with
+    /// `protocolViolation`. Throws `unavailable` where nobody answers within the connect timeout.
+    public func contains(
+        _ key: String, cache: String? = nil, in tiers: CacheTypes = .all
+    ) async throws(ImageError) -> CacheTypes {
+        try await entry(.contains, key, cache, tiers)
+    }
+
+    /// Removes the entry of a key from the tiers; a load after the answer does not find it there.
+    /// For operators, as `contains`.
+    public func remove(
+        _ key: String, cache: String? = nil, from tiers: CacheTypes = .all
+    ) async throws(ImageError) {
+        _ = try await entry(.remove, key, cache, tiers)
+    }
+
+    private func entry(
+        _ action: EntryAction, _ key: String, _ cache: String?, _ tiers: CacheTypes
+    ) async throws(ImageError) -> CacheTypes {
+        let number = tokens.next().value.low
+        let command = CacheCommand(
+            number: number, action: action, cache: cache, key: key, tiers: tiers)
+        let report: CacheReport = try await ask(.cache(command)) {
+            if case .cache(let report) = $0, report.number == number { report } else { nil }
+        }
+        switch report.outcome {
+        case .tiers(let tiers): return tiers
+        case .failure(let error): throw error
+        }
+    }
+
     /// Asks the coordinator; `answer` reads the message that answers the question.
     private func ask<Answer: Sendable>(
         _ question: ClientMessage, _ answer: @escaping @Sendable (ServerMessage) -> Answer?

@@ -22,6 +22,8 @@ public enum ClientMessage: Hashable, Sendable {
     case status
     /// List or change what is not tried; on `admin/` only.
     case blacklist(BlacklistCommand)
+    /// Look for one entry of a cache, or remove it; on `admin/` only.
+    case cache(CacheCommand)
     /// A part of the bytes that a load brings along.
     case piece(Piece)
     /// So many bytes of pieces were taken.

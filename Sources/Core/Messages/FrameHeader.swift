@@ -96,4 +96,8 @@ public enum MessageKind: UInt8, Hashable, Sendable, CaseIterable {
     case prefetch = 47
     /// `PrefetchReport`
     case prefetchReport = 48
+    /// `CacheCommand`
+    case cacheCommand = 49
+    /// `CacheReport`
+    case cacheReport = 50
 }

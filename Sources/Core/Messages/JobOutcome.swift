@@ -30,6 +30,8 @@ public enum JobResult: Hashable, Sendable {
     case miss
     /// The cache took it.
     case stored(StoreReport)
+    /// What was asked about an entry: the tiers that have it, or from which it is gone.
+    case entry(CacheTypes)
     /// Pixels, or header facts.
     case decoded(DecodedImage)
     /// An encoded image.
@@ -45,7 +47,7 @@ public enum JobResult: Hashable, Sendable {
         case .stored(let report): report.delivered
         case .decoded(let image): image.pixels?.reference
         case .transformed(let image): image.reference
-        case .miss, .failed: nil
+        case .miss, .entry, .failed: nil
         }
     }
 }

@@ -8,6 +8,8 @@ public enum JobWork: Hashable, Sendable {
     case query(QueryWork)
     /// Cache: take a copy of bytes under a key, or only for delivery.
     case store(StoreWork)
+    /// Cache: look for an entry, or remove it.
+    case entry(EntryWork)
     /// Decode: bytes to pixels, or to header facts.
     case decode(DecodeWork)
     /// Transform: pixels to encoded bytes.
@@ -17,7 +19,7 @@ public enum JobWork: Hashable, Sendable {
     public var kind: WorkerKind {
         switch self {
         case .fetch: .download
-        case .query, .store: .cache
+        case .query, .store, .entry: .cache
         case .decode: .decode
         case .transform: .transform
         }
@@ -26,7 +28,7 @@ public enum JobWork: Hashable, Sendable {
     /// The block that it reads; `nil` where it reads none.
     public var input: BlockReference? {
         switch self {
-        case .fetch, .query: nil
+        case .fetch, .query, .entry: nil
         case .store(let work): work.source
         case .decode(let work): work.source
         case .transform(let work): work.source
@@ -98,6 +100,31 @@ public struct QueryWork: Hashable, Sendable {
         self.destination = destination
         self.promotes = promotes
     }
+}
+
+/// Something about one entry, without its bytes (sdwebimage.md §4.6).
+public struct EntryWork: Hashable, Sendable {
+    /// What is done.
+    public var action: EntryAction
+    /// The text of the cache key.
+    public var key: String
+    /// The tiers concerned.
+    public var tiers: CacheTypes
+
+    /// Describes it.
+    public init(action: EntryAction, key: String, tiers: CacheTypes) {
+        self.action = action
+        self.key = key
+        self.tiers = tiers
+    }
+}
+
+/// What is done with an entry.
+public enum EntryAction: UInt8, Hashable, Sendable, CaseIterable {
+    /// Which of the tiers have it; does not count as use.
+    case contains = 0
+    /// It goes from the tiers; what is on its way to them for that key is not kept.
+    case remove = 1
 }
 
 /// Take a copy of bytes.

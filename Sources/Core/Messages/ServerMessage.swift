@@ -14,6 +14,8 @@ public enum ServerMessage: Hashable, Sendable {
     case status(StatusReport)
     /// Answers `blacklist`.
     case blacklist(BlacklistReport)
+    /// Answers `cache`.
+    case cache(CacheReport)
     /// A part of the bytes of an image, before its reply.
     case piece(Piece)
     /// So many bytes of pieces were taken.

@@ -21,6 +21,8 @@ public enum SchedulerAction: Hashable, Sendable {
     case progress(ClientID, RequestProgress)
     /// Answer an operator.
     case blacklist(ClientID, BlacklistReport)
+    /// Answer an operator about an entry.
+    case cache(ClientID, CacheReport)
     /// Everything admitted has ended after `drain`.
     case drained
 }

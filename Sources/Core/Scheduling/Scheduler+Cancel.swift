@@ -32,6 +32,7 @@ extension Scheduler {
             strike(id)
             counters.cancelled += 1
         }
+        dropInquiries(of: record)
         clients[client] = nil
         releaseAll(of: client)
     }

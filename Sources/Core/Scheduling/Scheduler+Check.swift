@@ -10,6 +10,9 @@ extension Scheduler {
     {
         switch (job.work, result) {
         case (_, .failed), (.query, .miss): return result
+        case (.entry(let work), .entry(let tiers)):
+            guard tiers.isSubset(of: work.tiers) else { throw Self.lie }
+            return result
         case (.fetch(let work), .fetched(var body)):
             body.reference = try ledger.check(body.reference, from: worker, in: .stage)
             guard body.reference.length <= work.bodyBytesMax else { throw Self.lie }

@@ -55,6 +55,8 @@ extension Scheduler {
             results[node].timings.add(.transform, waited: job.waited, worked: worked)
             if let block { transformed(node, image, block) }
         case (.probe(let id, let accuser), .stored): acquitProducer(of: id, accuser)
+        case (.entry(let client, let number), .entry(let tiers)):
+            tell(client, number, job.id, .tiers(tiers))
         case (.delivery(let node), .stored(let report)):
             results[node].timings.add(.store, waited: job.waited, worked: worked)
             delivered(node, report, by: worker)
@@ -131,6 +133,7 @@ extension Scheduler {
             }
             dissolve(node, .fail(error))
         case .transform(let node), .delivery(let node): dissolve(node, .fail(error))
+        case .entry(let client, let number): tell(client, number, job.id, .failure(error))
         case .probe(let id, _): lost(id)
         }
     }

@@ -24,6 +24,8 @@ public enum SchedulerEvent: Hashable, Sendable {
     case cancelGroupOfAny(GroupID)
     /// An operator asks for, or changes, what is not tried.
     case blacklist(ClientID, BlacklistCommand)
+    /// An operator asks about, or removes, an entry of the cache.
+    case cache(ClientID, CacheCommand)
     /// A client no longer reads these large blocks of `results/`.
     case clientReleased(ClientID, [BlockID])
     /// A client's connection ended.

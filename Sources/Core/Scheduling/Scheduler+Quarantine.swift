@@ -22,7 +22,7 @@ extension Scheduler {
         case .source(let node): dissolve(node, .fail(Self.poisoned))
         case .decode(let node): dissolve(node, .fail(Self.poisoned))
         case .transform(let node): dissolve(node, .fail(Self.poisoned))
-        case .lookup, .original, .delivery, .probe: break
+        case .lookup, .original, .delivery, .entry, .probe: break
         }
     }
 

@@ -11,9 +11,8 @@ extension Scheduler {
         else { return false }
         let until = now.adding(milliseconds: millisecondsToRetry(job, error))
         guard until < job.urgency.deadline else { return false }
-        jobs[job.id]?.place = .delayed(RetryDelay(until: until, error: error))
+        setAside(job.id, .delayed(RetryDelay(until: until, error: error)))
         jobs[job.id]?.retries += 1
-        jobs[job.id]?.waitingSince = now
         jobs[job.id]?.stoppedAt = nil
         setJobAlarm(job.id, at: until)
         return true

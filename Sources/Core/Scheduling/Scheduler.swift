@@ -126,6 +126,7 @@ public struct Scheduler: Sendable {
         case .cancelAny(let token): cancelAny(token)
         case .cancelGroupOfAny(let group): cancelGroupOfAny(group)
         case .blacklist(let client, let command): obey(command, of: client)
+        case .cache(let client, let command): obey(command, of: client)
         case .clientReleased(let client, let blocks): released(blocks, by: client)
         case .clientLeft(let client): clientLeft(client)
         case .workerJoined(let worker, let kind, let incarnation, let credit):

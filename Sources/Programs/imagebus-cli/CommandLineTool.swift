@@ -67,6 +67,8 @@ enum CommandLineTool {
                 try OperatorOptions(withoutOperands: read, environment: environment))
         case Command.blacklist.name:
             return BlacklistTool.run(try BlacklistOptions(read, environment: environment))
+        case Command.cache.name:
+            return CacheTool.run(try CacheOptions(read, environment: environment))
         case Command.cancel.name:
             return CancelTool.run(try CancelOptions(read, environment: environment))
         case Command.drain.name:

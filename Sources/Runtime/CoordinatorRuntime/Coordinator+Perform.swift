@@ -43,6 +43,8 @@ extension Coordinator {
             send(.toClient(.progress(progress)), to: client.value, at: now)
         case .blacklist(let client, let report):
             send(.toClient(.blacklist(report)), to: client.value, at: now)
+        case .cache(let client, let report):
+            send(.toClient(.cache(report)), to: client.value, at: now)
         case .drained: awaitDelivery(at: now)
         }
     }

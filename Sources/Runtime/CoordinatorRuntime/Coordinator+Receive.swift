@@ -104,6 +104,9 @@ extension Coordinator {
         case .drain(let kind):
             guard gateway.door == .admin else { throw .unexpectedKind(.drainCommand) }
             drain(kind, for: id, at: now)
+        case .cache(let command):
+            guard gateway.door == .admin else { throw .unexpectedKind(.cacheCommand) }
+            handle(.cache(client, command), at: now)
         case .reprioritise, .reprioritiseGroup: throw .unexpectedKind(.reprioritise)
         case .prefetch: throw .unexpectedKind(.prefetch)
         case .piece(let piece): take(piece, for: id, at: now)

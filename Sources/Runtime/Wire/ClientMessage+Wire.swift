@@ -48,6 +48,10 @@ extension MessageEncoder {
             try prepare(.blacklistCommand, limit: limit) { write throws(WireError) in
                 try command.wire(write)
             }
+        case .cache(let command):
+            try prepare(.cacheCommand, limit: limit) { write throws(WireError) in
+                try command.wire(write)
+            }
         case .piece(let piece):
             try prepare(.piece, limit: limit) { write throws(WireError) in try piece.wire(write) }
         case .taken(let bytes):
@@ -106,6 +110,10 @@ extension MessageDecoder {
         case .blacklistCommand:
             try decode(body, limit: limit, imagebus__v1__blacklist_command__unpack) {
                 part, read throws(WireError) in .blacklist(try BlacklistCommand(part, read))
+            }
+        case .cacheCommand:
+            try decode(body, limit: limit, imagebus__v1__cache_command__unpack) {
+                part, read throws(WireError) in .cache(try CacheCommand(part, read))
             }
         case .piece:
             try decode(body, limit: limit, imagebus__v1__piece__unpack) {

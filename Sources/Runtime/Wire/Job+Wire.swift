@@ -38,6 +38,8 @@ extension JobWork {
         case IMAGEBUS__V1__JOB__WORK_TRANSFORM:
             self = .transform(
                 try TransformWork(try read.required(wire.transform, "Job.transform"), read))
+        case IMAGEBUS__V1__JOB__WORK_ENTRY:
+            self = .entry(try EntryWork(try read.required(wire.entry, "Job.entry"), read))
         default: throw .field("Job.work", .missing)
         }
     }
@@ -55,6 +57,9 @@ extension JobWork {
         case .store(let work):
             wire.work_case = IMAGEBUS__V1__JOB__WORK_STORE
             wire.store = try work.wire(write)
+        case .entry(let work):
+            wire.work_case = IMAGEBUS__V1__JOB__WORK_ENTRY
+            wire.entry = try work.wire(write)
         case .decode(let work):
             wire.work_case = IMAGEBUS__V1__JOB__WORK_DECODE
             wire.decode = try work.wire(write)

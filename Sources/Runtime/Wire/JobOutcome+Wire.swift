@@ -42,6 +42,9 @@ extension JobResult {
                 try EncodedImage(try read.required(wire.transformed, "Outcome.transformed"), read))
         case IMAGEBUS__V1__OUTCOME__RESULT_FAILED:
             self = .failed(try ImageError(try read.required(wire.failed, "Outcome.failed"), read))
+        case IMAGEBUS__V1__OUTCOME__RESULT_ENTRY:
+            let report = try read.required(wire.entry, "Outcome.entry")
+            self = .entry(try CacheTypes(report.tiers, "EntryReport.tiers"))
         default: throw .field("Outcome.result", .missing)
         }
     }
@@ -62,6 +65,10 @@ extension JobResult {
         case .stored(let report):
             wire.result_case = IMAGEBUS__V1__OUTCOME__RESULT_STORED
             wire.stored = try report.wire(write)
+        case .entry(let tiers):
+            wire.result_case = IMAGEBUS__V1__OUTCOME__RESULT_ENTRY
+            wire.entry = try write.make(imagebus__v1__entry_report__init)
+            wire.entry.pointee.tiers = UInt32(tiers.rawValue)
         case .decoded(let image):
             wire.result_case = IMAGEBUS__V1__OUTCOME__RESULT_DECODED
             wire.decoded = try image.wire(write)

@@ -30,6 +30,10 @@ extension MessageEncoder {
             try prepare(.blacklistReport, limit: limit) { write throws(WireError) in
                 try report.wire(write)
             }
+        case .cache(let report):
+            try prepare(.cacheReport, limit: limit) { write throws(WireError) in
+                try report.wire(write)
+            }
         case .piece(let piece):
             try prepare(.piece, limit: limit) { write throws(WireError) in try piece.wire(write) }
         case .taken(let bytes):
@@ -84,6 +88,10 @@ extension MessageDecoder {
         case .blacklistReport:
             try decode(body, limit: limit, imagebus__v1__blacklist_report__unpack) {
                 part, read throws(WireError) in .blacklist(try BlacklistReport(part, read))
+            }
+        case .cacheReport:
+            try decode(body, limit: limit, imagebus__v1__cache_report__unpack) {
+                part, read throws(WireError) in .cache(try CacheReport(part, read))
             }
         case .piece:
             try decode(body, limit: limit, imagebus__v1__piece__unpack) {

@@ -43,10 +43,12 @@ typedef struct Imagebus__V1__Validators Imagebus__V1__Validators;
 typedef struct Imagebus__V1__Fetch Imagebus__V1__Fetch;
 typedef struct Imagebus__V1__Query Imagebus__V1__Query;
 typedef struct Imagebus__V1__Store Imagebus__V1__Store;
+typedef struct Imagebus__V1__Entry Imagebus__V1__Entry;
 typedef struct Imagebus__V1__Need Imagebus__V1__Need;
 typedef struct Imagebus__V1__Decode Imagebus__V1__Decode;
 typedef struct Imagebus__V1__Transform Imagebus__V1__Transform;
 typedef struct Imagebus__V1__FetchedBody Imagebus__V1__FetchedBody;
+typedef struct Imagebus__V1__EntryReport Imagebus__V1__EntryReport;
 typedef struct Imagebus__V1__CacheHit Imagebus__V1__CacheHit;
 typedef struct Imagebus__V1__StoreReport Imagebus__V1__StoreReport;
 typedef struct Imagebus__V1__Pixels Imagebus__V1__Pixels;
@@ -80,6 +82,8 @@ typedef struct Imagebus__V1__PrefetchReport Imagebus__V1__PrefetchReport;
 typedef struct Imagebus__V1__Status Imagebus__V1__Status;
 typedef struct Imagebus__V1__BlacklistCommand Imagebus__V1__BlacklistCommand;
 typedef struct Imagebus__V1__BlacklistCommand__List Imagebus__V1__BlacklistCommand__List;
+typedef struct Imagebus__V1__CacheCommand Imagebus__V1__CacheCommand;
+typedef struct Imagebus__V1__CacheReport Imagebus__V1__CacheReport;
 typedef struct Imagebus__V1__Piece Imagebus__V1__Piece;
 typedef struct Imagebus__V1__Taken Imagebus__V1__Taken;
 typedef struct Imagebus__V1__Event Imagebus__V1__Event;
@@ -150,6 +154,11 @@ typedef enum _Imagebus__V1__Destination {
   IMAGEBUS__V1__DESTINATION__DESTINATION_STAGING = 1
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__DESTINATION)
 } Imagebus__V1__Destination;
+typedef enum _Imagebus__V1__EntryAction {
+  IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CONTAINS = 0,
+  IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_REMOVE = 1
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ENTRY_ACTION)
+} Imagebus__V1__EntryAction;
 typedef enum _Imagebus__V1__Bands {
   IMAGEBUS__V1__BANDS__BANDS_UNSPECIFIED = 0,
   IMAGEBUS__V1__BANDS__BANDS_GREY = 1,
@@ -842,6 +851,18 @@ struct  Imagebus__V1__Store
     , NULL, 0, 0, 0, NULL, IMAGEBUS__V1__STORE__MAYBE_KEY__NOT_SET, {0} }
 
 
+struct  Imagebus__V1__Entry
+{
+  ProtobufCMessage base;
+  Imagebus__V1__EntryAction action;
+  char *key;
+  uint32_t tiers;
+};
+#define IMAGEBUS__V1__ENTRY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__entry__descriptor) \
+    , IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CONTAINS, (char *)protobuf_c_empty_string, 0 }
+
+
 typedef enum {
   IMAGEBUS__V1__NEED__NEED__NOT_SET = 0,
   IMAGEBUS__V1__NEED__NEED_HEADER = 1,
@@ -953,6 +974,16 @@ struct  Imagebus__V1__FetchedBody
 #define IMAGEBUS__V1__FETCHED_BODY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__fetched_body__descriptor) \
     , NULL, 0, (char *)protobuf_c_empty_string, IMAGEBUS__V1__FETCHED_BODY__MAYBE_CONTENT_TYPE__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_LAST_MODIFIED__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_CACHE_CONTROL__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_VARY__NOT_SET, {0} }
+
+
+struct  Imagebus__V1__EntryReport
+{
+  ProtobufCMessage base;
+  uint32_t tiers;
+};
+#define IMAGEBUS__V1__ENTRY_REPORT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__entry_report__descriptor) \
+    , 0 }
 
 
 struct  Imagebus__V1__CacheHit
@@ -1092,7 +1123,8 @@ typedef enum {
   IMAGEBUS__V1__JOB__WORK_QUERY = 9,
   IMAGEBUS__V1__JOB__WORK_STORE = 10,
   IMAGEBUS__V1__JOB__WORK_DECODE = 11,
-  IMAGEBUS__V1__JOB__WORK_TRANSFORM = 12
+  IMAGEBUS__V1__JOB__WORK_TRANSFORM = 12,
+  IMAGEBUS__V1__JOB__WORK_ENTRY = 13
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__JOB__WORK__CASE)
 } Imagebus__V1__Job__WorkCase;
 
@@ -1117,6 +1149,7 @@ struct  Imagebus__V1__Job
     Imagebus__V1__Store *store;
     Imagebus__V1__Decode *decode;
     Imagebus__V1__Transform *transform;
+    Imagebus__V1__Entry *entry;
   };
 };
 #define IMAGEBUS__V1__JOB__INIT \
@@ -1163,7 +1196,8 @@ typedef enum {
   IMAGEBUS__V1__OUTCOME__RESULT_STORED = 11,
   IMAGEBUS__V1__OUTCOME__RESULT_DECODED = 12,
   IMAGEBUS__V1__OUTCOME__RESULT_TRANSFORMED = 13,
-  IMAGEBUS__V1__OUTCOME__RESULT_FAILED = 14
+  IMAGEBUS__V1__OUTCOME__RESULT_FAILED = 14,
+  IMAGEBUS__V1__OUTCOME__RESULT_ENTRY = 15
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__OUTCOME__RESULT__CASE)
 } Imagebus__V1__Outcome__ResultCase;
 
@@ -1185,6 +1219,7 @@ struct  Imagebus__V1__Outcome
     Imagebus__V1__DecodedImage *decoded;
     Imagebus__V1__EncodedImage *transformed;
     Imagebus__V1__Error *failed;
+    Imagebus__V1__EntryReport *entry;
   };
 };
 #define IMAGEBUS__V1__OUTCOME__INIT \
@@ -1569,9 +1604,60 @@ struct  Imagebus__V1__BlacklistCommand
     , IMAGEBUS__V1__BLACKLIST_COMMAND__COMMAND__NOT_SET, {0} }
 
 
+typedef enum {
+  IMAGEBUS__V1__CACHE_COMMAND__MAYBE_TIERS__NOT_SET = 0,
+  IMAGEBUS__V1__CACHE_COMMAND__MAYBE_TIERS_TIERS = 5
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__CACHE_COMMAND__MAYBE_TIERS__CASE)
+} Imagebus__V1__CacheCommand__MaybeTiersCase;
+
 /*
  * 38; to clients as well
  */
+struct  Imagebus__V1__CacheCommand
+{
+  ProtobufCMessage base;
+  uint64_t number;
+  Imagebus__V1__EntryAction action;
+  /*
+   * or empty
+   */
+  char *cache;
+  char *key;
+  Imagebus__V1__CacheCommand__MaybeTiersCase maybe_tiers_case;
+  union {
+    /*
+     * absent: 3
+     */
+    uint32_t tiers;
+  };
+};
+#define IMAGEBUS__V1__CACHE_COMMAND__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__cache_command__descriptor) \
+    , 0, IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CONTAINS, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, IMAGEBUS__V1__CACHE_COMMAND__MAYBE_TIERS__NOT_SET, {0} }
+
+
+typedef enum {
+  IMAGEBUS__V1__CACHE_REPORT__OUTCOME__NOT_SET = 0,
+  IMAGEBUS__V1__CACHE_REPORT__OUTCOME_TIERS = 2,
+  IMAGEBUS__V1__CACHE_REPORT__OUTCOME_FAILURE = 3
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__CACHE_REPORT__OUTCOME__CASE)
+} Imagebus__V1__CacheReport__OutcomeCase;
+
+struct  Imagebus__V1__CacheReport
+{
+  ProtobufCMessage base;
+  uint64_t number;
+  Imagebus__V1__CacheReport__OutcomeCase outcome_case;
+  union {
+    uint32_t tiers;
+    Imagebus__V1__Error *failure;
+  };
+};
+#define IMAGEBUS__V1__CACHE_REPORT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__cache_report__descriptor) \
+    , 0, IMAGEBUS__V1__CACHE_REPORT__OUTCOME__NOT_SET, {0} }
+
+
 struct  Imagebus__V1__Piece
 {
   ProtobufCMessage base;
@@ -2444,6 +2530,25 @@ Imagebus__V1__Store *
 void   imagebus__v1__store__free_unpacked
                      (Imagebus__V1__Store *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__Entry methods */
+void   imagebus__v1__entry__init
+                     (Imagebus__V1__Entry         *message);
+size_t imagebus__v1__entry__get_packed_size
+                     (const Imagebus__V1__Entry   *message);
+size_t imagebus__v1__entry__pack
+                     (const Imagebus__V1__Entry   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__entry__pack_to_buffer
+                     (const Imagebus__V1__Entry   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Entry *
+       imagebus__v1__entry__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__entry__free_unpacked
+                     (Imagebus__V1__Entry *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__Need methods */
 void   imagebus__v1__need__init
                      (Imagebus__V1__Need         *message);
@@ -2519,6 +2624,25 @@ Imagebus__V1__FetchedBody *
                       const uint8_t       *data);
 void   imagebus__v1__fetched_body__free_unpacked
                      (Imagebus__V1__FetchedBody *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__EntryReport methods */
+void   imagebus__v1__entry_report__init
+                     (Imagebus__V1__EntryReport         *message);
+size_t imagebus__v1__entry_report__get_packed_size
+                     (const Imagebus__V1__EntryReport   *message);
+size_t imagebus__v1__entry_report__pack
+                     (const Imagebus__V1__EntryReport   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__entry_report__pack_to_buffer
+                     (const Imagebus__V1__EntryReport   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__EntryReport *
+       imagebus__v1__entry_report__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__entry_report__free_unpacked
+                     (Imagebus__V1__EntryReport *message,
                       ProtobufCAllocator *allocator);
 /* Imagebus__V1__CacheHit methods */
 void   imagebus__v1__cache_hit__init
@@ -3115,6 +3239,44 @@ Imagebus__V1__BlacklistCommand *
 void   imagebus__v1__blacklist_command__free_unpacked
                      (Imagebus__V1__BlacklistCommand *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__CacheCommand methods */
+void   imagebus__v1__cache_command__init
+                     (Imagebus__V1__CacheCommand         *message);
+size_t imagebus__v1__cache_command__get_packed_size
+                     (const Imagebus__V1__CacheCommand   *message);
+size_t imagebus__v1__cache_command__pack
+                     (const Imagebus__V1__CacheCommand   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__cache_command__pack_to_buffer
+                     (const Imagebus__V1__CacheCommand   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__CacheCommand *
+       imagebus__v1__cache_command__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__cache_command__free_unpacked
+                     (Imagebus__V1__CacheCommand *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__CacheReport methods */
+void   imagebus__v1__cache_report__init
+                     (Imagebus__V1__CacheReport         *message);
+size_t imagebus__v1__cache_report__get_packed_size
+                     (const Imagebus__V1__CacheReport   *message);
+size_t imagebus__v1__cache_report__pack
+                     (const Imagebus__V1__CacheReport   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__cache_report__pack_to_buffer
+                     (const Imagebus__V1__CacheReport   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__CacheReport *
+       imagebus__v1__cache_report__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__cache_report__free_unpacked
+                     (Imagebus__V1__CacheReport *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__Piece methods */
 void   imagebus__v1__piece__init
                      (Imagebus__V1__Piece         *message);
@@ -3415,6 +3577,9 @@ typedef void (*Imagebus__V1__Query_Closure)
 typedef void (*Imagebus__V1__Store_Closure)
                  (const Imagebus__V1__Store *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__Entry_Closure)
+                 (const Imagebus__V1__Entry *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__Need_Closure)
                  (const Imagebus__V1__Need *message,
                   void *closure_data);
@@ -3426,6 +3591,9 @@ typedef void (*Imagebus__V1__Transform_Closure)
                   void *closure_data);
 typedef void (*Imagebus__V1__FetchedBody_Closure)
                  (const Imagebus__V1__FetchedBody *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__EntryReport_Closure)
+                 (const Imagebus__V1__EntryReport *message,
                   void *closure_data);
 typedef void (*Imagebus__V1__CacheHit_Closure)
                  (const Imagebus__V1__CacheHit *message,
@@ -3526,6 +3694,12 @@ typedef void (*Imagebus__V1__BlacklistCommand__List_Closure)
 typedef void (*Imagebus__V1__BlacklistCommand_Closure)
                  (const Imagebus__V1__BlacklistCommand *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__CacheCommand_Closure)
+                 (const Imagebus__V1__CacheCommand *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__CacheReport_Closure)
+                 (const Imagebus__V1__CacheReport *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__Piece_Closure)
                  (const Imagebus__V1__Piece *message,
                   void *closure_data);
@@ -3592,6 +3766,7 @@ extern const ProtobufCEnumDescriptor    imagebus__v1__image_format__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__worker_kind__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__arena__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__destination__descriptor;
+extern const ProtobufCEnumDescriptor    imagebus__v1__entry_action__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__bands__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__goodbye_reason__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__error_code__descriptor;
@@ -3623,10 +3798,12 @@ extern const ProtobufCMessageDescriptor imagebus__v1__validators__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__fetch__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__query__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__store__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__entry__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__need__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__transform__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__fetched_body__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__entry_report__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__cache_hit__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__store_report__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__pixels__descriptor;
@@ -3660,6 +3837,8 @@ extern const ProtobufCMessageDescriptor imagebus__v1__prefetch_report__descripto
 extern const ProtobufCMessageDescriptor imagebus__v1__status__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_command__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_command__list__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__cache_command__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__cache_report__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__piece__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__taken__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__event__descriptor;

@@ -26,6 +26,8 @@ struct ActiveJob: Sendable {
         case decode(DecodeNode.ID)
         case transform(ResultNode.ID)
         case delivery(ResultNode.ID)
+        /// An operator asked; with the number of the question.
+        case entry(ClientID, UInt64)
         /// Whether the bytes of a disputed job are there, as its worker says that they are not.
         case probe(of: JobID, accuser: WorkerID)
     }
@@ -85,7 +87,7 @@ struct ActiveJob: Sendable {
         switch purpose {
         case .delivery, .probe: 0
         case .original: 1
-        case .lookup, .source, .decode, .transform, nil: 2
+        case .lookup, .source, .decode, .transform, .entry, nil: 2
         }
     }
 }

@@ -39,7 +39,7 @@ extension JobWork {
     var stage: JobStage {
         switch self {
         case .store: .store
-        case .query: .query
+        case .query, .entry: .query
         case .fetch: .fetch
         case .decode: .decode
         case .transform: .transform

@@ -5,6 +5,8 @@ struct LiveClient: Sendable {
     /// This life of the process; its tokens belong to it.
     let incarnation: Incarnation
     private(set) var requests = SeatList<LiveRequest.ID>()
+    /// Questions about entries of the cache that are not answered.
+    var entryJobs: Set<JobID> = []
     private var groups: [GroupID: SeatList<LiveRequest.ID>] = [:]
 
     init(_ incarnation: Incarnation) { self.incarnation = incarnation }

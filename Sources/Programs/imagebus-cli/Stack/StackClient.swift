@@ -87,6 +87,18 @@ final class StackClient: Sendable {
         try await client.blacklist(command)
     }
 
+    /// Which of the tiers have the entry of a key.
+    func contains(_ key: String, cache: String?, in tiers: CacheTypes) async throws(ImageError)
+        -> CacheTypes
+    {
+        try await client.contains(key, cache: cache, in: tiers)
+    }
+
+    /// Removes the entry of a key from the tiers.
+    func remove(_ key: String, cache: String?, from tiers: CacheTypes) async throws(ImageError) {
+        try await client.remove(key, cache: cache, from: tiers)
+    }
+
     /// Has the processes of a kind end; how many were told.
     func drain(_ kind: WorkerKind) async throws(ImageError) -> UInt32 {
         try await client.drain(kind)

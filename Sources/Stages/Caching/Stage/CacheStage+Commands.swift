@@ -2,24 +2,18 @@ public import ImageModel
 internal import Messages
 
 extension CacheStage {
-    /// Removes a key from tiers. `commanded` comes after the `evicted` that it causes, and after
-    /// the disk; a body that is being read or copied for that key is not kept.
-    public func remove(
-        _ key: String, from tiers: CacheTypes, command: CacheCommandID, now: UnixTime
-    ) -> [CacheAction] {
+    /// Forgets a key in memory: its entry, its use, what waits for the disk, and what is being read
+    /// or copied for it, which is not kept.
+    func forget(_ key: String, _ tiers: CacheTypes) {
         forget { $0 == key }
         if tiers.contains(.memory) { apply(memory.remove(key: key)) }
-        if tiers.contains(.disk) {
-            touches.remove(key)
-            if let number = writeBehind.remove(key) { endWaiting(number, skipped: Self.removed) }
-            carryOut(.remove(key), command, now)
-        } else {
-            act(.commanded(command, true))
-        }
-        return settle(now)
+        guard tiers.contains(.disk) else { return }
+        touches.remove(key)
+        if let number = writeBehind.remove(key) { endWaiting(number, skipped: Self.removed) }
     }
 
-    /// Removes every key from tiers; otherwise as `remove`.
+    /// Removes every key from tiers. `commanded` comes after the `evicted` that it causes, and after
+    /// the disk; a body that is being read or copied is not kept.
     public func clear(
         _ tiers: CacheTypes, command: CacheCommandID, now: UnixTime
     ) -> [CacheAction] {
@@ -37,7 +31,7 @@ extension CacheStage {
 
     /// Which tiers have a key, as far as memory knows: the memory tier, and what waits for the
     /// disk. Does not count as use.
-    public func tiersInMemory(of key: String, now: UnixTime) -> CacheTypes {
+    func tiersInMemory(of key: String, now: UnixTime) -> CacheTypes {
         var tiers = CacheTypes.none
         if memory.contains(key, now: now) { tiers.insert(.memory) }
         if writeBehind.write(of: key) != nil { tiers.insert(.disk) }

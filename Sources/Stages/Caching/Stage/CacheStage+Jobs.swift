@@ -8,6 +8,7 @@ extension CacheStage {
         switch job.work {
         case .query(let work): query(id, work, now)
         case .store(let work): store(id, work, now)
+        case .entry(let work): attend(id, to: work, now)
         case .fetch, .decode, .transform:
             let error = ImageError(
                 .protocolViolation, "the cache does no \(job.work.kind.name) job")
@@ -111,6 +112,8 @@ extension CacheStage {
         case (.reading(let job, let query, let row, let body), .read(let isWhole)):
             didRead(isWhole, row, body, job, query, now)
         case (.writing(let write), .written(let result)): didWrite(write, result)
+        case (.attending(let job, let work, let tiers), let result):
+            attended(job, to: work, inMemory: tiers, result)
         case (.commanding(let id), .removed(let isDone)): act(.commanded(id, isDone))
         case (.maintaining, .maintained(let more)):
             isMaintaining = false

@@ -57,7 +57,7 @@ extension CacheStage {
         switch result {
         case .fetched(let row, let body): didRead(true, row, body, job, work, now)
         case .located(let row): located(row, job, work, now)
-        case .read, .written, .removed, .done, .maintained: miss(job)
+        case .read, .written, .removed, .found, .done, .maintained: miss(job)
         }
     }
 

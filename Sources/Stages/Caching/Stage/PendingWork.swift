@@ -19,6 +19,8 @@ enum PendingWork {
     case writing(PendingWrite)
     /// A command that the disk carries out.
     case commanding(CacheCommandID)
+    /// An entry that the disk looks for or removes, for its tiers in memory.
+    case attending(CacheJob, EntryWork, inMemory: CacheTypes)
     /// Housekeeping.
     case maintaining
     /// The last thing before the end.
@@ -31,7 +33,7 @@ extension PendingWork {
     /// The job that it answers.
     var job: CacheJob? {
         switch self {
-        case .looking(let job, _), .reading(let job, _, _, _): job
+        case .looking(let job, _), .reading(let job, _, _, _), .attending(let job, _, _): job
         case .copying(.query(let job, _, _), _): job
         case .copying(.store(let job, _, _), _): job
         case .writing, .commanding, .maintaining, .flushing, .noting: nil
@@ -41,7 +43,7 @@ extension PendingWork {
     /// Whether the process must not end before it: somebody waits, or something is to be kept.
     var isWork: Bool {
         switch self {
-        case .looking, .reading, .copying, .writing, .commanding: true
+        case .looking, .reading, .copying, .writing, .commanding, .attending: true
         case .maintaining, .flushing, .noting: false
         }
     }

@@ -15,6 +15,8 @@ enum DiskWork: Sendable {
     case read(String, IndexRow, Body)
     case write(PendingWrite)
     case remove(String)
+    /// Whether there is an entry of a key.
+    case find(String)
     case clear
     /// Note uses of keys.
     case touch([String])
@@ -41,6 +43,8 @@ enum DiskResult: Sendable {
     /// Whether the body is there and right.
     case read(Bool)
     case written(DiskWriteResult)
+    /// Whether there is an entry.
+    case found(Bool)
     /// Whether it is certain that the entries are gone.
     case removed(Bool)
     case done
@@ -70,6 +74,7 @@ extension DiskTier {
             case .read(let key, let row, let body): .read(read(key, row, into: body.target, now))
             case .write(let write):
                 .written(self.write(write.key, write.body.bytes, write.metadata, write.stored))
+            case .find(let key): .found(locate(key, now) != nil)
             case .remove(let key): .removed(remove(key, now))
             case .clear: .removed(clear(now))
             case .touch(let keys): touched(keys, now)

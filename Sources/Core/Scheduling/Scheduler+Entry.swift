@@ -1,0 +1,49 @@
+import ImageModel
+import Messages
+
+// What operators want of one entry of the cache.
+extension Scheduler {
+    /// Becomes a job of the cache at once, in class high: somebody waits at a terminal.
+    mutating func obey(_ command: CacheCommand, of client: ClientID) {
+        guard clients[client] != nil else { return }
+        do throws(ImageError) {
+            let work = try entryWork(command)
+            guard hasRoom(.cache), clients[client]?.entryJobs.count ?? 0 < Self.entryJobsMax else {
+                throw busy("the cache is busy")
+            }
+            let job = submit(
+                .entry(work), for: .entry(client, command.number), reading: nil,
+                .unbounded(.high))
+            clients[client]?.entryJobs.insert(job)
+        } catch {
+            let report = CacheReport(number: command.number, outcome: .failure(error))
+            actions.append(.cache(client, report))
+        }
+    }
+
+    private func entryWork(_ command: CacheCommand) throws(ImageError) -> EntryWork {
+        guard command.cache == nil else { throw ImageError.notSupported("image-cache") }
+        guard !command.key.isEmpty, command.key.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+        else {
+            throw ImageError(
+                .invalidRequest, "a cache key is not empty and has no control characters")
+        }
+        return EntryWork(action: command.action, key: command.key, tiers: command.tiers)
+    }
+
+    /// The answer to a question of that operator.
+    mutating func tell(
+        _ client: ClientID, _ number: UInt64, _ job: JobID, _ outcome: CacheReport.Outcome
+    ) {
+        clients[client]?.entryJobs.remove(job)
+        actions.append(.cache(client, CacheReport(number: number, outcome: outcome)))
+    }
+
+    /// Nobody waits for the answers any more; what is queued is dropped.
+    mutating func dropInquiries(of client: LiveClient) {
+        for job in client.entryJobs.sorted() { abandon(job) }
+    }
+
+    /// Questions of one operator at a time.
+    private static let entryJobsMax = 1_024
+}

@@ -1,0 +1,41 @@
+internal import ImageModel
+internal import Messages
+
+// One entry, without its bytes (sdwebimage.md §4.6).
+extension CacheStage {
+    /// Looks for an entry, or removes it; the answer of a removal comes after the `evicted` that
+    /// it causes, and after the disk.
+    func attend(_ job: CacheJob, to work: EntryWork, _ now: UnixTime) {
+        let inMemory =
+            switch work.action {
+            case .contains: tiersInMemory(of: work.key, now: now).intersection(work.tiers)
+            case .remove: removeFromMemory(work)
+            }
+        let isSettled = work.action == .contains && inMemory.contains(.disk)
+        guard work.tiers.contains(.disk), disk != nil, !isSettled else {
+            return answer(job, .entry(inMemory))
+        }
+        let request: DiskWork = work.action == .contains ? .find(work.key) : .remove(work.key)
+        if !ask(request, .attending(job, work, inMemory: inMemory), now) {
+            answer(job, .failed(Self.tooMuchWaits))
+        }
+    }
+
+    /// The disk has looked, or removed.
+    func attended(
+        _ job: CacheJob, to work: EntryWork, inMemory: CacheTypes, _ result: DiskResult
+    ) {
+        switch result {
+        case .found(let isThere): answer(job, .entry(isThere ? inMemory.union(.disk) : inMemory))
+        case .removed(true): answer(job, .entry(inMemory.union(.disk)))
+        default:
+            let error = ImageError(.internalError, "the disk cannot remove it now; try again later")
+            answer(job, .failed(error))
+        }
+    }
+
+    private func removeFromMemory(_ work: EntryWork) -> CacheTypes {
+        forget(work.key, work.tiers)
+        return work.tiers.intersection(.memory)
+    }
+}

@@ -1,0 +1,44 @@
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// `imagebus cache`: one entry, looked for and removed while the stack serves.
+    @Suite struct CacheEntryTests {
+        @Test func anEntryIsInTheTiersThatItWasStoredInUntilItIsRemovedFromThem() async throws {
+            let origin = OriginServer()
+            origin.route("/a.png", .bytes(try Pictures.quadrants().png()))
+            try await withStack(["--allow-address", origin.authority]) { stack in
+                let url = origin.url("/a.png")
+                let wait = ["--option", "wait-store-cache"]
+                #expect(try stack.get([url] + wait).exitStatus == 0)
+                func tiers() throws -> String {
+                    try stack.run(["cache", "contains", url]).outputText
+                }
+                #expect(try tiers() == "all\n")
+                #expect(
+                    try stack.run(["cache", "remove", url, "--type", "memory"]).outputText == "")
+                #expect(try tiers() == "disk\n")
+                let fromDisk = try stack.get([url, "--json", "--option", "from-cache-only"])
+                #expect(try fromDisk.json()["cacheType"]?.text == "disk")
+                #expect(try tiers() == "all\n", "and promoted again")
+                #expect(try stack.run(["cache", "remove", url]).exitStatus == 0)
+                #expect(try tiers() == "none\n")
+                let miss = try stack.get([url, "--json", "--option", "from-cache-only"])
+                #expect(try miss.json()["status"]?.text == "miss")
+                #expect(try stack.get([url]).exitStatus == 0)
+                #expect(origin.requestCount("/a.png") == 2)
+            }
+        }
+
+        @Test func onlyOperatorsMayAsk() async throws {
+            try await withStack([]) { stack in
+                let client = try stack.client()
+                defer { client.close() }
+                await #expect(throws: (any Error).self) { try await client.contains("k") }
+                let operatorClient = try stack.client(asOperator: true)
+                defer { operatorClient.close() }
+                #expect(try await operatorClient.contains("k") == .none)
+            }
+        }
+    }
+}

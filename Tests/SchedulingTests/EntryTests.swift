@@ -1,0 +1,81 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Scheduling
+
+/// What operators want of one entry of the cache.
+@Suite struct EntryTests {
+    private func command(_ number: UInt64, _ action: EntryAction, _ key: String = "k")
+        -> CacheCommand
+    {
+        CacheCommand(number: number, action: action, key: key, tiers: .all)
+    }
+
+    private func ask(_ stack: inout Stack, _ client: ClientID, _ command: CacheCommand) {
+        stack.questions[command.number] = client
+        stack.send(.cache(client, command))
+    }
+
+    @Test func aQuestionIsAJobOfTheCacheAndIsAnswered() {
+        var stack = Stack()
+        stack.hire(.cache, credit: 4)
+        let client = stack.connect()
+        ask(&stack, client, command(1, .contains))
+        ask(&stack, client, command(2, .remove))
+        for held in stack.held(.query) {
+            guard case .entry(let work) = held.job.work else { continue }
+            stack.finish(held, .entry(work.action == .contains ? .disk : .all))
+        }
+        #expect(stack.answers == [1: .tiers(.disk), 2: .tiers(.all)])
+        #expect(stack.scheduler.isIdle)
+        #expect(stack.faults.isEmpty)
+    }
+
+    @Test func whatMakesNoSenseIsAnsweredAtOnce() {
+        var stack = Stack()
+        stack.hire(.cache, credit: 4)
+        let client = stack.connect()
+        ask(&stack, client, command(1, .remove, ""))
+        ask(&stack, client, command(2, .remove, "a\u{1F}b"))
+        #expect(stack.answers.count == 2)
+        #expect(stack.held(.query).isEmpty)
+    }
+
+    @Test func aFailureOfTheCacheIsTold() {
+        var stack = Stack()
+        stack.hire(.cache, credit: 4)
+        let client = stack.connect()
+        ask(&stack, client, command(1, .remove))
+        stack.fail(.query, .internalError)
+        guard case .failure(let error) = stack.answers[1] else {
+            Issue.record("an answer")
+            return
+        }
+        #expect(error.code == .internalError)
+    }
+
+    @Test func tiersThatNobodyAskedForAreALie() {
+        var stack = Stack()
+        stack.hire(.cache, credit: 4)
+        let client = stack.connect()
+        let command = CacheCommand(number: 1, action: .contains, key: "k", tiers: .memory)
+        ask(&stack, client, command)
+        stack.finish(.query, .entry(.all))
+        #expect(stack.expelled.count == 1)
+        stack.hire(.cache, credit: 4)
+        stack.finish(.query, .entry(.memory))
+        #expect(stack.answers[1] == .tiers(.memory), "the next cache is asked")
+    }
+
+    @Test func anOperatorThatLeavesIsNotAnswered() {
+        var stack = Stack()
+        stack.hire(.cache, credit: 4)
+        let client = stack.connect()
+        ask(&stack, client, command(1, .contains))
+        stack.disconnect(client)
+        stack.finishAll()
+        #expect(stack.answers.isEmpty)
+        #expect(stack.scheduler.isIdle)
+    }
+}
