@@ -1,3 +1,5 @@
+import ImageModel
+import Imagebus
 import TestKit
 import Testing
 
@@ -37,7 +39,7 @@ extension RealProcesses {
                 await #expect(throws: (any Error).self) { try await client.contains("k") }
                 let operatorClient = try stack.client(asOperator: true)
                 defer { operatorClient.close() }
-                #expect(try await operatorClient.contains("k") == .none)
+                #expect(try await operatorClient.contains("k") == CacheTypes.none)
             }
         }
     }

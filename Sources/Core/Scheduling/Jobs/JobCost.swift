@@ -9,7 +9,7 @@ extension JobWork {
     /// encoded source, a transform pixels times how slow its encoder is.
     var cost: UInt64 {
         switch self {
-        case .fetch, .query: 1
+        case .fetch, .query, .entry: 1
         case .store(let work): max(1, work.source.length.dividedRoundingUp(by: 4_096))
         case .decode(let work): max(1, work.source.length)
         case .transform(let work): max(1, work.pixels) * work.encoderClass

@@ -15,6 +15,7 @@ extension ForgingStack {
         let info = Self.info
         switch job.work {
         case .query: return .miss
+        case .entry(let work): return .entry(work.tiers)
         case .fetch(let work):
             return .fetched(
                 FetchedBody(

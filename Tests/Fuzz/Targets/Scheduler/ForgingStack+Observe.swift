@@ -20,7 +20,7 @@ extension ForgingStack {
         case .reply(let client, let reply): try replied(reply, to: client)
         case .progress(let client, let progress):
             try expect(isExpected(progress.token, by: client), "progress is for who waits")
-        case .blacklist(let client, _):
+        case .blacklist(let client, _), .cache(let client, _):
             try expect(clients.contains(client), "an operator that is there is answered")
         case .drained: throw BrokenInvariant(what: "nobody asked to drain")
         }

@@ -168,12 +168,16 @@ extension ForgingStack {
     private mutating func operate(_ reader: inout ByteReader) throws(BrokenInvariant) {
         guard let client = reader.pick(clients) else { return }
         let tokens = waiting.keys.sorted { $0.value.low < $1.value.low } + detached
-        switch reader.choice(4) {
+        switch reader.choice(5) {
         case 0: try send(.blacklist(client, .list(after: reader.number())))
         case 1:
             let url = "http://example.org/\(reader.choice(3)).jpg"
             try send(.blacklist(client, .remove(url: url)))
         case 2: try send(.blacklist(client, .clear))
+        case 3:
+            let action: EntryAction = reader.bool() ? .contains : .remove
+            let command = CacheCommand(number: 1, action: action, key: reader.bool() ? "k" : "")
+            try send(.cache(client, command))
         default: if let token = reader.pick(tokens) { try send(.cancelAny(token)) }
         }
     }
