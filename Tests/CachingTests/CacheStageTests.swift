@@ -237,7 +237,7 @@ import Testing
         _ = try cache.put("kept", bytes, .memory)
         let first = try #require(
             try cache.put("k", bytes, .memory, delivers: true).delivered)
-        cache.note(cache.stage.remove("k", from: .memory, command: .init(1), now: cache.now))
+        #expect(try cache.remove("k", .memory) == .entry(.memory))
         _ = try cache.put("new", bytes, .memory)
         #expect(cache.results.isRetired(first.block), "its reader keeps the pages")
         #expect(try cache.get("kept") != nil)
