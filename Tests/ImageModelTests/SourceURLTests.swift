@@ -52,4 +52,15 @@ import Testing
         request.url = "https://h/é"
         #expect(request == ImageRequest(url: "https://h/%C3%A9"))
     }
+
+    @Test(arguments: [
+        ("http://Example.ORG/a.jpg", "example.org:80"), ("https://example.org", "example.org:443"),
+        ("https://u:p@example.org:8443/a?b:1", "example.org:8443"),
+        ("http://[::1]/a", "[::1]:80"), ("http://[::1]:8080?x", "[::1]:8080"),
+        ("http://example.org:/a", "example.org:80"), ("ftp://example.org/a", "example.org"),
+        ("file:///a", ""), ("data:,x", ""),
+    ])
+    func theAuthorityNamesThePort(text: String, authority: String) throws {
+        #expect(try SourceURL(text).authority == authority)
+    }
 }

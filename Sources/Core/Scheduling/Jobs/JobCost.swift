@@ -5,7 +5,7 @@ extension JobWork {
     /// What a job costs, in the unit of its stage: fairness between flows, the bounds of queues and
     /// the drain rate count in it. At least 1.
     ///
-    /// A fetch is 1, whatever comes; cache work counts units of 4 KiB, a decode the bytes of the
+    /// A fetch or a question is 1, whatever comes; other cache work counts units of 4 KiB, a decode the bytes of the
     /// encoded source, a transform pixels times how slow its encoder is.
     var cost: UInt64 {
         switch self {

@@ -26,6 +26,13 @@ extension StageQueue {
             priority: .low, rank: .max, flows: Flows(.house), order: .max, serial: 0)
     }
 
+    /// A job with all that the lines have to know of it.
+    struct Waiting: Sendable {
+        let entry: Entry
+        let ticket: Ticket
+        let host: HostName?
+    }
+
     /// A job in one flow; current while its job's ticket has the same serial.
     struct Entry: Comparable, Sendable {
         let order: Int64

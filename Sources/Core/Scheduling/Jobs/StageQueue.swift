@@ -14,6 +14,9 @@ struct StageQueue: Sendable {
     private(set) var gates: HostGates
     private let order: SchedulerLimits.FetchOrder
     private var serial: Int64 = 0
+    /// The only job that waits. Most jobs find nobody in front of them and go at once: the lines
+    /// need not know of them.
+    private var only: Waiting?
     /// Jobs that wait.
     private(set) var count = 0
     /// Entries that were left by the last sweep or made since.
@@ -48,21 +51,32 @@ struct StageQueue: Sendable {
     }
 
     private mutating func enter(_ job: ActiveJob, _ flows: Flows, order: Int64) -> Ticket {
-        count += 1
         let ticket = Ticket(
             priority: job.urgency.priority, rank: job.rank, flows: flows, order: order,
             serial: serial)
         let entry = Entry(order: order, serial: serial, cost: job.sheet.cost, job: job.id)
-        let host = gates.heldMax > 0 ? job.sheet.host : nil
-        let line = Self.line(ticket.priority, ticket.rank)
-        flows.forEach { lines[line].enter(entry, in: $0, host) }
-        weight += flows.count
+        let waiting = Waiting(
+            entry: entry, ticket: ticket, host: gates.heldMax > 0 ? job.sheet.host : nil)
+        count += 1
+        if count == 1 {
+            only = waiting
+        } else {
+            if let first = only.take() { standInLine(first) }
+            standInLine(waiting)
+        }
         return ticket
+    }
+
+    private mutating func standInLine(_ waiting: Waiting) {
+        let line = Self.line(waiting.ticket.priority, waiting.ticket.rank)
+        waiting.ticket.flows.forEach { lines[line].enter(waiting.entry, in: $0, waiting.host) }
+        weight += waiting.ticket.flows.count
     }
 
     /// A job waits no longer.
     mutating func leave(_ ticket: Ticket) {
         count -= 1
+        guard only == nil else { return only = nil }
         let line = Self.line(ticket.priority, ticket.rank)
         ticket.flows.forEach { lines[line].leave($0) }
     }
@@ -73,6 +87,10 @@ struct StageQueue: Sendable {
 
     /// Takes the first job out that may be given to a worker now; it still waits until it leaves.
     mutating func next(withLow: Bool, _ isCurrent: (Entry) -> Bool) -> Entry? {
+        if let only {
+            let mayGo = (withLow || only.ticket.priority > .low) && !isHeldUp(by: only.host)
+            return mayGo ? only.entry : nil
+        }
         let end = withLow ? lines.count : Self.line(.low, 0)
         for line in lines[..<end].indices where lines[line].count > 0 {
             if let entry = lines[line].next(at: line, &gates, isCurrent) { return entry }
@@ -95,8 +113,10 @@ struct StageQueue: Sendable {
 
     /// Whether the job has to wait for its host.
     func isHeldUp(_ job: ActiveJob) -> Bool {
-        gates.heldMax > 0 && job.sheet.host.map(gates.isClosed) == true
+        gates.heldMax > 0 && isHeldUp(by: job.sheet.host)
     }
+
+    private func isHeldUp(by host: HostName?) -> Bool { host.map(gates.isClosed) == true }
 
     // MARK: - Rubbish
 
