@@ -120,8 +120,8 @@ public final class ImagebusClient: Sendable {
         try await ask(.drain(kind)) { if case .draining(let count) = $0 { count } else { nil } }
     }
 
-    /// Which of the tiers have the entry of a key. For operators: on `front.sock` it is refused with
-    /// `protocolViolation`. Throws `unavailable` where nobody answers within the connect timeout.
+    /// Which of the tiers have the entry of a key. For operators: on `front.sock` it is refused
+    /// with `protocolViolation`. Throws `unavailable` where nobody answers within the connect timeout.
     public func contains(
         _ key: String, cache: String? = nil, in tiers: CacheTypes = .all
     ) async throws(ImageError) -> CacheTypes {

@@ -34,8 +34,8 @@ public struct BlacklistReport: Hashable, Sendable {
         public var url: String
         /// The stage that is not tried: `fetch`, `decode` or `transform`.
         public var operation: String
-        /// What those who need it ended with: `poisoned` where it is quarantined, else the error for
-        /// which the source is on the blacklist.
+        /// What those who need it end with: `poisoned` where it is quarantined, else the error
+        /// for which it was entered.
         public var reason: ErrorCode
         /// Milliseconds until it is tried again; 0: never.
         public var expiresInMilliseconds: UInt64

@@ -2,7 +2,7 @@ import Messages
 
 extension SchedulerLimits {
     /// Of transfers of one client and class, who is next.
-    public enum FetchOrder: Hashable, Sendable {
+    public enum FetchOrder: String, Hashable, Sendable {
         /// The one that waits longest.
         case fifo
         /// The one that came last (sdwebimage.md §3.5).

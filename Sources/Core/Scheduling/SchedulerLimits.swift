@@ -15,7 +15,7 @@ public struct SchedulerLimits: Hashable, Sendable {
     /// Who of a client's transfers in one class is next.
     public var fetchOrder = FetchOrder.fifo
     /// Transfers from one host and port at a time, all download workers together; 0: no limit.
-    public var fetchesPerHostMax = 6
+    public var fetchesPerHostMax = 64
     /// Of the jobs that a kind takes at a time, class low gets at most one in so many, and at
     /// least one.
     public var lowShareDivisor = 4

@@ -14,6 +14,7 @@ public struct CoordinatorOptions: Sendable {
     /// Names of the arguments besides those of every program.
     public static let valued: Set<String> = [
         "secret-file", "body-limit", "blacklist-seconds", "blacklist-entries", "fetch-retries",
+        "fetches-per-host", "fetch-order", "queue-limit",
     ]
 
     /// Names of the arguments without a value.
@@ -30,6 +31,12 @@ public struct CoordinatorOptions: Sendable {
         limits.blacklistMax = try arguments.number("blacklist-entries", else: limits.blacklistMax)
         limits.fetchRetriesMax = try arguments.number(
             "fetch-retries", else: limits.fetchRetriesMax)
+        limits.fetchesPerHostMax = try arguments.number(
+            "fetches-per-host", else: limits.fetchesPerHostMax)
+        limits.queuedJobsMax = try arguments.number("queue-limit", else: limits.queuedJobsMax)
+        if let order = arguments.value("fetch-order").flatMap(SchedulerLimits.FetchOrder.init) {
+            limits.fetchOrder = order
+        }
         secretFile = arguments.value("secret-file")
         keepsWorkers = arguments.has("keeps-workers")
     }

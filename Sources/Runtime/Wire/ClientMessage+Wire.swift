@@ -9,21 +9,13 @@ extension MessageEncoder {
     public mutating func encode(_ message: ClientMessage) throws(WireError) -> EncodedMessage {
         switch message {
         case .hello(let hello):
-            try prepare(.clientHello, limit: limit) { write throws(WireError) in
-                try hello.wire(write)
-            }
+            try prepare(.clientHello, limit: limit, hello.wire)
         case .load(let request):
-            try prepare(.load, limit: limit) { write throws(WireError) in
-                try request.wire(write)
-            }
+            try prepare(.load, limit: limit, request.wire)
         case .cancel(let token):
-            try prepare(.cancel, limit: limit) { write throws(WireError) in
-                try token.cancel(write)
-            }
+            try prepare(.cancel, limit: limit, token.cancel)
         case .cancelGroup(let group):
-            try prepare(.cancel, limit: limit) { write throws(WireError) in
-                try group.cancel(write)
-            }
+            try prepare(.cancel, limit: limit, group.cancel)
         case .reprioritise(let token, let priority):
             try prepare(.reprioritise, limit: limit) { write throws(WireError) in
                 try priority.wire(of: token, write)
@@ -33,9 +25,7 @@ extension MessageEncoder {
                 try priority.wire(of: group, write)
             }
         case .prefetch(let request):
-            try prepare(.prefetch, limit: limit) { write throws(WireError) in
-                try request.wire(write)
-            }
+            try prepare(.prefetch, limit: limit, request.wire)
         case .release(let blocks):
             try prepare(.release, limit: limit) { write throws(WireError) in
                 try BlockID.release(blocks, write)
@@ -45,15 +35,11 @@ extension MessageEncoder {
                 try write.make(imagebus__v1__status__init)
             }
         case .blacklist(let command):
-            try prepare(.blacklistCommand, limit: limit) { write throws(WireError) in
-                try command.wire(write)
-            }
+            try prepare(.blacklistCommand, limit: limit, command.wire)
         case .cache(let command):
-            try prepare(.cacheCommand, limit: limit) { write throws(WireError) in
-                try command.wire(write)
-            }
+            try prepare(.cacheCommand, limit: limit, command.wire)
         case .piece(let piece):
-            try prepare(.piece, limit: limit) { write throws(WireError) in try piece.wire(write) }
+            try prepare(.piece, limit: limit, piece.wire)
         case .taken(let bytes):
             try prepare(.taken, limit: limit) { write throws(WireError) in
                 try Piece.taken(bytes, write)
@@ -107,14 +93,6 @@ extension MessageDecoder {
             try decode(body, limit: limit, imagebus__v1__status__unpack) {
                 _, _ throws(WireError) in .status
             }
-        case .blacklistCommand:
-            try decode(body, limit: limit, imagebus__v1__blacklist_command__unpack) {
-                part, read throws(WireError) in .blacklist(try BlacklistCommand(part, read))
-            }
-        case .cacheCommand:
-            try decode(body, limit: limit, imagebus__v1__cache_command__unpack) {
-                part, read throws(WireError) in .cache(try CacheCommand(part, read))
-            }
         case .piece:
             try decode(body, limit: limit, imagebus__v1__piece__unpack) {
                 part, read throws(WireError) in .piece(try Piece(part, read))
@@ -123,16 +101,33 @@ extension MessageDecoder {
             try decode(body, limit: limit, imagebus__v1__taken__unpack) {
                 part, read throws(WireError) in .taken(try Piece.taken(part, read))
             }
-        case .drainCommand:
-            try decode(body, limit: limit, imagebus__v1__drain_command__unpack) {
-                part, read throws(WireError) in
-                .drain(try read.known(part.kind.rawValue, "DrainCommand.kind"))
-            }
         case .goodbye:
             try decode(body, limit: limit, imagebus__v1__goodbye__unpack) {
                 part, read throws(WireError) in
                 _ = try GoodbyeReason(part, read)
                 return .goodbye
+            }
+        default: try operatorMessage(kind, body)
+        }
+    }
+
+    /// What only an operator may say.
+    private mutating func operatorMessage(_ kind: MessageKind, _ body: RawSpan) throws(WireError)
+        -> ClientMessage
+    {
+        switch kind {
+        case .blacklistCommand:
+            try decode(body, limit: limit, imagebus__v1__blacklist_command__unpack) {
+                part, read throws(WireError) in .blacklist(try BlacklistCommand(part, read))
+            }
+        case .cacheCommand:
+            try decode(body, limit: limit, imagebus__v1__cache_command__unpack) {
+                part, read throws(WireError) in .cache(try CacheCommand(part, read))
+            }
+        case .drainCommand:
+            try decode(body, limit: limit, imagebus__v1__drain_command__unpack) {
+                part, read throws(WireError) in
+                .drain(try read.known(part.kind.rawValue, "DrainCommand.kind"))
             }
         default: throw .unexpectedKind(kind)
         }

@@ -25,20 +25,7 @@ extension Command {
                     OptionDefinition("disk-limit", value: "BYTES", "the disk tier, such as 10G"),
                 ]
             ),
-            (
-                "origins that fail",
-                [
-                    OptionDefinition(
-                        "fetch-retries", value: "N",
-                        "further attempts of a download that failed in passing (2)"),
-                    OptionDefinition(
-                        "blacklist-seconds", value: "N",
-                        "for which a URL that failed for good is refused (600; 0 for ever)"),
-                    OptionDefinition(
-                        "blacklist-entries", value: "N",
-                        "of them, the oldest makes room (10000; 0 none)"),
-                ]
-            ),
+            ("downloads and queues", CoordinatorSettings.definitions),
             ("log", [.logLevel, .logFormat]),
             (
                 "",

@@ -18,10 +18,8 @@ extension ServeOptions {
     private func arguments(of kind: WorkerKind, secretFile: String?) -> [String] {
         switch kind {
         case .coordinator:
-            option("--secret-file", secretFile)
-                + option("--blacklist-seconds", blacklistSeconds)
-                + option("--blacklist-entries", blacklistEntries)
-                + option("--fetch-retries", fetchRetries) + (only == nil ? [] : ["--keeps-workers"])
+            option("--secret-file", secretFile) + coordinator.arguments
+                + (only == nil ? [] : ["--keeps-workers"])
         case .download: network.arguments
         case .cache:
             option("--cache-dir", cacheDirectory) + option("--memory-limit", memoryLimit)

@@ -16,10 +16,7 @@ struct ServeOptions: Hashable {
     var cacheDirectory: String?
     var memoryLimit: Int?
     var diskLimit: Int?
-    /// What the coordinator is told; nil: its own defaults.
-    var blacklistSeconds: Int?
-    var blacklistEntries: Int?
-    var fetchRetries: Int?
+    var coordinator = CoordinatorSettings()
     var log = LogOptions()
     /// Ends together with this process.
     var parent: Int32?
@@ -28,9 +25,6 @@ struct ServeOptions: Hashable {
 
     /// Processes of one kind.
     static let processesMax = 256
-    static let blacklistSecondsMax = 366 * 86_400
-    static let blacklistEntriesMax = 1_000_000
-    static let fetchRetriesMax = 10
 
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
         if let operand = read.operands.first { throw UsageError("'\(operand)' is no option") }
@@ -45,11 +39,7 @@ struct ServeOptions: Hashable {
         cacheDirectory = isMemoryOnly ? nil : try Self.cacheDirectory(read, environment)
         memoryLimit = try read.parsed("memory-limit", OptionValue.bytes)
         diskLimit = try read.parsed("disk-limit", OptionValue.bytes)
-        blacklistSeconds = try Self.count(
-            "blacklist-seconds", read, atMost: Self.blacklistSecondsMax)
-        blacklistEntries = try Self.count(
-            "blacklist-entries", read, atMost: Self.blacklistEntriesMax)
-        fetchRetries = try Self.count("fetch-retries", read, atMost: Self.fetchRetriesMax)
+        coordinator = try CoordinatorSettings(read)
         log = try LogOptions(read)
         parent = try read.parsed("parent-pid") { (text) throws(UsageError) in
             Int32(try OptionValue.integer(text, in: 1...Int(Int32.max)))

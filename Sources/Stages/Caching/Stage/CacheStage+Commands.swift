@@ -12,8 +12,8 @@ extension CacheStage {
         if let number = writeBehind.remove(key) { endWaiting(number, skipped: Self.removed) }
     }
 
-    /// Removes every key from tiers. `commanded` comes after the `evicted` that it causes, and after
-    /// the disk; a body that is being read or copied is not kept.
+    /// Removes every key from tiers. `commanded` comes after the `evicted` that it causes, and
+    /// after the disk; a body that is being read or copied is not kept.
     public func clear(
         _ tiers: CacheTypes, command: CacheCommandID, now: UnixTime
     ) -> [CacheAction] {

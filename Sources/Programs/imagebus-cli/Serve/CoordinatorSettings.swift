@@ -1,0 +1,54 @@
+/// What `serve` hands on to its coordinator as it was said: checked here, so that a mistake is a
+/// usage error and no process that does not start.
+struct CoordinatorSettings: Hashable {
+    /// For the coordinator, in the order of `numbers`.
+    private(set) var arguments: [String] = []
+
+    /// Numbers, and how large they may be.
+    private static let numbers: [(name: String, range: ClosedRange<Int>)] = [
+        ("blacklist-seconds", 0...366 * 86_400),
+        ("blacklist-entries", 0...1_000_000),
+        ("fetch-retries", 0...10),
+        ("fetches-per-host", 0...65_536),
+        ("queue-limit", 1...1_000_000),
+    ]
+
+    init() {}
+
+    init(_ read: ReadOptions) throws(UsageError) {
+        for (name, range) in Self.numbers {
+            let number = try read.parsed(name) { (text) throws(UsageError) in
+                try OptionValue.integer(text, in: range)
+            }
+            if let number { arguments += ["--\(name)", "\(number)"] }
+        }
+        let order = try read.parsed("fetch-order") { (text) throws(UsageError) in
+            guard ["fifo", "lifo"].contains(text) else {
+                throw UsageError("--fetch-order is fifo or lifo, not '\(text)'")
+            }
+            return text
+        }
+        if let order { arguments += ["--fetch-order", order] }
+    }
+
+    /// What the help says of them.
+    static let definitions: [OptionDefinition] = [
+        OptionDefinition(
+            "fetch-retries", value: "N",
+            "further attempts of a download that failed in passing (2)"),
+        OptionDefinition(
+            "fetches-per-host", value: "N",
+            "downloads of one host at a time (64; 0 without a limit)"),
+        OptionDefinition(
+            "fetch-order", value: "ORDER", "fifo, or lifo: the newest first"),
+        OptionDefinition(
+            "blacklist-seconds", value: "N",
+            "for which a URL that failed for good is refused (600; 0 for ever)"),
+        OptionDefinition(
+            "blacklist-entries", value: "N",
+            "of them, the oldest makes room (10000; 0 none)"),
+        OptionDefinition(
+            "queue-limit", value: "N",
+            "jobs that wait for one kind of worker; one more is busy (16384)"),
+    ]
+}
