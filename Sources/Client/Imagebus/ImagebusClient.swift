@@ -121,7 +121,8 @@ public final class ImagebusClient: Sendable {
     }
 
     /// Which of the tiers have the entry of a key. For operators: on `front.sock` it is refused
-    /// with `protocolViolation`. Throws `unavailable` where nobody answers within the connect timeout.
+    /// with `protocolViolation`. Throws `unavailable` where nobody answers within the connect
+    /// timeout.
     public func contains(
         _ key: String, cache: String? = nil, in tiers: CacheTypes = .all
     ) async throws(ImageError) -> CacheTypes {
