@@ -7,6 +7,8 @@ import Scheduling
 extension Coordinator {
     /// What is known of the stack at this moment.
     mutating func report(at now: Instant) -> StatusReport {
+        // What has expired since the last event is not shown.
+        handle(.tick, at: now)
         let brain = scheduler.report
         var report = StatusReport()
         report.uptimeMilliseconds = UInt64(now.milliseconds(since: began))

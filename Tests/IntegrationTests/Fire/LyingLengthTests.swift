@@ -24,7 +24,9 @@ extension RealProcesses {
             origin.route(
                 "/lie.jpg",
                 .lying(length: Self.announced, bytes).changed { $0.endGate = gate })
-            let options = ["--allow-private-networks", "--fetch-retries", "0"]
+            let options = [
+                "--allow-private-networks", "--fetch-retries", "0", "--fetches-per-host", "0",
+            ]
             try await withStack(options) { stack in
                 let report = try await stack.awaitIdle()
                 let download = try stack.child(#require(report.processes(.download).first))
