@@ -5,8 +5,8 @@ extension JobWork {
     /// What a job costs, in the unit of its stage: fairness between flows, the bounds of queues and
     /// the drain rate count in it. At least 1.
     ///
-    /// A fetch, a query and a question about an entry are 1; a store counts units of 4 KiB, a decode
-    /// the bytes of the encoded source, a transform pixels times how slow its encoder is.
+    /// A fetch, a query and a question about an entry are 1; a store counts units of 4 KiB, a
+    /// decode the bytes of the encoded source, a transform pixels times how slow its encoder is.
     var cost: UInt64 {
         switch self {
         case .fetch, .query, .entry: 1
