@@ -146,9 +146,8 @@ struct BackPressureTests {
     }
 
     @Test func retryAfterStaysWithinItsRange() {
-        let scheduler = Scheduler()
         func text(_ seconds: Double) -> String? {
-            scheduler.busy("full", seconds: seconds).details["retryAfter"]
+            ImageError.busy("full", seconds: seconds).details["retryAfter"]
         }
         #expect(text(0) == "0.1")
         #expect(text(0.31) == "0.4")

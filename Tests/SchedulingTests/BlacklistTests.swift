@@ -7,20 +7,11 @@ import Testing
 struct BlacklistTests {
     private let url = "http://example.org/a.jpg"
 
-    private func stack(
-        _ change: (inout SchedulerLimits) -> Void = { _ in }
-    ) -> (Stack, ClientID) {
-        var stack = Stack(change)
-        stack.hireAll()
-        let client = stack.connect()
-        return (stack, client)
-    }
-
     /// A stack that fetched a text for a picture.
     private func stackWithABadBody(
         _ options: RequestOptions = [], _ change: (inout SchedulerLimits) -> Void = { _ in }
     ) -> (Stack, ClientID) {
-        var (stack, client) = stack(change)
+        var (stack, client) = Stack.staffed(change)
         let token = stack.load(.picture("a", options), by: client)
         stack.run(.query, .fetch)
         stack.fail(.decode, .badImageData)
@@ -52,7 +43,7 @@ struct BlacklistTests {
             .unsupportedScheme,
         ]
         #expect(code.rule.blacklists == blocking.contains(code))
-        var (stack, client) = stack { $0.fetchRetriesMax = 0 }
+        var (stack, client) = Stack.staffed { $0.fetchRetriesMax = 0 }
         // These two do not end a request.
         guard ![.arenaFull, .cancelled, .shuttingDown, .stale].contains(code) else { return }
         let token = stack.load(.picture("a", .fromLoaderOnly), by: client)
@@ -63,7 +54,7 @@ struct BlacklistTests {
     }
 
     @Test(arguments: ["404", "500"]) func aStatusDoesNotBlock(status: String) {
-        var (stack, client) = stack { $0.fetchRetriesMax = 0 }
+        var (stack, client) = Stack.staffed { $0.fetchRetriesMax = 0 }
         for _ in 0..<2 {
             let token = stack.load(.picture("a", .fromLoaderOnly), by: client)
             let error = ImageError(
@@ -76,7 +67,7 @@ struct BlacklistTests {
 
     /// Nobody's URL is to blame: the copy in the cache is bad, and the origin is asked.
     @Test func aCachedOriginalThatIsNoImageDoesNotBlock() {
-        var (stack, client) = stack()
+        var (stack, client) = Stack.staffed()
         let token = stack.load(.picture("a", size: 3), by: client)
         stack.run(.query)
         stack.finish(stack.held(.query)[0], stack.hit(stack.held(.query)[0]))
@@ -87,7 +78,7 @@ struct BlacklistTests {
     }
 
     @Test func whatAClientBringsAlongIsNotBlocked() {
-        var (stack, client) = stack()
+        var (stack, client) = Stack.staffed()
         for _ in 0..<2 {
             let token = stack.upload("x", by: client) {
                 $0.steps = [.resize(PixelSize(width: 3, height: 3), .fit)]
@@ -128,7 +119,7 @@ struct BlacklistTests {
     }
 
     @Test func aTicketOfAHitEndsWithAnEntry() throws {
-        var (stack, client) = stack()
+        var (stack, client) = Stack.staffed()
         stack.publish(url)
         func load(_ options: RequestOptions) -> LoadRequest {
             LoadRequest(
@@ -178,7 +169,7 @@ struct BlacklistTests {
     /// The header is good, the pixels are not: who wants the bytes still gets them, and that does
     /// not take the source off the list.
     @Test func aSuccessWithoutRetryFailedTakesNothingOff() {
-        var (stack, client) = stack()
+        var (stack, client) = Stack.staffed()
         let small = stack.load(.picture("a", size: 3, .fromLoaderOnly), by: client)
         let whole = stack.load(.picture("a", .fromLoaderOnly), by: client)
         stack.finish(.fetch)
@@ -228,7 +219,7 @@ struct BlacklistTests {
     }
 
     @Test func theOldestMakesRoom() {
-        var (stack, client) = stack { $0.blacklistMax = 2 }
+        var (stack, client) = Stack.staffed { $0.blacklistMax = 2 }
         for name in ["a", "b", "c"] {
             stack.load(.picture(name, .fromLoaderOnly), by: client)
             stack.fail(.fetch, .tlsFailed)

@@ -8,15 +8,6 @@ struct RetryTests {
     private let image = ImageRequest.picture("a", .fromLoaderOnly)
     private let url = "http://example.org/a.jpg"
 
-    private func stack(
-        _ change: (inout SchedulerLimits) -> Void = { _ in }
-    ) -> (Stack, ClientID) {
-        var stack = Stack(change)
-        stack.hireAll()
-        let client = stack.connect()
-        return (stack, client)
-    }
-
     private static func status(_ status: Int, retryAfter: String? = nil) -> JobResult {
         var details = ["httpStatus": "\(status)"]
         details["retryAfter"] = retryAfter
@@ -33,7 +24,7 @@ struct RetryTests {
             .connectionFailed, .nameNotResolved, .timedOut, .shortBody, .connectionBroken,
         ] as [ErrorCode])
     func whatFailedInPassingIsTriedAgainAfterAWhile(code: ErrorCode) {
-        var (stack, client) = stack()
+        var (stack, client) = Stack.staffed()
         let token = stack.load(image, by: client)
         stack.fail(.fetch, code)
         #expect(stack.allHeld.isEmpty, "no worker holds it")
@@ -53,7 +44,7 @@ struct RetryTests {
     }
 
     @Test func afterTheLastAttemptTheErrorIsTold() {
-        var (stack, client) = stack()
+        var (stack, client) = Stack.staffed()
         let token = stack.load(image, by: client)
         for _ in 0..<2 {
             stack.finish(.fetch, Self.status(500))
@@ -69,7 +60,7 @@ struct RetryTests {
     }
 
     @Test(arguments: [400, 404, 410]) func aNoIsANo(status: Int) {
-        var (stack, client) = stack()
+        var (stack, client) = Stack.staffed()
         let token = stack.load(image, by: client)
         stack.finish(.fetch, Self.status(status))
         #expect(stack.error(token) == .invalidDownloadStatusCode)
@@ -78,21 +69,21 @@ struct RetryTests {
 
     @Test(arguments: [.tlsFailed, .badImageData, .busy, .protocolBroken] as [ErrorCode])
     func otherFailuresAreToldAtOnce(code: ErrorCode) {
-        var (stack, client) = stack()
+        var (stack, client) = Stack.staffed()
         let token = stack.load(image, by: client)
         stack.fail(.fetch, code)
         #expect(stack.error(token) == code)
     }
 
     @Test func withoutRetriesItIsToldAtOnce() {
-        var (stack, client) = stack { $0.fetchRetriesMax = 0 }
+        var (stack, client) = Stack.staffed { $0.fetchRetriesMax = 0 }
         let token = stack.load(image, by: client)
         stack.fail(.fetch, .connectionFailed)
         #expect(stack.error(token) == .connectionFailed)
     }
 
     @Test func theOriginSaysHowLong() {
-        var (stack, client) = stack()
+        var (stack, client) = Stack.staffed()
         let token = stack.load(image, by: client)
         stack.finish(.fetch, Self.status(503, retryAfter: "7"))
         stack.pass(milliseconds: 6_999)
@@ -103,7 +94,7 @@ struct RetryTests {
     }
 
     @Test(arguments: ["30", "4294967295"]) func longerThanAnyoneWaitsIsToldAtOnce(seconds: String) {
-        var (stack, client) = stack()
+        var (stack, client) = Stack.staffed()
         let token = stack.load(image.with { $0.timeoutMilliseconds = 30_000 }, by: client)
         stack.finish(.fetch, Self.status(429, retryAfter: seconds))
         guard case .failure(let error) = stack.reply(token)?.outcome else {
@@ -116,14 +107,14 @@ struct RetryTests {
 
     @Test(arguments: ["", "-1", "soon", "4294967296"])
     func whatIsNoNumberOfSecondsDoesNotCount(text: String) {
-        var (stack, client) = stack()
+        var (stack, client) = Stack.staffed()
         stack.load(image, by: client)
         stack.finish(.fetch, Self.status(503, retryAfter: text))
         #expect((150...250).contains(pause(stack)))
     }
 
     @Test func whoComesMeanwhileShares() {
-        var (stack, client) = stack()
+        var (stack, client) = Stack.staffed()
         let first = stack.load(image, by: client)
         stack.fail(.fetch, .connectionBroken)
         let same = stack.load(image, by: client)
@@ -137,7 +128,7 @@ struct RetryTests {
     }
 
     @Test func aDelayedTransferThatNobodyWantsIsForgotten() {
-        var (stack, client) = stack()
+        var (stack, client) = Stack.staffed()
         let token = stack.load(image, by: client)
         stack.fail(.fetch, .timedOut)
         stack.send(.cancel(client, token))
@@ -148,7 +139,7 @@ struct RetryTests {
     }
 
     @Test func aDeadlineDuringTheDelayEndsIt() {
-        var (stack, client) = stack()
+        var (stack, client) = Stack.staffed()
         let short = stack.load(image.with { $0.timeoutMilliseconds = 1_000 }, by: client)
         let long = stack.load(image.with { $0.timeoutMilliseconds = 9_000 }, by: client)
         stack.finish(.fetch, Self.status(503, retryAfter: "5"))
@@ -162,7 +153,7 @@ struct RetryTests {
 
     /// The one who could have waited is gone: the others need not wait for their deadline.
     @Test func whoIsLeftAndCannotWaitIsToldAtOnce() {
-        var (stack, client) = stack()
+        var (stack, client) = Stack.staffed()
         let short = stack.load(image.with { $0.timeoutMilliseconds = 1_000 }, by: client)
         let long = stack.load(image.with { $0.timeoutMilliseconds = 9_000 }, by: client)
         stack.finish(.fetch, Self.status(503, retryAfter: "5"))
@@ -172,7 +163,7 @@ struct RetryTests {
     }
 
     @Test func priorityAndDeadlineOfWhoJoinsCount() {
-        var (stack, client) = stack()
+        var (stack, client) = Stack.staffed()
         stack.load(image.with { $0.timeoutMilliseconds = 1_000 }, by: client)
         stack.fail(.fetch, .timedOut)
         stack.load(
@@ -186,7 +177,7 @@ struct RetryTests {
     }
 
     @Test func theDelayCountsAsWaiting() {
-        var (stack, client) = stack()
+        var (stack, client) = Stack.staffed()
         let token = stack.load(image, by: client)
         stack.finish(.fetch, Self.status(503, retryAfter: "3"))
         stack.pass(milliseconds: 3_000)
@@ -195,7 +186,7 @@ struct RetryTests {
     }
 
     @Test func progressDoesNotGoBackForWhoHasSeenIt() {
-        var (stack, client) = stack()
+        var (stack, client) = Stack.staffed()
         func report(_ received: UInt64) {
             for held in stack.held(.fetch) {
                 let progress = JobProgress(
@@ -215,7 +206,7 @@ struct RetryTests {
     }
 
     @Test func aLostWorkerIsAnotherMatter() {
-        var (stack, client) = stack()
+        var (stack, client) = Stack.staffed()
         let token = stack.load(image, by: client)
         for _ in 0..<2 {
             stack.fail(.fetch, .timedOut)

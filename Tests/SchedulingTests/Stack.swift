@@ -137,6 +137,16 @@ struct Stack {
         return id
     }
 
+    /// With one client and workers of all kinds.
+    static func staffed(
+        _ change: (inout SchedulerLimits) -> Void = { _ in }
+    ) -> (Stack, ClientID) {
+        var stack = Stack(change)
+        stack.hireAll()
+        let client = stack.connect()
+        return (stack, client)
+    }
+
     mutating func hireAll(credit: Int = 4) {
         for kind in WorkerKind.workers { hire(kind, credit: credit) }
     }

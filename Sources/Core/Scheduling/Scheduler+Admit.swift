@@ -78,10 +78,10 @@ extension Scheduler {
 
     private func checkRoom(for client: ClientID) throws(ImageError) {
         guard requests.count < limits.liveRequestsMax else {
-            throw busy("too many requests wait for a reply")
+            throw ImageError.busy("too many requests wait for a reply")
         }
         guard clients[client].map({ $0.requests.count < limits.requestsPerClientMax }) == true
-        else { throw busy("too many requests of this client wait for a reply") }
+        else { throw ImageError.busy("too many requests of this client wait for a reply") }
     }
 
     private mutating func enlist(

@@ -23,21 +23,9 @@ extension Scheduler {
         counters.refused[stage, default: 0] += 1
         // A tenth less, so that not only the first one who comes again finds room.
         let goal = min(load.backlog, bound) / 10 * 9
-        return busy(
+        return .busy(
             "too much waits in the \(stage.name) stage",
             seconds: load.seconds(untilBelow: goal) ?? Self.unknownSeconds)
-    }
-
-    /// Something is full, and when it may not be.
-    func busy(_ what: String, seconds: Double = SchedulerLimits.retryAfterSeconds.lowerBound)
-        -> ImageError
-    {
-        let range = SchedulerLimits.retryAfterSeconds
-        let seconds = min(max(seconds, range.lowerBound), range.upperBound)
-        let tenths = Int((seconds * 10).rounded(.up))
-        return ImageError(
-            .busy, "\(what): try again later",
-            details: ["retryAfter": "\(tenths / 10).\(tenths % 10)"])
     }
 
     /// Of a stage that has finished nothing yet.

@@ -89,7 +89,7 @@ extension Scheduler {
         case .arenaFull:
             if case .original = purpose { break }
             if park(job.id) { return }
-            return ended(job, purpose, busy("there is no space for the payload"))
+            return ended(job, purpose, .busy("there is no space for the payload"))
         case .cancelled where job.isStopped, .shuttingDown where job.isStopped:
             return ended(
                 job, purpose,

@@ -9,7 +9,7 @@ extension Scheduler {
         do throws(ImageError) {
             let work = try entryWork(command)
             guard hasRoom(.cache), clients[client]?.entryJobs.count ?? 0 < Self.entryJobsMax else {
-                throw busy("the cache is busy")
+                throw ImageError.busy("the cache is busy")
             }
             let job = submit(
                 .entry(work), for: .entry(client, command.number), reading: nil,

@@ -159,7 +159,5 @@ struct UploadDesk {
         }
     }
 
-    private static let busy = ImageError(
-        .busy, "there is no room for the bytes that came along: try again later",
-        details: ["retryAfter": "0.1"])
+    private static let busy = ImageError.busy("there is no room for the bytes that came along")
 }
