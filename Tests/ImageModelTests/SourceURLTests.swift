@@ -63,4 +63,16 @@ import Testing
     func theAuthorityNamesThePort(text: String, authority: String) throws {
         #expect(try SourceURL(text).authority == authority)
     }
+
+    @Test(arguments: [
+        ("https://u:p@Example.org:8443/a/b?sig=1#x", "https://Example.org:8443/a/b"),
+        ("http://a@b@host/p", "http://host/p"), ("http://host?u=http://x:y@z/", "http://host"),
+        ("http://u:p@[::1]:80/x#?", "http://[::1]:80/x"),
+        ("file:///srv/a.png", "file:///srv/a.png"),
+        ("data:image/png;base64,AAAA", "data:"), ("upload:0123", "upload:"),
+        ("odd:u:p@host/path?x", "odd:"),
+    ])
+    func logsShowSchemeHostAndPath(_ text: String, _ shown: String) throws {
+        #expect(try SourceURL(text).forLogs == shown)
+    }
 }

@@ -10,7 +10,7 @@ struct CoalescingTests {
         stack.hireAll()
         let client = stack.connect()
         let tokens = (0..<1_000).map { _ in stack.load(.picture(size: 5), by: client) }
-        #expect(stack.counters.coalesced == 999)
+        #expect(stack.counters.coalesced.requests == 999)
         stack.run(.query, .query, .fetch, .decode, .transform)
         stack.finishAll()
         #expect(tokens.allSatisfy { stack.image($0) != nil })

@@ -13,7 +13,7 @@ struct MemoryHitTests {
         let client = stack.connect()
         let reference = stack.publish(key)
         let token = stack.load(.picture(), by: client)
-        #expect(stack.actions.count == 1)
+        #expect(stack.actions.count == 2, "a reply, and its record")
         #expect(stack.image(token)?.cacheType == .memory)
         #expect(stack.image(token)?.reference?.block == reference.block)
         #expect(stack.image(token)?.reference?.producer?.kind == .cache)

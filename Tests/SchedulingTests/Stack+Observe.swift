@@ -39,6 +39,7 @@ extension Stack {
             workers[worker] = nil
             expelled.append((worker, error))
         case .reply(let client, let reply): replied(reply, to: client)
+        case .record(let record): recorded(record)
         case .progress(let client, let progress):
             if waiting[progress.token] != client { fault("progress of a request that ended") }
             if let last = self.progress[progress.token]?.last, last.received > progress.received {
@@ -55,6 +56,15 @@ extension Stack {
             if wasDrained { fault("drained twice") }
             wasDrained = true
         }
+    }
+
+    /// Each reply is recorded once, right behind it.
+    private mutating func recorded(_ record: RequestRecord) {
+        recordCount += 1
+        if replies[record.reply.token]?.last != record.reply || recordCount != replyCount {
+            fault("a record is not that of the last reply")
+        }
+        records[record.reply.token] = record
     }
 
     private mutating func assigned(_ job: Job, to worker: WorkerID) {
@@ -145,6 +155,7 @@ extension Stack {
     }
 
     private mutating func replied(_ reply: Reply, to client: ClientID) {
+        replyCount += 1
         if !clients.contains(client), !detached.contains(reply.token) {
             fault("replied to a client that left")
         }

@@ -52,6 +52,10 @@ struct Stack {
     var waiting: [Token: ClientID] = [:]
     var replies: [Token: [Reply]] = [:]
     var progress: [Token: [RequestProgress]] = [:]
+    /// What the log is told.
+    var records: [Token: RequestRecord] = [:]
+    var replyCount = 0
+    var recordCount = 0
     /// The newest attempt of every job that was ever given out.
     var attempts: [JobID: UInt32] = [:]
     var expelled: [(WorkerID, ImageError)] = []
@@ -173,13 +177,13 @@ struct Stack {
     mutating func load(
         _ image: ImageRequest, by client: ClientID, token: Token? = nil, group: GroupID? = nil,
         wantsProgress: Bool = false, staleRetries: UInt8 = 0, detach: Bool = false,
-        identity: String? = nil
+        identity: String? = nil, trace: TraceContext? = nil
     ) -> Token {
         lastToken += 1
         let token = token ?? Token(Identifier128(high: 1, low: lastToken))
         let load = LoadRequest(
             token: token, group: group, image: image, wantsProgress: wantsProgress,
-            staleRetries: staleRetries, detach: detach)
+            staleRetries: staleRetries, detach: detach, trace: trace)
         if let owner = waiting[token], !clients.contains(owner),
             incarnations[owner] == incarnations[client]
         {

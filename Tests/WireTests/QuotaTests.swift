@@ -29,6 +29,50 @@ import Testing
         #expect(try Frames(.status(report)).serverMessage() == .status(report))
     }
 
+    /// A stack that has run for long, of more processes than one has.
+    @Test func aReportWithEveryBucketFilledFitsFrameAndQuota() throws {
+        let full = LatencyHistogram(
+            counts: Dictionary(
+                uniqueKeysWithValues: (0...LatencyHistogram.lastBucket).map {
+                    ($0, UInt64(1) << 32)
+                }), sum: .max)
+        var report = StatusReport()
+        report.requests = full
+        for stage in ["store", "query", "fetch", "decode", "transform"] {
+            report.stages.append(
+                .init(
+                    stage: stage, queued: 1, queuedCost: 1, running: 1, waits: full, works: full))
+            report.cancellations.append(.init(stage: stage, hard: 1, durations: full))
+        }
+        report.counters = (0..<150).map { .init(name: "counter number \($0)", value: .max) }
+        report.processes = (0..<300).map {
+            .init(kind: .decode, pid: UInt32($0), state: "draining", restarts: 1, jobs: 1)
+        }
+        let frames = try Frames(.status(report))
+        #expect(frames.body.count < MessageLimits.frontFrameBytesMax)
+        #expect(try frames.serverMessage() == .status(report))
+    }
+
+    @Test func aHistogramThatMakesNoSenseIsRefused() throws {
+        func report(_ histogram: ProtobufBytes) -> [UInt8] {
+            ProtobufBytes().message(7, histogram).bytes
+        }
+        func read(_ body: [UInt8]) throws -> ServerMessage {
+            try Frames(header: FrameHeader(kind: .statusReport).bytes, body: body).serverMessage()
+        }
+        let fits = ProtobufBytes().bytes(1, [7, 9]).bytes(2, [1, 2]).number(3, 40)
+        var expected = StatusReport()
+        expected.requests = LatencyHistogram(counts: [7: 1, 9: 2], sum: 40)
+        #expect(try read(report(fits)) == .status(expected))
+        for hostile in [
+            ProtobufBytes().bytes(1, [7, 9]).bytes(2, [1]),
+            ProtobufBytes().bytes(1, [7, 7]).bytes(2, [1, 2]),
+            ProtobufBytes().bytes(1, [0x81, 0x03]).bytes(2, [1]),
+        ] {
+            #expect(throws: WireError.self) { try read(report(hostile)) }
+        }
+    }
+
     @Test func aSmallBodyThatUnpacksLargeIsRefused() throws {
         // Two bytes each, more than fifty in memory.
         let image = ProtobufBytes().repeating(40_000) { $0.message(2, ProtobufBytes()) }

@@ -3328,10 +3328,10 @@ void   imagebus__v1__status_report__counter__init
   static const Imagebus__V1__StatusReport__Counter init_value = IMAGEBUS__V1__STATUS_REPORT__COUNTER__INIT;
   *message = init_value;
 }
-void   imagebus__v1__status_report__bucket__init
-                     (Imagebus__V1__StatusReport__Bucket         *message)
+void   imagebus__v1__status_report__histogram__init
+                     (Imagebus__V1__StatusReport__Histogram         *message)
 {
-  static const Imagebus__V1__StatusReport__Bucket init_value = IMAGEBUS__V1__STATUS_REPORT__BUCKET__INIT;
+  static const Imagebus__V1__StatusReport__Histogram init_value = IMAGEBUS__V1__STATUS_REPORT__HISTOGRAM__INIT;
   *message = init_value;
 }
 void   imagebus__v1__status_report__cancellations__init
@@ -9251,55 +9251,68 @@ const ProtobufCMessageDescriptor imagebus__v1__status_report__counter__descripto
   (ProtobufCMessageInit) imagebus__v1__status_report__counter__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__status_report__bucket__field_descriptors[2] =
+static const ProtobufCFieldDescriptor imagebus__v1__status_report__histogram__field_descriptors[3] =
 {
   {
-    "number",
+    "buckets",
     1,
-    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_LABEL_REPEATED,
     PROTOBUF_C_TYPE_UINT32,
-    0,   /* quantifier_offset */
-    offsetof(Imagebus__V1__StatusReport__Bucket, number),
+    offsetof(Imagebus__V1__StatusReport__Histogram, n_buckets),
+    offsetof(Imagebus__V1__StatusReport__Histogram, buckets),
     NULL,
     NULL,
-    0,             /* flags */
+    0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "count",
+    "counts",
     2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Imagebus__V1__StatusReport__Histogram, n_counts),
+    offsetof(Imagebus__V1__StatusReport__Histogram, counts),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "microseconds",
+    3,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT64,
     0,   /* quantifier_offset */
-    offsetof(Imagebus__V1__StatusReport__Bucket, count),
+    offsetof(Imagebus__V1__StatusReport__Histogram, microseconds),
     NULL,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
 };
-static const unsigned imagebus__v1__status_report__bucket__field_indices_by_name[] = {
-  1,   /* field[1] = count */
-  0,   /* field[0] = number */
+static const unsigned imagebus__v1__status_report__histogram__field_indices_by_name[] = {
+  0,   /* field[0] = buckets */
+  1,   /* field[1] = counts */
+  2,   /* field[2] = microseconds */
 };
-static const ProtobufCIntRange imagebus__v1__status_report__bucket__number_ranges[1 + 1] =
+static const ProtobufCIntRange imagebus__v1__status_report__histogram__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
-const ProtobufCMessageDescriptor imagebus__v1__status_report__bucket__descriptor =
+const ProtobufCMessageDescriptor imagebus__v1__status_report__histogram__descriptor =
 {
   PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
-  "imagebus.v1.StatusReport.Bucket",
-  "Bucket",
-  "Imagebus__V1__StatusReport__Bucket",
+  "imagebus.v1.StatusReport.Histogram",
+  "Histogram",
+  "Imagebus__V1__StatusReport__Histogram",
   "imagebus.v1",
-  sizeof(Imagebus__V1__StatusReport__Bucket),
-  2,
-  imagebus__v1__status_report__bucket__field_descriptors,
-  imagebus__v1__status_report__bucket__field_indices_by_name,
-  1,  imagebus__v1__status_report__bucket__number_ranges,
-  (ProtobufCMessageInit) imagebus__v1__status_report__bucket__init,
+  sizeof(Imagebus__V1__StatusReport__Histogram),
+  3,
+  imagebus__v1__status_report__histogram__field_descriptors,
+  imagebus__v1__status_report__histogram__field_indices_by_name,
+  1,  imagebus__v1__status_report__histogram__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__status_report__histogram__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__status_report__cancellations__field_descriptors[3] =
@@ -9329,20 +9342,20 @@ static const ProtobufCFieldDescriptor imagebus__v1__status_report__cancellations
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "buckets",
+    "durations",
     3,
-    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_MESSAGE,
-    offsetof(Imagebus__V1__StatusReport__Cancellations, n_buckets),
-    offsetof(Imagebus__V1__StatusReport__Cancellations, buckets),
-    &imagebus__v1__status_report__bucket__descriptor,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Cancellations, durations),
+    &imagebus__v1__status_report__histogram__descriptor,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
 };
 static const unsigned imagebus__v1__status_report__cancellations__field_indices_by_name[] = {
-  2,   /* field[2] = buckets */
+  2,   /* field[2] = durations */
   1,   /* field[1] = hard */
   0,   /* field[0] = stage */
 };
@@ -9419,11 +9432,11 @@ static const ProtobufCFieldDescriptor imagebus__v1__status_report__stage__field_
   {
     "waits",
     5,
-    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_MESSAGE,
-    offsetof(Imagebus__V1__StatusReport__Stage, n_waits),
+    0,   /* quantifier_offset */
     offsetof(Imagebus__V1__StatusReport__Stage, waits),
-    &imagebus__v1__status_report__bucket__descriptor,
+    &imagebus__v1__status_report__histogram__descriptor,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -9431,11 +9444,11 @@ static const ProtobufCFieldDescriptor imagebus__v1__status_report__stage__field_
   {
     "works",
     6,
-    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_MESSAGE,
-    offsetof(Imagebus__V1__StatusReport__Stage, n_works),
+    0,   /* quantifier_offset */
     offsetof(Imagebus__V1__StatusReport__Stage, works),
-    &imagebus__v1__status_report__bucket__descriptor,
+    &imagebus__v1__status_report__histogram__descriptor,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -9546,11 +9559,11 @@ static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descrip
   {
     "requests",
     7,
-    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_MESSAGE,
-    offsetof(Imagebus__V1__StatusReport, n_requests),
+    0,   /* quantifier_offset */
     offsetof(Imagebus__V1__StatusReport, requests),
-    &imagebus__v1__status_report__bucket__descriptor,
+    &imagebus__v1__status_report__histogram__descriptor,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */

@@ -48,6 +48,16 @@ public struct SourceURL: Hashable, Sendable {
         }
     }
 
+    /// What logs and status may show of it: scheme, host, port and path. Queries are often signed
+    /// or carry keys; and what has no authority, such as `data:`, is nothing but content.
+    public var forLogs: String {
+        let text = withoutUserInfo
+        guard text.utf8.dropFirst(scheme.utf8.count + 1).starts(with: "//".utf8) else {
+            return "\(scheme):"
+        }
+        return String(text.prefix { $0 != "?" && $0 != "#" })
+    }
+
     /// Bytes beyond ASCII as `%C3`; the rest, percent signs included, stays as it is.
     static func percentEncodingNonASCII(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 >= 0x80 }) else { return text }

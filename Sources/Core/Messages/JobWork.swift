@@ -25,6 +25,17 @@ public enum JobWork: Hashable, Sendable {
         }
     }
 
+    /// The word of its stage in logs.
+    public var name: String {
+        switch self {
+        case .fetch: "fetch"
+        case .query, .entry: "query"
+        case .store: "store"
+        case .decode: "decode"
+        case .transform: "transform"
+        }
+    }
+
     /// The block that it reads; `nil` where it reads none.
     public var input: BlockReference? {
         switch self {

@@ -5,20 +5,28 @@
 public struct LatencyHistogram: Hashable, Sendable {
     /// The last bucket holds everything longer, too: an hour is 2^31.7 microseconds.
     public static let lastBucket = 384
+    /// Buckets from one duration to twice as long.
+    public static let bucketsPerOctave = 12
     /// Counts by bucket; those that are not there are 0.
     public private(set) var counts: [Int: UInt64] = [:]
+    /// Microseconds of all together, exactly; the largest number where they are more.
+    public private(set) var sum: UInt64 = 0
 
     /// Empty.
     public init() {}
 
-    /// With these counts. Buckets that do not exist are left out.
-    public init(counts: [Int: UInt64]) {
+    /// With these counts, which took `sum` microseconds together. Buckets that do not exist are
+    /// left out.
+    public init(counts: [Int: UInt64], sum: UInt64) {
         self.counts = counts.filter { (0...Self.lastBucket).contains($0.key) && $0.value > 0 }
+        self.sum = sum
     }
 
     /// One more that took so many microseconds.
     public mutating func record(microseconds: UInt64) {
         counts[Self.bucket(of: microseconds), default: 0] += 1
+        let (sum, isMore) = sum.addingReportingOverflow(microseconds)
+        self.sum = isMore ? .max : sum
     }
 
     /// How many were recorded.
@@ -38,13 +46,31 @@ public struct LatencyHistogram: Hashable, Sendable {
         return nil
     }
 
+    /// How many took at most as long as the longest of a bucket.
+    public func count(upTo bucket: Int) -> UInt64 {
+        counts.reduce(0) { $1.key <= bucket ? $0 &+ $1.value : $0 }
+    }
+
+    /// Takes in what another one recorded.
+    public mutating func add(_ other: LatencyHistogram) {
+        let both = sum.addingReportingOverflow(other.sum)
+        self = LatencyHistogram(
+            counts: counts.merging(other.counts, uniquingKeysWith: &+),
+            sum: both.overflow ? .max : both.partialValue)
+    }
+
     /// What was recorded since `earlier`, an earlier look at the same histogram.
     public func since(_ earlier: LatencyHistogram) -> LatencyHistogram {
         LatencyHistogram(
             counts: counts.reduce(into: [:]) { rest, entry in
                 let before = earlier.counts[entry.key] ?? 0
                 rest[entry.key] = entry.value > before ? entry.value - before : 0
-            })
+            }, sum: sum > earlier.sum ? sum - earlier.sum : 0)
+    }
+
+    /// The microseconds from one moment to the next.
+    public mutating func record(from start: Instant, to end: Instant) {
+        record(microseconds: (max(start, end).nanoseconds - start.nanoseconds) / 1_000)
     }
 
     /// Microseconds at which a bucket ends.

@@ -12,7 +12,8 @@ public struct StatusReport: Hashable, Sendable {
     public var cancellations: [Cancellations] = []
     /// What each stage does and how long it takes.
     public var stages: [StageStatus] = []
-    /// How long requests took from admission to reply, hits that took the short way excepted.
+    /// How long requests took from admission to reply; those that the coordinator's index of hits
+    /// answered took no time, and are not in it.
     public var requests = LatencyHistogram()
 
     /// Empty.

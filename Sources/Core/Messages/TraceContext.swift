@@ -8,6 +8,9 @@ public struct TraceContext: Hashable, Sendable {
     /// Bit 0: the caller records it.
     public let flags: UInt8
 
+    /// Whether the caller records it.
+    public var isSampled: Bool { flags & 1 == 1 }
+
     /// Bytes of the text.
     public static let textBytes = 55
 

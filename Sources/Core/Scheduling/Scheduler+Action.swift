@@ -17,6 +17,8 @@ public enum SchedulerAction: Hashable, Sendable {
     case expel(WorkerID, ImageError)
     /// Answer a request for good.
     case reply(ClientID, Reply)
+    /// Say in the log how a request ended; its reply comes before.
+    case record(RequestRecord)
     /// Tell a client how far a request is.
     case progress(ClientID, RequestProgress)
     /// Answer an operator.

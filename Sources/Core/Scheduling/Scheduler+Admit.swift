@@ -15,7 +15,7 @@ extension Scheduler {
             if attach(live, to: client, owner) { return }
             counters.requests += 1
             let error = ImageError(.tokenInUse, "another client has a request with this token")
-            return refuse(load.token, of: client, error)
+            return refuse(load, of: client, error)
         }
         counters.requests += 1
         do throws(ImageError) {
@@ -31,7 +31,7 @@ extension Scheduler {
             try checkRoom(for: client)
             enlist(load, of: client, owner, names, upload)
         } catch {
-            refuse(load.token, of: client, error)
+            refuse(load, of: client, error)
         }
     }
 
@@ -56,9 +56,18 @@ extension Scheduler {
     }
 
     /// A request that never became one ends at once.
-    private mutating func refuse(_ token: Token, of client: ClientID, _ error: ImageError) {
+    private mutating func refuse(_ load: LoadRequest, of client: ClientID, _ error: ImageError) {
         counters.ended(with: error)
-        actions.append(.reply(client, Reply(token: token, outcome: .failure(error))))
+        answerAtOnce(load, of: client, .failure(error))
+    }
+
+    /// The reply of a load that was never a live request.
+    mutating func answerAtOnce(
+        _ load: LoadRequest, of client: ClientID, _ outcome: Reply.Outcome
+    ) {
+        let reply = Reply(token: load.token, outcome: outcome)
+        actions.append(.reply(client, reply))
+        actions.append(.record(RequestRecord(load, reply)))
     }
 
     /// A hit in the index ends a request before it has cost anything.
@@ -72,7 +81,7 @@ extension Scheduler {
         touches.add(entry.reference.block, at: now)
         var delivered = entry.delivered(for: load.image, names)
         lend(&delivered, BlockHandle(worker: cache, block: entry.reference.block), to: client)
-        actions.append(.reply(client, Reply(token: load.token, outcome: .image(delivered))))
+        answerAtOnce(load, of: client, .image(delivered))
         return true
     }
 
@@ -90,7 +99,8 @@ extension Scheduler {
     ) {
         if let upload { ledger.hold(upload.block) }
         let order = Order(
-            load.image, names, upload: upload, distrustsMemory: load.staleRetries > 0)
+            load.image, names, upload: upload, distrustsMemory: load.staleRetries > 0,
+            trace: load.trace)
         let deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
         let id = requests.insert(
             LiveRequest(

@@ -24,6 +24,9 @@ extension Scheduler {
             forget(job)
             return discard(result, from: worker)
         }
+        log.worked(
+            job.stage, microseconds: outcome.workMicroseconds,
+            atMost: limits.jobMilliseconds.milliseconds(job.stage))
         if case .failed(let error) = result {
             return failed(job, purpose, error, at: worker)
         }

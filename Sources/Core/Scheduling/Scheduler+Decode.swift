@@ -8,6 +8,7 @@ extension Scheduler {
         let name = result.name.source
         let urgency = decodes[node].results.urgency
         let known = source(name)
+        if known != nil { counters.coalesced.sources += 1 }
         let source = known ?? beginSource(name, for: result, urgency)
         decodes[node].source = source
         decodes[node].seat = sources[source].decodes.join(node, urgency)

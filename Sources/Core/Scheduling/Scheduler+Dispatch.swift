@@ -46,6 +46,7 @@ extension Scheduler {
         job.place = .held(by: worker)
         job.ticket = .none
         job.waited += now.fractionalMilliseconds(since: job.waitingSince)
+        log.assigned(job.stage, since: job.waitingSince, at: now)
         job.cap = now.adding(milliseconds: limits.jobMilliseconds.milliseconds(job.stage))
         job.told = job.effective
         job.stoppedAt = nil
@@ -62,7 +63,7 @@ extension Scheduler {
                 Job(
                     id: id, attempt: job.attempt, work: job.work,
                     millisecondsLeft: millisecondsLeft(until: job.told.deadline),
-                    priority: job.told.priority)))
+                    priority: job.told.priority, trace: job.trace)))
     }
 
     // MARK: - Again

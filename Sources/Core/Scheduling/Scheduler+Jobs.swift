@@ -25,12 +25,25 @@ extension Scheduler {
         let id = JobID(lastJob)
         if let input { ledger.hold(input) }
         var job = ActiveJob(
-            id: id, sheet: sheet, input: input, suspect: suspect, purpose: purpose,
+            id: id, sheet: sheet, input: input, suspect: suspect, trace: trace(of: purpose),
+            purpose: purpose,
             urgency: Self.bounded(urgency, sheet.stage), waitingSince: now)
         job.ticket = queues[Int(sheet.kind.rawValue)].enter(job)
         loads[Int(sheet.stage.rawValue)].enter(job)
         jobs[id] = job
         return id
+    }
+
+    /// The trace of the request that began the work.
+    private func trace(of purpose: ActiveJob.Purpose) -> TraceContext? {
+        switch purpose {
+        case .lookup(let node): lookups[node].trace
+        case .source(let node), .original(let node): sources[node].trace
+        case .decode(let node): decodes[node].trace
+        case .transform(let node), .delivery(let node): results[node].order.trace
+        case .probe(let job, _): jobs[job]?.trace
+        case .entry: nil
+        }
     }
 
     /// Nobody wants the outcome any more. What waits is forgotten; a worker is told to stop, keeps

@@ -10,14 +10,15 @@ extension Scheduler {
             key: request.names.result, tiers: request.plan.queryTiers, destination: .results,
             promotes: request.image.storeCacheTypes.contains(.memory))
         if let node = lookupTable[query.key].first(where: { lookups[$0].query == query }) {
-            counters.coalesced += 1
+            counters.coalesced.lookups += 1
             let seat = lookups[node].waiters.join(id, request.urgency)
             requests[id].standing = .lookup(node, seat)
             return retune(lookups[node].job, lookups[node].waiters.urgency)
         }
         if let error = refusal(in: .query) { return reply(id, .failure(error)) }
         // The job follows at once; it needs to know the node.
-        let node = lookups.insert(LookupNode(query: query, job: JobID(0)))
+        let node = lookups.insert(
+            LookupNode(query: query, job: JobID(0), trace: request.order.trace))
         let seat = lookups[node].waiters.join(id, request.urgency)
         requests[id].standing = .lookup(node, seat)
         lookupTable.insert(node, under: query.key)

@@ -24,11 +24,16 @@ extension Scheduler {
     mutating func reply(_ id: LiveRequest.ID, _ outcome: Reply.Outcome) {
         let request = strike(id)
         if case .failure(let error) = outcome { counters.ended(with: error) }
+        log.replied(since: request.admittedAt, at: now)
         var timings = request.timings
         timings.total = now.fractionalMilliseconds(since: request.admittedAt)
+        let reply = Reply(token: request.token, outcome: outcome, timings: timings)
+        actions.append(.reply(request.client, reply))
         actions.append(
-            .reply(
-                request.client, Reply(token: request.token, outcome: outcome, timings: timings)))
+            .record(
+                RequestRecord(
+                    url: request.image.url, attempts: request.attempt, trace: request.order.trace,
+                    reply)))
     }
 
     /// Takes a request off every list that knows it by its client or token.

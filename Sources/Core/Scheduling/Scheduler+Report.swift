@@ -5,7 +5,8 @@ extension Scheduler {
     public var report: SchedulerReport {
         SchedulerReport(
             counters: counters, liveRequests: requests.count, liveJobs: jobs.count,
-            queued: queued, credits: credits, liveBlocks: ledger.liveBlocks, hits: hits.count,
+            queued: queued, credits: credits, stages: stages, requests: log.requests,
+            liveBlocks: ledger.liveBlocks, hits: hits.count,
             quarantined: quarantine.count(at: now), blacklisted: blacklist.live(at: now).count,
             liveBytes: Dictionary(
                 uniqueKeysWithValues: WorkerKind.workers.map { ($0, ledger.liveBytes(of: $0)) }),
@@ -22,6 +23,17 @@ extension Scheduler {
                         isDraining: $0.isDraining)
                 }
             })
+    }
+
+    private var stages: [StatusReport.StageStatus] {
+        var running: [JobStage: UInt64] = [:]
+        for job in jobs.values where job.worker != nil { running[job.stage, default: 0] += 1 }
+        return JobStage.allCases.map { stage in
+            let load = loads[Int(stage.rawValue)]
+            return StatusReport.StageStatus(
+                stage: stage.name, queued: UInt64(load.jobs), queuedCost: load.backlog,
+                running: running[stage] ?? 0, waits: log[stage].waits, works: log[stage].works)
+        }
     }
 
     private var queued: [JobStage: SchedulerReport.Queue] {

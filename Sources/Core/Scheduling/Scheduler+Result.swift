@@ -6,7 +6,7 @@ extension Scheduler {
     /// Joins the result that is being made, or begins to make it.
     mutating func join(_ id: LiveRequest.ID, _ name: ResultName) {
         if let node = resultTable[name] {
-            counters.coalesced += 1
+            counters.coalesced.results += 1
             sit(id, at: node)
             spread(node)
         } else {
@@ -35,11 +35,18 @@ extension Scheduler {
         let name = results[node].name.decode
         let urgency = results[node].waiters.urgency
         let isNew = decodeTable[name] == nil
-        let decode = decodeTable[name] ?? decodes.insert(DecodeNode(name: name))
+        let decode =
+            decodeTable[name]
+            ?? decodes.insert(DecodeNode(name: name, trace: results[node].order.trace))
         decodeTable[name] = decode
         results[node].decode = decode
         results[node].seat = decodes[decode].results.join(node, urgency)
-        if isNew { attach(decode, for: results[node]) } else { spread(decode) }
+        if isNew {
+            attach(decode, for: results[node])
+        } else {
+            counters.coalesced.decodes += 1
+            spread(decode)
+        }
         results[node].source = decodes[decode].source
         for id in results[node].waiters.waiters { tellSource(of: node, about: requests[id]) }
         if case .decoded = decodes[decode].state { usePixels(node) }
@@ -145,6 +152,7 @@ extension Scheduler {
         _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?, _ result: ResultNode
     ) {
         requests[id].timings += result.timings
+        if result.tier != .none { counters.originalUses += 1 }
         var image = image
         if !requests[id].waitsForStores { image.storedTiers = nil }
         guard requests[id].waitsForStores, requests[id].plan.includes(.storeOriginal),

@@ -13,7 +13,7 @@ extension Scheduler {
         _ name: Sourced<SourceKey>, for result: ResultNode, _ urgency: Urgency
     ) -> SourceNode.ID {
         if let upload = result.order.upload {
-            return beginSource(name, of: upload, result.order.names.original)
+            return beginSource(name, of: upload, result.order)
         }
         let work: JobWork =
             switch name.origin {
@@ -28,7 +28,8 @@ extension Scheduler {
         let sheet = JobSheet(work)
         let node = sources.insert(
             SourceNode(
-                name: name, sheet: sheet, text: result.order.names.original, job: JobID(0)))
+                name: name, sheet: sheet, text: result.order.names.original,
+                trace: result.order.trace, job: JobID(0)))
         sourceTable.insert(node, under: name.key)
         let job = submit(
             sheet, for: .source(node), reading: nil, urgency,

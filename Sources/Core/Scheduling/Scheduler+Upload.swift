@@ -21,8 +21,7 @@ extension Scheduler {
         do throws(ImageError) {
             checked = try ledger.check(reference, from: .coordinator, in: .stage)
         } catch {
-            let reply = Reply(token: load.token, outcome: .failure(error))
-            return actions.append(.reply(client, reply))
+            return answerAtOnce(load, of: client, .failure(error))
         }
         let block = ledger.take(checked, from: .coordinator)
         var load = load
@@ -35,10 +34,12 @@ extension Scheduler {
 
     /// The source of an upload has nothing to wait for.
     mutating func beginSource(
-        _ name: Sourced<SourceKey>, of upload: Upload, _ text: String
+        _ name: Sourced<SourceKey>, of upload: Upload, _ order: Order
     ) -> SourceNode.ID {
         ledger.hold(upload.block)
-        let node = sources.insert(SourceNode(name: name, text: text, upload: upload))
+        let node = sources.insert(
+            SourceNode(
+                name: name, text: order.names.original, trace: order.trace, upload: upload))
         sourceTable.insert(node, under: name.key)
         return node
     }

@@ -61,6 +61,7 @@ public struct Scheduler: Sendable {
     /// The last number of an entry of either.
     var lastShunned: UInt64 = 0
     var cancellations = CancellationLog()
+    var log = StageLog()
 
     // Time.
     var now = Instant(nanoseconds: 0)

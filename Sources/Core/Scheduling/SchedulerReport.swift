@@ -1,4 +1,4 @@
-import ImageModel
+public import ImageModel
 public import Messages
 
 /// What the scheduler has done and has at hand, for status.
@@ -14,6 +14,11 @@ public struct SchedulerReport: Hashable, Sendable {
     public var queued: [JobStage: Queue]
     /// What the workers of each kind can do at a time, and how much of it they do.
     public var credits: [WorkerKind: Credit]
+    /// All stages: what waits and runs now, and how long it took since the start.
+    public var stages: [StatusReport.StageStatus]
+    /// How long requests took from admission to reply; those that the hit index answered took no
+    /// time and are not in it.
+    public var requests: LatencyHistogram
     /// Blocks of stage arenas that somebody reads or keeps.
     public var liveBlocks: Int
     /// Entries of the memory tier that can be answered without asking the cache.
@@ -75,6 +80,8 @@ public struct SchedulerCounters: Hashable, Sendable {
     public var diskHits: UInt64 = 0
     /// Originals that the cache had.
     public var originalHits: UInt64 = 0
+    /// Requests answered with what was made of a cached original.
+    public var originalUses: UInt64 = 0
     /// Requests for which no cache had anything, whether they were loaded then or not.
     public var misses: UInt64 = 0
     /// Transfers given to a worker, repeated attempts included; so with the next three.
@@ -89,8 +96,10 @@ public struct SchedulerCounters: Hashable, Sendable {
     public var cancelled: UInt64 = 0
     /// Requests that ended with another error.
     public var failed: UInt64 = 0
-    /// Requests that joined work which was under way.
-    public var coalesced: UInt64 = 0
+    /// The same by the code of the error.
+    public var failures: [ErrorCode: UInt64] = [:]
+    /// What joined work that was under way.
+    public var coalesced = Coalesced()
     /// Jobs and requests that began again, since a worker was lost or there was no space;
     /// and transfers that were tried again.
     public var requeued: UInt64 = 0
@@ -122,7 +131,12 @@ public struct SchedulerCounters: Hashable, Sendable {
     }
 
     mutating func ended(with error: ImageError) {
-        if error.code == .cancelled { cancelled += 1 } else { failed += 1 }
+        if error.code == .cancelled {
+            cancelled += 1
+        } else {
+            failed += 1
+            failures[error.code, default: 0] += 1
+        }
         if error.code == .busy { refusedBusy += 1 }
     }
 }

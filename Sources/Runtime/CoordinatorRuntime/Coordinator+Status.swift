@@ -1,5 +1,6 @@
 import Bootstrap
 import EventLoop
+import ImageModel
 import Linux
 import Messages
 import Scheduling
@@ -18,6 +19,8 @@ extension Coordinator {
         }
         report.counters = Self.counters(of: brain) + doorCounters
         report.cancellations = brain.cancellations
+        report.stages = brain.stages
+        report.requests = brain.requests
         return report
     }
 
@@ -31,11 +34,13 @@ extension Coordinator {
         _ peer: Peer, _ brain: SchedulerReport
     ) -> StatusReport.ProcessStatus? {
         guard case .worker(let kind, let hello) = peer.role else { return nil }
-        let jobs = brain.workers.first { $0.id.value == peer.id }?.jobs ?? 0
+        let worker = brain.workers.first { $0.id.value == peer.id }
+        let jobs = worker?.jobs ?? 0
         let state = peer.isLeaving ? "draining" : jobs > 0 ? "busy" : "ready"
         return StatusReport.ProcessStatus(
             kind: kind, pid: hello.pid, state: state, restarts: hello.restarts,
-            jobs: UInt32(clamping: jobs), sandbox: hello.sandbox)
+            jobs: UInt32(clamping: jobs), sandbox: hello.sandbox,
+            credit: UInt32(clamping: worker?.window ?? 0))
     }
 
     private func socketStatus(
@@ -55,7 +60,8 @@ extension Coordinator {
             ("misses", counted.misses), ("fetches", counted.fetches),
             ("decodes", counted.decodes), ("transforms", counted.transforms),
             ("stores", counted.stores), ("cancelled", counted.cancelled),
-            ("failed", counted.failed), ("coalesced", counted.coalesced),
+            ("failed", counted.failed), ("coalesced", counted.coalesced.requests),
+            ("originalUses", counted.originalUses),
             ("requeued", counted.requeued), ("refusedBusy", counted.refusedBusy),
             ("retries", counted.retries), ("blacklistRefusals", counted.blacklistRefusals),
             ("blacklisted", UInt64(brain.blacklisted)),
@@ -69,7 +75,18 @@ extension Coordinator {
         let bytes = WorkerKind.workers.filter { $0 != .cache }.map {
             ("liveBytes.\($0.name)", brain.liveBytes[$0] ?? 0)
         }
-        return (rows + bytes + queues).map { StatusReport.Counter(name: $0.0, value: $0.1) }
+        let coalesced = [
+            ("coalesced.lookup", counted.coalesced.lookups),
+            ("coalesced.result", counted.coalesced.results),
+            ("coalesced.decode", counted.coalesced.decodes),
+            ("coalesced.source", counted.coalesced.sources),
+        ]
+        let failures = counted.failures.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+            ("failed.\($0.key.rule.name)", $0.value)
+        }
+        return (rows + bytes + queues + coalesced + failures).map {
+            StatusReport.Counter(name: $0.0, value: $0.1)
+        }
     }
 
     private var doorCounters: [StatusReport.Counter] {

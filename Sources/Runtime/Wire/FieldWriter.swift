@@ -118,6 +118,15 @@ struct FieldWriter {
         return numbers
     }
 
+    /// Numbers as a packed list.
+    func array<Number: FixedWidthInteger>(_ numbers: [Number]) throws(WireError)
+        -> UnsafeMutablePointer<Number>
+    {
+        let target = try allocate(numbers.count, of: Number.self)
+        for (index, number) in numbers.enumerated() { target[index] = number }
+        return target
+    }
+
     private func allocate<Part>(_ count: Int, of type: Part.Type) throws(WireError)
         -> UnsafeMutablePointer<Part>
     {

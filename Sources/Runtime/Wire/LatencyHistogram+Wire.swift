@@ -1,37 +1,45 @@
 import CMessages
 import Messages
 
-typealias WireBuckets = UnsafeMutablePointer<
-    UnsafeMutablePointer<Imagebus__V1__StatusReport__Bucket>?
->
-
 extension LatencyHistogram {
-    init(_ count: Int, _ buckets: WireBuckets?, _ field: String, _ read: FieldReader)
-        throws(WireError)
-    {
-        var counts: [Int: UInt64] = [:]
-        _ = try read.list(count, buckets, field, limit: Self.lastBucket + 1) {
-            part throws(WireError) in
-            guard part.number <= Self.lastBucket else {
-                throw .field("Bucket.number", .outOfRange)
-            }
-            counts[Int(part.number)] = part.count
+    /// None is an empty one: who counts nothing yet says nothing.
+    init(
+        _ wire: UnsafeMutablePointer<Imagebus__V1__StatusReport__Histogram>?, _ field: String
+    ) throws(WireError) {
+        guard let part = wire?.pointee else {
+            self.init()
+            return
         }
-        self.init(counts: counts)
+        guard part.n_buckets <= Self.lastBucket + 1 else {
+            throw .field(field, .tooMany(limit: Self.lastBucket + 1))
+        }
+        guard part.n_counts == part.n_buckets else {
+            throw .field("Histogram.counts", .outOfRange)
+        }
+        var counts: [Int: UInt64] = [:]
+        if let buckets = part.buckets, let numbers = part.counts {
+            for index in 0..<part.n_buckets {
+                let bucket = Int(buckets[index])
+                guard bucket <= Self.lastBucket, counts[bucket] == nil else {
+                    throw .field("Histogram.buckets", .outOfRange)
+                }
+                counts[bucket] = numbers[index]
+            }
+        }
+        self.init(counts: counts, sum: part.microseconds)
     }
 
-    /// The buckets that count something, and how many they are.
-    func wire(_ field: String, _ write: FieldWriter) throws(WireError)
-        -> (count: Int, buckets: WireBuckets)
+    /// The buckets that count something; packed, so that all histograms of a report fit a frame.
+    func wire(_ write: FieldWriter) throws(WireError)
+        -> UnsafeMutablePointer<Imagebus__V1__StatusReport__Histogram>
     {
+        let wire = try write.make(imagebus__v1__status_report__histogram__init)
         let filled = counts.sorted { $0.key < $1.key }
-        let buckets = try write.list(filled, field, limit: Self.lastBucket + 1) {
-            bucket throws(WireError) in
-            let wire = try write.make(imagebus__v1__status_report__bucket__init)
-            wire.pointee.number = UInt32(bucket.key)
-            wire.pointee.count = bucket.value
-            return wire
-        }
-        return (filled.count, buckets)
+        wire.pointee.n_buckets = filled.count
+        wire.pointee.buckets = try write.array(filled.map { UInt32($0.key) })
+        wire.pointee.n_counts = filled.count
+        wire.pointee.counts = try write.array(filled.map(\.value))
+        wire.pointee.microseconds = sum
+        return wire
     }
 }

@@ -24,8 +24,7 @@ extension StatusReport {
         stages = try read.list(
             wire.n_stages, wire.stages, "StatusReport.stages", limit: Self.rowsMax
         ) { part throws(WireError) in try StageStatus(part, read) }
-        requests = try LatencyHistogram(
-            wire.n_requests, wire.requests, "StatusReport.requests", read)
+        requests = try LatencyHistogram(wire.requests, "StatusReport.requests")
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -53,8 +52,7 @@ extension StatusReport {
         wire.pointee.stages = try write.list(
             stages, "StatusReport.stages", limit: Self.rowsMax
         ) { row throws(WireError) in try row.wire(write) }
-        (wire.pointee.n_requests, wire.pointee.requests) = try requests.wire(
-            "StatusReport.requests", write)
+        wire.pointee.requests = try requests.wire(write)
         return wire
     }
 }

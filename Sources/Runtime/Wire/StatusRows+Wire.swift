@@ -73,8 +73,7 @@ extension StatusReport.Cancellations {
         self.init(
             stage: try read.text(wire.stage, "Cancellations.stage", limit: textMax),
             hard: wire.hard,
-            durations: try LatencyHistogram(
-                wire.n_buckets, wire.buckets, "Cancellations.buckets", read))
+            durations: try LatencyHistogram(wire.durations, "Cancellations.durations"))
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -83,8 +82,7 @@ extension StatusReport.Cancellations {
         let wire = try write.make(imagebus__v1__status_report__cancellations__init)
         wire.pointee.stage = try write.text(stage, "Cancellations.stage", limit: textMax)
         wire.pointee.hard = hard
-        (wire.pointee.n_buckets, wire.pointee.buckets) = try durations.wire(
-            "Cancellations.buckets", write)
+        wire.pointee.durations = try durations.wire(write)
         return wire
     }
 }
@@ -94,8 +92,8 @@ extension StatusReport.StageStatus {
         self.init(
             stage: try read.text(wire.stage, "Stage.stage", limit: textMax),
             queued: wire.queued, queuedCost: wire.queued_cost, running: wire.running,
-            waits: try LatencyHistogram(wire.n_waits, wire.waits, "Stage.waits", read),
-            works: try LatencyHistogram(wire.n_works, wire.works, "Stage.works", read))
+            waits: try LatencyHistogram(wire.waits, "Stage.waits"),
+            works: try LatencyHistogram(wire.works, "Stage.works"))
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -106,8 +104,8 @@ extension StatusReport.StageStatus {
         wire.pointee.queued = queued
         wire.pointee.queued_cost = queuedCost
         wire.pointee.running = running
-        (wire.pointee.n_waits, wire.pointee.waits) = try waits.wire("Stage.waits", write)
-        (wire.pointee.n_works, wire.pointee.works) = try works.wire("Stage.works", write)
+        wire.pointee.waits = try waits.wire(write)
+        wire.pointee.works = try works.wire(write)
         return wire
     }
 }

@@ -95,7 +95,7 @@ typedef struct Imagebus__V1__StatusReport Imagebus__V1__StatusReport;
 typedef struct Imagebus__V1__StatusReport__Process Imagebus__V1__StatusReport__Process;
 typedef struct Imagebus__V1__StatusReport__Socket Imagebus__V1__StatusReport__Socket;
 typedef struct Imagebus__V1__StatusReport__Counter Imagebus__V1__StatusReport__Counter;
-typedef struct Imagebus__V1__StatusReport__Bucket Imagebus__V1__StatusReport__Bucket;
+typedef struct Imagebus__V1__StatusReport__Histogram Imagebus__V1__StatusReport__Histogram;
 typedef struct Imagebus__V1__StatusReport__Cancellations Imagebus__V1__StatusReport__Cancellations;
 typedef struct Imagebus__V1__StatusReport__Stage Imagebus__V1__StatusReport__Stage;
 typedef struct Imagebus__V1__BlacklistReport Imagebus__V1__BlacklistReport;
@@ -1873,15 +1873,27 @@ struct  Imagebus__V1__StatusReport__Counter
     , (char *)protobuf_c_empty_string, 0 }
 
 
-struct  Imagebus__V1__StatusReport__Bucket
+struct  Imagebus__V1__StatusReport__Histogram
 {
   ProtobufCMessage base;
-  uint32_t number;
-  uint64_t count;
+  /*
+   * numbers, ascending, of those that count something
+   */
+  size_t n_buckets;
+  uint32_t *buckets;
+  /*
+   * as many
+   */
+  size_t n_counts;
+  uint64_t *counts;
+  /*
+   * of all together
+   */
+  uint64_t microseconds;
 };
-#define IMAGEBUS__V1__STATUS_REPORT__BUCKET__INIT \
- { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__bucket__descriptor) \
-    , 0, 0 }
+#define IMAGEBUS__V1__STATUS_REPORT__HISTOGRAM__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__histogram__descriptor) \
+    , 0,NULL, 0,NULL, 0 }
 
 
 struct  Imagebus__V1__StatusReport__Cancellations
@@ -1889,12 +1901,11 @@ struct  Imagebus__V1__StatusReport__Cancellations
   ProtobufCMessage base;
   char *stage;
   uint64_t hard;
-  size_t n_buckets;
-  Imagebus__V1__StatusReport__Bucket **buckets;
+  Imagebus__V1__StatusReport__Histogram *durations;
 };
 #define IMAGEBUS__V1__STATUS_REPORT__CANCELLATIONS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__cancellations__descriptor) \
-    , (char *)protobuf_c_empty_string, 0, 0,NULL }
+    , (char *)protobuf_c_empty_string, 0, NULL }
 
 
 struct  Imagebus__V1__StatusReport__Stage
@@ -1904,14 +1915,12 @@ struct  Imagebus__V1__StatusReport__Stage
   uint64_t queued;
   uint64_t queued_cost;
   uint64_t running;
-  size_t n_waits;
-  Imagebus__V1__StatusReport__Bucket **waits;
-  size_t n_works;
-  Imagebus__V1__StatusReport__Bucket **works;
+  Imagebus__V1__StatusReport__Histogram *waits;
+  Imagebus__V1__StatusReport__Histogram *works;
 };
 #define IMAGEBUS__V1__STATUS_REPORT__STAGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__stage__descriptor) \
-    , (char *)protobuf_c_empty_string, 0, 0, 0, 0,NULL, 0,NULL }
+    , (char *)protobuf_c_empty_string, 0, 0, 0, NULL, NULL }
 
 
 /*
@@ -1931,12 +1940,11 @@ struct  Imagebus__V1__StatusReport
   Imagebus__V1__StatusReport__Cancellations **cancellations;
   size_t n_stages;
   Imagebus__V1__StatusReport__Stage **stages;
-  size_t n_requests;
-  Imagebus__V1__StatusReport__Bucket **requests;
+  Imagebus__V1__StatusReport__Histogram *requests;
 };
 #define IMAGEBUS__V1__STATUS_REPORT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__descriptor) \
-    , 0,NULL, 0,NULL, 0,NULL, 0, 0,NULL, 0,NULL, 0,NULL }
+    , 0,NULL, 0,NULL, 0,NULL, 0, 0,NULL, 0,NULL, NULL }
 
 
 struct  Imagebus__V1__BlacklistReport__Entry
@@ -3403,9 +3411,9 @@ void   imagebus__v1__status_report__socket__init
 /* Imagebus__V1__StatusReport__Counter methods */
 void   imagebus__v1__status_report__counter__init
                      (Imagebus__V1__StatusReport__Counter         *message);
-/* Imagebus__V1__StatusReport__Bucket methods */
-void   imagebus__v1__status_report__bucket__init
-                     (Imagebus__V1__StatusReport__Bucket         *message);
+/* Imagebus__V1__StatusReport__Histogram methods */
+void   imagebus__v1__status_report__histogram__init
+                     (Imagebus__V1__StatusReport__Histogram         *message);
 /* Imagebus__V1__StatusReport__Cancellations methods */
 void   imagebus__v1__status_report__cancellations__init
                      (Imagebus__V1__StatusReport__Cancellations         *message);
@@ -3730,8 +3738,8 @@ typedef void (*Imagebus__V1__StatusReport__Socket_Closure)
 typedef void (*Imagebus__V1__StatusReport__Counter_Closure)
                  (const Imagebus__V1__StatusReport__Counter *message,
                   void *closure_data);
-typedef void (*Imagebus__V1__StatusReport__Bucket_Closure)
-                 (const Imagebus__V1__StatusReport__Bucket *message,
+typedef void (*Imagebus__V1__StatusReport__Histogram_Closure)
+                 (const Imagebus__V1__StatusReport__Histogram *message,
                   void *closure_data);
 typedef void (*Imagebus__V1__StatusReport__Cancellations_Closure)
                  (const Imagebus__V1__StatusReport__Cancellations *message,
@@ -3850,7 +3858,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__status_report__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__process__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__socket__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__counter__descriptor;
-extern const ProtobufCMessageDescriptor imagebus__v1__status_report__bucket__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__status_report__histogram__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__cancellations__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__stage__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_report__descriptor;

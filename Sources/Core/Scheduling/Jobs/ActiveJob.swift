@@ -38,6 +38,8 @@ struct ActiveJob: Sendable {
     let input: BlockHandle?
     /// What a crash of its worker would be evidence against.
     let suspect: Suspect?
+    /// Of the request that began the work.
+    var trace: TraceContext?
     /// `nil` once nobody wants the outcome.
     var purpose: Purpose?
     var place = Place.queued

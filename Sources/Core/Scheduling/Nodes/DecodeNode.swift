@@ -30,6 +30,8 @@ struct DecodeNode: Sendable {
     }
 
     let name: Sourced<DecodeKey>
+    /// Of the request that began it.
+    let trace: TraceContext?
     private(set) var state = State.awaitingSource
     /// Results that wait for the pixels or read them.
     var results = WaiterList<ResultNode.ID>()
@@ -41,7 +43,10 @@ struct DecodeNode: Sendable {
     var tier: CacheTypes = .none
     var timings = StageTimings()
 
-    init(name: Sourced<DecodeKey>) { self.name = name }
+    init(name: Sourced<DecodeKey>, trace: TraceContext?) {
+        self.name = name
+        self.trace = trace
+    }
 
     var job: JobID? {
         if case .decoding(let job) = state { return job }

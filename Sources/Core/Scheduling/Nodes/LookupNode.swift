@@ -9,6 +9,8 @@ struct LookupNode: Sendable {
     let query: QueryWork
     var waiters = WaiterList<LiveRequest.ID>()
     var job: JobID
+    /// Of the request that began it.
+    let trace: TraceContext?
     /// The key was stored while the question was under way: a miss means nothing then.
     private(set) var isOvertaken = false
 

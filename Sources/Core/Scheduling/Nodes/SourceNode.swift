@@ -54,6 +54,8 @@ struct SourceNode: Sendable {
     let sheet: JobSheet?
     /// The text under which they are cached.
     let text: String
+    /// Of the request that began it.
+    let trace: TraceContext?
     private(set) var state: State
     /// Decodes that need the bytes.
     var decodes = WaiterList<DecodeNode.ID>()
@@ -81,16 +83,20 @@ struct SourceNode: Sendable {
     /// Requests that have their image and wait for the store.
     var watchers = SeatList<LiveRequest.ID>()
 
-    init(name: Sourced<SourceKey>, sheet: JobSheet, text: String, job: JobID) {
+    init(
+        name: Sourced<SourceKey>, sheet: JobSheet, text: String, trace: TraceContext?, job: JobID
+    ) {
         self.name = name
+        self.trace = trace
         self.sheet = sheet
         self.text = text
         state = .obtaining(job)
     }
 
     /// Of bytes that are there.
-    init(name: Sourced<SourceKey>, text: String, upload: Upload) {
+    init(name: Sourced<SourceKey>, text: String, trace: TraceContext?, upload: Upload) {
         self.name = name
+        self.trace = trace
         sheet = nil
         self.text = text
         state = .holding(Body(upload))

@@ -1,4 +1,5 @@
 import ImageModel
+import Messages
 
 /// What was ordered, as it was admitted: fixed from then on, and one object for the request and
 /// all work that is done for it, so that passing it on costs nothing.
@@ -7,15 +8,19 @@ final class Order: Sendable {
     let names: RequestNames
     let key: ResultKey
     let plan: JobPlan
+    /// The trace of the request, carried on with the work that it begins.
+    let trace: TraceContext?
     /// Where its source lies, if it came along with the request.
     let upload: Upload?
 
     init(
-        _ image: ImageRequest, _ names: RequestNames, upload: Upload? = nil, distrustsMemory: Bool
+        _ image: ImageRequest, _ names: RequestNames, upload: Upload? = nil,
+        distrustsMemory: Bool, trace: TraceContext? = nil
     ) {
         self.image = image
         self.names = names
         self.upload = upload
+        self.trace = trace
         key = ResultKey(image)
         plan = JobPlan(image, distrustsMemory: distrustsMemory)
     }

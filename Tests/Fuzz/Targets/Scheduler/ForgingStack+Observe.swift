@@ -18,6 +18,7 @@ extension ForgingStack {
         case .expel(let worker, _):
             try expect(workers.removeValue(forKey: worker) != nil, "a session ends once")
         case .reply(let client, let reply): try replied(reply, to: client)
+        case .record: return
         case .progress(let client, let progress):
             try expect(isExpected(progress.token, by: client), "progress is for who waits")
         case .blacklist(let client, _), .cache(let client, _):

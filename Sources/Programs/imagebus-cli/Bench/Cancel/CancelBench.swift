@@ -26,7 +26,7 @@ struct CancelBench: BenchKind {
         let start = MonotonicClock.now()
         var tally = CancelTally()
         var stages: [CancelReport.Stage] = []
-        var counts: [Int: UInt64] = [:]
+        var all = LatencyHistogram()
         for phase in options.url == nil ? CancelPhase.all : CancelPhase.foreign
         where !setting.hasStopped {
             let before = try await settled(phase)
@@ -36,11 +36,11 @@ struct CancelBench: BenchKind {
                 stage: phase.stage, hard: after.hard - min(before.hard, after.hard),
                 durations: after.durations.since(before.durations))
             stages.append(CancelReport.Stage(phase, row))
-            counts.merge(row.durations.counts, uniquingKeysWith: +)
+            all.add(row.durations)
         }
         return CancelReport(
             tally, seconds: Double(MonotonicClock.now() - start) / 1e9,
-            all: LatencyHistogram(counts: counts), stages: stages)
+            all: all, stages: stages)
     }
 
     // MARK: - Pictures

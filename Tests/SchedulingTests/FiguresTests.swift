@@ -1,0 +1,105 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Scheduling
+
+/// What status shows of stages and requests.
+@Suite struct FiguresTests {
+    private func stage(_ stage: JobStage, _ stack: Stack) -> StatusReport.StageStatus? {
+        stack.scheduler.report.stages.first { $0.stage == stage.name }
+    }
+
+    @Test func aStageSaysHowLongJobsWaitedAndWorked() throws {
+        var stack = Stack()
+        let client = stack.connect()
+        stack.load(.picture(size: nil, .fromLoaderOnly), by: client)
+        #expect(stage(.fetch, stack)?.queued == 1)
+        stack.pass(milliseconds: 40)
+        stack.hire(.download)
+        #expect(stage(.fetch, stack)?.running == 1)
+        #expect(stage(.fetch, stack)?.queued == 0)
+        let held = try #require(stack.held(.fetch).first)
+        stack.finish(held, stack.success(held), microseconds: 7_000)
+        let fetch = try #require(stage(.fetch, stack))
+        #expect(fetch.waits.count == 1 && fetch.waits.sum == 40_000)
+        #expect(fetch.works.count == 1 && fetch.works.sum == 7_000)
+        #expect(fetch.running == 0)
+        #expect(stage(.decode, stack)?.queued == 1)
+        #expect(stage(.decode, stack)?.waits.count == 0, "it waits still")
+    }
+
+    @Test func whatAWorkerSaysOfItsWorkIsBelievedAsFarAsAJobMayTake() throws {
+        var stack = Stack { $0.jobMilliseconds.fetch = 9_000 }
+        stack.hireAll()
+        stack.load(.picture(size: nil, .fromLoaderOnly), by: stack.connect())
+        let held = try #require(stack.held(.fetch).first)
+        stack.finish(held, stack.success(held), microseconds: .max)
+        #expect(stage(.fetch, stack)?.works.sum == 9_000_000)
+    }
+
+    @Test func requestsAreTimedFromAdmissionToReplyButNotHitsOfTheIndex() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let token = stack.load(.picture(size: 5), by: client)
+        stack.pass(milliseconds: 30)
+        stack.finishAll()
+        #expect(stack.scheduler.report.requests.count == 1)
+        #expect(stack.scheduler.report.requests.sum == 30_000)
+        #expect(stack.image(token) != nil)
+        stack.publish("http://example.org/b.jpg")
+        stack.load(.picture("b", size: nil), by: client)
+        #expect(stack.counters.memoryHits == 1)
+        #expect(stack.scheduler.report.requests.count == 1)
+    }
+
+    @Test func whatIsJoinedIsCountedByLevel() {
+        var stack = Stack()
+        stack.hireAll(credit: 10)
+        let client = stack.connect()
+        stack.load(.picture(size: 5), by: client)
+        stack.load(.picture(size: 5), by: client)
+        stack.load(.picture(size: 5).with { $0.output.format = .webp }, by: client)
+        stack.load(.picture(size: 6), by: client)
+        for query in stack.held(.query) { stack.finish(query) }
+        let coalesced = stack.counters.coalesced
+        #expect(coalesced.lookups == 1, "the same query")
+        #expect(coalesced.results == 1, "the same result")
+        #expect(coalesced.decodes == 1, "the same pixels")
+        #expect(coalesced.sources == 1, "the same bytes")
+        #expect(coalesced.requests == 2)
+        stack.finishAll()
+    }
+
+    @Test func aResultOfACachedOriginalIsATierOfItsOwn() throws {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        stack.load(.picture(size: 5), by: client)
+        stack.load(.picture(size: 5), by: client)
+        stack.run(.query)
+        let query = try #require(stack.held(.query).first)
+        stack.finish(query, stack.hit(query))
+        stack.finishAll()
+        #expect(stack.counters.originalHits == 1, "one query")
+        #expect(stack.counters.originalUses == 2, "two requests")
+        #expect(stack.counters.misses == 0)
+    }
+
+    @Test func failuresAreCountedByTheirCode() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let token = stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        stack.fail(.fetch, .timedOut)
+        stack.load(ImageRequest(url: "nonsense"), by: client)
+        stack.load(ImageRequest(url: "nonsense too"), by: client)
+        let cancelled = stack.load(.picture("b"), by: client)
+        stack.send(.cancel(client, cancelled))
+        #expect(stack.error(token) == .timedOut)
+        #expect(stack.counters.failures == [.timedOut: 1, .invalidURL: 2])
+        #expect(stack.counters.failed == 3)
+        #expect(stack.counters.cancelled == 1)
+    }
+}
