@@ -184,7 +184,7 @@ let testing: [Target] = [
         "CoordinatorRuntimeTests",
         [
             "CoordinatorRuntime", "Scheduling", "Wire", "Messages", "ImageModel", "StageContract",
-            "ZeroMQ", "Linux", "TestKit",
+            "ZeroMQ", "Linux", "Observability", "TestKit",
         ]),
     tests("SupervisionTests", ["Supervision", "SharedArena", "Messages", "Linux", "TestKit"]),
     tests(

@@ -18,7 +18,7 @@ extension ImagebusClient {
     /// image, with `versionMismatch` where the coordinator is too old to take any.
     public func load(
         _ request: ImageRequest, uploading bytes: [UInt8], group: GroupID? = nil,
-        wantsProgress: Bool = false
+        wantsProgress: Bool = false, trace: TraceContext? = nil
     ) -> LoadTask {
         let task = LoadTask(token: tokens.next(), wantsProgress: wantsProgress, desk: desk)
         if let refusal = Self.refusal(of: request, bytes) {
@@ -27,19 +27,21 @@ extension ImagebusClient {
         }
         let load = LoadRequest(
             token: task.token, group: group, image: request, wantsProgress: wantsProgress,
-            uploadBytes: UInt64(bytes.count))
+            uploadBytes: UInt64(bytes.count), trace: trace)
         post(.upload(load, task, bytes), task)
         return task
     }
 
     /// The same on a thread that may block; returns how it ended. See `loadAndWait(_:group:)`.
     public func loadAndWait(
-        _ request: ImageRequest, uploading bytes: [UInt8], group: GroupID? = nil
+        _ request: ImageRequest, uploading bytes: [UInt8], group: GroupID? = nil,
+        trace: TraceContext? = nil
     ) throws(ImageError) -> ImageResponse {
         if let refusal = Self.refusal(of: request, bytes) { throw refusal }
         let task = LoadTask(token: tokens.next(), desk: desk)
         let load = LoadRequest(
-            token: task.token, group: group, image: request, uploadBytes: UInt64(bytes.count))
+            token: task.token, group: group, image: request, uploadBytes: UInt64(bytes.count),
+            trace: trace)
         if !seat.run(load, task, uploading: bytes) { post(.upload(load, task, bytes), task) }
         return try task.waitForResponse()
     }

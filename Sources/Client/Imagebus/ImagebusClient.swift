@@ -40,15 +40,17 @@ public final class ImagebusClient: Sendable {
     deinit { _ = desk.post(.close) }
 
     /// Begins a load. Its task ends exactly once; a `group` can be cancelled as a whole. With
-    /// `detach` the stack goes on with it when this process ends, so that its result is stored.
+    /// `detach` the stack goes on with it when this process ends, so that its result is stored. A
+    /// `trace` is carried on with all work that the load begins, into the logs of the processes
+    /// that do it.
     public func load(
         _ request: ImageRequest, group: GroupID? = nil, wantsProgress: Bool = false,
-        detach: Bool = false
+        detach: Bool = false, trace: TraceContext? = nil
     ) -> LoadTask {
         let task = LoadTask(token: tokens.next(), wantsProgress: wantsProgress, desk: desk)
         let load = LoadRequest(
             token: task.token, group: group, image: request, wantsProgress: wantsProgress,
-            detach: detach)
+            detach: detach, trace: trace)
         post(.load(load, task), task)
         return task
     }
@@ -59,10 +61,10 @@ public final class ImagebusClient: Sendable {
     /// coordinator: that takes half the time of handing the load to the client's thread and being
     /// woken by it.
     public func loadAndWait(
-        _ request: ImageRequest, group: GroupID? = nil
+        _ request: ImageRequest, group: GroupID? = nil, trace: TraceContext? = nil
     ) throws(ImageError) -> ImageResponse {
         let task = LoadTask(token: tokens.next(), desk: desk)
-        let load = LoadRequest(token: task.token, group: group, image: request)
+        let load = LoadRequest(token: task.token, group: group, image: request, trace: trace)
         if !seat.run(load, task) { post(.load(load, task), task) }
         return try task.waitForResponse()
     }

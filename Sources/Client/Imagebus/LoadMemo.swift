@@ -25,7 +25,8 @@ struct LoadMemo {
 
     /// Keeps what was encoded.
     mutating func keep(_ load: LoadRequest, _ body: [UInt8]) {
-        guard body.count <= Self.bytesMax else { return }
+        // A trace is hardly ever sent again.
+        guard body.count <= Self.bytesMax, load.trace == nil else { return }
         entries[Self.place(of: load)] = Entry(
             load: load, rest: Array(body.dropFirst(TokenedBody.restOffset)))
     }
@@ -41,5 +42,6 @@ extension LoadRequest {
         image == other.image && group == other.group && wantsProgress == other.wantsProgress
             && staleRetries == other.staleRetries && detach == other.detach
             && wantsPieces == other.wantsPieces && uploadBytes == other.uploadBytes
+            && slot == other.slot && trace == other.trace
     }
 }

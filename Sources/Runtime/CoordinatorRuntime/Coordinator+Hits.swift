@@ -26,7 +26,10 @@ extension Coordinator {
 
     /// Remembers a load that a hit has just answered.
     mutating func learn(_ load: LoadRequest, identity: String?, _ gateway: Gateway) {
-        guard let ticket = scheduler.hitTicket(for: load, identity: identity) else { return }
+        // A trace is hardly ever seen again.
+        guard requestLog.permitsShortWay, load.trace == nil,
+            let ticket = scheduler.hitTicket(for: load, identity: identity)
+        else { return }
         if let known = gateway.find(in: hitMemo)?.hit, known.ticket == ticket { return }
         gateway.withBody { hitMemo.learn(load, $0, ticket, &encoder) }
     }

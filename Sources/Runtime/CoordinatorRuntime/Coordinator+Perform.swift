@@ -39,6 +39,7 @@ extension Coordinator {
             send(.toWorker(.touched(blocks)), to: worker.value, at: now)
         case .expel(let worker, let error): expel(worker.value, error, at: now)
         case .reply(let client, let reply): self.reply(reply, to: client, at: now)
+        case .record(let record): log(record, at: now)
         case .progress(let client, let progress):
             send(.toClient(.progress(progress)), to: client.value, at: now)
         case .blacklist(let client, let report):

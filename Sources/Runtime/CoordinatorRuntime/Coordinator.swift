@@ -25,6 +25,7 @@ public struct Coordinator: ~Copyable {
     var actions: [SchedulerAction] = []
     var peers = PeerTable()
     var hitMemo = HitMemo()
+    var requestLog: RequestLog
     /// What goes out to clients in pieces, and what comes in so.
     var deliveries = PieceDeliveries()
     var uploads: UploadDesk
@@ -94,6 +95,7 @@ public struct Coordinator: ~Copyable {
         uploads = UploadDesk(space: arena)
         uploadBytesMax = options.limits.bodyBytesMax
         keepsWorkers = options.keepsWorkers
+        requestLog = RequestLog(options.requestLogging)
         results = ResultReader(resultsDirectory: bootstrap.paths.resultsDirectory)
         self.lock = lock
         self.identities = identities

@@ -1,4 +1,5 @@
 public import Bootstrap
+public import Observability
 public import Scheduling
 
 /// What the coordinator is told when it starts.
@@ -11,10 +12,14 @@ public struct CoordinatorOptions: Sendable {
     /// next coordinator.
     public var keepsWorkers: Bool
 
+    /// Which requests have a line in the log.
+    public var requestLogging: RequestLogging
+
     /// Names of the arguments besides those of every program.
     public static let valued: Set<String> = [
         "secret-file", "body-limit", "blacklist-seconds", "blacklist-entries", "fetch-retries",
         "fetches-per-host", "fetch-order", "queue-limit",
+        "log-requests",
     ]
 
     /// Names of the arguments without a value.
@@ -38,6 +43,8 @@ public struct CoordinatorOptions: Sendable {
             limits.fetchOrder = order
         }
         secretFile = arguments.value("secret-file")
+        requestLogging =
+            arguments.value("log-requests").flatMap(RequestLogging.init(rawValue:)) ?? .misses
         keepsWorkers = arguments.has("keeps-workers")
     }
 

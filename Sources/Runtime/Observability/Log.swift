@@ -31,25 +31,34 @@ public struct Log: Sendable {
 
     /// Every step, for those who look for a fault.
     public func debug(_ message: String, _ fields: @autoclosure () -> Fields = [:]) {
-        write(.debug, message, fields)
+        write(.debug, message) { fields().lazy.map { ($0.key, $0.value) } }
     }
 
     /// What an operator wants to see in a quiet hour.
     public func info(_ message: String, _ fields: @autoclosure () -> Fields = [:]) {
-        write(.info, message, fields)
+        write(.info, message) { fields().lazy.map { ($0.key, $0.value) } }
     }
 
     /// Something failed and was dealt with.
     public func warning(_ message: String, _ fields: @autoclosure () -> Fields = [:]) {
-        write(.warning, message, fields)
+        write(.warning, message) { fields().lazy.map { ($0.key, $0.value) } }
     }
 
     /// Something failed, and somebody should look.
     public func error(_ message: String, _ fields: @autoclosure () -> Fields = [:]) {
-        write(.error, message, fields)
+        write(.error, message) { fields().lazy.map { ($0.key, $0.value) } }
     }
 
-    private func write(_ level: LogLevel, _ message: String, _ fields: () -> Fields) {
+    /// A line whose fields depend on what there is to say.
+    public func write(
+        _ level: LogLevel, _ message: String, fields: @autoclosure () -> [(String, LogValue)]
+    ) {
+        write(level, message, fields)
+    }
+
+    private func write(
+        _ level: LogLevel, _ message: String, _ fields: () -> some Sequence<(String, LogValue)>
+    ) {
         if level < self.level { return }
         var line = LogLine(
             format, level, program: program, process: process,

@@ -14,6 +14,11 @@ public enum LogValue: Hashable, Sendable {
         self = .integer(Int64(clamping: number))
     }
 
+    /// Milliseconds, to the microsecond.
+    public init(milliseconds: Double) {
+        self = .double((milliseconds * 1_000).rounded() / 1_000)
+    }
+
     /// Anything that can say what it is.
     public init(describing value: some CustomStringConvertible) {
         self = .string(value.description)

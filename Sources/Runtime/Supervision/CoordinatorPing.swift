@@ -19,6 +19,7 @@ final class CoordinatorPing {
         Identifier128(high: Random.uint64(), low: Random.uint64()))
     /// Answers so far.
     private(set) var answers: UInt64 = 0
+    private var report: StatusReport?
 
     /// Connects in the background.
     init(adminEndpoint: String) throws {
@@ -41,6 +42,7 @@ final class CoordinatorPing {
             switch answer {
             case .welcome: isWelcome = true
             case .helloRequired: isWelcome = false
+            case .status(let report): self.report = report
             default: continue
             }
         }
@@ -48,6 +50,12 @@ final class CoordinatorPing {
         // A hello may be lost with a place that was not free: it is said until it is answered.
         if !isWelcome { try say(.hello(hello)) }
         try say(.status)
+    }
+
+    /// The newest status that came since the last call.
+    func takeReport() -> StatusReport? {
+        defer { report = nil }
+        return report
     }
 
     /// The stack drains: nobody asks any more.

@@ -1,6 +1,6 @@
 import ControlSegment
 public import Linux
-import Messages
+public import Messages
 import SharedArena
 
 /// Keeps the children of one stack alive until it is told to stop: one loop over their pidfds,
@@ -13,6 +13,7 @@ public final class Supervisor {
     private let directory: RuntimeDirectory
     private let stopRequests: StopRequests
     private let observe: (SupervisorNote) -> Void
+    private let takeStatus: ((StatusReport, Instant) -> Void)?
     private var state: SupervisorState
     private var children: [Int: SupervisedChild] = [:]
     private var end: SupervisorEnd?
@@ -23,10 +24,12 @@ public final class Supervisor {
     private let isInit = CurrentProcess.processID == 1
 
     /// A stack of these children, the coordinator first; nothing is started yet. At `health`, where
-    /// it is given, it says how they are.
+    /// it is given, it says how they are. The coordinator is asked for its status about once a
+    /// second, to see that it lives; `takeStatus` gets each answer.
     public init(
         _ specifications: [ChildSpecification], in directory: consuming RuntimeDirectory,
         stopRequests: consuming StopRequests, health: HealthDesk? = nil,
+        takeStatus: ((StatusReport, Instant) -> Void)? = nil,
         observe: @escaping (SupervisorNote) -> Void
     ) {
         self.specifications = specifications
@@ -34,6 +37,7 @@ public final class Supervisor {
         self.stopRequests = stopRequests
         self.health = health
         self.observe = observe
+        self.takeStatus = takeStatus
         state = SupervisorState(kinds: specifications.map(\.kind))
     }
 
@@ -95,6 +99,7 @@ public final class Supervisor {
                 ping = try CoordinatorPing(adminEndpoint: directory.paths.adminEndpoint)
             }
             try ping?.turn()
+            if let report = ping?.takeReport() { takeStatus?(report, .now()) }
             return ping?.answers
         } catch {
             ping = nil

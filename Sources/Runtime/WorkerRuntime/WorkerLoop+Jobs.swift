@@ -34,6 +34,7 @@ extension WorkerLoop {
         setDeadline(of: job.id, millisecondsLeft: job.millisecondsLeft)
         var own = job
         own.id = running.begin(job.id)
+        jobLog.began(job, as: own.id, in: bootstrap.log)
         executor.start(own)
     }
 

@@ -31,6 +31,7 @@ public struct WorkerLoop: ~Copyable {
     var decoder = MessageDecoder()
     var session = WorkerSession()
     var running = RunningJobs()
+    var jobLog = JobLog()
     var handedOver = HandedOver()
     var outbox: [WorkerMessage] = []
     var timers = TimerQueue<WorkerTimer>(timersMax: 65_536)
@@ -171,6 +172,7 @@ public struct WorkerLoop: ~Copyable {
     private mutating func finish(_ outcome: JobOutcome) throws {
         jobsDone += 1
         executor.finished(outcome.id)
+        jobLog.ended(outcome, in: bootstrap.log, at: .now())
         if let job = running.end(outcome.id) {
             forget(job)
             var answer = outcome

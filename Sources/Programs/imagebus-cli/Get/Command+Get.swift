@@ -7,7 +7,7 @@ extension Command {
         usage: "URL|- [-o FILE] [options]",
         options: [
             ("result", resultOptions + outputOptions), ("steps, in the order given", stepOptions),
-            ("how it is loaded", loadOptions), ("which stack", stackOptions),
+            ("how it is loaded", loadOptions + [traceparent]), ("which stack", stackOptions),
             ("", laterOptions),
         ],
         notes: """
@@ -92,6 +92,10 @@ extension Command {
         OptionDefinition("priority", value: "P", "high, normal or low (normal)"),
         OptionDefinition("timeout", value: "TIME", "such as 500ms, 10s or 2m (30s)"),
     ]
+
+    private static let traceparent = OptionDefinition(
+        "traceparent", value: "T",
+        "W3C Trace Context, for the logs of all processes ($TRACEPARENT)")
 
     private static let stackOptions: [OptionDefinition] = [
         .endpoint,

@@ -1,5 +1,6 @@
 import ImageModel
 import Imagebus
+import Messages
 
 /// What `get` was told.
 struct GetOptions: Hashable {
@@ -11,6 +12,8 @@ struct GetOptions: Hashable {
     var printsJSON: Bool
     var progress: ProgressMode
     var stack: StackOptions
+    /// Of whom the command is a part.
+    var trace: TraceContext?
 
     /// Where the image goes.
     enum OutputTarget: Hashable {
@@ -44,6 +47,7 @@ struct GetOptions: Hashable {
                 try OptionValue.word(text, [("auto", .auto), ("bar", .bar), ("none", .none)])
             } ?? .auto
         stack = try StackOptions(read, environment: environment)
+        trace = try Self.trace(read, environment)
         if let output = read.last("output") {
             guard !output.isEmpty else { throw UsageError("--output: a file name is not empty") }
             guard !request.infoOnly else {
@@ -51,6 +55,19 @@ struct GetOptions: Hashable {
             }
             target = output == "-" ? .standardOutput : .file(output)
         }
+    }
+
+    /// What is named has to be one. What a caller left in the environment (the convention of build
+    /// and test tools) is ignored where it is none (Trace Context §3.2.2).
+    private static func trace(
+        _ read: ReadOptions, _ environment: [String: String]
+    ) throws(UsageError) -> TraceContext? {
+        try read.parsed("traceparent") { (text) throws(UsageError) in
+            guard let trace = TraceContext(text: text) else {
+                throw UsageError("'\(text)' is no W3C traceparent, such as 00-…32…-…16…-01")
+            }
+            return trace
+        } ?? environment["TRACEPARENT"].flatMap(TraceContext.init(text:))
     }
 
     private static func delivery(_ text: String) throws(UsageError) -> Delivery {

@@ -32,7 +32,8 @@ final class LoadRun {
             connectMilliseconds: stack.connectMilliseconds(timeoutMilliseconds))
         bar = Self.showsBar(options) ? ProgressBar() : nil
         running = client.load(
-            options.request, uploading: upload, progress: bar, into: completion)
+            options.request, uploading: upload, trace: options.trace, progress: bar,
+            into: completion)
     }
 
     var token: String { running.token }

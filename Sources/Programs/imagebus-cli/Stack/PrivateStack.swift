@@ -83,6 +83,8 @@ final class PrivateStack {
             ] + (cache.map { ["--cache-dir", $0] } ?? ["--memory-only"])
                 + options.network.arguments + options.log.arguments)
         command.environment["IMAGEBUS_ONLY"] = nil
+        // The figures in it are those of the stack that serves here.
+        command.environment["IMAGEBUS_METRICS_FILE"] = nil
         // A Ctrl-C is for this process, which then ends the stack.
         command.leadsGroup = true
         return command

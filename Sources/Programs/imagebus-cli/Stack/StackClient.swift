@@ -25,13 +25,14 @@ final class StackClient: Sendable {
     /// Sends a request, with the picture where that has no URL; its response becomes the
     /// completion's value.
     func load(
-        _ request: ImageRequest, uploading upload: [UInt8]?, progress: ProgressBar?,
-        into completion: Completion<LoadedImage>
+        _ request: ImageRequest, uploading upload: [UInt8]?, trace: TraceContext?,
+        progress: ProgressBar?, into completion: Completion<LoadedImage>
     ) -> RunningLoad {
         let wantsProgress = progress != nil
         let task =
-            upload.map { client.load(request, uploading: $0, wantsProgress: wantsProgress) }
-            ?? client.load(request, wantsProgress: wantsProgress)
+            upload.map {
+                client.load(request, uploading: $0, wantsProgress: wantsProgress, trace: trace)
+            } ?? client.load(request, wantsProgress: wantsProgress, trace: trace)
         completion.start { () throws(ImageError) in LoadedImage(try await task.response) }
         if let progress {
             Task.detached { for await step in task.progress { progress.show(step) } }

@@ -74,6 +74,7 @@ extension Coordinator {
     ) {
         let reply = Reply(token: load.token, outcome: .failure(error))
         send(.toClient(.reply(reply)), to: client.value, at: now)
+        log(RequestRecord(load, reply), at: now)
     }
 
     /// Blocks of ours are free again.

@@ -1,0 +1,17 @@
+import Bootstrap
+import Messages
+import Observability
+import Scheduling
+
+// One line for each request that the operator wants to see.
+extension Coordinator {
+    mutating func log(_ record: RequestRecord, at now: Instant) {
+        guard bootstrap.log.level <= .info, requestLog.wants(record) else { return }
+        guard case .write(let leftOut) = requestLog.take(at: now) else { return }
+        if leftOut > 0 {
+            bootstrap.log.warning(
+                "lines of requests were left out", ["count": LogValue(leftOut)])
+        }
+        bootstrap.log.write(.info, "request", fields: RequestLog.fields(record))
+    }
+}

@@ -1,0 +1,95 @@
+import ImageModel
+import Messages
+import Observability
+import Scheduling
+
+/// Which requests get a line in the log, and what stands in it.
+///
+/// Nothing of a request that could be secret: of its token the first digits, of its URL no user
+/// info and no query, no header, no key, and of an error its name but not its words.
+struct RequestLog {
+    private let mode: RequestLogging
+    private var budget = LineBudget(linesPerSecond: linesPerSecond)
+
+    /// About 3 GB of log a day at most.
+    static let linesPerSecond: UInt64 = 100
+    /// What takes longer is slow, in milliseconds.
+    static let slowMilliseconds = 1_000.0
+
+    /// For `--log-requests`.
+    init(_ mode: RequestLogging) { self.mode = mode }
+
+    /// Whether hits may take the short way, which nobody sees.
+    var permitsShortWay: Bool { mode != .all }
+
+    /// Whether a request is to have its line.
+    func wants(_ record: RequestRecord) -> Bool {
+        switch mode {
+        case .none: false
+        case .all: true
+        case _ where record.trace?.isSampled == true: true
+        case .misses: !record.isFromMemory
+        case .slow:
+            record.hasFailed || record.reply.timings.total >= Self.slowMilliseconds
+        }
+    }
+
+    /// Whether there is room for its line in this second.
+    mutating func take(at now: Instant) -> LineBudget.Verdict {
+        budget.take(at: now.nanoseconds)
+    }
+
+    /// The fields of its line.
+    static func fields(_ record: RequestRecord) -> [(String, LogValue)] {
+        let reply = record.reply
+        var fields: [(String, LogValue)] = [("token", .string(reply.token.value.short))]
+        switch reply.outcome {
+        case .image(let image):
+            fields.append(("outcome", "image"))
+            fields += Self.fields(image)
+        case .miss: fields.append(("outcome", "miss"))
+        case .notModified: fields.append(("outcome", "notModified"))
+        case .failure(let error):
+            fields.append(("outcome", "error"))
+            fields.append(("error", .string(error.code.rule.name)))
+        }
+        if let url = try? SourceURL(record.url) { fields.append(("url", .string(url.forLogs))) }
+        fields += Self.fields(reply.timings)
+        if record.attempts > 1 { fields.append(("attempts", LogValue(record.attempts))) }
+        if let trace = record.trace { fields.append(("trace", .string(trace.trace.hex))) }
+        return fields
+    }
+
+    private static func fields(_ image: DeliveredImage) -> [(String, LogValue)] {
+        var fields: [(String, LogValue)] = [
+            ("cache", .string(image.cacheType.name)), ("format", .string(image.info.format.name)),
+        ]
+        if let bytes = image.reference?.length ?? image.pieceBytes {
+            fields.append(("bytes", LogValue(bytes)))
+        }
+        return fields
+    }
+
+    /// Milliseconds of the stages that took any.
+    private static func fields(_ timings: StageTimings) -> [(String, LogValue)] {
+        let stages = [
+            ("total", timings.total), ("queue", timings.queue), ("query", timings.query),
+            ("fetch", timings.fetch), ("decode", timings.decode),
+            ("transform", timings.transform), ("store", timings.store),
+        ]
+        return stages.filter { $0.1 > 0 || $0.0 == "total" }.map {
+            ("\($0.0)Milliseconds", LogValue(milliseconds: $0.1))
+        }
+    }
+}
+
+extension RequestRecord {
+    fileprivate var isFromMemory: Bool {
+        guard case .image(let image) = reply.outcome else { return false }
+        return image.cacheType == .memory
+    }
+
+    fileprivate var hasFailed: Bool {
+        if case .failure = reply.outcome { true } else { false }
+    }
+}
