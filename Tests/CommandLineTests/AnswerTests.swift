@@ -26,32 +26,52 @@ import Testing
         report.processes = [
             .init(
                 kind: .decode, pid: 7, state: "busy", restarts: 2, jobs: 1,
-                sandbox: [.noNewPrivileges, .seccomp])
+                sandbox: [.noNewPrivileges, .seccomp], credit: 3)
         ]
         report.sockets = [
             .init(
                 name: "back/decode", messagesReceived: 1, messagesSent: 2, bytesReceived: 3,
                 bytesSent: 4, largestMessage: 5)
         ]
-        report.counters = [.init(name: "hits", value: 9)]
+        report.counters = [
+            .init(name: "memoryHits", value: 9), .init(name: "misses", value: 3),
+        ]
         report.uptimeMilliseconds = 61_000
         var durations = LatencyHistogram()
         durations.record(microseconds: 1_024)
         report.cancellations = [.init(stage: "decode", hard: 1, durations: durations)]
+        report.stages = [
+            .init(
+                stage: "decode", queued: 4, queuedCost: 5, running: 6, waits: durations,
+                works: LatencyHistogram())
+        ]
+        report.requests = durations
         #expect(
             try JSONText.text(StatusAnswer(report)) == """
-                {"cancellations":[{"cancels":1,"hard":1,"p50_ms":1.024,"p99_ms":1.024,\
-                "stage":"decode"}],"counters":{"hits":9},\
-                "processes":[{"jobs":1,"kind":"decode","pid":7,"restarts":2,\
+                {"caches":[{"requests":9,"share":0.75,"tier":"memory"},\
+                {"requests":0,"share":0,"tier":"disk"},\
+                {"requests":0,"share":0,"tier":"original"},\
+                {"requests":3,"share":0.25,"tier":"miss"}],\
+                "cancellations":[{"cancels":1,"hard":1,"p50_ms":1.024,"p99_ms":1.024,\
+                "stage":"decode"}],"counters":{"memoryHits":9,"misses":3},\
+                "processes":[{"credit":3,"jobs":1,"kind":"decode","pid":7,"restarts":2,\
                 "sandbox":["noNewPrivileges","seccomp"],"state":"busy"}],\
+                "requests":{"count":1,"p50_ms":1.024,"p90_ms":1.024,"p99_ms":1.024,\
+                "sum_ms":1.024},\
                 "sockets":[{"bytesReceived":3,"bytesSent":4,"largestMessage":5,\
                 "messagesReceived":1,"messagesSent":2,"name":"back/decode"}],\
+                "stages":[{"queued":4,"queuedCost":5,"running":6,"stage":"decode",\
+                "waits":{"count":1,"p50_ms":1.024,"p90_ms":1.024,"p99_ms":1.024,\
+                "sum_ms":1.024},\
+                "works":{"count":0,"p50_ms":null,"p90_ms":null,"p99_ms":null,"sum_ms":0}}],\
                 "uptimeMilliseconds":61000}
 
                 """)
         let text = StatusTable.text(report)
-        #expect(text.hasPrefix("up 1 min 1 s\n"))
-        #expect(text.contains("decode    7   busy         2     1"))
+        #expect(text.hasPrefix("up 1 min 1 s, "))
+        #expect(text.contains("decode    7   busy         2     1       3"))
+        #expect(text.contains("decode        4        6     0    1.0 ms  1.0 ms         -       -"))
+        #expect(text.contains("memory         9  75.0 %"))
         #expect(text.contains("decode       1     1     1.0     1.0"))
     }
 

@@ -63,8 +63,7 @@ enum CommandLineTool {
             return ServeCommand.run(try ServeOptions(read, environment: environment))
         case Command.get.name: return GetCommand.run(try GetOptions(read, environment: environment))
         case Command.status.name:
-            return StatusCommand.run(
-                try OperatorOptions(withoutOperands: read, environment: environment))
+            return StatusCommand.run(try StatusOptions(read, environment: environment))
         case Command.blacklist.name:
             return BlacklistTool.run(try BlacklistOptions(read, environment: environment))
         case Command.cache.name:

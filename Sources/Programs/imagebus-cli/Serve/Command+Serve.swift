@@ -26,7 +26,23 @@ extension Command {
                 ]
             ),
             ("downloads and queues", CoordinatorSettings.definitions),
-            ("log", [.logLevel, .logFormat]),
+            (
+                "log and figures",
+                [
+                    .logLevel, .logFormat,
+                    OptionDefinition(
+                        "log-requests", value: "WHICH",
+                        "a line for each request: all, misses (not those that memory\n"
+                            + "answered), slow (a second, or failed) or none (misses); at\n"
+                            + "most 100 lines a second"),
+                    OptionDefinition(
+                        "metrics-file", value: "FILE",
+                        "keep the figures there in the text format of Prometheus, for a\n"
+                            + "collector that reads files; removed at the end"),
+                    OptionDefinition(
+                        "metrics-seconds", value: "N", "write them so often (15)"),
+                ]
+            ),
             (
                 "",
                 [

@@ -41,14 +41,17 @@ enum ServeCommand {
         }
         let programs = try ServeOptions.programsDirectory(
             environment: CurrentProcess.environment)
+        let metrics = options.metricsFile.map { MetricsFile($0, log: log) }
         let supervisor = Supervisor(
             options.children(programs: programs, secretFile: SecretFile.prepare(options)),
             in: directory,
-            stopRequests: .signals(signals), health: healthDesk(options, paths, log)
+            stopRequests: .signals(signals), health: healthDesk(options, paths, log),
+            takeStatus: metrics.map { file in { report, now in file.take(report, at: now) } }
         ) { note in
             log.write(note)
             if note == .ready { Terminal.out("ready \(options.endpoint(paths))\n") }
         }
+        defer { metrics?.remove() }
         let end = try supervisor.run()
         if options.removesRuntimeDirectory { try? FileDescriptor.removeTree(path: paths.root) }
         return end.exitStatus

@@ -1,5 +1,6 @@
 import Linux
 import Messages
+import Observability
 import Supervision
 
 extension ServeOptions {
@@ -20,6 +21,7 @@ extension ServeOptions {
         case .coordinator:
             option("--secret-file", secretFile) + coordinator.arguments
                 + (only == nil ? [] : ["--keeps-workers"])
+                + (requestLogging == .misses ? [] : ["--log-requests", requestLogging.rawValue])
         case .download: network.arguments
         case .cache:
             option("--cache-dir", cacheDirectory) + option("--memory-limit", memoryLimit)

@@ -18,6 +18,8 @@ struct ServeOptions: Hashable {
     var diskLimit: Int?
     var coordinator = CoordinatorSettings()
     var log = LogOptions()
+    var requestLogging = RequestLogging.misses
+    var metricsFile: MetricsFileOptions?
     /// Ends together with this process.
     var parent: Int32?
     /// Whether the runtime directory goes at the end.
@@ -41,6 +43,11 @@ struct ServeOptions: Hashable {
         diskLimit = try read.parsed("disk-limit", OptionValue.bytes)
         coordinator = try CoordinatorSettings(read)
         log = try LogOptions(read)
+        requestLogging =
+            try read.parsed("log-requests") { (text) throws(UsageError) in
+                try OptionValue.word(text, RequestLogging.allCases.map { ($0.rawValue, $0) })
+            } ?? .misses
+        metricsFile = try MetricsFileOptions(read)
         parent = try read.parsed("parent-pid") { (text) throws(UsageError) in
             Int32(try OptionValue.integer(text, in: 1...Int(Int32.max)))
         }
@@ -49,6 +56,9 @@ struct ServeOptions: Hashable {
             throw UsageError(
                 "neither XDG_CACHE_HOME nor HOME says where the cache is: "
                     + "name a --cache-dir")
+        }
+        guard metricsFile == nil || kinds.contains(.coordinator) else {
+            throw UsageError("--metrics-file: only who serves the coordinator has figures")
         }
         guard !kinds.isEmpty else { throw UsageError("there is no process to run") }
     }

@@ -1,24 +1,35 @@
 extension Command {
     static let status = Command(
         name: "status",
-        summary: "show processes, sockets and counters of the running stack",
+        summary: "show processes, stages, caches and counters of the running stack",
         usage: "[options]",
         options: [
             (
                 "",
                 OperatorOptions.definitions + [
-                    OptionDefinition("watch", visibility: .later),
-                    OptionDefinition("prometheus", visibility: .later),
+                    OptionDefinition("watch", "again every second, until Ctrl-C"),
+                    OptionDefinition(
+                        "prometheus", "the text format of Prometheus, version 0.0.4"),
+                    OptionDefinition(
+                        "output", letter: "o", value: "FILE",
+                        "write it there, at once and whole, such as for the textfile\n"
+                            + "collector of a node exporter"),
                 ]
             )
         ],
         notes: """
             Asks the coordinator through admin/, so it is for the user who runs the stack. Ends 69
-            where none answers.
+            where none answers. Waits and works are of all jobs since the coordinator started;
+            what is a hit of its own index takes no time and is in no stage.
             """,
         examples: [
             ("imagebus status", "a table"),
             ("imagebus status --json", "the same for programs"),
+            ("imagebus status --watch", "a part of it, in place"),
+            (
+                "imagebus status --prometheus -o /var/lib/node_exporter/imagebus.prom",
+                "for a collector, once; serve --metrics-file does it again and again"
+            ),
         ])
 
     static let health = Command(

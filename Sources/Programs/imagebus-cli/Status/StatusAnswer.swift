@@ -8,6 +8,8 @@ struct StatusAnswer: Encodable {
         let state: String
         let restarts: UInt32
         let jobs: UInt32
+        /// Jobs that it takes at a time.
+        let credit: UInt32
         /// Names of the layers that hold.
         let sandbox: [String]
     }
@@ -36,17 +38,73 @@ struct StatusAnswer: Encodable {
         }
     }
 
+    /// How long something took, in milliseconds; null where nothing was counted.
+    struct Durations: Encodable {
+        let count: UInt64
+        let sum: Double
+        let p50: Double?
+        let p90: Double?
+        let p99: Double?
+
+        enum CodingKeys: String, CodingKey {
+            case count
+            case sum = "sum_ms"
+            case p50 = "p50_ms"
+            case p90 = "p90_ms"
+            case p99 = "p99_ms"
+        }
+
+        init(_ histogram: LatencyHistogram) {
+            func milliseconds(_ share: Double) -> Double? {
+                histogram.microseconds(at: share).map { $0.rounded() / 1_000 }
+            }
+            count = histogram.count
+            sum = Double(histogram.sum) / 1_000
+            p50 = milliseconds(0.5)
+            p90 = milliseconds(0.9)
+            p99 = milliseconds(0.99)
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            try values.encode(count, forKey: .count)
+            try values.encode(sum, forKey: .sum)
+            try values.encode(p50, forKey: .p50)
+            try values.encode(p90, forKey: .p90)
+            try values.encode(p99, forKey: .p99)
+        }
+    }
+
+    struct Stage: Encodable {
+        let stage: String
+        let queued: UInt64
+        let queuedCost: UInt64
+        let running: UInt64
+        let waits: Durations
+        let works: Durations
+    }
+
+    /// How many requests a tier of the cache answered, and their share of all that asked it.
+    struct Tier: Encodable {
+        let tier: String
+        let requests: UInt64
+        let share: Double
+    }
+
     let processes: [Process]
     let sockets: [Socket]
     let counters: [String: UInt64]
     let uptimeMilliseconds: UInt64
     let cancellations: [Cancellations]
+    let stages: [Stage]
+    let requests: Durations
+    let caches: [Tier]
 
     init(_ report: StatusReport) {
         processes = report.processes.map {
             Process(
                 kind: $0.kind.name, pid: $0.pid, state: $0.state, restarts: $0.restarts,
-                jobs: $0.jobs, sandbox: $0.sandbox.names)
+                jobs: $0.jobs, credit: $0.credit, sandbox: $0.sandbox.names)
         }
         sockets = report.sockets.map {
             Socket(
@@ -56,6 +114,18 @@ struct StatusAnswer: Encodable {
         }
         counters = Dictionary(
             report.counters.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+        stages = report.stages.map {
+            Stage(
+                stage: $0.stage, queued: $0.queued, queuedCost: $0.queuedCost,
+                running: $0.running, waits: Durations($0.waits), works: Durations($0.works))
+        }
+        requests = Durations(report.requests)
+        let shares = TierShares(report)
+        caches = shares.rows.map {
+            Tier(
+                tier: $0.tier, requests: $0.requests,
+                share: (shares.share($0.requests) * 1e4).rounded() / 1e4)
+        }
         uptimeMilliseconds = report.uptimeMilliseconds
         cancellations = report.cancellations.map {
             Cancellations(

@@ -3,15 +3,7 @@ import Messages
 /// The status for people.
 enum StatusTable {
     static func text(_ report: StatusReport) -> String {
-        var text = "up \(duration(report.uptimeMilliseconds))\n\n"
-        text += table(
-            ["KIND", "PID", "STATE", "RESTARTS", "JOBS", "SANDBOX"],
-            report.processes.map {
-                [
-                    $0.kind.name, "\($0.pid)", $0.state, "\($0.restarts)", "\($0.jobs)",
-                    sandbox($0.sandbox),
-                ]
-            })
+        var text = summary(report, since: nil)
         text += "\n"
         text += table(
             ["SOCKET", "IN", "OUT", "BYTES IN", "BYTES OUT", "LARGEST"],
@@ -29,7 +21,7 @@ enum StatusTable {
     }
 
     /// What the process can no longer do, from inside.
-    private static func sandbox(_ layers: SandboxLayers) -> String {
+    static func sandbox(_ layers: SandboxLayers) -> String {
         layers.isEmpty ? "-" : layers.names.joined(separator: ",")
     }
 

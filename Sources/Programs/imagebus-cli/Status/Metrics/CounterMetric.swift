@@ -1,0 +1,136 @@
+/// What a counter of the status is called as a metric.
+struct CounterMetric {
+    let metric: String
+    let kind: MetricFamily.Kind
+    let help: String
+    /// Names in the status, with the value of the label; a name that ends with a dot stands for all
+    /// that begin with it, the rest is the value of the label.
+    let names: [(name: String, value: String)]
+    let label: String
+
+    init(
+        _ metric: String, _ kind: MetricFamily.Kind, _ name: String, by label: String = "",
+        _ help: String
+    ) {
+        self.init(metric, kind, [(name, "")], by: label, help)
+    }
+
+    init(
+        _ metric: String, _ kind: MetricFamily.Kind, _ names: [(name: String, value: String)],
+        by label: String, _ help: String
+    ) {
+        self.metric = "imagebus_\(metric)"
+        self.kind = kind
+        self.names = names
+        self.label = label
+        self.help = help
+    }
+
+    /// The labels of its sample for that counter; `nil` where the counter is another metric's.
+    func labels(of counter: String) -> MetricFamily.Labels? {
+        for (name, value) in names {
+            if name == counter { return label.isEmpty ? [] : [(label, value)] }
+            if name.hasSuffix("."), counter.hasPrefix(name) {
+                return [(label, String(counter.dropFirst(name.count)))]
+            }
+        }
+        return nil
+    }
+
+    static let all: [CounterMetric] = requests + work + state + peers
+
+    /// Counted otherwise: the sum of other samples, or what has a metric of its own.
+    static let coveredPrefixes = ["queued."]
+    static let covered: Set<String> = ["failed", "coalesced"]
+
+    private static let requests = [
+        CounterMetric("requests_total", .counter, "requests", "Loads that came."),
+        CounterMetric(
+            "cache_requests_total", .counter,
+            [
+                ("memoryHits", "memory"), ("diskHits", "disk"), ("originalUses", "original"),
+                ("misses", "miss"),
+            ], by: "tier",
+            "Requests by what the cache had: the result in memory or on disk, its original, "
+                + "or nothing."),
+        CounterMetric(
+            "requests_failed_total", .counter, "failed.", by: "reason",
+            "Requests that ended with an error, cancelled ones excepted."),
+        CounterMetric(
+            "requests_cancelled_total", .counter, "cancelled",
+            "Requests that were cancelled, or whose client left."),
+        CounterMetric(
+            "requests_refused_total", .counter,
+            [("refusedBusy", "busy"), ("blacklistRefusals", "blacklisted")], by: "reason",
+            "Requests that were refused since something was full, or their source failed before."),
+        CounterMetric(
+            "coalesced_total", .counter, "coalesced.", by: "level",
+            "Work that was joined while it was under way, by level."),
+    ]
+
+    private static let work = [
+        CounterMetric(
+            "jobs_started_total", .counter,
+            [
+                ("fetches", "fetch"), ("decodes", "decode"), ("transforms", "transform"),
+                ("stores", "store"),
+            ], by: "stage", "Jobs given to workers, repeated attempts included."),
+        CounterMetric(
+            "original_hits_total", .counter, "originalHits", "Originals that the cache had."),
+        CounterMetric(
+            "requeued_total", .counter, "requeued",
+            "Jobs and requests that began again, since a worker was lost or there was no space."),
+        CounterMetric(
+            "retries_total", .counter, "retries",
+            "Transfers that were tried again after a failure of their origin."),
+        CounterMetric(
+            "worker_crashes_total", .counter, "crashes",
+            "Workers that crashed with a job and said so."),
+        CounterMetric(
+            "piece_deliveries_total", .counter, "pieceDeliveries",
+            "Results that went out through the socket."),
+        CounterMetric(
+            "uploads_total", .counter, "uploads", "Pictures that clients brought along."),
+    ]
+
+    private static let state = [
+        CounterMetric(
+            "quarantined", .gauge, "quarantined", "Content that is not tried for a while."),
+        CounterMetric(
+            "blacklisted", .gauge, "blacklisted", "Sources that are refused for a while."),
+        CounterMetric(
+            "live_requests", .gauge, "liveRequests", "Requests without a terminal reply."),
+        CounterMetric(
+            "live_jobs", .gauge, "liveJobs", "Jobs that wait, run, or are being cancelled."),
+        CounterMetric(
+            "live_blocks", .gauge, "liveBlocks", "Blocks of stages that somebody reads or keeps."),
+        CounterMetric(
+            "live_bytes", .gauge, "liveBytes.", by: "kind",
+            "Bytes that workers made and nobody has used up yet."),
+        CounterMetric(
+            "indexed_hits", .gauge, "indexedHits",
+            "Entries of the memory tier that are answered without asking the cache."),
+        CounterMetric("clients", .gauge, "clients", "Clients that are connected."),
+    ]
+
+    private static let peers = [
+        CounterMetric(
+            "messages_malformed_total", .counter, "malformedMessages",
+            "Messages that were not understood."),
+        CounterMetric(
+            "workers_expelled_total", .counter, "expelledWorkers",
+            "Workers whose session ended since they broke the protocol."),
+        CounterMetric(
+            "workers_lost_total", .counter, "lostWorkers",
+            "Workers whose connection ended without a goodbye."),
+        CounterMetric(
+            "clients_lost_total", .counter, "lostClients",
+            "Clients whose connection ended without a goodbye."),
+        CounterMetric(
+            "peers_stalled_total", .counter, "stalledPeers",
+            "Sessions that ended since the peer did not read."),
+        CounterMetric(
+            "strangers_total", .counter, "strangers",
+            "Connections that ended without ever having had a session."),
+    ]
+}

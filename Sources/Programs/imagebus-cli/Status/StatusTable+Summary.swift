@@ -1,0 +1,81 @@
+import Messages
+
+// What one looks at first, and what `--watch` shows.
+extension StatusTable {
+    /// Processes, stages and caches; with an earlier look, rates since then.
+    static func summary(_ report: StatusReport, since earlier: StatusReport?) -> String {
+        headline(report, since: earlier) + "\n" + processes(report) + "\n"
+            + stages(report) + "\n" + caches(report, since: earlier)
+    }
+
+    private static func headline(_ report: StatusReport, since earlier: StatusReport?) -> String {
+        var parts = [
+            "up \(duration(report.uptimeMilliseconds))",
+            "\(report.count("clients")) clients",
+            "\(report.count("liveRequests")) requests and \(report.count("liveJobs")) jobs live",
+        ]
+        if let earlier, earlier.uptimeMilliseconds < report.uptimeMilliseconds {
+            let seconds = Double(report.uptimeMilliseconds - earlier.uptimeMilliseconds) / 1_000
+            let requests = Double(report.growth(of: "requests", since: earlier))
+            let failed = Double(report.growth(of: "failed", since: earlier))
+            parts.append("\(tenths(requests / seconds)) requests/s")
+            parts.append("\(tenths(failed / seconds)) errors/s")
+        }
+        let quarantined = report.count("quarantined")
+        if quarantined > 0 { parts.append("\(quarantined) quarantined") }
+        return parts.joined(separator: ", ") + "\n"
+    }
+
+    private static func processes(_ report: StatusReport) -> String {
+        table(
+            ["KIND", "PID", "STATE", "RESTARTS", "JOBS", "CREDIT", "SANDBOX"],
+            report.processes.map {
+                [
+                    $0.kind.name, "\($0.pid)", $0.state, "\($0.restarts)", "\($0.jobs)",
+                    $0.kind == .coordinator ? "-" : "\($0.credit)", sandbox($0.sandbox),
+                ]
+            })
+    }
+
+    /// The last row is of requests, from admission to reply.
+    private static func stages(_ report: StatusReport) -> String {
+        var rows = report.stages.map { stage in
+            [
+                stage.stage, "\(stage.queued)", "\(stage.running)", "\(stage.works.count)",
+                time(stage.waits, 0.5), time(stage.waits, 0.99), time(stage.works, 0.5),
+                time(stage.works, 0.99),
+            ]
+        }
+        rows.append([
+            "request", "-", "\(report.count("liveRequests"))", "\(report.requests.count)", "-",
+            "-", time(report.requests, 0.5), time(report.requests, 0.99),
+        ])
+        return table(
+            ["STAGE", "QUEUED", "RUNNING", "DONE", "WAIT P50", "P99", "WORK P50", "P99"], rows)
+    }
+
+    private static func caches(_ report: StatusReport, since earlier: StatusReport?) -> String {
+        let (all, recent) = (TierShares(report), TierShares(report, since: earlier))
+        let rows = zip(all.rows, recent.rows).map { entry, fresh in
+            [entry.tier, "\(entry.requests)", percent(all.share(entry.requests))]
+                + (earlier == nil ? [] : [percent(recent.share(fresh.requests))])
+        }
+        return table(["CACHE", "REQUESTS", "SHARE"] + (earlier == nil ? [] : ["NOW"]), rows)
+    }
+
+    private static func percent(_ share: Double) -> String { tenths(share * 100) + " %" }
+
+    private static func time(_ histogram: LatencyHistogram, _ share: Double) -> String {
+        histogram.microseconds(at: share).map(time) ?? "-"
+    }
+
+    /// Three digits at most and the unit that fits.
+    static func time(_ microseconds: Double) -> String {
+        switch microseconds {
+        case ..<999.5: "\(Int(microseconds.rounded())) us"
+        case ..<99_950: "\(tenths(microseconds / 1_000)) ms"
+        case ..<999_500: "\(Int((microseconds / 1_000).rounded())) ms"
+        default: "\(tenths(microseconds / 1e6)) s"
+        }
+    }
+}

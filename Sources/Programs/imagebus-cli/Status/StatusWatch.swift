@@ -1,0 +1,55 @@
+import Glibc
+import ImageModel
+import Messages
+import Supervision
+
+/// `status --watch`: every second, in place on a terminal, one after the other elsewhere.
+final class StatusWatch {
+    private let options: StatusOptions
+    private let isTerminal: Bool
+    private var last: StatusReport?
+
+    private static let intervalMilliseconds = 1_000
+
+    init(_ options: StatusOptions) {
+        self.options = options
+        isTerminal = options.format == .table && isatty(1) == 1
+    }
+
+    /// Until nobody reads any more or a signal ends it. A stack that is not there at first is an
+    /// error; one that goes is waited for.
+    func run() -> Int32 {
+        if isTerminal { Terminal.out(Self.clearScreen) }
+        while true {
+            var text: String
+            do {
+                text = try look()
+            } catch let error as ImageError where last == nil {
+                Terminal.error("imagebus status: \(error)\n")
+                return error.exitStatus
+            } catch {
+                text = "\(error)\n"
+            }
+            guard Terminal.out(isTerminal ? Self.inPlace(text) : text) else { return 0 }
+            _ = try? ReadinessPoll.wait([], milliseconds: Self.intervalMilliseconds)
+        }
+    }
+
+    private func look() throws -> String {
+        let report = try StatusCommand.report(options.stack)
+        defer { last = report }
+        guard options.format == .table else {
+            return try StatusCommand.text(report, options.format)
+        }
+        return StatusTable.summary(report, since: last) + (isTerminal ? "" : "\n")
+    }
+
+    /// Each line replaces the one that was there, without a flicker.
+    static func inPlace(_ text: String) -> String {
+        "\u{1B}[H"
+            + text.split(separator: "\n", omittingEmptySubsequences: false)
+            .joined(separator: "\u{1B}[K\n") + "\u{1B}[J"
+    }
+
+    private static let clearScreen = "\u{1B}[2J"
+}

@@ -1,0 +1,120 @@
+import Linux
+import Messages
+import TestKit
+import Testing
+
+@testable import imagebus_cli
+
+/// The text exposition format of Prometheus, version 0.0.4.
+@Suite struct MetricsTests {
+    private func histogram(_ microseconds: UInt64...) -> LatencyHistogram {
+        var histogram = LatencyHistogram()
+        for value in microseconds { histogram.record(microseconds: value) }
+        return histogram
+    }
+
+    private var report: StatusReport {
+        var report = StatusReport()
+        report.uptimeMilliseconds = 61_500
+        report.processes = [
+            .init(kind: .coordinator, pid: 1, state: "ready", restarts: 0, jobs: 0),
+            .init(kind: .decode, pid: 7, state: "busy", restarts: 2, jobs: 1, credit: 1),
+            .init(kind: .decode, pid: 8, state: "ready", restarts: 1, jobs: 0, credit: 1),
+        ]
+        report.sockets = [
+            .init(
+                name: "front", messagesReceived: 1, messagesSent: 2, bytesReceived: 3,
+                bytesSent: 4, largestMessage: 5)
+        ]
+        report.counters = [
+            .init(name: "requests", value: 12), .init(name: "memoryHits", value: 9),
+            .init(name: "misses", value: 3), .init(name: "failed", value: 5),
+            .init(name: "failed.busy", value: 4), .init(name: "failed.timedOut", value: 1),
+            .init(name: "queued.decode", value: 4), .init(name: "coalesced.source", value: 7),
+            .init(name: "refusedBusy", value: 4), .init(name: "fetches", value: 3),
+            .init(name: "liveBytes.download", value: 1 << 20), .init(name: "dreams", value: 8),
+        ]
+        report.stages = [
+            .init(
+                stage: "decode", queued: 4, queuedCost: 1_000, running: 2,
+                waits: histogram(100, 200, 5_000_000), works: histogram(90_000_000))
+        ]
+        report.requests = histogram(1_024)
+        report.cancellations = [
+            .init(stage: "decode", hard: 1, durations: histogram(2_000))
+        ]
+        return report
+    }
+
+    @Test func everyFigureHasItsLine() {
+        let lines = Set(MetricsText.text(report).split(separator: "\n").map(String.init))
+        for line in [
+            "# TYPE imagebus_uptime_seconds gauge", "imagebus_uptime_seconds 61.5",
+            "imagebus_processes{kind=\"decode\",state=\"busy\"} 1",
+            "imagebus_processes{kind=\"cache\",state=\"ready\"} 0",
+            "imagebus_process_restarts{kind=\"decode\"} 3",
+            "imagebus_worker_credit{kind=\"decode\"} 2", "imagebus_worker_jobs{kind=\"decode\"} 1",
+            "imagebus_stage_queued_jobs{stage=\"decode\"} 4",
+            "imagebus_stage_queued_cost{stage=\"decode\"} 1000",
+            "imagebus_stage_running_jobs{stage=\"decode\"} 2",
+            "# TYPE imagebus_requests_total counter", "imagebus_requests_total 12",
+            "imagebus_cache_requests_total{tier=\"memory\"} 9",
+            "imagebus_cache_requests_total{tier=\"miss\"} 3",
+            "imagebus_requests_failed_total{reason=\"busy\"} 4",
+            "imagebus_requests_failed_total{reason=\"timedOut\"} 1",
+            "imagebus_requests_refused_total{reason=\"busy\"} 4",
+            "imagebus_coalesced_total{level=\"source\"} 7",
+            "imagebus_jobs_started_total{stage=\"fetch\"} 3",
+            "imagebus_live_bytes{kind=\"download\"} 1048576",
+            "imagebus_socket_bytes_total{socket=\"front\",direction=\"out\"} 4",
+            "imagebus_cancels_hard_total{stage=\"decode\"} 1",
+            "imagebus_other{name=\"dreams\"} 8",
+        ] { #expect(lines.contains(line), "\(line)") }
+        #expect(!lines.contains { $0.contains("queued.decode") || $0.contains("pid") })
+    }
+
+    @Test func aHistogramIsWrittenInFull() {
+        var family = MetricFamily("x_seconds", .histogram, "A time.")
+        family.add(histogram(128, 129, 90_000_000), [("stage", "decode")])
+        let lines = family.text.split(separator: "\n").map(String.init)
+        #expect(lines.count == 2 + 20 + 3)
+        #expect(lines[0] == "# HELP x_seconds A time.")
+        #expect(lines[1] == "# TYPE x_seconds histogram")
+        #expect(lines[2] == "x_seconds_bucket{stage=\"decode\",le=\"0.000128\"} 1")
+        #expect(lines[3] == "x_seconds_bucket{stage=\"decode\",le=\"0.000256\"} 2")
+        #expect(lines[21] == "x_seconds_bucket{stage=\"decode\",le=\"67.108864\"} 2")
+        #expect(lines[22] == "x_seconds_bucket{stage=\"decode\",le=\"+Inf\"} 3")
+        #expect(lines[23] == "x_seconds_sum{stage=\"decode\"} 90.000257")
+        #expect(lines[24] == "x_seconds_count{stage=\"decode\"} 3")
+    }
+
+    @Test func bucketsAreCumulativeAndTheLastCountsAll() throws {
+        var random = SeededGenerator(seed: 5)
+        for _ in 0..<50 {
+            var histogram = LatencyHistogram()
+            for _ in 0..<200 {
+                histogram.record(microseconds: UInt64.random(in: 0...1 << 30, using: &random) >> 4)
+            }
+            var family = MetricFamily("x_seconds", .histogram, "A time.")
+            family.add(histogram)
+            let counts = family.lines.filter { $0.contains("_bucket") }.compactMap {
+                UInt64($0.split(separator: " ")[1])
+            }
+            #expect(counts.count == 21)
+            #expect(counts == counts.sorted())
+            #expect(counts.last == 200)
+        }
+    }
+
+    @Test func labelsCannotForgeALine() {
+        var family = MetricFamily("x", .gauge, "A thing.")
+        family.add(UInt64(1), [("name", "a\"b\\c\nd")])
+        #expect(family.lines == ["x{name=\"a\\\"b\\\\c\\nd\"} 1"])
+    }
+
+    @Test(.enabled(if: Promtool.path != nil, "scripts/promtool gets promtool"))
+    func promtoolHasNothingToSay() throws {
+        #expect(try Promtool.check(MetricsText.text(report)) == "")
+        #expect(try Promtool.check("x_total 1\n") != "", "it would say something")
+    }
+}

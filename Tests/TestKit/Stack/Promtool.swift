@@ -1,0 +1,22 @@
+import Linux
+
+/// `promtool check metrics`, from PATH or from where `scripts/promtool` puts it.
+public enum Promtool {
+    /// nil where it is not on this machine.
+    public static let path: String? = {
+        let folders = (CurrentProcess.environment("PATH") ?? "").split(separator: ":")
+        let places =
+            folders.map { "\($0)/promtool" } + [RepositoryRoot.file(".build/tools/promtool")]
+        return places.first { (try? FileDescriptor.open($0)) != nil }
+    }()
+
+    /// What it has to say of an exposition, lint included; empty where all is well.
+    public static func check(_ text: String) throws -> String {
+        guard let path else { throw StackFailure("there is no promtool") }
+        let run = try CommandLineRun(
+            line: [path, "check", "metrics"], environment: [:], input: Array(text.utf8))
+        let end = try run.end()
+        return end.exitStatus == 0 && end.errorText.isEmpty && end.output.isEmpty
+            ? "" : "\(end)"
+    }
+}
