@@ -1,0 +1,131 @@
+import ImageModel
+import Imagebus
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// What stands in the logs, and what does not.
+    @Suite struct RequestLogTests {
+        private let programs: Set<String> = [
+            "imagebus-coordinator", "imagebus-download", "imagebus-cache", "imagebus-decode",
+            "imagebus-transform",
+        ]
+        private let traceID = "0af7651916cd43dd8448eb211c80319c"
+        private let json = ["--allow-private-networks", "--log-format", "json"]
+
+        private func origin() throws -> OriginServer {
+            let origin = OriginServer()
+            origin.route("/a.png", .bytes(try Pictures.quadrants().png()))
+            origin.route("/gone.png", .status(404))
+            origin.route("/text.png", .bytes(Array("no image".utf8)))
+            return origin
+        }
+
+        /// All that was logged until now: who answers is not busy with a line.
+        private func settled(_ stack: StackHarness) async throws -> LogLines {
+            _ = try await stack.awaitStatus("nothing to do") { $0.count("liveJobs") == 0 }
+            return try LogLines(stack)
+        }
+
+        @Test func oneTraceIsFoundInTheLogsOfAllProcesses() async throws {
+            let origin = try origin()
+            try await withStack(json) { stack in
+                let sampled = "00-\(traceID)-b7ad6b7169203331-01"
+                let end = try stack.get([
+                    origin.url("/a.png"), "--resize", "40x40", "--traceparent", sampled,
+                ])
+                #expect(end.exitStatus == 0, "\(end)")
+                #expect(try await settled(stack).programs(tracing: traceID) == programs)
+
+                let other = "1" + traceID.dropFirst()
+                let fromEnvironment = try CommandLineRun(
+                    ["get", origin.url("/a.png?2"), "--resize", "40x40"]
+                        + ["--runtime-dir", stack.runtimeDirectory],
+                    environment: ["TRACEPARENT": "00-\(other)-b7ad6b7169203331-00"]
+                ).end()
+                #expect(fromEnvironment.exitStatus == 0, "\(fromEnvironment)")
+                let lines = try await settled(stack)
+                #expect(lines.programs(tracing: other) == ["imagebus-coordinator"], "not sampled")
+            }
+        }
+
+        @Test func whoDebugsSeesALineForEachJob() async throws {
+            let origin = try origin()
+            try await withStack(json + ["--log-level", "debug"]) { stack in
+                _ = try await stack.client().load(
+                    ImageRequest(origin.url("/a.png"), fit: 40)
+                ).response
+                let jobs = try await settled(stack).saying("job")
+                let stages = Set(jobs.compactMap { $0["stage"]?.text })
+                #expect(stages == ["query", "fetch", "decode", "transform", "store"])
+                #expect(jobs.allSatisfy { ($0["job"]?.integer ?? 0) > 0 })
+            }
+        }
+
+        @Test func aRequestHasALineUnlessMemoryAnsweredIt() async throws {
+            let origin = try origin()
+            func lines(_ arguments: [String]) async throws -> [JSONValue] {
+                try await withStack(json + arguments) { stack in
+                    let client = try stack.client()
+                    for _ in 0..<4 { _ = try await client.load(origin.url("/a.png")).response }
+                    _ = await client.load(origin.url("/gone.png")).errorCode
+                    return try await settled(stack).saying("request")
+                }
+            }
+            let misses = try await lines([])
+            #expect(misses.map { $0["outcome"]?.text } == ["image", "error"])
+            #expect(misses.first?["cache"]?.text == "none")
+            #expect(misses.first?["url"]?.text == origin.url("/a.png"))
+            #expect(misses.last?["error"]?.text == "invalidDownloadStatusCode")
+            #expect(misses.allSatisfy { $0["token"]?.text?.count == 8 })
+            let all = try await lines(["--log-requests", "all"])
+            #expect(all.map { $0["cache"]?.text } == ["none", "memory", "memory", "memory", nil])
+            #expect(try await lines(["--log-requests", "slow"]).count == 1)
+            #expect(try await lines(["--log-requests", "none"]).isEmpty)
+        }
+
+        @Test func nothingSecretIsInLogsStatusOrErrors() async throws {
+            let origin = try origin()
+            try await withStack(json + ["--log-level", "debug"]) { stack in
+                var seen = ""
+                var tokens: [String] = []
+                for path in ["/a.png", "/gone.png", "/text.png", "/a.png"] {
+                    let url = "http://ann:hushpw@\(origin.authority)\(path)?sig=hushquery"
+                    let end = try stack.get([
+                        url, "--resize", "40x40", "--json", "--header", "Authorization: hushauth",
+                        "--header", "Cookie: id=hushcookie",
+                    ])
+                    let answer = try end.json()
+                    tokens.append(try #require(answer["token"]?.text))
+                    seen += end.errorText + (answer["error"].map { "\($0)" } ?? "")
+                }
+                let nowhere = try stack.get([
+                    "http://ann:hushpw@127.0.0.1:1/?sig=hushquery", "--option", "from-loader-only",
+                ])
+                #expect(nowhere.exitStatus == 75)
+                seen += nowhere.errorText
+                for form in [[], ["--json"], ["--prometheus"]] {
+                    seen += try stack.run(["status"] + form).outputText
+                }
+                let lines = try await settled(stack)
+                #expect(lines.saying("request").count == 5)
+                seen += lines.text
+                for secret in ["hushpw", "hushquery", "hushauth", "hushcookie", "ann:"] {
+                    #expect(!seen.contains(secret), "\(secret)")
+                }
+                for token in tokens {
+                    #expect(lines.text.contains("\"\(token.prefix(8))\""))
+                    #expect(!seen.contains(token.prefix(9)))
+                }
+            }
+        }
+    }
+}
+
+extension StatusReport {
+    /// A counter; 0 where it is not there.
+    fileprivate func count(_ name: String) -> UInt64 {
+        counters.first { $0.name == name }?.value ?? 0
+    }
+}
