@@ -136,13 +136,15 @@ class Client:
         timeout: float = 30.0,
         progress: Progress | None = None,
         token: bytes | None = None,
+        traceparent: str = "",
     ) -> Image:
         """The picture at `url` after `steps`, in its own format where none is named. `progress` is
-        called with the bytes that have come and those that are expected (0: unknown)."""
+        called with the bytes that have come and those that are expected (0: unknown). A
+        `traceparent` (W3C Trace Context) goes into the logs of all processes that work for it."""
         image = request_for(steps, format, quality, info_only)
         image.url = url
         image.headers.extend(pb.Header(name=n, value=v) for n, v in (headers or {}).items())
-        return await self._run(image, timeout, token, progress=progress)
+        return await self._run(image, timeout, token, traceparent, progress=progress)
 
     async def upload(
         self,
@@ -153,10 +155,11 @@ class Client:
         info_only: bool = False,
         timeout: float = 30.0,
         token: bytes | None = None,
+        traceparent: str = "",
     ) -> Image:
         """The same with a picture that the caller has."""
         image = request_for(steps, format, quality, info_only)
-        return await self._run(image, timeout, token, upload=bytes(data))
+        return await self._run(image, timeout, token, traceparent, upload=bytes(data))
 
     def cancel(self, token: bytes) -> None:
         """Ends that load with `cancelled`, whatever it is doing; nothing if it has ended."""
@@ -176,6 +179,7 @@ class Client:
         image: pb.ImageRequest,
         timeout: float,
         token: bytes | None,
+        traceparent: str,
         progress: Progress | None = None,
         upload: bytes = b"",
     ) -> Image:
@@ -185,6 +189,7 @@ class Client:
             raise ImagebusError(pb.ERROR_CODE_UNAVAILABLE, "the client is closed")
         load = pb.Load(token=token or new_token(), image=image, upload_bytes=len(upload))
         load.wants_progress = progress is not None
+        load.traceparent = traceparent
         if load.token in self._requests:
             raise ImagebusError(pb.ERROR_CODE_TOKEN_IN_USE, "this token names another load")
         deadline = time.monotonic() + timeout

@@ -222,6 +222,15 @@ class LoadTests(ExampleTests):
             self.assertEqual((again.data, again.key, again.cache_type), (image.data, image.key, 2))
             self.assertEqual(self.gets(url), 1)
 
+    async def test_a_trace_is_found_in_the_log_of_every_stage(self) -> None:
+        trace = os.urandom(16).hex()
+        async with self.client() as client:
+            url = self.serve(png(320, 200, 9))
+            await client.load(url, resize(64, 64), traceparent=f"00-{trace}-{'1' * 16}-01")
+        lines = (self.stack.folder / "log").read_text().splitlines()
+        stages = {line.partition("stage=")[2].split(" ")[0] for line in lines if trace in line}
+        self.assertLessEqual({"query", "fetch", "decode", "transform", "store"}, stages)
+
     async def test_steps_run_in_order(self) -> None:
         url = self.serve(png(320, 200, 2))
         async with self.client() as client:

@@ -2,7 +2,8 @@
 
     python thumbnail.py -o thumbnails https://www.swift.org/apple-touch-icon.png mine.jpg
 
-Names without `://` are files, whose bytes are sent along. Ctrl-C cancels all.
+Names without `://` are files, whose bytes are sent along. Ctrl-C cancels all. The trace context in
+$TRACEPARENT goes along with every picture.
 """
 
 from __future__ import annotations
@@ -75,6 +76,7 @@ class Thumbnails:
         wanted = self._arguments
         step = resize(wanted.size, wanted.size)
         how = {"format": wanted.format, "quality": wanted.quality, "timeout": wanted.timeout}
+        how["traceparent"] = os.environ.get("TRACEPARENT", "")
         if "://" in picture:
 
             def show(received: int, expected: int) -> None:
