@@ -135,6 +135,7 @@ public struct Coordinator: ~Copyable {
             dismissIfStored(at: turn.wokenAt)
             endIfDismissed(at: turn.wokenAt)
         }
+        sayLeftOut(requestLog.takeLeftOut())
         arena.removeAll()
         return exitStatus ?? 0
     }

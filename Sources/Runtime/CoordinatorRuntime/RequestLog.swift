@@ -39,6 +39,9 @@ struct RequestLog {
         budget.take(at: now.nanoseconds)
     }
 
+    /// How many lines were left out and have not been told of; at the end.
+    mutating func takeLeftOut() -> UInt64 { budget.takeLeftOut() }
+
     /// The fields of its line.
     static func fields(_ record: RequestRecord) -> [(String, LogValue)] {
         let reply = record.reply
