@@ -71,7 +71,7 @@ import Testing
         #expect(text.hasPrefix("up 1 min 1 s, "))
         #expect(text.contains("decode    7   busy         2     1       3"))
         #expect(text.contains("decode        4        6     0    1.0 ms  1.0 ms         -       -"))
-        #expect(text.contains("memory         9  75.0 %"))
+        #expect(text.contains("memory           9  75.0 %"))
         #expect(text.contains("decode       1     1     1.0     1.0"))
     }
 

@@ -36,11 +36,11 @@ import Testing
         let (before, after) = (report(1_000, 100, 0), report(3_000, 140, 30))
         let text = StatusTable.summary(after, since: before)
         #expect(text.contains("20.0 requests/s"))
-        #expect(text.contains("memory        30  21.4 %  75.0 %"))
+        #expect(text.contains("memory          30  21.4 %  75.0 %"))
         #expect(!StatusTable.summary(after, since: nil).contains("requests/s"))
         let reborn = StatusTable.summary(report(500, 4, 4), since: before)
         #expect(!reborn.contains("requests/s"), "the coordinator began anew")
-        #expect(reborn.contains("memory         4  100.0 %  100.0 %"))
+        #expect(reborn.contains("memory           4  100.0 %  100.0 %"))
     }
 
     @Test func durationsHaveTheUnitThatFits() {
