@@ -16,18 +16,29 @@ extension Scheduler {
         auditBlocks(check)
         auditDelays(check)
         auditBlacklist(check)
+        auditPrefetches(check)
+        auditSlots(check)
         check(moving.count == 0, "everybody has arrived somewhere")
         return faults
     }
 
     private func auditRequests(_ check: (Bool, String) -> Void) {
-        check(tokens.count == requests.count, "each request has a token")
+        let members = requests.ids.count { requests[$0].batch != nil }
+        check(tokens.count + members == requests.count, "each request has a token")
         let listed = clients.values.reduce(0) { $0 + $1.requests.count }
         let orphans = requests.ids.count { clients[requests[$0].client] == nil }
-        check(listed + orphans == requests.count, "each request is in the list of its client")
+        check(
+            listed + orphans + members == requests.count,
+            "each request is in the list of its client")
         for id in requests.ids {
             let request = requests[id]
-            check(tokens[request.token] == id, "a token names its request")
+            if let batch = request.batch {
+                check(
+                    batches.contains(batch) && batches[batch].members[request.seat] == id,
+                    "a batch knows its members")
+            } else {
+                check(tokens[request.token] == id, "a token names its request")
+            }
             check(request.deadline > now, "no deadline has passed")
             check(
                 clients[request.client] != nil || request.isDetached,

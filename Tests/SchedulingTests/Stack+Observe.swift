@@ -52,6 +52,8 @@ extension Stack {
                 fault("question \(report.number) was answered twice, or to another")
             }
             answers[report.number] = report.outcome
+        case .prefetched(let client, let report): prefetched(report, of: client)
+        case .refused(let client, let error, let batch): refused(batch, of: client, error)
         case .drained:
             if wasDrained { fault("drained twice") }
             wasDrained = true

@@ -15,7 +15,7 @@ extension Stack {
             self.load = LoadRequest(
                 token: Token(Identifier128(high: 0, low: 0)), group: load.group, image: load.image,
                 wantsProgress: load.wantsProgress, staleRetries: load.staleRetries,
-                detach: load.detach)
+                detach: load.detach, slot: load.slot)
             self.identity = identity
         }
     }

@@ -8,7 +8,7 @@ extension Stack {
     @discardableResult
     mutating func upload(
         _ name: String, by client: ClientID, token: Token? = nil, group: GroupID? = nil,
-        length: UInt64 = 900, _ change: (inout ImageRequest) -> Void = { _ in }
+        slot: String? = nil, length: UInt64 = 900, _ change: (inout ImageRequest) -> Void = { _ in }
     ) -> Token {
         lastToken += 1
         let token = token ?? Token(Identifier128(high: 1, low: lastToken))
@@ -19,11 +19,13 @@ extension Stack {
         producer.live.insert(block)
         let reference = BlockReference(segment: 0, offset: 64, length: length, block: block)
         if waiting[token] == nil {
+            if image.options.contains(.continueInBackground) { detached.insert(token) }
             waiting[token] = client
             wanted[token] = image
             replies[token] = nil
         }
-        let load = LoadRequest(token: token, group: group, image: image, uploadBytes: length)
+        let load = LoadRequest(
+            token: token, group: group, image: image, uploadBytes: length, slot: slot)
         send(.loadUpload(client, load, reference))
         return token
     }

@@ -61,6 +61,10 @@ struct Stack {
     var expelled: [(WorkerID, ImageError)] = []
     var touched: [BlockID] = []
     var wasDrained = false
+    /// Batches that have not ended, by whose they are; what was told of each, and how it was refused.
+    var prefetching: [Token: ClientID] = [:]
+    var prefetchReports: [Token: [PrefetchReport]] = [:]
+    var refusals: [Token: ImageError] = [:]
     /// Large blocks of `results/` that clients have and did not release.
     var reading: [ClientID: [BlockReference]] = [:]
     /// Blocks that may be released once more, since an outcome named them twice.
@@ -116,6 +120,7 @@ struct Stack {
 
     mutating func disconnect(_ client: ClientID) {
         clients.remove(client)
+        prefetching = prefetching.filter { $0.value != client }
         waiting = waiting.filter { $0.value != client || detached.contains($0.key) }
         reading[client] = nil
         questions = questions.filter { $0.value != client }
@@ -177,13 +182,14 @@ struct Stack {
     mutating func load(
         _ image: ImageRequest, by client: ClientID, token: Token? = nil, group: GroupID? = nil,
         wantsProgress: Bool = false, staleRetries: UInt8 = 0, detach: Bool = false,
-        identity: String? = nil, trace: TraceContext? = nil
+        slot: String? = nil, identity: String? = nil, trace: TraceContext? = nil
     ) -> Token {
         lastToken += 1
         let token = token ?? Token(Identifier128(high: 1, low: lastToken))
         let load = LoadRequest(
             token: token, group: group, image: image, wantsProgress: wantsProgress,
-            staleRetries: staleRetries, detach: detach, trace: trace)
+            staleRetries: staleRetries, detach: detach, slot: slot, trace: trace)
+        let detach = detach || image.options.contains(.continueInBackground)
         if let owner = waiting[token], !clients.contains(owner),
             incarnations[owner] == incarnations[client]
         {

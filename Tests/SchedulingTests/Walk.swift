@@ -12,6 +12,7 @@ struct Walk {
         case disconnect, hire, kill, drainWorker, credit, progress, publish, evict, release
         case duplicate, stale, forge, mistake, waitLong, crash, cancelAny, forgive, upload
         case reprioritise, ask
+        case prefetch, prefetchMore, cancelBatch, cancelBatchOfAny, endBatch
 
         var weight: Int {
             switch self {
@@ -21,6 +22,10 @@ struct Walk {
             case .cancel, .reprioritise: 60
             case .hire, .publish, .evict, .release: 40
             case .kill: 24
+            case .prefetch: 16
+            case .prefetchMore: 8
+            case .cancelBatch: 6
+            case .cancelBatchOfAny, .endBatch: 3
             case .cancelGroup, .connect, .progress, .credit, .upload: 20
             case .resend, .disconnect, .duplicate, .stale: 12
             case .foreignToken, .drainWorker, .forge, .mistake, .waitLong, .crash: 5
@@ -66,6 +71,9 @@ struct Walk {
             limits.quarantineMax = 2
             limits.blacklistMax = 2
             limits.blacklistMilliseconds = 500
+            limits.batchesPerClientMax = 2
+            limits.prefetchesPerClientMax = 12
+            limits.prefetchesBegunMax = 2
         }
         for _ in 0..<3 { _ = stack.connect() }
         for kind in WorkerKind.workers {
@@ -131,6 +139,8 @@ struct Walk {
         case .ask: ask()
         case .forge: forge()
         case .upload: upload()
+        case .prefetch, .prefetchMore, .cancelBatch, .cancelBatchOfAny, .endBatch:
+            prefetchStep(step)
         case .mistake: mistake()
         case .reprioritise: reprioritise()
         }
@@ -165,8 +175,10 @@ struct Walk {
         stack.load(
             request(), by: client, group: random.oneIn(3) ? group(draw(0...2)) : nil,
             wantsProgress: random.oneIn(3), staleRetries: random.oneIn(12) ? 1 : 0,
-            detach: random.oneIn(8))
+            detach: random.oneIn(8), slot: slot())
     }
+
+    private mutating func slot() -> String? { random.oneIn(4) ? pick(["s", "t"]) : nil }
 
     /// Mostly of what the client has, sometimes of what it never asked for.
     private mutating func reprioritise() {
@@ -174,6 +186,9 @@ struct Walk {
         else { return }
         if random.oneIn(3) {
             return stack.send(.reprioritiseGroup(client, group(draw(0...2)), priority))
+        }
+        if random.oneIn(6), let batch = pick(batches) {
+            return stack.send(.reprioritise(stack.prefetching[batch] ?? client, batch, priority))
         }
         guard let token = pick(tokens) else { return }
         let owner = random.oneIn(4) ? client : stack.waiting[token] ?? client
@@ -213,7 +228,7 @@ struct Walk {
         stack.load(request(), by: client, token: token)
     }
 
-    private mutating func request() -> ImageRequest {
+    mutating func request() -> ImageRequest {
         var request = ImageRequest.picture(
             pick(["a", "b", "c"]) ?? "a", size: random.oneIn(4) ? nil : draw(1...3))
         if random.oneIn(4) { request.output.format = .webp }
@@ -230,6 +245,7 @@ struct Walk {
                     [], [], [], .highPriority, .lowPriority, .fromCacheOnly, .fromLoaderOnly,
                     .waitStoreCache, [.waitStoreCache, .fromLoaderOnly], .retryFailed,
                     [.retryFailed, .fromLoaderOnly], .retryFailed,
+                    .avoidAutoCancelImage, .continueInBackground,
                     [.fromCacheOnly, .fromLoaderOnly],
                 ] as [RequestOptions]) ?? []
         if random.oneIn(3) {
@@ -410,6 +426,7 @@ struct Walk {
             }
             for worker in draining { stack.kill(worker.id) }
         }
+        completeBatches()
         for _ in 0..<5_000 {
             // Who said before that bytes are missing may still be found out.
             for kind in WorkerKind.workers
@@ -426,6 +443,7 @@ struct Walk {
             stack.finishAll()
         }
         if !stack.scheduler.isIdle { stack.fault("something is left in a table") }
+        if !stack.prefetching.isEmpty { stack.fault("batches did not end") }
         if !stack.waiting.isEmpty { stack.fault("\(stack.waiting.count) requests got no reply") }
         for worker in stack.workers.values where !worker.live.isEmpty {
             stack.fault("\(worker.live.count) blocks of a \(worker.kind.name) were not released")

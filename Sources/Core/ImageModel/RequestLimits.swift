@@ -14,7 +14,9 @@ public enum RequestLimits {
     public static let otherOptionBytesMax = 1024
     /// URLs of one prefetch.
     public static let prefetchMax = 100_000
-    /// URLs of a prefetch that are loaded at a time.
+    /// URLs of a prefetch that are loaded at a time where nobody says how many, as upstream.
+    public static let prefetchConcurrency = 3
+    /// URLs of a prefetch that are loaded at a time at most.
     public static let prefetchConcurrencyMax = 64
     /// Steps of a request.
     public static let stepsMax = 32

@@ -62,8 +62,8 @@ public struct RequestOptions: OptionSet, Hashable, Sendable {
 
     /// What this version acts upon.
     public static let effective: RequestOptions = [
-        .retryFailed, .lowPriority, .highPriority, .fromCacheOnly, .fromLoaderOnly,
-        .decodeFirstFrameOnly, .waitStoreCache,
+        .retryFailed, .lowPriority, .continueInBackground, .highPriority, .fromCacheOnly,
+        .fromLoaderOnly, .decodeFirstFrameOnly, .waitStoreCache, .avoidAutoCancelImage,
     ]
     /// What is accepted and changes nothing: it asks for what is always so here, or is a matter of
     /// who shows the image.
@@ -73,10 +73,10 @@ public struct RequestOptions: OptionSet, Hashable, Sendable {
     ]
     /// What this version refuses with `notSupported`.
     public static let notSupported: RequestOptions = [
-        .progressiveLoad, .refreshCached, .continueInBackground, .handleCookies,
+        .progressiveLoad, .refreshCached, .handleCookies,
         .allowInvalidSSLCertificates, .transformAnimatedImage,
         .scaleDownLargeImages, .avoidDecodeImage, .preloadAllFrames, .matchAnimatedImageClass,
-        .transformVectorImage, .avoidAutoCancelImage,
+        .transformVectorImage,
     ]
     /// Every bit that has a meaning.
     public static let known = effective.union(withoutEffect).union(notSupported)

@@ -59,7 +59,7 @@ public struct SourceURL: Hashable, Sendable {
     }
 
     /// Bytes beyond ASCII as `%C3`; the rest, percent signs included, stays as it is.
-    static func percentEncodingNonASCII(_ text: String) -> String {
+    public static func percentEncodingNonASCII(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 >= 0x80 }) else { return text }
         let digits = Array("0123456789ABCDEF".utf8)
         let bytes = text.utf8.flatMap { byte in

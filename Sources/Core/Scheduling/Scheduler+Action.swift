@@ -21,6 +21,10 @@ public enum SchedulerAction: Hashable, Sendable {
     case record(RequestRecord)
     /// Tell a client how far a request is.
     case progress(ClientID, RequestProgress)
+    /// Tell a client how far a batch is; a final report is the last word about it.
+    case prefetched(ClientID, PrefetchReport)
+    /// Tell a client that a batch is not done, as the last word about it.
+    case refused(ClientID, ImageError, Token)
     /// Answer an operator.
     case blacklist(ClientID, BlacklistReport)
     /// Answer an operator about an entry.

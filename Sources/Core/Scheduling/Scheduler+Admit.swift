@@ -6,32 +6,34 @@ extension Scheduler {
     /// A load that names a live token of the same client is the same request, resent: its reply is
     /// still to come.
     ///
-    /// `upload` is held for as long as the request lives.
+    /// `upload` is held for as long as the request lives. A member of a `batch` has no token of its
+    /// own, and nobody is told what becomes of it.
     mutating func admit(
-        _ load: LoadRequest, of client: ClientID, _ identity: String?, upload: Upload? = nil
+        _ load: LoadRequest, of client: ClientID, _ identity: String?, upload: Upload? = nil,
+        in batch: PrefetchBatch.ID? = nil
     ) {
         guard let owner = clients[client]?.incarnation else { return }
-        if let live = tokens[load.token] {
-            if attach(live, to: client, owner) { return }
-            counters.requests += 1
-            let error = ImageError(.tokenInUse, "another client has a request with this token")
-            return refuse(load, of: client, error)
-        }
+        let live = batch == nil ? tokens[load.token] : nil
+        if let live, attach(live, to: client, owner) { return }
         counters.requests += 1
+        // The slot of an upload was left when its load came; what is there now is newer.
+        if upload == nil { supersede(by: load, of: client) }
         do throws(ImageError) {
-            guard !isDraining else {
-                throw ImageError(.shuttingDown, "the stack is shutting down")
+            guard live == nil, batch != nil || batchTokens[load.token] == nil else {
+                throw ImageError(.tokenInUse, "another request has this token")
             }
+            guard !isDraining else { throw Self.shuttingDown }
             try load.image.checkWishes()
-            guard load.slot == nil else { throw ImageError.notSupported("slot") }
+            try load.checkSlot()
             try checkBlacklist(load.image)
             let names = try names.names(
                 of: load.image, identity: identity, isUpload: upload != nil, limits: limits.image)
-            if answerFromMemory(load, of: client, names) { return }
-            try checkRoom(for: client)
-            enlist(load, of: client, owner, names, upload)
+            if answerFromMemory(load, of: client, names, in: batch) { return }
+            if batch == nil { try checkRoom(for: client) }
+            enlist(load, of: client, owner, names, upload, in: batch)
         } catch {
-            refuse(load, of: client, error)
+            counters.ended(with: error)
+            conclude(load, of: client, in: batch, .failure(error))
         }
     }
 
@@ -44,21 +46,26 @@ extension Scheduler {
             return false
         }
         requests[id].client = client
-        takeSeat(id)
+        takeSeat(id, isOlder: true)
         return true
     }
 
-    private mutating func takeSeat(_ id: LiveRequest.ID) {
+    /// What was loaded into its slot meanwhile stays there if the request `isOlder`.
+    private mutating func takeSeat(_ id: LiveRequest.ID, isOlder: Bool) {
         let (client, group) = (requests[id].client, requests[id].group)
+        if let slot = requests[id].slot { clients[client]?.take(slot, for: id, isOlder: isOlder) }
         if let seats = clients[client]?.join(id, group: group) {
             (requests[id].seat, requests[id].groupSeat) = seats
         }
     }
 
     /// A request that never became one ends at once.
-    private mutating func refuse(_ load: LoadRequest, of client: ClientID, _ error: ImageError) {
-        counters.ended(with: error)
-        answerAtOnce(load, of: client, .failure(error))
+    private mutating func conclude(
+        _ load: LoadRequest, of client: ClientID, in batch: PrefetchBatch.ID?,
+        _ outcome: Reply.Outcome
+    ) {
+        if let batch { return memberEnded(batch, outcome) }
+        answerAtOnce(load, of: client, outcome)
     }
 
     /// The reply of a load that was never a live request.
@@ -72,7 +79,8 @@ extension Scheduler {
 
     /// A hit in the index ends a request before it has cost anything.
     private mutating func answerFromMemory(
-        _ load: LoadRequest, of client: ClientID, _ names: RequestNames
+        _ load: LoadRequest, of client: ClientID, _ names: RequestNames,
+        in batch: PrefetchBatch.ID?
     ) -> Bool {
         guard load.mayComeFromMemory, let cache,
             let entry = hits.entry(for: names.result, at: now)
@@ -80,8 +88,10 @@ extension Scheduler {
         counters.memoryHits += 1
         touches.add(entry.reference.block, at: now)
         var delivered = entry.delivered(for: load.image, names)
-        lend(&delivered, BlockHandle(worker: cache, block: entry.reference.block), to: client)
-        answerAtOnce(load, of: client, .image(delivered))
+        if batch == nil {
+            lend(&delivered, BlockHandle(worker: cache, block: entry.reference.block), to: client)
+        }
+        conclude(load, of: client, in: batch, .image(delivered))
         return true
     }
 
@@ -95,7 +105,7 @@ extension Scheduler {
 
     private mutating func enlist(
         _ load: LoadRequest, of client: ClientID, _ owner: Incarnation, _ names: RequestNames,
-        _ upload: Upload?
+        _ upload: Upload?, in batch: PrefetchBatch.ID?
     ) {
         if let upload { ledger.hold(upload.block) }
         let order = Order(
@@ -104,13 +114,24 @@ extension Scheduler {
         let deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
         let id = requests.insert(
             LiveRequest(
-                client: client, owner: owner, isDetached: load.detach, token: load.token,
-                group: load.group, order: order,
+                client: client, owner: owner, isDetached: batch == nil && load.goesOnAlone,
+                token: load.token, group: load.group, slot: load.slot, batch: batch, order: order,
                 wantsProgress: load.wantsProgress, admittedAt: now, deadline: deadline,
                 priority: load.image.priority, ways: order.plan.ways))
-        tokens[load.token] = id
-        takeSeat(id)
+        if let batch {
+            joinBatch(id, batch)
+        } else {
+            tokens[load.token] = id
+            takeSeat(id, isOlder: upload != nil)
+        }
         setAlarm(.request(id), at: deadline)
         moving.append(.onward(id))
     }
+
+    static let shuttingDown = ImageError(.shuttingDown, "the stack is shutting down")
+}
+
+extension LoadRequest {
+    /// Whether it goes on when its client is gone (DESIGN §3, detach).
+    fileprivate var goesOnAlone: Bool { detach || image.options.contains(.continueInBackground) }
 }

@@ -3,25 +3,34 @@ import Messages
 
 // The cancellation contract (DESIGN §3).
 extension Scheduler {
-    /// Ends a request of that client at once; after its terminal reply this does nothing.
+    /// Ends a request or a batch of that client at once; after its terminal reply this does nothing.
     mutating func cancel(_ token: Token, of client: ClientID) {
-        guard let id = tokens[token], requests[id].client == client else { return }
-        end(id, Self.cancelled)
+        if let id = tokens[token] {
+            if requests[id].client == client { end(id, Self.cancelled) }
+        } else if let id = batchTokens[token], batches[id].client == client {
+            cancelBatch(id)
+        }
     }
 
-    /// Ends the members that were admitted before; later ones are not touched.
+    /// Ends the members that were admitted before; later ones are not touched. A batch is a group,
+    /// too, named by its token.
     mutating func cancelGroup(_ group: GroupID, of client: ClientID) {
         for id in clients[client]?.members(of: group) ?? [] { end(id, Self.cancelled) }
+        if let id = batchTokens[Token(group.value)], batches[id].client == client {
+            cancelBatch(id)
+        }
     }
 
-    /// Ends a request of whomever.
+    /// Ends a request or a batch of whomever.
     mutating func cancelAny(_ token: Token) {
-        if let id = tokens[token] { end(id, Self.cancelled) }
+        if let id = tokens[token] { return end(id, Self.cancelled) }
+        if let id = batchTokens[token] { cancelBatch(id) }
     }
 
     /// Ends the members of a group of whomever; groups are drawn at random like tokens.
     mutating func cancelGroupOfAny(_ group: GroupID) {
         for id in requests.ids where requests[id].group == group { end(id, Self.cancelled) }
+        if let id = batchTokens[Token(group.value)] { cancelBatch(id) }
     }
 
     /// Nobody is there to be answered; what was detached goes on.
@@ -33,6 +42,7 @@ extension Scheduler {
             counters.cancelled += 1
         }
         dropInquiries(of: record)
+        dropPrefetches(of: client)
         clients[client] = nil
         releaseAll(of: client)
     }
@@ -63,7 +73,7 @@ extension Scheduler {
 
     /// Nobody waits for this request any more. Work that nobody else wants leaves the tables in
     /// the same step in which its worker is told, so that a newcomer gets new work.
-    private mutating func withdraw(_ id: LiveRequest.ID) {
+    mutating func withdraw(_ id: LiveRequest.ID) {
         switch requests[id].standing {
         case .moving: break
         case .lookup(let node, let seat):
@@ -121,7 +131,7 @@ extension Scheduler {
         }
     }
 
-    private static let cancelled = ImageError(.cancelled, "the request was cancelled")
+    static let cancelled = ImageError(.cancelled, "the request was cancelled")
     private static let deadlineExceeded = ImageError(
         .deadlineExceeded, "the request took longer than its timeout")
 }

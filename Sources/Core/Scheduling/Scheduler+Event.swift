@@ -10,15 +10,21 @@ public enum SchedulerEvent: Hashable, Sendable {
     /// A client wants an image of bytes that it brought along; they lie in a block that the
     /// coordinator made (`WorkerID.coordinator`), and the URL is the name of their digest.
     case loadUpload(ClientID, LoadRequest, BlockReference)
-    /// A client no longer wants one image.
+    /// A client no longer wants one image, or one batch.
     case cancel(ClientID, Token)
     /// A client no longer wants any image of a group.
     case cancelGroup(ClientID, GroupID)
-    /// A client wants one image more or less badly than it said.
+    /// A client wants one image, or one batch, more or less badly than it said.
     case reprioritise(ClientID, Token, Priority)
     /// A client wants all images of a group more or less badly than it said.
     case reprioritiseGroup(ClientID, GroupID, Priority)
-    /// An operator ends a request, whosever it is.
+    /// A client will want images: a batch of URLs, or a further part of one.
+    case prefetch(ClientID, PrefetchRequest, PrefetchIdentities)
+    /// A part of a prefetch could not be read, and its client was told so: the batch is over.
+    case prefetchRefused(ClientID, Token)
+    /// A client wants something else in a slot, which will be admitted later.
+    case leaveSlot(ClientID, slot: String)
+    /// An operator ends a request or a batch, whosever it is.
     case cancelAny(Token)
     /// An operator ends all requests of a group, whosever they are.
     case cancelGroupOfAny(GroupID)

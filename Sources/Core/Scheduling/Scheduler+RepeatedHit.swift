@@ -15,10 +15,10 @@ public struct HitTicket: Hashable, Sendable {
 // A repeated hit: what depends on the request alone was found out before, what may have changed
 // since is looked at again.
 extension Scheduler {
-    /// The ticket of a load that a hit answers now; `nil` where none does, and for large results,
-    /// whose answer depends on what the client keeps.
+    /// The ticket of a load that a hit answers now; `nil` where none does, for large results, whose
+    /// answer depends on what the client keeps, and for loads with a slot, which may end others.
     public mutating func hitTicket(for load: LoadRequest, identity: String?) -> HitTicket? {
-        guard load.mayComeFromMemory, cache != nil,
+        guard load.mayComeFromMemory, load.slot == nil, cache != nil,
             (try? load.image.checkWishes()) != nil, blacklistEntry(of: load.image) == nil,
             let names = try? names.names(
                 of: load.image, identity: identity, limits: limits.image),
@@ -41,6 +41,7 @@ extension Scheduler {
         guard !isDraining, cache != nil, touches.count(with: ticket.block) < limits.touchedMax,
             hits.isLive(ticket.place, at: now), clients.keys.contains(client),
             tokens.isEmpty || !tokens.keys.contains(token),
+            batchTokens.isEmpty || !batchTokens.keys.contains(token),
             blacklist.isEmpty || ticket.source.flatMap({ blacklist.entry($0, at: now) }) == nil
         else { return false }
         self.now = now

@@ -7,7 +7,7 @@ extension Scheduler {
     /// on.
     mutating func answer(_ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?) {
         var image = image
-        if let block { lend(&image, block, to: requests[id].client) }
+        if let block, requests[id].batch == nil { lend(&image, block, to: requests[id].client) }
         reply(id, .image(image))
     }
 
@@ -24,6 +24,7 @@ extension Scheduler {
     mutating func reply(_ id: LiveRequest.ID, _ outcome: Reply.Outcome) {
         let request = strike(id)
         if case .failure(let error) = outcome { counters.ended(with: error) }
+        if let batch = request.batch { return memberEnded(batch, outcome) }
         log.replied(since: request.admittedAt, at: now)
         var timings = request.timings
         timings.total = now.fractionalMilliseconds(since: request.admittedAt)
@@ -42,9 +43,12 @@ extension Scheduler {
         guard let request = requests.remove(id) else {
             preconditionFailure("a request ends once")
         }
-        tokens[request.token] = nil
-        clients[request.client]?.leave(
-            seat: request.seat, group: request.group, groupSeat: request.groupSeat)
+        if let batch = request.batch {
+            leaveBatch(batch, seat: request.seat)
+        } else {
+            tokens[request.token] = nil
+            clients[request.client]?.leave(id, request)
+        }
         if let upload = request.order.upload { drop(upload.block) }
         return request
     }

@@ -4,9 +4,10 @@ extension Scheduler {
     /// What was done and what is at hand.
     public var report: SchedulerReport {
         SchedulerReport(
-            counters: counters, liveRequests: requests.count, liveJobs: jobs.count,
-            queued: queued, credits: credits, stages: stages, requests: log.requests,
-            liveBlocks: ledger.liveBlocks, hits: hits.count,
+            counters: counters, liveRequests: requests.count, prefetches: batches.count,
+            waitingPrefetches: prefetchers.values.reduce(0) { $0 + $1.waiting },
+            liveJobs: jobs.count, queued: queued, credits: credits, stages: stages,
+            requests: log.requests, liveBlocks: ledger.liveBlocks, hits: hits.count,
             quarantined: quarantine.count(at: now), blacklisted: blacklist.live(at: now).count,
             liveBytes: Dictionary(
                 uniqueKeysWithValues: WorkerKind.workers.map { ($0, ledger.liveBytes(of: $0)) }),
@@ -61,5 +62,6 @@ extension Scheduler {
             && ledger.liveBlocks == 0 && moving.count == 0
             && queues.allSatisfy { $0.count == 0 && $0.gates.hosts.isEmpty }
             && loads.allSatisfy { $0.jobs == 0 && $0.backlog == 0 }
+            && batches.count == 0 && batchTokens.isEmpty && awake.count == 0 && owing.isEmpty
     }
 }

@@ -3,10 +3,15 @@ import Messages
 
 // A client changes its mind about how badly it wants something.
 extension Scheduler {
-    /// Changes the class of a live request of that client; unknown tokens are ignored.
+    /// Changes the class of a live request or of a batch of that client; unknown tokens are
+    /// ignored.
     mutating func reprioritise(_ token: Token, of client: ClientID, _ priority: Priority) {
-        guard let id = tokens[token], requests[id].client == client else { return }
-        reprioritise(id, priority)
+        if let id = tokens[token], requests[id].client == client {
+            reprioritise(id, priority)
+        } else if let batch = batchTokens[token], batches[batch].client == client {
+            batches[batch].priority = priority
+            for id in batches[batch].members.members { reprioritise(id, priority) }
+        }
     }
 
     /// Changes the class of the members that were admitted before.

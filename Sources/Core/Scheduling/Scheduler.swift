@@ -21,6 +21,14 @@ public struct Scheduler: Sendable {
     var requests = SlotTable<LiveRequest>()
     var tokens: [Token: LiveRequest.ID] = [:]
     var names: RequestNamesMemo
+    /// Lists of URLs that will be wanted, and whose they are.
+    var batches = SlotTable<PrefetchBatch>()
+    var batchTokens: [Token: PrefetchBatch.ID] = [:]
+    var prefetchers: [ClientID: Prefetcher] = [:]
+    /// Clients that may begin URLs, in turn.
+    var awake = Fifo<ClientID>()
+    /// Batches of which a report is due at the end of the event.
+    var owing: [PrefetchBatch.ID] = []
 
     // What is being done, by what it is.
     var lookups = SlotTable<LookupNode>()
@@ -124,6 +132,10 @@ public struct Scheduler: Sendable {
             reprioritise(token, of: client, priority)
         case .reprioritiseGroup(let client, let group, let priority):
             reprioritise(group, of: client, priority)
+        case .prefetch(let client, let request, let identities):
+            prefetch(request, of: client, identities)
+        case .prefetchRefused(let client, let token): refusedPrefetch(token, of: client)
+        case .leaveSlot(let client, let slot): endSlot(slot, of: client)
         case .cancelAny(let token): cancelAny(token)
         case .cancelGroupOfAny(let group): cancelGroupOfAny(group)
         case .blacklist(let client, let command): obey(command, of: client)
@@ -142,14 +154,22 @@ public struct Scheduler: Sendable {
         case .workerDraining(let worker): roster[worker]?.isDraining = true
         case .workerLeft(let worker, let crash): workerGone(worker, crash)
         case .tick: break
-        case .drain: isDraining = true
+        case .drain: beginDrain()
         }
+    }
+
+    /// Nothing new is admitted; what waits to be prefetched is not begun either.
+    private mutating func beginDrain() {
+        isDraining = true
+        refuseBatches()
     }
 
     /// What follows from an event once all tables are consistent again.
     private mutating func settle() {
         moveOn()
+        if wantsToPrefetch { beginPrefetches() }
         dispatch()
+        tellPrefetches()
         tellTouched(atLeast: limits.touchedMax)
         forgetAlarms()
         if isDraining, !saidDrained, requests.count == 0 {

@@ -7,6 +7,14 @@ public struct SchedulerLimits: Hashable, Sendable {
     public var liveRequestsMax = 65_536
     /// Requests without a terminal reply of one client; one more is `busy`.
     public var requestsPerClientMax = MessageLimits.windowMax
+    /// Prefetches of one client that have not ended; one more is `busy`.
+    public var batchesPerClientMax = 64
+    /// URLs that wait in all prefetches of one client, and their bytes; more is `busy`.
+    public var prefetchesPerClientMax = 2 * RequestLimits.prefetchMax
+    /// See `prefetchesPerClientMax`.
+    public var prefetchBytesPerClientMax = 64 << 20
+    /// URLs of prefetches that are begun in one event.
+    public var prefetchesBegunMax = 64
     /// Jobs that wait for one kind of worker. A query or fetch beyond it is `busy`, an original
     /// is not stored; later stages are bounded by the requests that they serve.
     public var queuedJobsMax = 16_384

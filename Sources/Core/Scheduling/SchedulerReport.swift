@@ -5,8 +5,12 @@ public import Messages
 public struct SchedulerReport: Hashable, Sendable {
     /// Since the start.
     public var counters: SchedulerCounters
-    /// Requests without a terminal reply.
+    /// Requests without a terminal reply, those of prefetches included.
     public var liveRequests: Int
+    /// Prefetches that have not ended, and their URLs that were not begun.
+    public var prefetches: Int
+    /// See `prefetches`.
+    public var waitingPrefetches: Int
     /// Jobs that wait, run, or have been cancelled and not answered yet.
     public var liveJobs: Int
     /// What waits for a worker, for space or for another attempt, by stage; stages where nothing
@@ -109,6 +113,8 @@ public struct SchedulerCounters: Hashable, Sendable {
     public var blacklistRefusals: UInt64 = 0
     /// Workers that crashed with a job and said so.
     public var crashes: UInt64 = 0
+    /// URLs of prefetches that ended by themselves, well or not; they count as requests, too.
+    public var prefetched: UInt64 = 0
     /// Requests refused since something was full; they count as failed, too.
     public var refusedBusy: UInt64 = 0
     /// Those among them that were refused since too much waits in a stage, by stage.

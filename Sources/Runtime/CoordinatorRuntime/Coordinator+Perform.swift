@@ -42,6 +42,9 @@ extension Coordinator {
         case .record(let record): log(record, at: now)
         case .progress(let client, let progress):
             send(.toClient(.progress(progress)), to: client.value, at: now)
+        case .prefetched(let client, let report): prefetched(report, of: client, at: now)
+        case .refused(let client, let error, let batch):
+            send(.toClient(.refused(error, batch)), to: client.value, at: now)
         case .blacklist(let client, let report):
             send(.toClient(.blacklist(report)), to: client.value, at: now)
         case .cache(let client, let report):

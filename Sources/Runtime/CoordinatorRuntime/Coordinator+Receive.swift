@@ -16,8 +16,10 @@ extension Coordinator {
             counters.malformedMessages += 1
             return
         }
+        var kind: MessageKind?
         do throws(WireError) {
             let header = try gateway.header()
+            kind = header.kind
             switch gateway.door {
             case .front, .admin:
                 if header.kind == .load, answerAgain(sender, gateway, at: now) { return }
@@ -29,12 +31,13 @@ extension Coordinator {
             }
         } catch {
             counters.malformedMessages += 1
-            try refuse(error, sender, gateway, at: now)
+            try refuse(error, kind, sender, gateway, at: now)
         }
     }
 
     private mutating func refuse(
-        _ error: WireError, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
+        _ error: WireError, _ kind: MessageKind?, _ sender: RoutingID, _ gateway: Gateway,
+        at now: Instant
     ) throws {
         bootstrap.log.warning(
             "a message was refused",
@@ -45,7 +48,11 @@ extension Coordinator {
         }
         switch gateway.door {
         case .front, .admin:
-            send(.toClient(.refused(error.imageError, Self.token(of: error))), to: id, at: now)
+            let token = Self.token(of: error)
+            send(.toClient(.refused(error.imageError, token)), to: id, at: now)
+            if kind == .prefetch, let token {
+                handle(.prefetchRefused(ClientID(id), token), at: now)
+            }
         case .back:
             expel(id, error.imageError, at: now)
         }
@@ -84,6 +91,7 @@ extension Coordinator {
         switch message {
         case .hello: return
         case .load(let request):
+            leaveSlot(for: request, of: client, at: now)
             guard request.uploadBytes == 0 else { return beginUpload(request, for: id, at: now) }
             load(request, for: id, gateway, at: now)
         case .cancel(let token):
@@ -108,7 +116,7 @@ extension Coordinator {
             guard gateway.door == .admin else { throw .unexpectedKind(.cacheCommand) }
             handle(.cache(client, command), at: now)
         case .reprioritise, .reprioritiseGroup: throw .unexpectedKind(.reprioritise)
-        case .prefetch: throw .unexpectedKind(.prefetch)
+        case .prefetch(let request): prefetch(request, for: client, at: now)
         case .piece(let piece): take(piece, for: id, at: now)
         case .taken(let bytes): taken(bytes, by: client, at: now)
         }

@@ -22,6 +22,8 @@ public struct Coordinator: ~Copyable {
     let began = Instant.now()
 
     var scheduler: Scheduler
+    /// The newest reports of this turn.
+    var prefetchReports: [ClientID: [Token: PrefetchReport]] = [:]
     var actions: [SchedulerAction] = []
     var peers = PeerTable()
     var hitMemo = HitMemo()
@@ -134,6 +136,7 @@ public struct Coordinator: ~Copyable {
             storeIfDelivered(at: turn.wokenAt)
             dismissIfStored(at: turn.wokenAt)
             endIfDismissed(at: turn.wokenAt)
+            tellPrefetches(at: turn.wokenAt)
         }
         sayLeftOut(requestLog.takeLeftOut())
         arena.removeAll()

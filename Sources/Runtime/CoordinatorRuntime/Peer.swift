@@ -41,16 +41,27 @@ struct Outbox {
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Of progress only the newest is kept for each request; all else is kept in order. `false`
-    /// where there is no room: nothing of it may be dropped, so the session has to end.
+    /// Of progress only the newest is kept for each request and batch; all else is kept in order.
+    /// `false` where there is no room: nothing of it may be dropped, so the session has to end.
     mutating func append(_ message: Message) -> Bool {
-        if case .toClient(.progress(let new)) = message {
+        switch message {
+        case .toClient(.progress(let new)):
             waiting.removeAll { old in
-                if case .toClient(.progress(let progress)) = old {
-                    return progress.token == new.token
+                if case .toClient(.progress(let old)) = old {
+                    old.token == new.token
+                } else {
+                    false
                 }
-                return false
             }
+        case .toClient(.prefetched(let new)):
+            waiting.removeAll { old in
+                if case .toClient(.prefetched(let old)) = old {
+                    old.batch == new.batch
+                } else {
+                    false
+                }
+            }
+        default: break
         }
         guard waiting.count < Self.messagesMax else { return false }
         waiting.append(message)

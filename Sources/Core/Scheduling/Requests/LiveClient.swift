@@ -8,6 +8,8 @@ struct LiveClient: Sendable {
     /// Questions about entries of the cache that are not answered.
     var entryJobs: Set<JobID> = []
     private var groups: [GroupID: SeatList<LiveRequest.ID>] = [:]
+    /// The newest live request of each slot that has one.
+    private(set) var slots: [String: LiveRequest.ID] = [:]
 
     init(_ incarnation: Incarnation) { self.incarnation = incarnation }
 
@@ -19,10 +21,16 @@ struct LiveClient: Sendable {
         (requests.join(request), group.map { groups[$0, default: SeatList()].join(request) })
     }
 
+    /// A request takes a slot over; an `older` one only where it is free.
+    mutating func take(_ slot: String, for request: LiveRequest.ID, isOlder: Bool = false) {
+        if !isOlder || slots[slot] == nil { slots[slot] = request }
+    }
+
     /// A request got its terminal reply.
-    mutating func leave(seat: Int, group: GroupID?, groupSeat: Int?) {
-        requests.leave(seat)
-        guard let group, let groupSeat else { return }
+    mutating func leave(_ id: LiveRequest.ID, _ request: LiveRequest) {
+        requests.leave(request.seat)
+        if let slot = request.slot, slots[slot] == id { slots[slot] = nil }
+        guard let group = request.group, let groupSeat = request.groupSeat else { return }
         groups[group]?.leave(groupSeat)
         if groups[group]?.isEmpty == true { groups[group] = nil }
     }

@@ -35,6 +35,10 @@ struct LiveRequest: Sendable {
     let isDetached: Bool
     let token: Token
     let group: GroupID?
+    /// The slot of its client that it is for.
+    let slot: String?
+    /// The batch that it is a member of; nobody is answered then.
+    let batch: PrefetchBatch.ID?
     let order: Order
     let wantsProgress: Bool
     let admittedAt: Instant
@@ -42,7 +46,7 @@ struct LiveRequest: Sendable {
 
     /// Its class: what it asked for, or what its client asked for since.
     var priority: Priority
-    /// Its places in the lists of its client.
+    /// Its places in the lists of its client, or in its batch.
     var seat: SeatList<LiveRequest.ID>.Seat = 0
     var groupSeat: SeatList<LiveRequest.ID>.Seat?
 

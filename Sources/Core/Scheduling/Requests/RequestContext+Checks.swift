@@ -49,7 +49,7 @@ extension RequestContext {
         if let part = parts.first(where: \.isSet) { throw ImageError.notSupported(part.key) }
     }
 
-    fileprivate static func check(name: String?, _ what: String) throws(ImageError) {
+    static func check(name: String?, _ what: String) throws(ImageError) {
         guard let name else { return }
         let isName =
             !name.isEmpty && name.utf8.count <= RequestLimits.nameBytesMax

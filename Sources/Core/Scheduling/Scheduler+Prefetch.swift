@@ -1,0 +1,267 @@
+import ImageModel
+import Messages
+
+// Images that will be wanted: batches from their first part to the final report
+// (sdwebimage.md §8).
+extension Scheduler {
+    /// A batch, or a further part of one. What is refused ends the whole batch.
+    mutating func prefetch(
+        _ request: PrefetchRequest, of client: ClientID, _ identities: PrefetchIdentities
+    ) {
+        guard clients.keys.contains(client) else { return }
+        if prefetchers[client]?.passesOver(request) == true { return forgetPrefetcher(client) }
+        do throws(ImageError) {
+            let batch = try batch(of: request, client, identities)
+            try checkRoom(for: request, in: batch, of: client)
+            let items = request.urls.map {
+                PrefetchBatch.Item(url: $0, identity: identities.identity(of: $0))
+            }
+            let id = batch ?? openBatch(request, of: client)
+            batches[id].add(items, isLast: request.isLast)
+            prefetchers[client]?.waiting += items.count
+            prefetchers[client]?.waitingBytes += request.urlBytes
+            wake(client)
+            if batches[id].hasEnded { owe(id) }
+        } catch {
+            refuse(request, of: client, error)
+        }
+    }
+
+    /// The live batch that the part belongs to; `nil` for a first part, which may begin.
+    private func batch(
+        of request: PrefetchRequest, _ client: ClientID, _ identities: PrefetchIdentities
+    ) throws(ImageError) -> PrefetchBatch.ID? {
+        guard let id = batchTokens[request.batch] else {
+            try checkBeginning(request, identities)
+            return nil
+        }
+        guard batches[id].client == client else {
+            throw ImageError(.tokenInUse, "another client has a batch with this token")
+        }
+        guard !batches[id].isComplete else {
+            throw ImageError(.invalidRequest, "the last part of this batch has come before")
+        }
+        return id
+    }
+
+    /// What is wrong with the template is wrong with every URL, and said at once.
+    private func checkBeginning(_ request: PrefetchRequest, _ identities: PrefetchIdentities)
+        throws(ImageError)
+    {
+        guard !isDraining else { throw Self.shuttingDown }
+        guard tokens[request.batch] == nil else {
+            throw ImageError(.tokenInUse, "a request has this token")
+        }
+        guard request.concurrency <= RequestLimits.prefetchConcurrencyMax else {
+            throw ImageError(
+                .invalidRequest,
+                "at most \(RequestLimits.prefetchConcurrencyMax) URLs are loaded at a time")
+        }
+        try request.image.checkWishes()
+        var image = request.image
+        image.url = "http://host/"
+        _ = try RequestNames(
+            checking: image, identity: identities.ofHeaders, isUpload: false, limits: limits.image)
+    }
+
+    private func checkRoom(
+        for request: PrefetchRequest, in batch: PrefetchBatch.ID?, of client: ClientID
+    ) throws(ImageError) {
+        let total = (batch.map { batches[$0].total } ?? 0) + request.urls.count
+        guard total <= RequestLimits.prefetchMax else {
+            throw ImageError(
+                .limitExceeded, "a prefetch has at most \(RequestLimits.prefetchMax) URLs",
+                details: ["limit": "\(RequestLimits.prefetchMax)"])
+        }
+        let prefetcher = prefetchers[client] ?? Prefetcher()
+        guard batch != nil || prefetcher.batches.count < limits.batchesPerClientMax else {
+            throw .busy("too many prefetches of this client have not ended")
+        }
+        guard prefetcher.waiting + request.urls.count <= limits.prefetchesPerClientMax,
+            prefetcher.waitingBytes + request.urlBytes <= limits.prefetchBytesPerClientMax
+        else { throw .busy("too many URLs of this client wait to be prefetched") }
+    }
+
+    private mutating func openBatch(
+        _ request: PrefetchRequest, of client: ClientID
+    ) -> PrefetchBatch.ID {
+        let id = batches.insert(PrefetchBatch(request, of: client))
+        batchTokens[request.batch] = id
+        prefetchers[client, default: Prefetcher()].join(id)
+        return id
+    }
+
+    private mutating func refuse(
+        _ request: PrefetchRequest, of client: ClientID, _ error: ImageError
+    ) {
+        if error.code == .busy { counters.refusedBusy += 1 }
+        endPrefetch(request.batch, of: client)
+        if !request.isLast { prefetchers[client, default: Prefetcher()].cut(request.batch) }
+        actions.append(.refused(client, error, request.batch))
+    }
+
+    // MARK: - Members
+
+    /// Begins URLs of those clients that may, in turn, and not too many in one event: what is in
+    /// memory ends at once, and a long list of that must not keep others waiting.
+    mutating func beginPrefetches() {
+        var left = limits.prefetchesBegunMax
+        while left > 0, hasRoomToPrefetch, let client = awake.popFirst() {
+            if beginNext(of: client) {
+                left -= 1
+                awake.append(client)
+                moveOn()
+            } else {
+                prefetchers[client]?.isAwake = false
+            }
+        }
+    }
+
+    /// Whether URLs could be begun now that were not begun in the last event.
+    var wantsToPrefetch: Bool { awake.count > 0 && hasRoomToPrefetch }
+
+    /// Prefetches wait where a load would be refused.
+    private var hasRoomToPrefetch: Bool {
+        requests.count < limits.liveRequestsMax && hasRoom(.cache) && hasRoom(.download)
+            && JobStage.allCases.allSatisfy {
+                loads[Int($0.rawValue)].backlog < limits.queuedCostMax[$0]
+            }
+    }
+
+    private mutating func beginNext(of client: ClientID) -> Bool {
+        guard let prefetcher = prefetchers[client],
+            let most = prefetcher.batches.map({ batches[$0].concurrency }).max(),
+            prefetcher.running < most,
+            let id = prefetcher.batches.first(where: { batches[$0].mayBegin }),
+            let item = batches[id].next()
+        else { return false }
+        prefetchers[client]?.rotate(id)
+        prefetchers[client]?.waiting -= 1
+        prefetchers[client]?.waitingBytes -= item.url.utf8.count
+        let load = LoadRequest(token: batches[id].token, image: batches[id].image(of: item))
+        admit(load, of: client, item.identity, in: id)
+        return true
+    }
+
+    private mutating func wake(_ client: ClientID) {
+        guard prefetchers[client]?.isAwake == false else { return }
+        prefetchers[client]?.isAwake = true
+        awake.append(client)
+    }
+
+    /// A member is live from now on.
+    mutating func joinBatch(_ id: LiveRequest.ID, _ batch: PrefetchBatch.ID) {
+        requests[id].seat = batches[batch].members.join(id)
+        prefetchers[batches[batch].client]?.running += 1
+    }
+
+    /// A member is live no longer.
+    mutating func leaveBatch(_ batch: PrefetchBatch.ID, seat: SeatList<LiveRequest.ID>.Seat) {
+        batches[batch].members.leave(seat)
+        let client = batches[batch].client
+        prefetchers[client]?.running -= 1
+        wake(client)
+    }
+
+    /// A URL has ended, however: that is counted, and nothing is delivered. Nobody having it is no
+    /// error.
+    mutating func memberEnded(_ batch: PrefetchBatch.ID, _ outcome: Reply.Outcome) {
+        counters.prefetched += 1
+        if case .failure = outcome {
+            batches[batch].ended(isSkipped: true)
+        } else {
+            batches[batch].ended(isSkipped: false)
+        }
+        owe(batch)
+    }
+
+    // MARK: - Reports
+
+    private mutating func owe(_ batch: PrefetchBatch.ID) {
+        guard !batches[batch].owesReport else { return }
+        batches[batch].owesReport = true
+        owing.append(batch)
+    }
+
+    /// Tells how far batches are, once in an event; a batch that has ended is over.
+    mutating func tellPrefetches() {
+        guard !owing.isEmpty else { return }
+        for id in owing where batches.contains(id) {
+            batches[id].owesReport = false
+            let isFinal = batches[id].hasEnded
+            actions.append(.prefetched(batches[id].client, batches[id].report(isFinal: isFinal)))
+            if isFinal { close(id) }
+        }
+        owing.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: - Ends
+
+    /// Ends a batch that is no longer wanted, and tells so.
+    mutating func cancelBatch(_ id: PrefetchBatch.ID) {
+        let batch = batches[id]
+        actions.append(.prefetched(batch.client, batch.report(isFinal: true)))
+        drop(id)
+        if !batch.isComplete { prefetchers[batch.client, default: Prefetcher()].cut(batch.token) }
+    }
+
+    /// A part of a batch was refused before it came here.
+    mutating func refusedPrefetch(_ token: Token, of client: ClientID) {
+        guard clients.keys.contains(client) else { return }
+        endPrefetch(token, of: client)
+        prefetchers[client, default: Prefetcher()].cut(token)
+    }
+
+    /// Ends a batch of that client, if there is one, without a word.
+    private mutating func endPrefetch(_ token: Token, of client: ClientID) {
+        if let id = batchTokens[token], batches[id].client == client { drop(id) }
+    }
+
+    /// The stack shuts down: what is left of a batch is for the next coordinator.
+    mutating func refuseBatches() {
+        for id in batches.ids {
+            let batch = batches[id]
+            drop(id)
+            if !batch.isComplete {
+                prefetchers[batch.client, default: Prefetcher()].cut(batch.token)
+            }
+            actions.append(.refused(batch.client, Self.shuttingDown, batch.token))
+        }
+    }
+
+    /// A client is gone, and with it what it would have wanted.
+    mutating func dropPrefetches(of client: ClientID) {
+        for id in prefetchers[client]?.batches ?? [] { drop(id) }
+        prefetchers[client] = nil
+        awake.keep { $0 != client }
+    }
+
+    /// Members that run end; work that is for nobody else ends with them.
+    private mutating func drop(_ id: PrefetchBatch.ID) {
+        for member in batches[id].members.members {
+            withdraw(member)
+            strike(member)
+            counters.cancelled += 1
+        }
+        close(id)
+    }
+
+    private mutating func close(_ id: PrefetchBatch.ID) {
+        guard let batch = batches.remove(id) else { return }
+        batchTokens[batch.token] = nil
+        prefetchers[batch.client]?.leave(id)
+        prefetchers[batch.client]?.waiting -= batch.waiting.count
+        prefetchers[batch.client]?.waitingBytes -= batch.waitingBytes
+        forgetPrefetcher(batch.client)
+    }
+
+    private mutating func forgetPrefetcher(_ client: ClientID) {
+        guard prefetchers[client]?.isEmpty == true else { return }
+        prefetchers[client] = nil
+        awake.keep { $0 != client }
+    }
+}
+
+extension PrefetchRequest {
+    fileprivate var urlBytes: Int { urls.reduce(0) { $0 + $1.utf8.count } }
+}

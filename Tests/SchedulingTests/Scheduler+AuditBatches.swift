@@ -1,0 +1,52 @@
+import ImageModel
+import Messages
+
+@testable import Scheduling
+
+// Batches and slots.
+extension Scheduler {
+    func auditPrefetches(_ check: (Bool, String) -> Void) {
+        check(owing.isEmpty, "reports go out at the end of an event")
+        check(batchTokens.count == batches.count, "each batch has a token")
+        for id in batches.ids {
+            let batch = batches[id]
+            check(batchTokens[batch.token] == id, "a token names its batch")
+            check(tokens[batch.token] == nil, "a token names one thing")
+            check(clients[batch.client] != nil, "a batch has a client")
+            check(prefetchers[batch.client]?.batches.contains(id) == true, "a batch has its turn")
+            check(!batch.hasEnded, "what has ended is not there")
+            check(
+                batch.total == batch.waiting.count + batch.members.count + batch.finished,
+                "every URL waits, runs or has ended")
+            check(batch.members.count <= batch.concurrency, "as many at a time as are wanted")
+        }
+        for prefetcher in prefetchers.values {
+            check(!prefetcher.isEmpty, "who prefetches nothing is forgotten")
+            let own = prefetcher.batches.map { batches[$0] }
+            let most = own.map(\.concurrency).max() ?? 0
+            let running = own.reduce(0) { $0 + $1.members.count }
+            check(prefetcher.running == running, "members are counted")
+            // The batch that wanted more may have ended since.
+            check(running <= RequestLimits.prefetchConcurrencyMax, "as many as one may want")
+            check(prefetcher.waiting == own.reduce(0) { $0 + $1.waiting.count }, "URLs are counted")
+            check(
+                prefetcher.waitingBytes == own.reduce(0) { $0 + $1.waitingBytes },
+                "bytes are counted")
+            let mayBegin = running < most && own.contains(where: \.mayBegin)
+            check(!mayBegin || prefetcher.isAwake, "who may begin something is awake")
+        }
+        let awakened = prefetchers.values.count(where: \.isAwake)
+        check(awakened == awake.count, "who is awake is in the queue")
+        check(!wantsToPrefetch || nextDeadline == now, "what could be begun is begun soon")
+    }
+
+    func auditSlots(_ check: (Bool, String) -> Void) {
+        for (client, record) in clients {
+            for (slot, id) in record.slots {
+                check(
+                    requests.contains(id) && requests[id].client == client
+                        && requests[id].slot == slot, "a slot has a live request of its own")
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import ImageModel
+import Messages
+
+@testable import Scheduling
+
+// Batches and what is told of them.
+extension Stack {
+    /// A batch, or a further part of one.
+    @discardableResult
+    mutating func prefetch(
+        _ names: [String], by client: ClientID, batch: Token? = nil, isLast: Bool = true,
+        concurrency: UInt32 = 0, like image: ImageRequest = .picture(size: 5)
+    ) -> Token {
+        lastToken += 1
+        let token = batch ?? Token(Identifier128(high: 2, low: lastToken))
+        if prefetching[token] == nil, waiting[token] == nil { prefetching[token] = client }
+        let request = PrefetchRequest(
+            batch: token, image: image, urls: names.map { ImageRequest.picture($0).url },
+            isLast: isLast, concurrency: concurrency)
+        send(.prefetch(client, request, PrefetchIdentities()))
+        return token
+    }
+
+    /// What was told of a batch last.
+    func report(_ batch: Token) -> PrefetchReport? { prefetchReports[batch]?.last }
+
+    mutating func prefetched(_ report: PrefetchReport, of client: ClientID) {
+        if prefetching[report.batch] != client { fault("a report of no batch of this client") }
+        if report.skipped > report.finished || report.finished + report.cancelled > report.total {
+            fault("the counts of a report do not fit together")
+        }
+        if report.isFinal {
+            if report.finished + report.cancelled != report.total {
+                fault("a batch ended before its URLs")
+            }
+            prefetching[report.batch] = nil
+        } else if report.cancelled != 0 {
+            fault("what was cancelled is told at the end")
+        }
+        if let last = self.report(report.batch), last.finished > report.finished {
+            fault("a batch went backwards")
+        }
+        prefetchReports[report.batch, default: []].append(report)
+    }
+
+    mutating func refused(_ batch: Token, of client: ClientID, _ error: ImageError) {
+        if prefetching[batch] == client { prefetching[batch] = nil }
+        refusals[batch] = error
+    }
+
+    /// Plays until nobody has anything to do, the clock too.
+    mutating func finishEverything() {
+        repeat {
+            finishAll()
+            send(.tick)
+        } while !allHeld.isEmpty || scheduler.wantsToPrefetch
+    }
+}
