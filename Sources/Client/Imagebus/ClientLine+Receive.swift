@@ -63,6 +63,7 @@ extension ClientLine {
             pieces.sessionBegan(window: Int(welcome.pieceWindow))
             uploads.sessionBegan(window: Int(welcome.pieceWindow))
             perform(pending.welcomed(welcome, at: now), at: now)
+            perform(prefetches.welcomed(welcome))
             outbox += inquiries.messages
         case .helloRequired:
             endSession(at: now)
@@ -72,13 +73,13 @@ extension ClientLine {
             if tasks[reply.token] == nil { release(reply) }
             perform(pending.replied(reply, at: now), at: now)
         case .status, .blacklist, .draining, .cache: inquiries.received(message)
-        // Of a batch that has ended here.
-        case .prefetched: break
+        case .prefetched(let report): perform(prefetches.reported(report))
         case .piece(let piece): receive(piece, at: now)
         case .taken(let count): uploads.taken(count)
         case .refused(let error, let token):
             if token == nil { inquiries.refused(error) }
             perform(pending.refused(error, token, at: now), at: now)
+            if let token { perform(prefetches.refused(error, token)) }
         }
     }
 
@@ -91,7 +92,15 @@ extension ClientLine {
                 submit(request, task, at: now)
             case .upload(let request, let task, let bytes):
                 submit(request, task, uploading: bytes, at: now)
-            case .cancel(let token): perform(pending.cancelled(token), at: now)
+            case .cancel(let token):
+                perform(pending.cancelled(token), at: now)
+                perform(prefetches.cancelled(token))
+            case .prefetch(let order, let task): submit(order, task, at: now)
+            case .reprioritise(let token, let priority):
+                perform(pending.reprioritised(token, priority), at: now)
+                perform(prefetches.reprioritised(token, priority))
+            case .reprioritiseGroup(let group, let priority):
+                perform(pending.reprioritised(group, priority), at: now)
             case .cancelGroup(let group): perform(pending.cancelledGroup(group), at: now)
             case .release(let block): releases.append(block)
             case .ask(let inquiry):
@@ -124,10 +133,12 @@ extension ClientLine {
         pieces.sessionEnded()
         uploads.sessionEnded()
         perform(pending.sessionEnded(at: now), at: now)
+        perform(prefetches.sessionEnded(at: now))
     }
 
     mutating func close(at now: Instant) {
         perform(pending.closed(), at: now)
+        perform(prefetches.closed())
         inquiries.close()
         if isWelcome { outbox.append(.goodbye) }
         isClosed = true

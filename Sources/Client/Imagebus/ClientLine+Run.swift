@@ -17,7 +17,7 @@ extension ClientLine {
     /// Whether nobody waits for anything and nothing is to be sent: the line can be left alone.
     var isIdle: Bool {
         end == nil && pending.isEmpty && outbox.isEmpty && releases.isEmpty && inquiries.isEmpty
-            && isWelcome
+            && prefetches.isEmpty && isWelcome
     }
 
     /// One turn; how the line ended, where it did.
@@ -35,6 +35,7 @@ extension ClientLine {
             if turn.ready.contains(sources.mailbox) { desk.orders.quiet() }
             drainOrders(at: now)
             perform(pending.expire(at: now), at: now)
+            perform(prefetches.expire(at: now))
             inquiries.expire(at: now)
             try sendOutbox()
             if isClosed { end = End(error: nil) }
@@ -68,10 +69,11 @@ extension ClientLine {
     private var nextDeadline: Instant? {
         var next = pending.nextDeadline
         func expect(_ moment: Instant) { next = next.map { min($0, moment) } ?? moment }
-        if isWelcome, !outbox.isEmpty || uploads.next != nil {
+        if isWelcome, !outbox.isEmpty || uploads.next != nil || prefetches.next != nil {
             expect(Instant.now().adding(milliseconds: Self.retryMilliseconds))
         }
         if let deadline = inquiries.nextDeadline { expect(deadline) }
+        if let deadline = prefetches.nextDeadline { expect(deadline) }
         return next
     }
 }

@@ -24,6 +24,7 @@ extension ClientLine {
         }
         outbox.removeFirst(sent)
         if outbox.isEmpty { try sendUploads() }
+        if outbox.isEmpty { try sendPrefetches() }
     }
 
     /// Whether libzmq has it. A request that cannot be encoded ends with the reason.

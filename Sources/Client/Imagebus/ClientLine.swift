@@ -29,6 +29,8 @@ struct ClientLine: ~Copyable {
     var pending: PendingRequests
     var pieces: IncomingPieces
     var uploads = UploadQueue()
+    var prefetches: PendingPrefetches
+    var prefetchTasks: [Token: PrefetchTask] = [:]
     var tasks: [Token: LoadTask] = [:]
     var inquiries = OpenInquiries()
     var outbox: [ClientMessage] = []
@@ -73,6 +75,8 @@ struct ClientLine: ~Copyable {
         pending = PendingRequests(
             connectTimeoutMilliseconds: configuration.connectTimeoutMilliseconds,
             mayAskForPieces: configuration.delivery != .mapped)
+        prefetches = PendingPrefetches(
+            connectTimeoutMilliseconds: configuration.connectTimeoutMilliseconds)
         pieces = IncomingPieces(bytesMax: configuration.piecedImageBytesMax)
     }
 }

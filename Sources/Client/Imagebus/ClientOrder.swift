@@ -1,3 +1,4 @@
+import ImageModel
 import Messages
 
 /// What callers tell the client's thread.
@@ -7,6 +8,9 @@ enum ClientOrder: Sendable {
     case upload(LoadRequest, LoadTask, [UInt8])
     case cancel(Token)
     case cancelGroup(GroupID)
+    case prefetch(PrefetchOrder, PrefetchTask)
+    case reprioritise(Token, Priority)
+    case reprioritiseGroup(GroupID, Priority)
     case release(BlockID)
     case cancelAny(Token)
     case cancelGroupOfAny(GroupID)

@@ -43,14 +43,17 @@ public final class ImagebusClient: Sendable {
     /// `detach` the stack goes on with it when this process ends, so that its result is stored. A
     /// `trace` is carried on with all work that the load begins, into the logs of the processes
     /// that do it.
+    ///
+    /// A `slot` names what the image is for, such as a place on a page: a new load in it cancels the
+    /// older one, which ends before it, unless the new one has `avoidAutoCancelImage`.
     public func load(
-        _ request: ImageRequest, group: GroupID? = nil, wantsProgress: Bool = false,
-        detach: Bool = false, trace: TraceContext? = nil
+        _ request: ImageRequest, slot: String? = nil, group: GroupID? = nil,
+        wantsProgress: Bool = false, detach: Bool = false, trace: TraceContext? = nil
     ) -> LoadTask {
         let task = LoadTask(token: tokens.next(), wantsProgress: wantsProgress, desk: desk)
         let load = LoadRequest(
             token: task.token, group: group, image: request, wantsProgress: wantsProgress,
-            detach: detach, trace: trace)
+            detach: detach, slot: slot, trace: trace)
         post(.load(load, task), task)
         return task
     }
@@ -81,7 +84,8 @@ public final class ImagebusClient: Sendable {
     /// Leaves the order of a load for the line.
     func post(_ order: ClientOrder, _ task: LoadTask) {
         if !desk.post(order) {
-            task.finish(.failure(ImageError(.busy, "too many loads are pending in this process")))
+            let error = ImageError(.busy, "too many loads are pending in this process")
+            task.finish(.failure(error), onLine: false)
         }
     }
 
@@ -184,9 +188,12 @@ public final class ImagebusClient: Sendable {
         while let order = try? orders.take(milliseconds: nil) {
             switch order {
             case .load(_, let task), .upload(_, let task, _): task.finish(.failure(error))
+            case .prefetch(_, let task): task.finish(.failure(error))
             case .ask(let inquiry): inquiry.answer(.failure(error))
             case .close: return
-            case .cancel, .cancelGroup, .cancelAny, .cancelGroupOfAny, .release: continue
+            case .cancel, .cancelGroup, .cancelAny, .cancelGroupOfAny, .release, .reprioritise,
+                .reprioritiseGroup:
+                continue
             }
         }
     }

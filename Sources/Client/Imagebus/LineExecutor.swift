@@ -3,7 +3,7 @@ import Synchronization
 /// Runs tasks between the messages of a client, on the thread that runs its line: a task that loads
 /// again as soon as it has an image needs no other thread to be woken.
 final class LineExecutor: TaskExecutor {
-    private let desk: OrderDesk
+    let desk: OrderDesk
     private let waiting = Mutex<[UnownedJob]>([])
 
     init(_ desk: OrderDesk) { self.desk = desk }

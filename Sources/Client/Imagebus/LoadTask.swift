@@ -21,6 +21,7 @@ public final class LoadTask: Sendable {
         var continuation: Continuation?
         var moreContinuations: [Continuation] = []
         var progress: Progress?
+        var callbacks: LoadCallbacks?
     }
 
     /// Made for whoever looks at it: most loads have none.
@@ -50,10 +51,15 @@ public final class LoadTask: Sendable {
     private let desk: OrderDesk
 
     /// Of the client whose desk it is.
-    init(token: Token, wantsProgress: Bool = false, desk: OrderDesk) {
+    init(
+        token: Token, wantsProgress: Bool = false, desk: OrderDesk, callbacks: LoadCallbacks? = nil
+    ) {
         self.token = token
         self.desk = desk
-        if wantsProgress { state.withLock { $0.progress = Progress() } }
+        state.withLock { state in
+            if wantsProgress { state.progress = Progress() }
+            state.callbacks = callbacks
+        }
     }
 
     /// Whether there is a result.
@@ -112,12 +118,13 @@ public final class LoadTask: Sendable {
     }
 
     func advance(_ event: RequestProgress) {
-        let sink = state.withLock { $0.progress?.sink }
+        let (sink, callbacks) = state.withLock { ($0.progress?.sink, $0.callbacks) }
         sink?.yield(event)
+        callbacks?.tell(.progress(event), onLineOf: desk)
     }
 
-    /// The first call decides.
-    func finish(_ result: Result<ImageResponse, ImageError>) {
+    /// The first call decides. Not `onLine`: the call that begins the load ends it, too.
+    func finish(_ result: Result<ImageResponse, ImageError>, onLine: Bool = true) {
         let waiting = state.withLock { state in
             guard state.result == nil else { return State() }
             let waiting = state
@@ -126,6 +133,7 @@ public final class LoadTask: Sendable {
         }
         waiting.progress?.sink.finish()
         for gate in waiting.gates { gate.event.signal() }
+        waiting.callbacks?.tell(.end(result), onLineOf: onLine ? desk : nil)
         waiting.continuation?.resume(returning: result)
         for continuation in waiting.moreContinuations { continuation.resume(returning: result) }
     }

@@ -24,6 +24,9 @@ struct PendingRequests {
         var unservedUntil: Instant
         var isSent = false
         var isCancelled = false
+        /// Grows with every request.
+        let serial: UInt64
+        let slot: String?
     }
 
     private let connectTimeoutMilliseconds: Int
@@ -33,6 +36,9 @@ struct PendingRequests {
     private var queue: [Token] = []
     /// Refused by a coordinator that shuts down: for the next one.
     private var postponed: [Token] = []
+    /// The newest request of each slot that has one.
+    private var slots: [String: Token] = [:]
+    private var lastSerial: UInt64 = 0
     private var isWelcome = false
     private var window = 0
     /// The coordinator of this session can send bytes in pieces.
@@ -54,13 +60,42 @@ struct PendingRequests {
     /// The caller wants an image.
     mutating func submitted(_ request: LoadRequest, at now: Instant) -> [Action] {
         guard entries[request.token] == nil else { return [] }
+        let superseded = supersede(by: request)
+        lastSerial += 1
         entries[request.token] = Entry(
             request: request,
             deadline: now.adding(milliseconds: request.image.timeoutMilliseconds),
-            unservedUntil: now.adding(milliseconds: connectTimeoutMilliseconds))
+            unservedUntil: now.adding(milliseconds: connectTimeoutMilliseconds),
+            serial: lastSerial, slot: request.slot)
+        if let slot = request.slot { slots[slot] = request.token }
         queue.append(request.token)
         if let entry = entries[request.token] { expect(due(entry)) }
-        return sendQueued(at: now)
+        return superseded + sendQueued(at: now)
+    }
+
+    /// The caller wants something else in a slot: the older request of it ends before. The
+    /// coordinator is told at once, although it would find out with the new one: that may have to
+    /// wait for the window.
+    private mutating func supersede(by request: LoadRequest) -> [Action] {
+        guard let slot = request.slot, let older = slots[slot],
+            !request.image.options.contains(.avoidAutoCancelImage)
+        else { return [] }
+        return cancelled(older)
+    }
+
+    /// The caller wants it more or less than before.
+    mutating func reprioritised(_ token: Token, _ priority: Priority) -> [Action] {
+        guard let entry = entries[token] else { return [] }
+        entries[token]?.request.image.priority = priority
+        return entry.isSent ? [.send(.reprioritise(token, priority))] : []
+    }
+
+    /// The caller wants a whole group more or less than before.
+    mutating func reprioritised(_ group: GroupID, _ priority: Priority) -> [Action] {
+        let members = entries.filter { $0.value.request.group == group }
+        for token in members.keys { entries[token]?.request.image.priority = priority }
+        let isSent = members.values.contains { $0.isSent }
+        return isSent ? [.send(.reprioritiseGroup(group, priority))] : []
     }
 
     /// The caller no longer wants it. What was not sent ends here.
@@ -102,7 +137,9 @@ struct PendingRequests {
         for token in sent where entries[token]?.isCancelled == true {
             actions.append(end(token, .cancelled, "cancelled; the connection ended meanwhile"))
         }
-        let again = sent.filter { entries[$0] != nil }
+        // In their order: who cancels whom in a slot depends on it.
+        let again = sent.compactMap { token in entries[token].map { (token, $0.serial) } }
+            .sorted { $0.1 < $1.1 }.map(\.0)
         for token in again { entries[token]?.isSent = false }
         queue = again + queue
         return actions
@@ -140,7 +177,8 @@ struct PendingRequests {
     }
 
     /// The bytes of a reply were reused before they could be taken: the same request again, at most
-    /// three times, then once more in pieces (DESIGN §4).
+    /// three times, then once more in pieces (DESIGN §4). It has ended there: it must not cancel what
+    /// came into its slot since; what comes later cancels it by its token.
     mutating func foundStale(_ token: Token, at now: Instant) -> [Action] {
         guard let entry = entries[token] else { return [] }
         guard entry.request.staleRetries < Self.staleRetriesMax else {
@@ -149,6 +187,7 @@ struct PendingRequests {
         }
         if entry.isCancelled { return [end(token, .cancelled, "cancelled")] + sendQueued(at: now) }
         entries[token]?.request.staleRetries += 1
+        entries[token]?.request.slot = nil
         return [send(token, at: now)].compactMap { $0 }
     }
 
@@ -162,6 +201,7 @@ struct PendingRequests {
             return [end(token, error)] + sendQueued(at: now)
         }
         entries[token]?.request.wantsPieces = true
+        entries[token]?.request.slot = nil
         return [send(token, at: now)].compactMap { $0 }
     }
 
@@ -251,6 +291,7 @@ struct PendingRequests {
 
     private mutating func remove(_ token: Token) {
         guard let entry = entries.removeValue(forKey: token) else { return }
+        if let slot = entry.slot, slots[slot] == token { slots[slot] = nil }
         if entry.isSent {
             sentCount -= 1
         } else {

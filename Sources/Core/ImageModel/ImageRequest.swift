@@ -53,7 +53,15 @@ public struct ImageRequest: Hashable, Sendable {
 
     /// The class in all queues; high wins (sdwebimage.md §2.1).
     public var priority: Priority {
-        if options.contains(.highPriority) { return .high }
-        return options.contains(.lowPriority) ? .low : .normal
+        get {
+            if options.contains(.highPriority) { return .high }
+            return options.contains(.lowPriority) ? .low : .normal
+        }
+        set {
+            options.subtract([.lowPriority, .highPriority])
+            if newValue != .normal {
+                options.insert(newValue == .high ? .highPriority : .lowPriority)
+            }
+        }
     }
 }

@@ -115,7 +115,10 @@ extension Coordinator {
         case .cache(let command):
             guard gateway.door == .admin else { throw .unexpectedKind(.cacheCommand) }
             handle(.cache(client, command), at: now)
-        case .reprioritise, .reprioritiseGroup: throw .unexpectedKind(.reprioritise)
+        case .reprioritise(let token, let priority):
+            handle(.reprioritise(client, token, priority), at: now)
+        case .reprioritiseGroup(let group, let priority):
+            handle(.reprioritiseGroup(client, group, priority), at: now)
         case .prefetch(let request): prefetch(request, for: client, at: now)
         case .piece(let piece): take(piece, for: id, at: now)
         case .taken(let bytes): taken(bytes, by: client, at: now)

@@ -58,7 +58,7 @@ struct PrefetchBatch: Sendable {
     func image(of item: Item) -> ImageRequest {
         var image = template
         image.url = SourceURL.percentEncodingNonASCII(item.url)
-        image.options.set(priority)
+        image.priority = priority
         return image
     }
 
@@ -91,17 +91,5 @@ struct PrefetchBatch: Sendable {
             batch: token, total: UInt64(total), finished: UInt64(finished),
             skipped: UInt64(skipped), cancelled: isFinal ? UInt64(total - finished) : 0,
             isFinal: isFinal)
-    }
-}
-
-extension RequestOptions {
-    /// The class that the options say (sdwebimage.md §2.1).
-    fileprivate mutating func set(_ priority: Priority) {
-        subtract([.lowPriority, .highPriority])
-        switch priority {
-        case .low: insert(.lowPriority)
-        case .normal: break
-        case .high: insert(.highPriority)
-        }
     }
 }

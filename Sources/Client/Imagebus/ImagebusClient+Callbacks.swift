@@ -1,0 +1,25 @@
+public import ImageModel
+public import Messages
+
+// Loads for callers that want to be called, as SDWebImage's are.
+extension ImagebusClient {
+    /// Begins a load and calls `completion` once with how it ended, and before it `progress`, if
+    /// that is there, with how far it is; both run where `executor` says. Of progress the newest
+    /// events are kept for an executor that is busy.
+    ///
+    /// See `load(_:slot:group:wantsProgress:detach:)` for the rest.
+    @discardableResult
+    public func load(
+        _ request: ImageRequest, slot: String? = nil, group: GroupID? = nil,
+        on executor: CallbackExecutor, progress: (@Sendable (RequestProgress) -> Void)? = nil,
+        completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
+    ) -> LoadTask {
+        let callbacks = LoadCallbacks(on: executor, progress: progress, completion: completion)
+        let task = LoadTask(token: tokens.next(), desk: desk, callbacks: callbacks)
+        let load = LoadRequest(
+            token: task.token, group: group, image: request, wantsProgress: progress != nil,
+            slot: slot)
+        post(.load(load, task), task)
+        return task
+    }
+}

@@ -1,0 +1,56 @@
+import ImageModel
+import Messages
+import Synchronization
+
+/// What a caller wants to be called with, and where.
+final class LoadCallbacks: Sendable {
+    enum Event: Sendable {
+        case progress(RequestProgress)
+        case end(Result<ImageResponse, ImageError>)
+    }
+
+    private let executor: CallbackExecutor
+    private let progress: (@Sendable (RequestProgress) -> Void)?
+    private let completion: @Sendable (Result<ImageResponse, ImageError>) -> Void
+    /// To the task that runs the callbacks elsewhere, once there is one.
+    private let sink = Mutex<AsyncStream<Event>.Continuation?>(nil)
+
+    /// Events that wait for an executor that is busy; of progress only the newest.
+    private static let eventsMax = 16
+
+    init(
+        on executor: CallbackExecutor, progress: (@Sendable (RequestProgress) -> Void)?,
+        completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
+    ) {
+        self.executor = executor
+        self.progress = progress
+        self.completion = completion
+    }
+
+    /// Calls back here, or hands it on. The end comes last, and once.
+    func tell(_ event: Event, onLineOf desk: OrderDesk?) {
+        if executor.isHere(onLineOf: desk) { return call(event) }
+        let sink = sink.withLock { sink in
+            let known = sink ?? start()
+            sink = known
+            return known
+        }
+        sink.yield(event)
+        if case .end = event { sink.finish() }
+    }
+
+    /// One task for all events of the load keeps them in order.
+    private func start() -> AsyncStream<Event>.Continuation {
+        let (stream, sink) = AsyncStream<Event>.makeStream(
+            bufferingPolicy: .bufferingNewest(Self.eventsMax))
+        executor.start { for await event in stream { self.call(event) } }
+        return sink
+    }
+
+    private func call(_ event: Event) {
+        switch event {
+        case .progress(let event): progress?(event)
+        case .end(let result): completion(result)
+        }
+    }
+}

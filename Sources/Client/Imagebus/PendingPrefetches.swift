@@ -1,0 +1,218 @@
+import ImageModel
+import Messages
+
+/// The batches that the client has asked for and not been told the end of (PROTOCOL §8.2).
+///
+/// Pure: events in, actions out. A long list goes in parts that fit a frame, and not more of it at a
+/// time than the window says, so that nothing else waits behind it. Which URLs have ended nobody
+/// knows by name: under a new session a batch is sent again as a whole, and counted anew; what was
+/// loaded before is found in the caches.
+struct PendingPrefetches {
+    /// What the connection is to do, in order.
+    enum Action: Equatable {
+        /// Send it.
+        case send(ClientMessage)
+        /// Tell the caller how far it is.
+        case advance(Token, PrefetchCounts)
+        /// Tell the caller how it ended.
+        case finish(Token, PrefetchCounts)
+        /// Tell the caller that it failed.
+        case fail(Token, ImageError)
+    }
+
+    private struct Entry {
+        var template: ImageRequest
+        let urls: [String]
+        let concurrency: UInt32
+        /// URLs that fit into no message; they count as skipped.
+        let unsendable: Int
+        var priority: Priority?
+        var unservedUntil: Instant
+        var sent = 0
+        var hasBegun = false
+        var report: PrefetchReport?
+        var isCancelled = false
+        /// A coordinator that shuts down refused it: it is for the next one.
+        var isPostponed = false
+
+        var isComplete: Bool { hasBegun && sent == urls.count }
+        /// URLs that the coordinator has and that have not ended.
+        var open: Int { sent - Int(clamping: report?.finished ?? 0) }
+        var counts: PrefetchCounts {
+            PrefetchCounts(
+                total: urls.count + unsendable,
+                finished: unsendable + Int(clamping: report?.finished ?? 0),
+                skipped: unsendable + Int(clamping: report?.skipped ?? 0))
+        }
+    }
+
+    private let connectTimeoutMilliseconds: Int
+    private var entries: [Token: Entry] = [:]
+    /// Those with parts left, in order.
+    private var unsent: [Token] = []
+    private var isWelcome = false
+    private var window = 0
+
+    /// Bytes of URLs in one part: the rest of a frame is for the template.
+    static let partBytesMax = 48 * 1024
+
+    init(connectTimeoutMilliseconds: Int) {
+        self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
+    }
+
+    /// Whether nothing is pending.
+    var isEmpty: Bool { entries.isEmpty }
+
+    // MARK: - Callers
+
+    /// The caller wants a batch.
+    mutating func submitted(_ order: PrefetchOrder, at now: Instant) -> [Action] {
+        guard entries[order.batch] == nil else { return [] }
+        let urls = order.urls.filter { (1...RequestLimits.urlBytesMax).contains($0.utf8.count) }
+        var template = order.template
+        template.url = ""
+        let entry = Entry(
+            template: template, urls: urls, concurrency: UInt32(clamping: order.concurrency),
+            unsendable: order.urls.count - urls.count,
+            unservedUntil: now.adding(milliseconds: connectTimeoutMilliseconds))
+        guard !urls.isEmpty else { return [.finish(order.batch, entry.counts)] }
+        entries[order.batch] = entry
+        unsent.append(order.batch)
+        return []
+    }
+
+    /// The caller no longer wants it. What was not sent ends here.
+    mutating func cancelled(_ batch: Token) -> [Action] {
+        guard let entry = entries[batch], !entry.isCancelled else { return [] }
+        guard entry.hasBegun, isWelcome else { return [end(batch)] }
+        entries[batch]?.isCancelled = true
+        unsent.removeAll { $0 == batch }
+        return [.send(.cancel(batch))]
+    }
+
+    /// The caller wants it more or less than before.
+    mutating func reprioritised(_ batch: Token, _ priority: Priority) -> [Action] {
+        guard let entry = entries[batch] else { return [] }
+        entries[batch]?.priority = priority
+        return entry.hasBegun && isWelcome ? [.send(.reprioritise(batch, priority))] : []
+    }
+
+    // MARK: - Parts
+
+    /// The next part that may go, and of which batch it is.
+    var next: PrefetchRequest? {
+        guard isWelcome else { return nil }
+        for batch in unsent {
+            guard let entry = entries[batch], entry.open < window else { continue }
+            var count = 0
+            var bytes = 0
+            let most = min(MessageLimits.prefetchURLsMax, window - entry.open)
+            for url in entry.urls[entry.sent...] where count < most {
+                bytes += url.utf8.count
+                if count > 0, bytes > Self.partBytesMax { break }
+                count += 1
+            }
+            let end = entry.sent + count
+            return PrefetchRequest(
+                batch: batch, image: entry.template, urls: Array(entry.urls[entry.sent..<end]),
+                isLast: end == entry.urls.count, concurrency: entry.concurrency)
+        }
+        return nil
+    }
+
+    /// The part went out.
+    mutating func sent(_ part: PrefetchRequest) -> [Action] {
+        guard let entry = entries[part.batch] else { return [] }
+        entries[part.batch]?.sent += part.urls.count
+        entries[part.batch]?.hasBegun = true
+        // Another one is next, where there is one.
+        unsent.removeAll { $0 == part.batch }
+        if !part.isLast { unsent.append(part.batch) }
+        guard !entry.hasBegun, let priority = entry.priority else { return [] }
+        return [.send(.reprioritise(part.batch, priority))]
+    }
+
+    // MARK: - Session
+
+    /// A session has begun.
+    mutating func welcomed(_ welcome: ClientWelcome) -> [Action] {
+        isWelcome = true
+        window = Int(clamping: welcome.window)
+        return []
+    }
+
+    /// The session has ended, and with it all batches there: they begin anew.
+    mutating func sessionEnded(at now: Instant) -> [Action] {
+        isWelcome = false
+        var actions: [Action] = []
+        let waiting = Set(unsent)
+        for (batch, entry) in entries {
+            if entry.isCancelled {
+                actions.append(end(batch))
+                continue
+            }
+            entries[batch]?.sent = 0
+            entries[batch]?.hasBegun = false
+            entries[batch]?.report = nil
+            entries[batch]?.isPostponed = false
+            entries[batch]?.unservedUntil = now.adding(milliseconds: connectTimeoutMilliseconds)
+            if !waiting.contains(batch) { unsent.append(batch) }
+        }
+        return actions
+    }
+
+    /// How far a batch is, or its end.
+    mutating func reported(_ report: PrefetchReport) -> [Action] {
+        guard let entry = entries[report.batch], entry.hasBegun else { return [] }
+        entries[report.batch]?.report = report
+        // Of a part that is the last one, or of a batch that somebody cancelled.
+        if report.isFinal { return [end(report.batch)] }
+        return entries[report.batch].map { [.advance(report.batch, $0.counts)] } ?? []
+    }
+
+    /// The coordinator does not do it.
+    mutating func refused(_ error: ImageError, _ batch: Token) -> [Action] {
+        guard let entry = entries[batch] else { return [] }
+        if entry.isCancelled { return [end(batch)] }
+        guard error.code == .shuttingDown else { return [end(batch, error)] }
+        entries[batch]?.isPostponed = true
+        unsent.removeAll { $0 == batch }
+        return []
+    }
+
+    // MARK: - Ends
+
+    /// Ends what nobody serves.
+    mutating func expire(at now: Instant) -> [Action] {
+        guard !isWelcome else { return [] }
+        return entries.filter { $0.value.unservedUntil <= now }.keys.map {
+            end($0, ImageError(.unavailable, "nobody serves the endpoint; start imagebus serve"))
+        }
+    }
+
+    /// When something may be overdue next.
+    var nextDeadline: Instant? {
+        isWelcome ? nil : entries.values.map(\.unservedUntil).min()
+    }
+
+    /// Ends everything: the client is closed.
+    mutating func closed() -> [Action] { entries.keys.map { end($0, .clientClosed) } }
+
+    /// What has not ended by itself was cancelled.
+    private mutating func end(_ batch: Token) -> Action {
+        var counts = entries[batch]?.counts ?? PrefetchCounts(total: 0)
+        counts.cancelled = counts.total - counts.finished
+        remove(batch)
+        return .finish(batch, counts)
+    }
+
+    private mutating func end(_ batch: Token, _ error: ImageError) -> Action {
+        remove(batch)
+        return .fail(batch, error)
+    }
+
+    private mutating func remove(_ batch: Token) {
+        entries[batch] = nil
+        unsent.removeAll { $0 == batch }
+    }
+}
