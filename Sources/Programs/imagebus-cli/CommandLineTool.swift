@@ -62,6 +62,8 @@ enum CommandLineTool {
         case Command.serve.name:
             return ServeCommand.run(try ServeOptions(read, environment: environment))
         case Command.get.name: return GetCommand.run(try GetOptions(read, environment: environment))
+        case Command.prefetch.name:
+            return PrefetchTool.run(try PrefetchOptions(read, environment: environment))
         case Command.status.name:
             return StatusCommand.run(try StatusOptions(read, environment: environment))
         case Command.blacklist.name:

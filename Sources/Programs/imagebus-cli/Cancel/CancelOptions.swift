@@ -14,19 +14,12 @@ struct CancelOptions: Hashable {
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
         stack = try OperatorOptions(read, environment: environment)
         let group = try read.parsed("group") { text throws(UsageError) in
-            GroupID(try Self.identifier(text))
+            GroupID(try OptionValue.identifier(text))
         }
         switch (read.operands.count, group) {
         case (0, let group?): target = .group(group)
-        case (1, nil): target = .token(Token(try Self.identifier(read.operands[0])))
+        case (1, nil): target = .token(Token(try OptionValue.identifier(read.operands[0])))
         default: throw UsageError("name one token, or a group with --group")
         }
-    }
-
-    private static func identifier(_ text: String) throws(UsageError) -> Identifier128 {
-        guard let identifier = Identifier128(hex: text) else {
-            throw UsageError("'\(text)' is not 32 hex digits")
-        }
-        return identifier
     }
 }

@@ -7,7 +7,8 @@ extension Command {
         usage: "URL|- [-o FILE] [options]",
         options: [
             ("result", resultOptions + outputOptions), ("steps, in the order given", stepOptions),
-            ("how it is loaded", loadOptions + [traceparent]), ("which stack", stackOptions),
+            ("how it is loaded", loadOptions + nameOptions + [traceparent]),
+            ("which stack", stackOptions),
             ("", laterOptions),
         ],
         notes: """
@@ -97,11 +98,18 @@ extension Command {
         "traceparent", value: "T",
         "W3C Trace Context, for the logs of all processes ($TRACEPARENT)")
 
-    private static let stackOptions: [OptionDefinition] = [
+    static let stackOptions: [OptionDefinition] = [
         .endpoint,
         OptionDefinition("private", "a stack of its own, although one may run"),
         .allowPrivateNetworks, .allowAddress, .runtimeDirectory, .cacheDirectory, .logLevel,
         .logFormat,
+    ]
+
+    private static let nameOptions = [
+        OptionDefinition(
+            "group", value: "G", "32 hex digits, for imagebus cancel --group (none)"),
+        OptionDefinition(
+            "slot", value: "NAME", "what it is for, in this session; not for - (none)"),
     ]
 
     static let laterOptions = [

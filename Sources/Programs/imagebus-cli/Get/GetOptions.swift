@@ -7,6 +7,9 @@ struct GetOptions: Hashable {
     var request: ImageRequest
     /// The picture comes from there; the request has no URL then.
     var readsStandardInput: Bool
+    /// Names it with others, and what it is for.
+    var group: GroupID?
+    var slot: String?
     var delivery: Delivery
     var target = OutputTarget.none
     var printsJSON: Bool
@@ -28,6 +31,15 @@ struct GetOptions: Hashable {
         case auto
         case bar
         case none
+
+        /// Whether a bar is drawn.
+        var showsBar: Bool {
+            switch self {
+            case .bar: true
+            case .none: false
+            case .auto: Terminal.errorIsTerminal
+            }
+        }
     }
 
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
@@ -42,10 +54,14 @@ struct GetOptions: Hashable {
         }
         delivery = try read.parsed("delivery", Self.delivery) ?? .automatic
         printsJSON = read.isSet("json")
-        progress =
-            try read.parsed("progress") { (text) throws(UsageError) in
-                try OptionValue.word(text, [("auto", .auto), ("bar", .bar), ("none", .none)])
-            } ?? .auto
+        progress = try Self.progress(read)
+        group = try read.parsed("group") { (text) throws(UsageError) in
+            GroupID(try OptionValue.identifier(text))
+        }
+        slot = read.last("slot")
+        guard slot == nil || !readsStandardInput else {
+            throw UsageError("--slot: a picture of standard input has none")
+        }
         stack = try StackOptions(read, environment: environment)
         trace = try Self.trace(read, environment)
         if let output = read.last("output") {
@@ -68,6 +84,12 @@ struct GetOptions: Hashable {
             }
             return trace
         } ?? environment["TRACEPARENT"].flatMap(TraceContext.init(text:))
+    }
+
+    static func progress(_ read: ReadOptions) throws(UsageError) -> ProgressMode {
+        try read.parsed("progress") { (text) throws(UsageError) in
+            try OptionValue.word(text, [("auto", .auto), ("bar", .bar), ("none", .none)])
+        } ?? .auto
     }
 
     private static func delivery(_ text: String) throws(UsageError) -> Delivery {

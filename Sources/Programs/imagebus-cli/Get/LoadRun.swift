@@ -30,10 +30,10 @@ final class LoadRun {
         client = try StackClient(
             stack.paths, delivery: options.delivery,
             connectMilliseconds: stack.connectMilliseconds(timeoutMilliseconds))
-        bar = Self.showsBar(options) ? ProgressBar() : nil
+        bar = options.progress.showsBar ? ProgressBar() : nil
         running = client.load(
-            options.request, uploading: upload, trace: options.trace, progress: bar,
-            into: completion)
+            options.request, uploading: upload, slot: options.slot, group: options.group,
+            trace: options.trace, progress: bar, into: completion)
     }
 
     var token: String { running.token }
@@ -78,12 +78,4 @@ final class LoadRun {
     private static let cancelled = ImageError(.cancelled, "cancelled")
     private static let deadlineExceeded = ImageError(
         .deadlineExceeded, "there was no answer within the time; --timeout gives it more")
-
-    private static func showsBar(_ options: GetOptions) -> Bool {
-        switch options.progress {
-        case .bar: true
-        case .none: false
-        case .auto: Terminal.errorIsTerminal
-        }
-    }
 }

@@ -1,3 +1,4 @@
+import Imagebus
 import Linux
 import Messages
 import Synchronization
@@ -14,13 +15,19 @@ final class ProgressBar: Sendable {
     private static let pauseNanoseconds: UInt64 = 50_000_000
     private static let wipe = "\r\u{1B}[K"
 
+    /// How far a transfer is.
+    func show(_ progress: RequestProgress) { show(Self.text(progress)) }
+
+    /// How far a prefetch is.
+    func show(_ counts: PrefetchCounts) { show(Self.text(counts)) }
+
     /// Draws, unless it did a moment ago or is over.
-    func show(_ progress: RequestProgress) {
+    private func show(_ text: @autoclosure () -> String) {
         let now = MonotonicClock.now()
         state.withLock { state in
             guard !state.isOver, now - state.drawnAt >= Self.pauseNanoseconds else { return }
             state.drawnAt = now
-            Terminal.error(Self.wipe + Self.text(progress))
+            Terminal.error(Self.wipe + text())
         }
     }
 
@@ -36,8 +43,18 @@ final class ProgressBar: Sendable {
         let received = ByteText.text(progress.received)
         guard progress.expected > 0 else { return received }
         let part = min(1, Double(progress.received) / Double(progress.expected))
+        return "\(bar(part)) \(Int(part * 100))% of \(ByteText.text(progress.expected))"
+    }
+
+    static func text(_ counts: PrefetchCounts) -> String {
+        let part = Double(counts.finished) / Double(max(1, counts.total))
+        let skipped = counts.skipped > 0 ? ", skipped \(counts.skipped)" : ""
+        return "\(bar(part)) \(counts.finished) of \(counts.total)\(skipped)"
+    }
+
+    private static func bar(_ part: Double) -> String {
         let full = Int(part * Double(width))
-        let bar = String(repeating: "#", count: full) + String(repeating: ".", count: width - full)
-        return "[\(bar)] \(Int(part * 100))% of \(ByteText.text(progress.expected))"
+        return "[" + String(repeating: "#", count: full)
+            + String(repeating: ".", count: width - full) + "]"
     }
 }

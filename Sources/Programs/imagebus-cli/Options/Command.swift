@@ -19,7 +19,7 @@ struct Command: Sendable {
 
     /// What this version does.
     static let all: [Command] = [
-        .serve, .get, .status, .health, .cache, .blacklist, .cancel, .drain, .bench,
+        .serve, .get, .prefetch, .status, .health, .cache, .blacklist, .cancel, .drain, .bench,
     ]
 }
 

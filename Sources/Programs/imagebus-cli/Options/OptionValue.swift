@@ -114,4 +114,12 @@ extension OptionValue {
         }
         return inet_pton(AF_INET, String(text), &space) == 1
     }
+
+    /// A token or a group.
+    static func identifier(_ text: String) throws(UsageError) -> Identifier128 {
+        guard let identifier = Identifier128(hex: text) else {
+            throw UsageError("'\(text)' is not 32 hex digits")
+        }
+        return identifier
+    }
 }

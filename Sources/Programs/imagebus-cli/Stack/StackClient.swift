@@ -25,19 +25,37 @@ final class StackClient: Sendable {
     /// Sends a request, with the picture where that has no URL; its response becomes the
     /// completion's value.
     func load(
-        _ request: ImageRequest, uploading upload: [UInt8]?, trace: TraceContext?,
-        progress: ProgressBar?, into completion: Completion<LoadedImage>
+        _ request: ImageRequest, uploading upload: [UInt8]?, slot: String? = nil,
+        group: GroupID? = nil, trace: TraceContext? = nil, progress: ProgressBar?,
+        into completion: Completion<LoadedImage>
     ) -> RunningLoad {
         let wantsProgress = progress != nil
         let task =
             upload.map {
-                client.load(request, uploading: $0, wantsProgress: wantsProgress, trace: trace)
-            } ?? client.load(request, wantsProgress: wantsProgress, trace: trace)
+                client.load(
+                    request, uploading: $0, group: group, wantsProgress: wantsProgress, trace: trace)
+            }
+            ?? client.load(
+                request, slot: slot, group: group, wantsProgress: wantsProgress, trace: trace)
         completion.start { () throws(ImageError) in LoadedImage(try await task.response) }
         if let progress {
             Task.detached { for await step in task.progress { progress.show(step) } }
         }
         return RunningLoad(task: task)
+    }
+
+    /// Begins a prefetch; its counts become the completion's value.
+    func prefetch(
+        _ urls: [String], like template: ImageRequest, priority: Priority, concurrency: Int,
+        progress: ProgressBar?, into completion: Completion<PrefetchCounts>
+    ) -> PrefetchTask {
+        let task = client.prefetch(urls, template: template, concurrency: concurrency)
+        if priority == .normal { client.reprioritise(task, priority) }
+        completion.start { () throws(ImageError) in try await task.result }
+        if let progress {
+            Task.detached { for await counts in task.progress { progress.show(counts) } }
+        }
+        return task
     }
 
     /// Loads.

@@ -1,0 +1,77 @@
+import ImageModel
+import Messages
+import Synchronization
+import Testing
+
+@testable import Imagebus
+
+/// Where callbacks run (sdwebimage.md §2.2, callbackQueue).
+@Suite struct CallbackTests {
+    private final class Log: Sendable {
+        let lines = Mutex<[String]>([])
+        func add(_ line: String) { lines.withLock { $0.append(line) } }
+        var all: [String] { lines.withLock { $0 } }
+    }
+
+    private let token = Token(Identifier128(high: 0, low: 1))
+    private let failure = ImageError(.cancelled, "as told")
+
+    private func callbacks(
+        on executor: CallbackExecutor, _ log: Log, _ ended: AsyncStream<Void>.Continuation
+    ) -> LoadCallbacks {
+        LoadCallbacks(on: executor) { progress in
+            log.add("progress \(progress.received)")
+        } completion: { _ in
+            log.add("end")
+            ended.yield()
+        }
+    }
+
+    @Test func inlineCallbacksRunWhereTheLoadEnds() throws {
+        let (desk, log) = (try OrderDesk(ordersMax: 4), Log())
+        let (_, ended) = AsyncStream<Void>.makeStream()
+        let task = LoadTask(
+            token: token, desk: desk, callbacks: callbacks(on: .inline, log, ended))
+        task.advance(RequestProgress(token: token, received: 1, expected: 2))
+        #expect(log.all == ["progress 1"])
+        task.finish(.failure(failure))
+        task.finish(.failure(failure))
+        #expect(log.all == ["progress 1", "end"], "once, and at once")
+    }
+
+    @Test(.timeLimit(.minutes(1))) func dispatchedCallbacksRunLaterInOrder() async throws {
+        let (desk, log) = (try OrderDesk(ordersMax: 4), Log())
+        let (stream, ended) = AsyncStream<Void>.makeStream()
+        let task = LoadTask(
+            token: token, desk: desk, callbacks: callbacks(on: .dispatch(), log, ended))
+        for received in 1...3 {
+            task.advance(
+                RequestProgress(token: token, received: UInt64(received), expected: 3))
+        }
+        task.finish(.failure(failure))
+        for await _ in stream { break }
+        #expect(log.all == ["progress 1", "progress 2", "progress 3", "end"])
+    }
+
+    @Test func safeCallbacksRunAtOnceOnTheClientsOwnExecutor() throws {
+        let (desk, log) = (try OrderDesk(ordersMax: 4), Log())
+        let (_, ended) = AsyncStream<Void>.makeStream()
+        let task = LoadTask(
+            token: token, desk: desk,
+            callbacks: callbacks(on: .safe(LineExecutor(desk)), log, ended))
+        task.finish(.failure(failure))
+        #expect(log.all == ["end"])
+    }
+
+    @Test func safeCallbacksOfACallElsewhereWaitForTheExecutor() throws {
+        let (desk, log) = (try OrderDesk(ordersMax: 4), Log())
+        let (_, ended) = AsyncStream<Void>.makeStream()
+        let line = LineExecutor(desk)
+        let task = LoadTask(
+            token: token, desk: desk, callbacks: callbacks(on: .safe(line), log, ended))
+        task.finish(.failure(failure), onLine: false)
+        #expect(log.all == [], "this is not the line")
+        while log.all.isEmpty { line.runWaiting() }
+        #expect(log.all == ["end"])
+    }
+}

@@ -1,0 +1,104 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Imagebus
+
+private let welcome = ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 1)), window: 2)
+
+private func at(_ milliseconds: Int) -> Instant {
+    Instant(nanoseconds: 1).adding(milliseconds: milliseconds)
+}
+
+private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 0, low: number)) }
+
+private func request(_ number: UInt64, slot: String?, avoids: Bool = false) -> LoadRequest {
+    var image = ImageRequest(url: "http://a.test/\(number)")
+    if avoids { image.options = .avoidAutoCancelImage }
+    return LoadRequest(token: token(number), image: image, slot: slot)
+}
+
+/// Cancels, failures and loads among the actions, in order.
+private func told(_ actions: [PendingRequests.Action]) -> [String] {
+    actions.map { action in
+        switch action {
+        case .send(.cancel(let token)): "cancel \(token.value.low)"
+        case .send(.load(let load)): "load \(load.token.value.low)"
+        case .fail(let token, let error): "fail \(token.value.low) \(error.code.rawValue)"
+        default: "\(action)"
+        }
+    }
+}
+
+@Suite struct PendingSlotTests {
+    private func pending() -> PendingRequests {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        _ = pending.welcomed(welcome, at: at(0))
+        return pending
+    }
+
+    @Test func theOlderOneIsCancelledBeforeTheNewOneIsSent() {
+        var pending = pending()
+        _ = pending.submitted(request(1, slot: "s"), at: at(0))
+        let actions = pending.submitted(request(2, slot: "s"), at: at(0))
+        #expect(told(actions) == ["cancel 1", "load 2"])
+    }
+
+    @Test func theOlderOneThatWasNotSentEndsHereFirst() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        _ = pending.submitted(request(1, slot: "s"), at: at(0))
+        #expect(told(pending.submitted(request(2, slot: "s"), at: at(0))) == ["fail 1 2002"])
+        #expect(told(pending.welcomed(welcome, at: at(1))) == ["load 2"])
+    }
+
+    @Test func theOlderOneIsCancelledAlthoughTheNewOneWaitsForTheWindow() {
+        var pending = pending()
+        _ = pending.submitted(request(1, slot: "s"), at: at(0))
+        _ = pending.submitted(request(2, slot: nil), at: at(0))
+        #expect(told(pending.submitted(request(3, slot: "s"), at: at(0))) == ["cancel 1"])
+    }
+
+    @Test func whoAvoidsItCancelsNothing() {
+        var pending = pending()
+        _ = pending.submitted(request(1, slot: "s"), at: at(0))
+        #expect(
+            told(pending.submitted(request(2, slot: "s", avoids: true), at: at(0))) == ["load 2"])
+    }
+
+    @Test func underANewSessionTheyAreSentInTheirOrder() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        let wide = ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 1)), window: 100)
+        _ = pending.welcomed(wide, at: at(0))
+        for number in 1...40 {
+            _ = pending.submitted(
+                request(UInt64(number), slot: "s", avoids: number > 1), at: at(0))
+        }
+        _ = pending.sessionEnded(at: at(1))
+        #expect(told(pending.welcomed(wide, at: at(2))) == (1...40).map { "load \($0)" })
+    }
+
+    @Test func aRepeatedLoadDoesNotCancelWhatCameIntoItsSlotSince() {
+        var pending = pending()
+        _ = pending.submitted(request(1, slot: "s"), at: at(0))
+        _ = pending.submitted(request(2, slot: "s", avoids: true), at: at(0))
+        guard case .send(.load(let again)) = pending.foundStale(token(1), at: at(1)).first else {
+            Issue.record("it was not sent again")
+            return
+        }
+        #expect(again.slot == nil)
+    }
+
+    @Test func classesChangeWhereverARequestIs() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        _ = pending.submitted(request(1, slot: nil), at: at(0))
+        #expect(pending.reprioritised(token(1), .high) == [])
+        guard case .send(.load(let load)) = pending.welcomed(welcome, at: at(1)).first else {
+            Issue.record("it was not sent")
+            return
+        }
+        #expect(load.image.priority == .high)
+        #expect(
+            pending.reprioritised(token(1), .low) == [.send(.reprioritise(token(1), .low))])
+        #expect(pending.reprioritised(token(9), .low) == [])
+    }
+}
