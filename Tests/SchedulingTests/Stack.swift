@@ -61,7 +61,8 @@ struct Stack {
     var expelled: [(WorkerID, ImageError)] = []
     var touched: [BlockID] = []
     var wasDrained = false
-    /// Batches that have not ended, by whose they are; what was told of each, and how it was refused.
+    /// Batches that have not ended, by whose they are; what was told of each, and how it was
+    /// refused.
     var prefetching: [Token: ClientID] = [:]
     var prefetchReports: [Token: [PrefetchReport]] = [:]
     var refusals: [Token: ImageError] = [:]

@@ -11,8 +11,8 @@ public struct CallbackExecutor: Sendable {
     let policy: Policy
     private let executor: (any TaskExecutor)?
 
-    /// On the thread that learns of it, at once: the client's own, or that of the call where it ends
-    /// the load. A callback must not block: all loads of the client would wait. (Invoke, 2)
+    /// On the thread that learns of it, at once: the client's own, or that of the call where it
+    /// ends the load. A callback must not block: all loads of the client would wait. (Invoke, 2)
     public static let inline = CallbackExecutor(policy: .inline, executor: nil)
 
     /// Later, in a task on this executor, or on the one that tasks have by default. (Dispatch, 1)

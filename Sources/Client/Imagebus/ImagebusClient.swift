@@ -44,8 +44,8 @@ public final class ImagebusClient: Sendable {
     /// `trace` is carried on with all work that the load begins, into the logs of the processes
     /// that do it.
     ///
-    /// A `slot` names what the image is for, such as a place on a page: a new load in it cancels the
-    /// older one, which ends before it, unless the new one has `avoidAutoCancelImage`.
+    /// A `slot` names what the image is for, such as a place on a page: a new load in it cancels
+    /// the older one, which ends before it, unless the new one has `avoidAutoCancelImage`.
     public func load(
         _ request: ImageRequest, slot: String? = nil, group: GroupID? = nil,
         wantsProgress: Bool = false, detach: Bool = false, trace: TraceContext? = nil

@@ -3,8 +3,8 @@ import Messages
 
 /// The batches that the client has asked for and not been told the end of (PROTOCOL §8.2).
 ///
-/// Pure: events in, actions out. A long list goes in parts that fit a frame, and not more of it at a
-/// time than the window says, so that nothing else waits behind it. Which URLs have ended nobody
+/// Pure: events in, actions out. A long list goes in parts that fit a frame, and not more of it at
+/// a time than the window says, so that nothing else waits behind it. Which URLs have ended nobody
 /// knows by name: under a new session a batch is sent again as a whole, and counted anew; what was
 /// loaded before is found in the caches.
 struct PendingPrefetches {

@@ -176,9 +176,9 @@ struct PendingRequests {
         return sendQueued(at: now)
     }
 
-    /// The bytes of a reply were reused before they could be taken: the same request again, at most
-    /// three times, then once more in pieces (DESIGN §4). It has ended there: it must not cancel what
-    /// came into its slot since; what comes later cancels it by its token.
+    /// The bytes of a reply were reused before they could be taken: the same request again, at
+    /// most three times, then once more in pieces (DESIGN §4). It has ended there: it must not
+    /// cancel what came into its slot since; what comes later cancels it by its token.
     mutating func foundStale(_ token: Token, at now: Instant) -> [Action] {
         guard let entry = entries[token] else { return [] }
         guard entry.request.staleRetries < Self.staleRetriesMax else {

@@ -3,7 +3,8 @@ import Messages
 
 // The cancellation contract (DESIGN §3).
 extension Scheduler {
-    /// Ends a request or a batch of that client at once; after its terminal reply this does nothing.
+    /// Ends a request or a batch of that client at once; after its terminal reply this does
+    /// nothing.
     mutating func cancel(_ token: Token, of client: ClientID) {
         if let id = tokens[token] {
             if requests[id].client == client { end(id, Self.cancelled) }

@@ -1,8 +1,8 @@
 import ImageModel
 import Messages
 
-/// A list of URLs that a client will want (sdwebimage.md §8). Most of them wait here as texts; a few
-/// at a time are live requests, its members, whose ends are counted and delivered to nobody.
+/// A list of URLs that a client will want (sdwebimage.md §8). Most of them wait here as texts; a
+/// few at a time are live requests, its members, whose ends are counted and delivered to nobody.
 ///
 ///     gathering ──last part──► complete ──nothing waits, nothing runs──► final report
 ///         └───────────────────────┴──cancelled, refused, client gone──► gone
@@ -20,8 +20,8 @@ struct PrefetchBatch: Sendable {
     let token: Token
     /// How each URL is loaded.
     private let template: ImageRequest
-    /// The class of its URLs: low, unless they are to be high (sdwebimage.md §8), or its client said
-    /// otherwise since.
+    /// The class of its URLs: low, unless they are to be high (sdwebimage.md §8), or its client
+    /// said otherwise since.
     var priority: Priority
     /// URLs that may be live at a time.
     let concurrency: Int

@@ -13,8 +13,8 @@ struct Prefetcher: Sendable {
     var waitingBytes = 0
     /// Whether it is in the queue of those that may begin something.
     var isAwake = false
-    /// Batches that ended before their last part came, the oldest first: what still comes of them is
-    /// passed over.
+    /// Batches that ended before their last part came, the oldest first: what still comes of them
+    /// is passed over.
     private var cutShort: [Token] = []
 
     /// Batches whose parts are still passed over; of older ones none are on their way any more.

@@ -18,8 +18,8 @@ extension Command {
             The status is 0 when all URLs have ended, whether or not some were skipped; the last
             line counts them. Ctrl-C cancels what has not ended, and the status is 130.
 
-            Which stack is used is as for get. A private one ends with its memory; what it wrote to the
-            disk stays.
+            Which stack is used is as for get. A private one ends with its memory; what it wrote to
+            the disk stays.
             """,
         examples: [
             ("imagebus prefetch URL1 URL2 --resize 200x200", "two thumbnails"),

@@ -1,0 +1,170 @@
+import ImageModel
+import Imagebus
+import Messages
+import Synchronization
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Lists of URLs into the caches (sdwebimage.md §8, rows 106 to 111).
+    @Suite struct PrefetchTests {
+        /// An origin with so many small pictures.
+        private func origin(_ count: Int) throws -> (OriginServer, [String]) {
+            let origin = OriginServer()
+            let picture = try Pictures.waves(width: 40, height: 30).jpeg(quality: 80)
+            for number in 0..<count {
+                origin.route("/\(number).jpg", .bytes(picture, contentType: "image/jpeg"))
+            }
+            return (origin, (0..<count).map { origin.url("/\($0).jpg") })
+        }
+
+        private let template = ImageRequest("", fit: 20)
+
+        @Test func threeURLsAreCountedOneByOneAndAreCachedThen() async throws {
+            let (origin, urls) = try origin(3)
+            try await withStack { stack in
+                let client = try stack.client()
+                let task = client.prefetch(urls, template: template)
+                var counts: [Int] = []
+                for await step in task.progress { counts.append(step.finished) }
+                #expect(counts.sorted() == counts && counts.allSatisfy { (1...3).contains($0) })
+                let end = try await task.result
+                #expect(end == PrefetchCounts(total: 3, finished: 3))
+                for url in urls {
+                    let image = try await client.load(ImageRequest(url, fit: 20)).response
+                    #expect(image.cacheType == .memory)
+                }
+                #expect(origin.requestCount("/0.jpg") == 1)
+            }
+        }
+
+        @Test func anEmptyListHasEnded() async throws {
+            try await withStack { stack in
+                let client = try stack.client()
+                let end = try await client.prefetch([]).result
+                #expect(end == PrefetchCounts(total: 0))
+            }
+        }
+
+        @Test func overlappingListsHaveTheirOwnCounts() async throws {
+            let (origin, urls) = try origin(6)
+            try await withStack { stack in
+                let client = try stack.client()
+                let first = client.prefetch(Array(urls[..<4]), template: template)
+                let second = client.prefetch(Array(urls[2...]), template: template)
+                #expect(try await first.result == PrefetchCounts(total: 4, finished: 4))
+                #expect(try await second.result == PrefetchCounts(total: 4, finished: 4))
+            }
+            for number in 0..<6 { #expect(origin.requestCount("/\(number).jpg") == 1) }
+        }
+
+        @Test func whatFailsIsSkipped() async throws {
+            let (origin, urls) = try origin(2)
+            origin.route("/gone.jpg", .status(404))
+            try await withStack { stack in
+                let list = urls + [origin.url("/gone.jpg"), "not a URL"]
+                let client = try stack.client()
+                let end = try await client.prefetch(list, template: template).result
+                #expect(end == PrefetchCounts(total: 4, finished: 4, skipped: 2))
+            }
+        }
+
+        @Test func aCancelEndsWhatRunsAndWhatWaits() async throws {
+            let slow = try SlowPicture()
+            try await withStack { stack in
+                let client = try stack.client()
+                let url = slow.origin.url("/slow.jpg")
+                let task = client.prefetch([url] + (0..<50).map { "\(url)?\($0)" })
+                #expect(await slow.origin.waitForRequest("/slow.jpg"))
+                task.cancel()
+                let end = try await task.result
+                #expect(end.finished + end.cancelled == end.total)
+                #expect(end.cancelled == 51)
+                #expect(await slow.origin.waitForConnectionClosed("/slow.jpg"))
+            }
+        }
+
+        @Test(arguments: [false, true])
+        func anOperatorsCancelEndsItAndNothingHangs(asGroup: Bool) async throws {
+            let slow = try SlowPicture()
+            try await withStack { stack in
+                let client = try stack.client()
+                let task = client.prefetch([slow.origin.url("/slow.jpg")])
+                #expect(await slow.origin.waitForRequest("/slow.jpg"))
+                let name = task.token.value.hex
+                let end = try stack.run(asGroup ? ["cancel", "--group", name] : ["cancel", name])
+                #expect(end.exitStatus == 0, "\(end)")
+                #expect(try await task.result == PrefetchCounts(total: 1, cancelled: 1))
+            }
+        }
+
+        @Test func aLoadOfTheLastURLOfAThousandIsServedNext() async throws {
+            let (origin, urls) = try origin(1_000)
+            try await withStack { stack in
+                let client = try stack.client()
+                let task = client.prefetch(urls, template: template)
+                let finished = Mutex(0)
+                let watcher = Task {
+                    for await step in task.progress { finished.withLock { $0 = step.finished } }
+                }
+                _ = try await client.load(ImageRequest(urls[999], fit: 20)).response
+                let before = finished.withLock { $0 }
+                #expect(before < 500, "\(before) URLs went first")
+                let end = try await task.result
+                #expect(end.finished + end.cancelled == end.total)
+                #expect(end == PrefetchCounts(total: 1_000, finished: 1_000))
+                await watcher.value
+            }
+            #expect(origin.requestCount("/999.jpg") == 1)
+        }
+
+        @Test func itGoesOnUnderTheNextCoordinator() async throws {
+            let (origin, urls) = try origin(200)
+            try await withStack { stack in
+                let client = try stack.client()
+                let task = client.prefetch(urls, template: template)
+                for await _ in task.progress { break }
+                #expect(try stack.run(["drain", "coordinator"]).exitStatus == 0)
+                #expect(try await task.result == PrefetchCounts(total: 200, finished: 200))
+            }
+            #expect(origin.requestCount("/199.jpg") == 1)
+        }
+
+        @Test func theCommandLinePrefetchesAListAndCounts() async throws {
+            let (origin, urls) = try origin(3)
+            origin.route("/gone.jpg", .status(404))
+            let list =
+                "# pictures\n\n" + (urls + [origin.url("/gone.jpg")]).joined(separator: "\r\n")
+            try await withStack { stack in
+                let end = try CommandLineRun(
+                    [
+                        "prefetch", urls[0], "-f", "-", "--resize", "20x20", "--concurrent", "2",
+                        "--runtime-dir", stack.runtimeDirectory,
+                    ], input: Array(list.utf8)
+                ).end()
+                #expect(end.exitStatus == 0, "\(end)")
+                #expect(end.outputText == "finished 5, skipped 1\n")
+                let again = try stack.run(["prefetch"] + urls + ["--resize", "20x20", "--json"])
+                #expect(try again.json()["finished"]?.integer == 3)
+                #expect(try again.json()["skipped"]?.integer == 0)
+                #expect(origin.requestCount("/0.jpg") == 1)
+            }
+        }
+
+        @Test func ctrlCCancelsTheBatch() async throws {
+            let slow = try SlowPicture()
+            try await withStack { stack in
+                let run = try CommandLineRun([
+                    "prefetch", slow.origin.url("/slow.jpg"), "--runtime-dir",
+                    stack.runtimeDirectory,
+                ])
+                #expect(await slow.origin.waitForRequest("/slow.jpg"))
+                try run.send(.interrupt)
+                let end = try run.end()
+                #expect(end.exitStatus == 130, "\(end)")
+                #expect(end.outputText == "finished 0, skipped 0, cancelled 1\n")
+                #expect(await slow.origin.waitForConnectionClosed("/slow.jpg"))
+            }
+        }
+    }
+}
