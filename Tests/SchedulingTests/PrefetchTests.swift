@@ -144,6 +144,17 @@ struct PrefetchTests {
         #expect(stack.isAtRest)
     }
 
+    @Test func aLargeResultIsKeptForNobody() {
+        var (stack, client) = stack()
+        stack.prefetch(["a"], by: client, like: .picture(size: 5, .fromLoaderOnly))
+        stack.run(.fetch, .decode)
+        let transform = stack.held(.transform)[0]
+        stack.finish(transform, stack.success(transform, length: 2 << 20))
+        stack.finishEverything()
+        #expect(!stack.scheduler.resultBlocks.hasDeliveries)
+        #expect(stack.isAtRest)
+    }
+
     @Test func manyHitsDoNotKeepOthersWaiting() {
         var (stack, client) = stack()
         let image = ImageRequest.picture("a", size: 5)
