@@ -43,6 +43,9 @@ extension Scheduler {
             check(
                 clients[request.client] != nil || request.isDetached,
                 "a request without a client is detached")
+            check(
+                request.refreshing == nil || request.plan.refreshes,
+                "who has an image and waits refreshes it")
             switch request.standing {
             case .moving: check(false, "a request waits somewhere")
             case .lookup(let node, _):
@@ -108,7 +111,11 @@ extension Scheduler {
                 check(decodes[decode].source == id, "a decode knows its source")
             }
             if let job = node.job {
-                check(jobs[job]?.urgency == node.decodes.urgency, "a fetch is as urgent")
+                let (known, wanted) = (jobs[job]?.urgency, node.decodes.urgency)
+                check(known?.priority == wanted.priority, "a fetch has the class of its waiters")
+                check(
+                    known?.deadline == wanted.deadline || jobs[job]?.stage == .store,
+                    "a fetch is as urgent")
             }
             let deliveries = results.ids.filter {
                 results[$0].isOriginal && results[$0].exists && results[$0].source == id
@@ -203,6 +210,7 @@ extension Scheduler {
         case nil: true
         case .lookup(let node): lookups.contains(node) && lookups[node].job == job.id
         case .source(let node): sources.contains(node) && sources[node].job == job.id
+        case .weighing(let node): sources.contains(node) && sources[node].job == job.id
         case .original(let node): sources.contains(node) && sources[node].stores.contains(job.id)
         case .decode(let node): decodes.contains(node) && decodes[node].job == job.id
         case .transform(let node): results.contains(node) && results[node].job == job.id
@@ -221,7 +229,8 @@ extension Scheduler {
             if let upload = requests[id].order.upload { holds[upload.block, default: 0] += 1 }
         }
         for id in sources.ids {
-            if let body = sources[id].body { holds[body.block, default: 0] += 1 }
+            if let body = sources[id].kept { holds[body.block, default: 0] += 1 }
+            if let staged = sources[id].staged { holds[staged, default: 0] += 1 }
         }
         for id in decodes.ids {
             if let pixels = decodes[id].pixels { holds[pixels.block, default: 0] += 1 }

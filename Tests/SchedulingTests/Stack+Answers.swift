@@ -99,7 +99,7 @@ extension Stack {
 
     /// The cache has it.
     mutating func hit(
-        _ held: Held, tier: CacheTypes = .disk, length: UInt64 = 1_000
+        _ held: Held, tier: CacheTypes = .disk, length: UInt64 = 1_000, etag: String? = nil
     ) -> JobResult {
         guard case .query(let work) = held.job.work else {
             preconditionFailure("only a query can be a hit")
@@ -109,7 +109,7 @@ extension Stack {
         return .hit(
             CacheHit(
                 reference: block(of: held.worker, in: arena, length: length), tier: tier,
-                metadata: StoredMetadata(info: info)))
+                metadata: StoredMetadata(info: info, etag: etag)))
     }
 
     /// The cache publishes an entry of its memory tier.

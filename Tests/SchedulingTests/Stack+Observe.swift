@@ -88,6 +88,11 @@ extension Stack {
         if let input = job.work.input, !isReadable(input) {
             fault("job \(job.id.value) reads a block that is not there")
         }
+        if case .store(let work) = job.work, let other = work.comparedWith,
+            record.live.contains(other) == false
+        {
+            fault("job \(job.id.value) compares a block that is not there")
+        }
         if case .fetch(let work) = job.work {
             gets[work.url, default: 0] += 1
             let same = held(.fetch).filter { $0.job.work == job.work }
@@ -149,7 +154,11 @@ extension Stack {
             return fault("released block \(block.value) of \(worker.value) twice or too early")
         }
         let readers = allHeld.filter {
-            $0.job.work.input?.block == block
+            if case .store(let work) = $0.job.work, work.comparedWith == block, $0.worker == worker
+            {
+                return !$0.isCancelled
+            }
+            return $0.job.work.input?.block == block
                 && $0.job.work.input?.producer?.incarnation == record.incarnation
         }
         if !readers.isEmpty { fault("released block \(block.value) while it is read") }
@@ -167,9 +176,17 @@ extension Stack {
         }
         checkRefusal(reply)
         if waiting[reply.token] != client { fault("replied twice, or to another client") }
-        waiting[reply.token] = nil
         replies[reply.token, default: []].append(reply)
-        let request = wanted.removeValue(forKey: reply.token)
+        let request = wanted[reply.token]
+        if reply.isRefreshing {
+            beganRefresh(reply, request)
+        } else {
+            if case .notModified = reply.outcome, !refreshing.contains(reply.token) {
+                fault("nothing was there that could be unmodified")
+            }
+            (waiting[reply.token], wanted[reply.token]) = (nil, nil)
+            refreshing.remove(reply.token)
+        }
         if case .image(let image) = reply.outcome, let request { check(image, request) }
         if case .image(let image) = reply.outcome, let reference = image.reference {
             if reference.arena != .results { fault("a client was sent to a stage's arena") }
@@ -191,6 +208,19 @@ extension Stack {
             fault("the blacklist kept out who was to be led past it")
         }
         if reply.timings != StageTimings() { fault("work was refused after it was admitted") }
+    }
+
+    /// The first of two replies: an image out of a cache, once, for who asked for a refresh.
+    private mutating func beganRefresh(_ reply: Reply, _ request: ImageRequest?) {
+        if !refreshing.insert(reply.token).inserted { fault("a cached image came twice") }
+        guard case .image(let image) = reply.outcome, !image.cacheType.isEmpty else {
+            return fault("what is refreshed was cached")
+        }
+        if request?.options.contains(.refreshCached) != true
+            || request?.options.contains(.fromCacheOnly) == true
+        {
+            fault("nobody asked for a refresh")
+        }
     }
 
     /// Holds an image against what the request wanted of it. The played cache stores all that it

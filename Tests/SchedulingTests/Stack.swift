@@ -51,6 +51,8 @@ struct Stack {
     /// Requests that have no terminal reply yet, by who made them.
     var waiting: [Token: ClientID] = [:]
     var replies: [Token: [Reply]] = [:]
+    /// Requests that have their cached image while the origin is asked.
+    var refreshing: Set<Token> = []
     var progress: [Token: [RequestProgress]] = [:]
     /// What the log is told.
     var records: [Token: RequestRecord] = [:]
@@ -202,6 +204,7 @@ struct Stack {
             wanted[token] = image
             replies[token] = nil
             progress[token] = nil
+            refreshing.remove(token)
         }
         let isRefused = scheduler.refuses(image, at: now)
         compareWays(load, by: client, identity)

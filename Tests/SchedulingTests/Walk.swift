@@ -247,6 +247,8 @@ struct Walk {
                     [.retryFailed, .fromLoaderOnly], .retryFailed,
                     .avoidAutoCancelImage, .continueInBackground,
                     [.fromCacheOnly, .fromLoaderOnly],
+                    .refreshCached, .refreshCached, [.refreshCached, .retryFailed],
+                    [.refreshCached, .waitStoreCache], [.refreshCached, .fromCacheOnly],
                 ] as [RequestOptions]) ?? []
         if random.oneIn(3) {
             request.queryCacheTypes = tiers()
@@ -305,8 +307,11 @@ struct Walk {
         default: break
         }
         let length: UInt64 = random.oneIn(4) ? 2 << 20 : 900
+        if let answer = refreshed(held, length: length) { return answer }
         if case .query = held.job.work, random.oneIn(3) {
-            return stack.hit(held, tier: random.oneIn(2) ? .memory : .disk, length: length)
+            return stack.hit(
+                held, tier: random.oneIn(2) ? .memory : .disk, length: length,
+                etag: random.oneIn(4) ? nil : "\"1\"")
         }
         return stack.success(held, length: length)
     }
@@ -326,6 +331,20 @@ struct Walk {
             error.details["retryAfter"] = pick(["1", "2", "60", "x", nil, nil] as [String?]) ?? nil
         }
         return .failed(error)
+    }
+
+    /// What origins and caches say of bytes that may be those that are there.
+    private mutating func refreshed(_ held: Stack.Held, length: UInt64) -> JobResult? {
+        switch held.job.work {
+        case .fetch(let work) where work.validators != nil && random.oneIn(3):
+            return .failed(ImageError(.cacheNotModified, "drawn"))
+        case .store(let work) where work.comparedWith != nil:
+            return .stored(StoreReport(delivered: nil, tiers: .none, isSame: random.oneIn(2)))
+        case .query(let work)
+        where work.destination == .staging && work.tiers == .all && random.oneIn(2):
+            return stack.hit(held, length: length, etag: "\"1\"")
+        default: return nil
+        }
     }
 
     private mutating func progress() {
@@ -462,7 +481,7 @@ extension Scheduler {
     /// A block of the worker that is in use.
     func liveBlock(of worker: WorkerID) -> BlockID? {
         let blocks =
-            sources.ids.compactMap { sources[$0].body?.block }
+            sources.ids.compactMap { sources[$0].kept?.block }
             + results.ids.compactMap { results[$0].product?.block }
         return blocks.first { $0.worker == worker && ledger.isLive($0) }?.block
     }

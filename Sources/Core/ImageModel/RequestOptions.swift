@@ -62,8 +62,9 @@ public struct RequestOptions: OptionSet, Hashable, Sendable {
 
     /// What this version acts upon.
     public static let effective: RequestOptions = [
-        .retryFailed, .lowPriority, .continueInBackground, .highPriority, .fromCacheOnly,
-        .fromLoaderOnly, .decodeFirstFrameOnly, .waitStoreCache, .avoidAutoCancelImage,
+        .retryFailed, .lowPriority, .refreshCached, .continueInBackground, .highPriority,
+        .fromCacheOnly, .fromLoaderOnly, .decodeFirstFrameOnly, .waitStoreCache,
+        .avoidAutoCancelImage,
     ]
     /// What is accepted and changes nothing: it asks for what is always so here, or is a matter of
     /// who shows the image.
@@ -73,7 +74,7 @@ public struct RequestOptions: OptionSet, Hashable, Sendable {
     ]
     /// What this version refuses with `notSupported`.
     public static let notSupported: RequestOptions = [
-        .progressiveLoad, .refreshCached, .handleCookies,
+        .progressiveLoad, .handleCookies,
         .allowInvalidSSLCertificates, .transformAnimatedImage,
         .scaleDownLargeImages, .avoidDecodeImage, .preloadAllFrames, .matchAnimatedImageClass,
         .transformVectorImage,

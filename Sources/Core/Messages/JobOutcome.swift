@@ -113,9 +113,15 @@ public struct StoreReport: Hashable, Sendable {
     public var tiers: CacheTypes
     /// Why a tier that was asked for does not have it.
     public var skipped: String?
+    /// Whether the source has the same bytes as those that it was to be compared with.
+    public var isSame: Bool
 
     /// Describes a store.
-    public init(delivered: BlockReference?, tiers: CacheTypes, skipped: String? = nil) {
+    public init(
+        delivered: BlockReference?, tiers: CacheTypes, skipped: String? = nil,
+        isSame: Bool = false
+    ) {
+        self.isSame = isSame
         self.delivered = delivered
         self.tiers = tiers
         self.skipped = skipped

@@ -152,12 +152,16 @@ public struct StoreWork: Hashable, Sendable {
     public var waitsForDisk: Bool
     /// Facts stored with the bytes.
     public var metadata: StoredMetadata
+    /// Bytes in the cache's own arena; where the store keeps and delivers nothing, the outcome says
+    /// whether the source has the same.
+    public var comparedWith: BlockID?
 
     /// Describes a store.
     public init(
         key: String?, source: BlockReference, tiers: CacheTypes, delivers: Bool,
-        waitsForDisk: Bool, metadata: StoredMetadata
+        waitsForDisk: Bool, metadata: StoredMetadata, comparedWith: BlockID? = nil
     ) {
+        self.comparedWith = comparedWith
         self.key = key
         self.source = source
         self.tiers = tiers
@@ -173,16 +177,17 @@ public struct StoredMetadata: Hashable, Sendable {
     public var info: ImageInfo
     /// As the origin said, for originals.
     public var contentType: String?
-    /// Validator of the origin, for originals.
+    /// Validator of the origin, or a mark in its place that is none; of a result, that of the
+    /// original of which it was made.
     public var etag: String?
-    /// Validator of the origin, for originals.
+    /// Validator of the origin; of a result, that of the original of which it was made.
     public var lastModified: String?
     /// As the origin said, for originals.
     public var cacheControl: String?
     /// Names of request headers on which the origin's answer depends, for originals.
     public var vary: String?
 
-    /// Facts; only originals have the origin's words.
+    /// Facts; a result has no more of the origin's words than its validators.
     public init(
         info: ImageInfo, contentType: String? = nil, etag: String? = nil,
         lastModified: String? = nil, cacheControl: String? = nil, vary: String? = nil

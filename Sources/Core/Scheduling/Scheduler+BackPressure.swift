@@ -11,7 +11,7 @@ extension Scheduler {
         guard decodeTable[name.decode] == nil else { return nil }
         if let error = refusal(in: .decode) { return error }
         guard order.upload == nil, source(name.source) == nil else { return nil }
-        return refusal(in: name.origin.isNetwork ? .fetch : .query)
+        return refusal(in: name.origin.isFetched ? .fetch : .query)
     }
 
     /// Why no job of the stage can be begun, if it is over its bound.

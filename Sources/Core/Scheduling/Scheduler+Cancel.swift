@@ -103,6 +103,10 @@ extension Scheduler {
         case onward(StageTimings)
         /// They begin again.
         case again
+        /// They begin again through no fault of anybody.
+        case afresh
+        /// They have the right image already.
+        case unmodified
     }
 
     mutating func dissolve(_ node: SourceNode.ID, _ fate: Fate) {
@@ -125,6 +129,10 @@ extension Scheduler {
         switch fate {
         case .fail(let error): reply(id, .failure(error))
         case .again: moving.append(.again(id))
+        case .afresh:
+            requests[id].beginAfresh()
+            moving.append(.onward(id))
+        case .unmodified: reply(id, .notModified)
         case .onward(let timings):
             requests[id].timings += timings
             requests[id].missedOriginalTiers = requests[id].plan.originalQueryTiers

@@ -49,6 +49,9 @@ extension Scheduler {
         case (.source(let node), _):
             sources[node].timings.add(job.stage, waited: job.waited, worked: worked)
             sourceEnded(node, result, block)
+        case (.weighing(let node), _):
+            sources[node].timings.add(job.stage, waited: job.waited, worked: worked)
+            weighed(node, result, block)
         case (.original(let node), .stored(let report)):
             originalStored(node, job.id, tiers: report.tiers)
         case (.decode(let node), .decoded(let image)):
@@ -71,8 +74,13 @@ extension Scheduler {
         _ node: SourceNode.ID, _ result: JobResult, _ block: BlockHandle?
     ) {
         switch (result, block) {
-        case (.fetched(let body), let block?):
-            obtained(node, SourceNode.Body(block, fetched: body))
+        case (.fetched(let fetched), let block?):
+            let body = SourceNode.Body(block, fetched: fetched)
+            if sources[node].name.origin.isRevalidation {
+                weigh(node, body)
+            } else {
+                obtained(node, body)
+            }
         case (.hit(let hit), let block?):
             counters.originalHits += 1
             obtained(node, SourceNode.Body(block, hit: hit))
@@ -91,6 +99,7 @@ extension Scheduler {
         switch error.code {
         case .arenaFull:
             if case .original = purpose { break }
+            if case .weighing = purpose { break }
             if park(job.id) { return }
             return ended(job, purpose, .busy("there is no space for the payload"))
         case .cancelled where job.isStopped, .shuttingDown where job.isStopped:
@@ -122,9 +131,15 @@ extension Scheduler {
         switch purpose {
         case .lookup(let node): lookupMissed(node, job, 0)
         case .source(let node):
-            if case .cache = sources[node].name.origin { return sourceMissed(node) }
+            switch sources[node].name.origin {
+            case .cache: return sourceMissed(node)
+            case .revalidation where error.code == .cacheNotModified:
+                return dissolve(node, .unmodified)
+            case .network, .revalidation: break
+            }
             enterBlacklist(node, for: error)
             dissolve(node, .fail(error))
+        case .weighing(let node): foundChanged(node)
         case .original(let node): originalStored(node, job.id, tiers: .none)
         case .decode(let node):
             // A cached original that is no image is as good as none (sdwebimage.md §4.5).

@@ -21,6 +21,7 @@ extension Scheduler {
             preconditionFailure("a decode begins when its source has arrived")
         }
         decodes[node].tier = body.tier
+        decodes[node].mark = body.mark
         decodes[node].timings += sources[source].timings
         let work = DecodeWork(
             source: body.reference, need: decodes[node].name.key.need, limits: limits.image)
@@ -38,6 +39,7 @@ extension Scheduler {
         guard let source = decodes[node].source else {
             preconditionFailure("a decode keeps its source until it ends")
         }
+        let isNews = sources[source].info == nil
         sources[source].info = image.info
         leaveBlacklist(node, source)
         if let pixels = image.pixels, let block {
@@ -47,6 +49,9 @@ extension Scheduler {
         }
         for result in decodes[node].results.waiters { usePixels(result) }
         storeOriginal(source)
+        if isNews, sources.contains(source), sources[source].isReplacing {
+            outdateOthers(of: source)
+        }
         if decodes.contains(node) { leaveSource(node) }
         tidy(source)
     }

@@ -32,8 +32,9 @@ extension Scheduler {
         _ worked: Double
     ) {
         let waiters = lookups[node].waiters.waiters
-        retire(node)
         resultBlocks.notice(hit.reference, of: cache)
+        if lookups[node].isOutdated { return askAgain(node) }
+        retire(node)
         let block = BlockHandle(worker: cache, block: hit.reference.block)
         for id in waiters {
             requests[id].timings.add(.query, waited: job.waited, worked: worked)
@@ -43,7 +44,9 @@ extension Scheduler {
                 cacheType: hit.tier, key: request.names.result,
                 storedTiers: request.waitsForStores ? hit.tier : nil)
             if hit.tier == .memory { counters.memoryHits += 1 } else { counters.diskHits += 1 }
-            answer(id, image, block)
+            answerCached(
+                id, image, block,
+                Refreshing(mark: BodyMark(hit.metadata), tiers: hit.tier))
         }
     }
 
@@ -51,11 +54,7 @@ extension Scheduler {
     /// key was stored in the meantime.
     mutating func lookupMissed(_ node: LookupNode.ID, _ job: ActiveJob, _ worked: Double) {
         let lookup = lookups[node]
-        guard !lookup.isOvertaken else {
-            let again = submit(
-                .query(lookup.query), for: .lookup(node), reading: nil, lookup.waiters.urgency)
-            return lookups[node].askAgain(again)
-        }
+        guard !lookup.isOvertaken else { return askAgain(node) }
         retire(node)
         for id in lookup.waiters.waiters {
             requests[id].timings.add(.query, waited: job.waited, worked: worked)
@@ -63,6 +62,13 @@ extension Scheduler {
             requests[id].standing = .moving
             moving.append(.onward(id))
         }
+    }
+
+    private mutating func askAgain(_ node: LookupNode.ID) {
+        let again = submit(
+            .query(lookups[node].query), for: .lookup(node), reading: nil,
+            lookups[node].waiters.urgency)
+        lookups[node].askAgain(again)
     }
 
     /// The node is over; its job, if it still runs, is of no use.

@@ -51,7 +51,7 @@ extension Scheduler {
         }
     }
 
-    private static let nothing = StoredMetadata(
+    static let nothing = StoredMetadata(
         info: ImageInfo(format: .undefined, size: PixelSize(width: 1, height: 1)))
 
     private static let bytesMissing = ImageError(

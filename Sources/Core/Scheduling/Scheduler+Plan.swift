@@ -28,9 +28,7 @@ extension Scheduler {
         }
         counters.requeued += 1
         requests[id].attempt += 1
-        requests[id].ways = requests[id].plan.ways
-        requests[id].missedTiers = .none
-        requests[id].missedOriginalTiers = .none
+        requests[id].beginAfresh()
         tryNextWay(id)
     }
 
@@ -80,6 +78,9 @@ extension Scheduler {
     }
 
     private mutating func fetch(_ id: LiveRequest.ID) {
+        if let cached = requests[id].refreshing {
+            return join(id, resultName(id, .revalidation(cached.mark)))
+        }
         if requests[id].attempt == 1 { counters.misses += 1 }
         join(id, resultName(id, .network))
     }

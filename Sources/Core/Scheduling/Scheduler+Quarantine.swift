@@ -22,7 +22,7 @@ extension Scheduler {
         case .source(let node): dissolve(node, .fail(Self.poisoned))
         case .decode(let node): dissolve(node, .fail(Self.poisoned))
         case .transform(let node): dissolve(node, .fail(Self.poisoned))
-        case .lookup, .original, .delivery, .entry, .probe: break
+        case .lookup, .original, .delivery, .entry, .probe, .weighing: break
         }
     }
 
@@ -31,7 +31,7 @@ extension Scheduler {
         let source = name.key.decode.source
         if quarantine.holds(.decode(source), at: now) { return true }
         if quarantine.holds(.transform(name.key), at: now) { return true }
-        return name.origin == .network && quarantine.holds(.fetch(source), at: now)
+        return name.origin.isFetched && quarantine.holds(.fetch(source), at: now)
     }
 
     /// SIGBUS.

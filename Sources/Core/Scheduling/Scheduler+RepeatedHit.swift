@@ -53,10 +53,16 @@ extension Scheduler {
 }
 
 extension LoadRequest {
+    /// Whether its cached image is not its last one: then more has to be known of it than the index
+    /// does.
+    private var refreshes: Bool {
+        image.options.contains(.refreshCached) && !image.options.contains(.fromCacheOnly)
+    }
+
     /// Whether the memory tier may answer it.
     var mayComeFromMemory: Bool {
         staleRetries == 0 && image.queryCacheTypes.contains(.memory)
-            && !image.options.contains(.fromLoaderOnly)
+            && !image.options.contains(.fromLoaderOnly) && !refreshes
     }
 }
 

@@ -59,6 +59,7 @@ extension Scheduler {
             preconditionFailure("a result waits at its decode until the pixels are there")
         }
         results[node].tier = decodes[decode].tier
+        results[node].mark = decodes[decode].mark
         results[node].timings += decodes[decode].timings
         guard let pixels = decodes[decode].pixels else { return useFacts(node) }
         let work = TransformWork(
@@ -104,7 +105,9 @@ extension Scheduler {
         _ node: ResultNode.ID, _ image: EncodedImage, _ block: BlockHandle
     ) {
         leaveDecode(node)
-        let metadata = StoredMetadata(info: image.info)
+        let mark = results[node].mark
+        let metadata = StoredMetadata(
+            info: image.info, etag: mark.etag, lastModified: mark.lastModified)
         deliver(node, ResultNode.Product(block, image.reference, metadata))
     }
 
@@ -134,6 +137,7 @@ extension Scheduler {
         let result = results[node]
         if !report.tiers.isEmpty {
             overtakeQueries(of: result.name.text, result.name.key.decode.source)
+            if result.name.origin.isRevalidation { outdateQueries(of: result.name.text) }
         }
         let image = DeliveredImage(
             reference: reference, info: product.metadata.info, cacheType: result.tier,
@@ -155,6 +159,10 @@ extension Scheduler {
         if result.tier != .none { counters.originalUses += 1 }
         var image = image
         if !requests[id].waitsForStores { image.storedTiers = nil }
+        if !result.name.origin.isFetched {
+            return answerCached(
+                id, image, block, Refreshing(mark: result.mark, tiers: .none))
+        }
         guard requests[id].waitsForStores, requests[id].plan.includes(.storeOriginal),
             let source = result.source, sources.contains(source), sources[source].isStoring
         else { return answer(id, image, block) }

@@ -3,9 +3,14 @@ import Messages
 
 // The bytes of a source, from fetch or query to the store of the original.
 extension Scheduler {
-    /// The source of those bytes that is there, or on its way.
+    /// The source of those bytes that is there, or on its way. What a refresh brought is as good
+    /// as a transfer of one's own.
     func source(_ name: Sourced<SourceKey>) -> SourceNode.ID? {
-        sourceTable[name.key].first { sources[$0].name.origin == name.origin }
+        let known = sourceTable[name.key]
+        if name.origin.isNetwork, let newest = known.first(where: { sources[$0].isReplacing }) {
+            return newest
+        }
+        return known.first { sources[$0].name.origin == name.origin }
     }
 
     /// Begins to obtain bytes: from the URL, or from the cache, unless they came along.
@@ -18,11 +23,8 @@ extension Scheduler {
         let work: JobWork =
             switch name.origin {
             case .cache(let query): .query(query)
-            case .network:
-                .fetch(
-                    FetchWork(
-                        url: result.order.image.url, headers: result.order.image.headers,
-                        bodyBytesMax: limits.bodyBytesMax))
+            case .network: .fetch(fetchWork(result.order))
+            case .revalidation(let mark): .fetch(fetchWork(result.order, mark.validators))
             }
         // The job follows at once; it needs to know the node.
         let sheet = JobSheet(work)
@@ -33,9 +35,15 @@ extension Scheduler {
         sourceTable.insert(node, under: name.key)
         let job = submit(
             sheet, for: .source(node), reading: nil, urgency,
-            suspect: name.origin == .network ? .fetch(name.key) : nil)
+            suspect: name.origin.isFetched ? .fetch(name.key) : nil)
         sources[node].askAgain(job)
         return node
+    }
+
+    private func fetchWork(_ order: Order, _ validators: Validators? = nil) -> FetchWork {
+        FetchWork(
+            url: order.image.url, headers: order.image.headers,
+            bodyBytesMax: limits.bodyBytesMax, validators: validators)
     }
 
     /// What a request that joined a result wants of its source.
@@ -72,10 +80,10 @@ extension Scheduler {
     // MARK: - The original
 
     /// Stores a fetched source that decodes, in the tiers that are wanted and were not tried yet.
-    /// With the cache's queue full it is not stored: at worst a miss.
+    /// With the cache's queue full it is not stored: at worst a miss. What replaces other bytes is.
     mutating func storeOriginal(_ node: SourceNode.ID) {
         guard sources.contains(node), let body = sources[node].body, body.fetched != nil,
-            let info = sources[node].info, hasRoom(.cache)
+            let info = sources[node].info, hasRoom(.cache) || sources[node].isReplacing
         else { return }
         let tiers = sources[node].takeUnattempted()
         guard !tiers.isEmpty else { return }
@@ -93,6 +101,7 @@ extension Scheduler {
         sources[node].endedStore(job, tiers: tiers)
         if !tiers.isEmpty {
             overtakeQueries(of: sources[node].text, sources[node].name.key)
+            if sources[node].isReplacing { outdateOthers(of: node) }
         }
         tidy(node)
     }
@@ -126,7 +135,8 @@ extension Scheduler {
         guard let source = sources.remove(node) else { return }
         sourceTable.remove(node, under: source.name.key)
         if let job = source.job { abandon(job) }
-        if let body = source.body { drop(body.block) }
+        if let body = source.kept { drop(body.block) }
+        if let staged = source.staged { drop(staged) }
     }
 
     /// The bytes were lost with their producer: stores and decodes of them are of no use.

@@ -45,9 +45,10 @@ extension Scheduler {
         for node in decodes.ids where decodes[node].pixels?.block.worker == worker {
             dissolve(node, .again)
         }
-        for node in sources.ids where sources[node].body?.block.worker == worker {
+        for node in sources.ids where sources[node].kept?.block.worker == worker {
             lose(node)
         }
+        weighAgain(after: worker)
         endDisputes(about: worker)
         // Each goes before the one that was put in front last.
         let held = jobs.values.filter { $0.worker == worker }.map(\.id)

@@ -28,6 +28,8 @@ struct ActiveJob: Sendable {
         case delivery(ResultNode.ID)
         /// An operator asked; with the number of the question.
         case entry(ClientID, UInt64)
+        /// Whether a refreshed body is the stored one.
+        case weighing(SourceNode.ID)
         /// Whether the bytes of a disputed job are there, as its worker says that they are not.
         case probe(of: JobID, accuser: WorkerID)
     }
@@ -87,7 +89,7 @@ struct ActiveJob: Sendable {
     /// Within one class and kind, what ends a request comes before what begins one.
     var rank: UInt8 {
         switch purpose {
-        case .delivery, .probe: 0
+        case .delivery, .probe, .weighing: 0
         case .original: 1
         case .lookup, .source, .decode, .transform, .entry, nil: 2
         }

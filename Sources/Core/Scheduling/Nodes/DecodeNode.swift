@@ -41,6 +41,8 @@ struct DecodeNode: Sendable {
     var seat: WaiterList<DecodeNode.ID>.Seat?
     /// Which tier had the source.
     var tier: CacheTypes = .none
+    /// Of the source's bytes.
+    var mark = BodyMark.none
     var timings = StageTimings()
 
     init(name: Sourced<DecodeKey>, trace: TraceContext?) {

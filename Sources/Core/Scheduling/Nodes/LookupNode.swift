@@ -13,13 +13,19 @@ struct LookupNode: Sendable {
     let trace: TraceContext?
     /// The key was stored while the question was under way: a miss means nothing then.
     private(set) var isOvertaken = false
+    /// What was stored replaced another result: a hit may be the old one.
+    private(set) var isOutdated = false
 
     /// Its key was stored by somebody.
     mutating func overtake() { isOvertaken = true }
+
+    /// What its key had was replaced.
+    mutating func outdate() { isOutdated = true }
 
     /// It is asked again.
     mutating func askAgain(_ job: JobID) {
         self.job = job
         isOvertaken = false
+        isOutdated = false
     }
 }

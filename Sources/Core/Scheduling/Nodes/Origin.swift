@@ -8,10 +8,24 @@ enum Origin: Hashable, Sendable {
     case network
     /// The cache's copy of the original, staged for decoders by this query.
     case cache(QueryWork)
+    /// The URL, for those who have a cached image of bytes with this mark (`refreshCached`).
+    case revalidation(BodyMark)
 
-    /// Whether it is the URL.
+    /// Whether it is the URL, for everybody.
     var isNetwork: Bool {
         if case .network = self { return true }
+        return false
+    }
+
+    /// Whether a transfer brings the bytes.
+    var isFetched: Bool {
+        if case .cache = self { return false }
+        return true
+    }
+
+    /// Whether only those wait who have an image already.
+    var isRevalidation: Bool {
+        if case .revalidation = self { return true }
         return false
     }
 }

@@ -47,6 +47,8 @@ struct ResultNode: Sendable {
     var source: SourceNode.ID?
     /// Which tier had the source.
     var tier: CacheTypes = .none
+    /// Of the source's bytes.
+    var mark = BodyMark.none
     var timings = StageTimings()
 
     init(name: ResultName, for request: LiveRequest) {

@@ -6,6 +6,8 @@ import Messages
 ///     obtaining ──bytes──► holding ──nobody uses them, nothing stores them──► gone
 ///         └──miss, failure, nobody waits──► gone
 ///
+/// Between the two a body is weighed that may be the stored one (`refreshCached`).
+///
 /// A fetched body is held, and stays in the table, until its original was stored or is known not
 /// to be stored: who comes until then uses it, so that no second GET can go out in between.
 struct SourceNode: Sendable {
@@ -14,6 +16,8 @@ struct SourceNode: Sendable {
     enum State: Sendable {
         /// A fetch, or a query of the original.
         case obtaining(JobID)
+        /// Bytes came, and are held against those that the cache has, once these are staged.
+        case weighing(JobID, Body, against: BlockHandle?)
         /// The bytes are there.
         case holding(Body)
     }
@@ -26,12 +30,15 @@ struct SourceNode: Sendable {
         let tier: CacheTypes
         /// What the origin said, where they were fetched.
         let fetched: FetchedBody?
+        /// By what they are known again.
+        let mark: BodyMark
 
         init(_ block: BlockHandle, fetched: FetchedBody) {
             self.block = block
             reference = fetched.reference
             tier = .none
             self.fetched = fetched
+            mark = BodyMark(fetched)
         }
 
         init(_ block: BlockHandle, hit: CacheHit) {
@@ -39,6 +46,7 @@ struct SourceNode: Sendable {
             reference = hit.reference
             tier = hit.tier
             fetched = nil
+            mark = BodyMark(hit.metadata)
         }
 
         init(_ upload: Upload) {
@@ -46,6 +54,7 @@ struct SourceNode: Sendable {
             reference = upload.reference
             tier = .none
             fetched = nil
+            mark = .none
         }
     }
 
@@ -107,11 +116,31 @@ struct SourceNode: Sendable {
         return nil
     }
 
-    /// The job that obtains the bytes, while it runs.
-    var job: JobID? {
-        if case .obtaining(let job) = state { return job }
+    /// Bytes that are there, whether or not they may be used already.
+    var kept: Body? {
+        switch state {
+        case .obtaining: nil
+        case .weighing(_, let body, _), .holding(let body): body
+        }
+    }
+
+    /// The stored bytes that others are held against.
+    var staged: BlockHandle? {
+        if case .weighing(_, _, let staged) = state { return staged }
         return nil
     }
+
+    /// The job that obtains or weighs the bytes, while it runs.
+    var job: JobID? {
+        switch state {
+        case .obtaining(let job), .weighing(let job, _, _): job
+        case .holding: nil
+        }
+    }
+
+    /// Whether its bytes replace others: they came in a refresh, and are an image. Everybody may
+    /// use them.
+    var isReplacing: Bool { name.origin.isRevalidation && body != nil && info != nil }
 
     /// Whether a store of the original is under way.
     var isStoring: Bool { !stores.isEmpty || deliveries > 0 }
@@ -123,6 +152,11 @@ struct SourceNode: Sendable {
     mutating func askAgain(_ job: JobID) {
         state = .obtaining(job)
         isOvertaken = false
+    }
+
+    /// Bytes came that may be the stored ones.
+    mutating func weighs(_ body: Body, _ job: JobID, against staged: BlockHandle?) {
+        state = .weighing(job, body, against: staged)
     }
 
     mutating func obtained(_ body: Body) { state = .holding(body) }
@@ -153,7 +187,8 @@ struct SourceNode: Sendable {
     func metadata(_ info: ImageInfo) -> StoredMetadata {
         let fetched = body?.fetched
         return StoredMetadata(
-            info: info, contentType: fetched?.contentType, etag: fetched?.etag,
-            lastModified: fetched?.lastModified, cacheControl: fetched?.cacheControl)
+            info: info, contentType: fetched?.contentType, etag: body?.mark.etag,
+            lastModified: body?.mark.lastModified, cacheControl: fetched?.cacheControl,
+            vary: fetched?.vary)
     }
 }

@@ -53,6 +53,7 @@ struct JobPlan: Hashable, Sendable {
     }
 
     private let bits: UInt8
+    private let isRefreshing: Bool
     /// Tiers that are asked for the result.
     let queryTiers: CacheTypes
     /// Tiers that are asked for the original.
@@ -75,6 +76,7 @@ struct JobPlan: Hashable, Sendable {
         originalStoreTiers =
             request.infoOnly ? union : isOriginal ? .none : request.originalStoreCacheTypes
 
+        isRefreshing = request.options.contains(.refreshCached)
         var traits: Trait = []
         if request.options.contains(.fromLoaderOnly) { traits.insert(.fromLoaderOnly) }
         if request.options.contains(.fromCacheOnly) { traits.insert(.fromCacheOnly) }
@@ -92,4 +94,10 @@ struct JobPlan: Hashable, Sendable {
 
     /// All ways to the image, none of them tried.
     var ways: Ways { Ways(bits: bits & ((2 << Stage.fetch.rawValue) - 1)) }
+
+    /// Whether a cached image is followed by what the origin says of it.
+    var refreshes: Bool { isRefreshing && includes(.fetch) }
+
+    /// The ways of a request that has its cached image.
+    var refreshWays: Ways { Ways(bits: 1 << Stage.fetch.rawValue) }
 }

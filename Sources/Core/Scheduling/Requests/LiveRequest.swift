@@ -63,6 +63,8 @@ struct LiveRequest: Sendable {
     /// Of its own queries; shared work keeps its own.
     var timings = StageTimings()
     var pending: Pending?
+    /// What it was answered with, while the origin is asked (`refreshCached`).
+    var refreshing: Refreshing?
 
     var image: ImageRequest { order.image }
     var names: RequestNames { order.names }
@@ -72,11 +74,22 @@ struct LiveRequest: Sendable {
         Urgency(priority: priority, deadline: deadline, flows: Flows(.client(client)))
     }
     var waitsForStores: Bool { image.options.contains(.waitStoreCache) }
+    /// The ways to an image for a request that begins, or begins again.
+    var allWays: JobPlan.Ways { refreshing == nil ? plan.ways : plan.refreshWays }
     var mayFetch: Bool { plan.includes(.fetch) }
 
-    /// What it wants of the store of its result.
+    /// Nothing is known of what it wants, but for what it has.
+    mutating func beginAfresh() {
+        ways = allWays
+        missedTiers = .none
+        missedOriginalTiers = .none
+    }
+
+    /// What it wants of the store of its result, which replaces what is outdated.
     var storeWish: StoreWish {
-        StoreWish(tiers: plan.storeTiers, waitsForDisk: waitsForStores)
+        StoreWish(
+            tiers: plan.storeTiers.union(refreshing?.tiers ?? .none),
+            waitsForDisk: waitsForStores)
     }
 }
 

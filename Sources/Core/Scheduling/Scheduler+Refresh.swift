@@ -1,0 +1,129 @@
+import ImageModel
+import Messages
+
+// refreshCached: the cached image at once, then the origin is asked whether it is still the same
+// (sdwebimage.md §1.6).
+//
+//     asked ──304──► not modified
+//       └──body──► weighed ──the stored bytes──► not modified
+//                     └──other bytes──► decoded, stored in their place, delivered
+extension Scheduler {
+    /// The cache has the image. Who refreshes gets it now and goes on to the origin; for everybody
+    /// else this is the end.
+    mutating func answerCached(
+        _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?,
+        _ refreshing: Refreshing
+    ) {
+        guard requests[id].plan.refreshes else { return answer(id, image, block) }
+        let request = requests[id]
+        var image = image
+        if let block { lend(&image, block, to: request.client) }
+        var timings = request.timings
+        timings.total = now.fractionalMilliseconds(since: request.admittedAt)
+        actions.append(
+            .reply(
+                request.client,
+                Reply(
+                    token: request.token, outcome: .image(image), timings: timings,
+                    isRefreshing: true)))
+        requests[id].refreshing = refreshing
+        requests[id].ways = requests[id].allWays
+        requests[id].standing = .moving
+        moving.append(.onward(id))
+    }
+
+    // MARK: - Whether it is the same
+
+    /// The origin sent a body. It may be the stored one all the same: not every origin gives
+    /// validators or heeds them.
+    mutating func weigh(_ node: SourceNode.ID, _ body: SourceNode.Body) {
+        let query = QueryWork(
+            key: sources[node].text, tiers: .all, destination: .staging, promotes: false)
+        let job = submit(
+            .query(query), for: .weighing(node), reading: nil, sources[node].decodes.urgency)
+        sources[node].weighs(body, job, against: nil)
+    }
+
+    /// The cache found the stored original, or held the body against it. Where it cannot say, the
+    /// body counts as another one: at worst the same image is delivered twice.
+    mutating func weighed(
+        _ node: SourceNode.ID, _ result: JobResult, _ block: BlockHandle?
+    ) {
+        switch result {
+        case .hit(let hit): weighed(node, hit, block)
+        case .stored(let report) where report.isSame: dissolve(node, .unmodified)
+        default: foundChanged(node)
+        }
+    }
+
+    private mutating func weighed(
+        _ node: SourceNode.ID, _ hit: CacheHit, _ block: BlockHandle?
+    ) {
+        guard let body = sources[node].kept, let block,
+            case .revalidation(let mark) = sources[node].name.origin
+        else { preconditionFailure("only a body that came is weighed") }
+        // What is outdated is replaced wherever it is.
+        sources[node].wish.unite(StoreWish(tiers: hit.tier, waitsForDisk: false))
+        guard mark.names(BodyMark(hit.metadata)), hit.reference.length == body.reference.length
+        else {
+            drop(block)
+            return foundChanged(node)
+        }
+        let work = StoreWork(
+            key: nil, source: body.reference, tiers: .none, delivers: false, waitsForDisk: false,
+            metadata: Self.nothing, comparedWith: hit.reference.block)
+        let job = submit(
+            .store(work), for: .weighing(node), reading: body.block,
+            sources[node].decodes.urgency)
+        sources[node].weighs(body, job, against: block)
+    }
+
+    /// Other bytes: they go the way of every body.
+    mutating func foundChanged(_ node: SourceNode.ID) {
+        guard let body = sources[node].kept else {
+            preconditionFailure("only a body that came is weighed")
+        }
+        let staged = sources[node].staged
+        obtained(node, body)
+        if let staged { drop(staged) }
+    }
+
+    /// The cache is gone with the bytes that a body was held against: it is asked again.
+    mutating func weighAgain(after cache: WorkerID) {
+        for node in sources.ids where sources[node].staged?.worker == cache {
+            guard let body = sources[node].kept, let job = sources[node].job else { continue }
+            abandon(job)
+            weigh(node, body)
+        }
+    }
+
+    // MARK: - What it replaces
+
+    /// The new bytes are an image, or the cache has them now: whatever is being made of older ones
+    /// is begun again, so that it is not stored after what replaced it.
+    mutating func outdateOthers(of node: SourceNode.ID) {
+        let (key, text) = (sources[node].name.key, sources[node].text)
+        for other in sourceTable[key]
+        where other != node && !sources[other].name.origin.isRevalidation
+            && sources[other].text == text
+        {
+            for job in sources[other].stores {
+                abandon(job)
+                sources[other].endedStore(job, tiers: .none)
+            }
+            tidy(other)
+        }
+        for other in results.ids where results.contains(other) {
+            let result = results[other]
+            guard result.name.key.decode.source == key, result.source != node,
+                !result.name.origin.isRevalidation, result.order.names.original == text
+            else { continue }
+            dissolve(other, .afresh)
+        }
+    }
+
+    /// A result was replaced: queries of it that are under way may bring the old one.
+    mutating func outdateQueries(of key: String) {
+        for node in lookupTable[key] { lookups[node].outdate() }
+    }
+}
