@@ -203,6 +203,35 @@ struct RefreshTests {
         #expect(setting.stack.isAtRest, "\(setting.stack)")
     }
 
+    @Test func aRefreshWithoutValidatorsAndAPlainLoadShareTheirTransfer() {
+        var setting = Setting(etag: "imagebus:1-1")
+        let plain = setting.stack.load(.picture(size: 100, .fromLoaderOnly), by: setting.client)
+        #expect(setting.stack.held(.fetch).count == 1)
+        setting.fetched(etag: nil)
+        setting.weighed(etag: "imagebus:1-1")
+        setting.compared(isSame: true)
+        #expect(setting.last == .notModified)
+        #expect(setting.stack.reply(plain) == nil)
+        setting.stack.finishAll()
+        #expect(setting.stack.image(plain)?.cacheType == CacheTypes.none)
+        #expect(setting.stack.isAtRest, "\(setting.stack)")
+    }
+
+    @Test func aRefreshIsNoAnswerToOneThatBeginsLater() {
+        var setting = Setting(etag: "imagebus:1-1")
+        setting.fetched(etag: nil)
+        setting.stack.run(.query, .decode)
+        let mark = setting.stack.held(.store).compactMap { held -> String? in
+            guard case .store(let work) = held.job.work else { return nil }
+            return work.metadata.etag
+        }
+        _ = setting.stack.load(.picture(size: 100, .refreshCached), by: setting.client)
+        setting.weighed(etag: mark.first)
+        #expect(setting.stack.held(.fetch).count == 1, "the origin is asked again")
+        setting.stack.finishAll()
+        #expect(setting.stack.isAtRest, "\(setting.stack)")
+    }
+
     @Test func whatIsReplacedIsReplacedWhereItWasFound() {
         var setting = Setting(tier: .memory) { $0.storeCacheTypes = .disk }
         setting.fetched()

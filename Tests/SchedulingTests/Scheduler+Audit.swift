@@ -230,7 +230,7 @@ extension Scheduler {
         }
         for id in sources.ids {
             if let body = sources[id].kept { holds[body.block, default: 0] += 1 }
-            if let staged = sources[id].staged { holds[staged, default: 0] += 1 }
+            if let staged = sources[id].staged { holds[staged.block, default: 0] += 1 }
         }
         for id in decodes.ids {
             if let pixels = decodes[id].pixels { holds[pixels.block, default: 0] += 1 }

@@ -76,11 +76,7 @@ extension Scheduler {
         switch (result, block) {
         case (.fetched(let fetched), let block?):
             let body = SourceNode.Body(block, fetched: fetched)
-            if sources[node].name.origin.isRevalidation {
-                weigh(node, body)
-            } else {
-                obtained(node, body)
-            }
+            if isRefresh(node) { weigh(node, body) } else { obtained(node, body) }
         case (.hit(let hit), let block?):
             counters.originalHits += 1
             obtained(node, SourceNode.Body(block, hit: hit))
@@ -131,12 +127,9 @@ extension Scheduler {
         switch purpose {
         case .lookup(let node): lookupMissed(node, job, 0)
         case .source(let node):
-            switch sources[node].name.origin {
-            case .cache: return sourceMissed(node)
-            case .revalidation where error.code == .cacheNotModified:
-                return dissolve(node, .unmodified)
-            case .network, .revalidation: break
-            }
+            guard sources[node].name.origin.isFetched else { return sourceMissed(node) }
+            if error.code == .cacheNotModified { confirm(node) { _ in true } }
+            guard sources.contains(node) else { return }
             enterBlacklist(node, for: error)
             dissolve(node, .fail(error))
         case .weighing(let node): foundChanged(node)

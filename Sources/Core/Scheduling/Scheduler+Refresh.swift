@@ -34,6 +34,19 @@ extension Scheduler {
 
     // MARK: - Whether it is the same
 
+    /// Whether somebody waits for the source who has an image already.
+    func isRefresh(_ node: SourceNode.ID) -> Bool {
+        sources[node].decodes.waiters.contains { decodes[$0].name.origin.isRevalidation }
+    }
+
+    /// Ends the refreshes of images whose marks are meant: nothing changed.
+    mutating func confirm(_ node: SourceNode.ID, where isMeant: (BodyMark) -> Bool) {
+        for decode in sources[node].decodes.waiters {
+            guard let mark = decodes[decode].name.origin.mark, isMeant(mark) else { continue }
+            dissolve(decode, .unmodified)
+        }
+    }
+
     /// The origin sent a body. It may be the stored one all the same: not every origin gives
     /// validators or heeds them.
     mutating func weigh(_ node: SourceNode.ID, _ body: SourceNode.Body) {
@@ -51,7 +64,7 @@ extension Scheduler {
     ) {
         switch result {
         case .hit(let hit): weighed(node, hit, block)
-        case .stored(let report) where report.isSame: dissolve(node, .unmodified)
+        case .stored(let report) where report.isSame: foundSame(node)
         default: foundChanged(node)
         }
     }
@@ -59,13 +72,14 @@ extension Scheduler {
     private mutating func weighed(
         _ node: SourceNode.ID, _ hit: CacheHit, _ block: BlockHandle?
     ) {
-        guard let body = sources[node].kept, let block,
-            case .revalidation(let mark) = sources[node].name.origin
-        else { preconditionFailure("only a body that came is weighed") }
+        guard let body = sources[node].kept, let block else { Self.nothingToWeigh() }
         // What is outdated is replaced wherever it is.
         sources[node].wish.unite(StoreWish(tiers: hit.tier, waitsForDisk: false))
-        guard mark.names(BodyMark(hit.metadata)), hit.reference.length == body.reference.length
-        else {
+        let mark = BodyMark(hit.metadata)
+        let isKnown = sources[node].decodes.waiters.contains {
+            decodes[$0].name.origin.mark?.names(mark) == true
+        }
+        guard isKnown, hit.reference.length == body.reference.length else {
             drop(block)
             return foundChanged(node)
         }
@@ -75,26 +89,41 @@ extension Scheduler {
         let job = submit(
             .store(work), for: .weighing(node), reading: body.block,
             sources[node].decodes.urgency)
-        sources[node].weighs(body, job, against: block)
+        sources[node].weighs(body, job, against: SourceNode.Staged(block: block, mark: mark))
     }
 
-    /// Other bytes: they go the way of every body.
+    /// The stored bytes: who has an image of them is done. Who waits for a transfer has it.
+    private mutating func foundSame(_ node: SourceNode.ID) {
+        guard let staged = sources[node].staged else { Self.nothingToWeigh() }
+        confirm(node) { $0.names(staged.mark) }
+        if sources.contains(node) { use(node) }
+    }
+
+    /// Other bytes.
     mutating func foundChanged(_ node: SourceNode.ID) {
-        guard let body = sources[node].kept else {
-            preconditionFailure("only a body that came is weighed")
-        }
+        sources[node].isChanged = true
+        use(node)
+    }
+
+    /// They go the way of every body.
+    private mutating func use(_ node: SourceNode.ID) {
+        guard let body = sources[node].kept else { Self.nothingToWeigh() }
         let staged = sources[node].staged
         obtained(node, body)
-        if let staged { drop(staged) }
+        if let staged { drop(staged.block) }
     }
 
     /// The cache is gone with the bytes that a body was held against: it is asked again.
     mutating func weighAgain(after cache: WorkerID) {
-        for node in sources.ids where sources[node].staged?.worker == cache {
+        for node in sources.ids where sources[node].staged?.block.worker == cache {
             guard let body = sources[node].kept, let job = sources[node].job else { continue }
             abandon(job)
             weigh(node, body)
         }
+    }
+
+    private static func nothingToWeigh() -> Never {
+        preconditionFailure("only a body that came is weighed")
     }
 
     // MARK: - What it replaces
@@ -104,9 +133,7 @@ extension Scheduler {
     mutating func outdateOthers(of node: SourceNode.ID) {
         let (key, text) = (sources[node].name.key, sources[node].text)
         for other in sourceTable[key]
-        where other != node && !sources[other].name.origin.isRevalidation
-            && sources[other].text == text
-        {
+        where other != node && !isRefresh(other) && sources[other].text == text {
             for job in sources[other].stores {
                 abandon(job)
                 sources[other].endedStore(job, tiers: .none)

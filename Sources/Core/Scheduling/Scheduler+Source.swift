@@ -4,13 +4,16 @@ import Messages
 // The bytes of a source, from fetch or query to the store of the original.
 extension Scheduler {
     /// The source of those bytes that is there, or on its way. What a refresh brought is as good
-    /// as a transfer of one's own.
+    /// as a transfer of one's own, but no answer to a refresh that begins later.
     func source(_ name: Sourced<SourceKey>) -> SourceNode.ID? {
         let known = sourceTable[name.key]
-        if name.origin.isNetwork, let newest = known.first(where: { sources[$0].isReplacing }) {
-            return newest
+        let isPlain = name.origin.isNetwork
+        if isPlain, let newest = known.first(where: { sources[$0].isReplacing }) { return newest }
+        if let same = known.first(where: { sources[$0].name.origin == name.origin }) { return same }
+        guard name.origin.isUnconditional else { return nil }
+        return known.first {
+            sources[$0].name.origin.isUnconditional && (isPlain || sources[$0].kept == nil)
         }
-        return known.first { sources[$0].name.origin == name.origin }
     }
 
     /// Begins to obtain bytes: from the URL, or from the cache, unless they came along.
@@ -136,7 +139,7 @@ extension Scheduler {
         sourceTable.remove(node, under: source.name.key)
         if let job = source.job { abandon(job) }
         if let body = source.kept { drop(body.block) }
-        if let staged = source.staged { drop(staged) }
+        if let staged = source.staged { drop(staged.block) }
     }
 
     /// The bytes were lost with their producer: stores and decodes of them are of no use.

@@ -23,6 +23,21 @@ enum Origin: Hashable, Sendable {
         return true
     }
 
+    /// Whether the URL is asked for its bytes, whatever anybody has: such transfers are one.
+    var isUnconditional: Bool {
+        switch self {
+        case .network: true
+        case .cache: false
+        case .revalidation(let mark): mark.validators == nil
+        }
+    }
+
+    /// Of the image that those have who wait.
+    var mark: BodyMark? {
+        if case .revalidation(let mark) = self { return mark }
+        return nil
+    }
+
     /// Whether only those wait who have an image already.
     var isRevalidation: Bool {
         if case .revalidation = self { return true }

@@ -17,7 +17,7 @@ struct SourceNode: Sendable {
         /// A fetch, or a query of the original.
         case obtaining(JobID)
         /// Bytes came, and are held against those that the cache has, once these are staged.
-        case weighing(JobID, Body, against: BlockHandle?)
+        case weighing(JobID, Body, against: Staged?)
         /// The bytes are there.
         case holding(Body)
     }
@@ -58,6 +58,12 @@ struct SourceNode: Sendable {
         }
     }
 
+    /// The stored original, in the cache's own arena.
+    struct Staged: Sendable {
+        let block: BlockHandle
+        let mark: BodyMark
+    }
+
     let name: Sourced<SourceKey>
     /// What obtains the bytes, again if need be; nothing does where they came along.
     let sheet: JobSheet?
@@ -73,6 +79,8 @@ struct SourceNode: Sendable {
     var hasListeners = false
     /// Tiers that were asked for the original, in vain.
     var knownMissing: CacheTypes = .none
+    /// Whether a refresh brought other bytes than there were.
+    var isChanged = false
     /// The key was stored while a query was under way: a miss means nothing then.
     var isOvertaken = false
 
@@ -125,7 +133,7 @@ struct SourceNode: Sendable {
     }
 
     /// The stored bytes that others are held against.
-    var staged: BlockHandle? {
+    var staged: Staged? {
         if case .weighing(_, _, let staged) = state { return staged }
         return nil
     }
@@ -138,9 +146,9 @@ struct SourceNode: Sendable {
         }
     }
 
-    /// Whether its bytes replace others: they came in a refresh, and are an image. Everybody may
-    /// use them.
-    var isReplacing: Bool { name.origin.isRevalidation && body != nil && info != nil }
+    /// Whether its bytes replace others: a refresh found them changed, and they are an image.
+    /// Everybody may use them.
+    var isReplacing: Bool { isChanged && body != nil && info != nil }
 
     /// Whether a store of the original is under way.
     var isStoring: Bool { !stores.isEmpty || deliveries > 0 }
@@ -155,7 +163,7 @@ struct SourceNode: Sendable {
     }
 
     /// Bytes came that may be the stored ones.
-    mutating func weighs(_ body: Body, _ job: JobID, against staged: BlockHandle?) {
+    mutating func weighs(_ body: Body, _ job: JobID, against staged: Staged?) {
         state = .weighing(job, body, against: staged)
     }
 
