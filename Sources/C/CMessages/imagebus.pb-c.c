@@ -5539,7 +5539,7 @@ const ProtobufCMessageDescriptor imagebus__v1__query__descriptor =
   (ProtobufCMessageInit) imagebus__v1__query__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__store__field_descriptors[6] =
+static const ProtobufCFieldDescriptor imagebus__v1__store__field_descriptors[7] =
 {
   {
     "key",
@@ -5613,8 +5613,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__store__field_descriptors[6] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "compared_with",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Store, compared_with),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__store__field_indices_by_name[] = {
+  6,   /* field[6] = compared_with */
   3,   /* field[3] = delivers */
   0,   /* field[0] = key */
   5,   /* field[5] = metadata */
@@ -5625,7 +5638,7 @@ static const unsigned imagebus__v1__store__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__store__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__store__descriptor =
 {
@@ -5635,7 +5648,7 @@ const ProtobufCMessageDescriptor imagebus__v1__store__descriptor =
   "Imagebus__V1__Store",
   "imagebus.v1",
   sizeof(Imagebus__V1__Store),
-  6,
+  7,
   imagebus__v1__store__field_descriptors,
   imagebus__v1__store__field_indices_by_name,
   1,  imagebus__v1__store__number_ranges,
@@ -6168,7 +6181,7 @@ const ProtobufCMessageDescriptor imagebus__v1__cache_hit__descriptor =
   (ProtobufCMessageInit) imagebus__v1__cache_hit__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__store_report__field_descriptors[3] =
+static const ProtobufCFieldDescriptor imagebus__v1__store_report__field_descriptors[4] =
 {
   {
     "delivered",
@@ -6206,16 +6219,29 @@ static const ProtobufCFieldDescriptor imagebus__v1__store_report__field_descript
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "is_same",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StoreReport, is_same),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__store_report__field_indices_by_name[] = {
   0,   /* field[0] = delivered */
+  3,   /* field[3] = is_same */
   2,   /* field[2] = skipped */
   1,   /* field[1] = tiers */
 };
 static const ProtobufCIntRange imagebus__v1__store_report__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__store_report__descriptor =
 {
@@ -6225,7 +6251,7 @@ const ProtobufCMessageDescriptor imagebus__v1__store_report__descriptor =
   "Imagebus__V1__StoreReport",
   "imagebus.v1",
   sizeof(Imagebus__V1__StoreReport),
-  3,
+  4,
   imagebus__v1__store_report__field_descriptors,
   imagebus__v1__store_report__field_indices_by_name,
   1,  imagebus__v1__store_report__number_ranges,

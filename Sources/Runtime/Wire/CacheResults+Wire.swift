@@ -32,7 +32,8 @@ extension StoreReport {
             tiers: try CacheTypes(wire.tiers, "StoreReport.tiers"),
             skipped: try read.text(
                 wire.skipped, present: wire.maybe_skipped_case.rawValue != 0,
-                "StoreReport.skipped", limit: MessageLimits.textBytesMax))
+                "StoreReport.skipped", limit: MessageLimits.textBytesMax),
+            isSame: wire.is_same != 0)
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -41,6 +42,7 @@ extension StoreReport {
         let wire = try write.make(imagebus__v1__store_report__init)
         if let delivered { wire.pointee.delivered = try delivered.wire(write) }
         wire.pointee.tiers = UInt32(tiers.rawValue)
+        wire.pointee.is_same = isSame ? 1 : 0
         if let skipped {
             wire.pointee.maybe_skipped_case = IMAGEBUS__V1__STORE_REPORT__MAYBE_SKIPPED_SKIPPED
             wire.pointee.skipped = try write.text(

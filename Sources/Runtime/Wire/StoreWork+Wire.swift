@@ -11,7 +11,8 @@ extension StoreWork {
             source: try BlockReference(try read.required(wire.source, "Store.source"), read),
             tiers: try CacheTypes(wire.tiers, "Store.tiers"), delivers: wire.delivers != 0,
             waitsForDisk: wire.waits_for_disk != 0,
-            metadata: try StoredMetadata(try read.required(wire.metadata, "Store.metadata"), read))
+            metadata: try StoredMetadata(try read.required(wire.metadata, "Store.metadata"), read),
+            comparedWith: wire.compared_with == 0 ? nil : BlockID(wire.compared_with))
     }
 
     func wire(_ write: FieldWriter) throws(WireError) -> UnsafeMutablePointer<Imagebus__V1__Store> {
@@ -25,6 +26,7 @@ extension StoreWork {
         wire.pointee.delivers = delivers ? 1 : 0
         wire.pointee.waits_for_disk = waitsForDisk ? 1 : 0
         wire.pointee.metadata = try metadata.wire(write)
+        wire.pointee.compared_with = comparedWith?.value ?? 0
         return wire
     }
 }

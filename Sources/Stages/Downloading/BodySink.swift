@@ -66,7 +66,7 @@ final class BodySink: TransferSink {
             reference: full.reference, httpStatus: UInt16(clamping: head.status),
             contentType: head.kept("content-type"), etag: head.kept("etag"),
             lastModified: head.kept("last-modified"), cacheControl: head.kept("cache-control"),
-            vary: head.kept("vary"), effectiveURL: effectiveURL)
+            vary: head.vary, effectiveURL: effectiveURL)
     }
 
     /// Gives the block back.

@@ -23,8 +23,22 @@ struct FetchAdmission {
             throw .header(header.name)
         }
         url = work.url
-        headers = work.headers
+        headers = Self.headers(of: work)
         bodyBytesMax = Int64(clamping: work.bodyBytesMax)
+    }
+
+    /// With the conditions of a revalidation, in place of any that the request brings along. A
+    /// date is for origins that do not know entity tags (RFC 9110 §13.1.3).
+    private static func headers(of work: FetchWork) -> [HTTPHeader] {
+        guard let validators = work.validators else { return work.headers }
+        let others = work.headers.filter { header in
+            !["if-none-match", "if-modified-since"].contains(header.name.lowercased())
+        }
+        let conditions = [
+            validators.etag.map { HTTPHeader(name: "If-None-Match", value: $0) },
+            validators.lastModified.map { HTTPHeader(name: "If-Modified-Since", value: $0) },
+        ]
+        return others + conditions.compactMap(\.self).filter(\.isValid)
     }
 
     /// Fields that say where a message ends, or what becomes of the connection. Transfers share

@@ -9,6 +9,9 @@ extension ResponseHead {
         return encoding == "identity" ? contentLength : nil
     }
 
+    /// What the answer depends on; on everything where that is too long to be told.
+    var vary: String? { value("vary") == nil ? nil : kept("vary") ?? "*" }
+
     /// A field that travels with the body; nil where it is longer than messages carry.
     func kept(_ name: String) -> String? {
         let values = fields.filter { $0.name == name }.map(\.value)

@@ -841,6 +841,10 @@ struct  Imagebus__V1__Store
   protobuf_c_boolean delivers;
   protobuf_c_boolean waits_for_disk;
   Imagebus__V1__Metadata *metadata;
+  /*
+   * a block that the cache staged; 0: none
+   */
+  uint64_t compared_with;
   Imagebus__V1__Store__MaybeKeyCase maybe_key_case;
   union {
     char *key;
@@ -848,7 +852,7 @@ struct  Imagebus__V1__Store
 };
 #define IMAGEBUS__V1__STORE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__store__descriptor) \
-    , NULL, 0, 0, 0, NULL, IMAGEBUS__V1__STORE__MAYBE_KEY__NOT_SET, {0} }
+    , NULL, 0, 0, 0, NULL, 0, IMAGEBUS__V1__STORE__MAYBE_KEY__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__Entry
@@ -1009,6 +1013,7 @@ struct  Imagebus__V1__StoreReport
   ProtobufCMessage base;
   Imagebus__V1__Reference *delivered;
   uint32_t tiers;
+  protobuf_c_boolean is_same;
   Imagebus__V1__StoreReport__MaybeSkippedCase maybe_skipped_case;
   union {
     char *skipped;
@@ -1016,7 +1021,7 @@ struct  Imagebus__V1__StoreReport
 };
 #define IMAGEBUS__V1__STORE_REPORT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__store_report__descriptor) \
-    , NULL, 0, IMAGEBUS__V1__STORE_REPORT__MAYBE_SKIPPED__NOT_SET, {0} }
+    , NULL, 0, 0, IMAGEBUS__V1__STORE_REPORT__MAYBE_SKIPPED__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__Pixels

@@ -51,6 +51,9 @@ final class Body: Sendable {
     /// The bytes; valid while the body lives.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(target) }
 
+    /// Whether another body has the same bytes.
+    func isEqual(_ other: Body) -> Bool { bytes.elementsEqual(other.bytes) }
+
     /// Where whoever made the body writes, once and before anybody else sees it.
     var target: UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(rebasing: block.bytes[..<length])

@@ -11,14 +11,16 @@ extension CacheStage {
             return
         }
         try source.copy(into: body)
-        didFill(body, filling, now)
+        didFill(body, filling, isSame: filling.comparand.map(body.isEqual) ?? false, now)
     }
 
     /// A body is complete.
-    private func didFill(_ body: Body, _ filling: Filling, _ now: UnixTime) {
+    private func didFill(_ body: Body, _ filling: Filling, isSame: Bool, _ now: UnixTime) {
         switch filling {
         case .query(let job, let work, let finding): found(body, job, work, finding, now)
         case .store(let job, let work, let plan): store(body, job, work, plan, now)
+        case .comparison(let job, _):
+            self.answer(job, .stored(StoreReport(delivered: nil, tiers: .none, isSame: isSame)))
         }
     }
 
@@ -26,10 +28,13 @@ extension CacheStage {
     func copied(_ answer: CopyAnswer, _ now: UnixTime) {
         guard case .copying(let filling, let body)? = pending.removeValue(forKey: answer.ticket)
         else { return }
-        guard let error = answer.error else { return didFill(body, filling, now) }
+        guard let error = answer.error else {
+            return didFill(body, filling, isSame: answer.isSame, now)
+        }
         switch filling {
         case .query(let job, _, _): self.answer(job, .failed(error))
         case .store(let job, _, _): self.answer(job, .failed(error))
+        case .comparison(let job, _): self.answer(job, .failed(error))
         }
     }
 }

@@ -70,6 +70,11 @@ extension CacheStage {
         let finding = Finding(
             tier: .disk, metadata: row.metadata,
             expires: policy.disk.expiry(created: row.created, stored: row.stored))
+        var work = work
+        // Stored anew since it was looked up: these bytes must not take the place of those.
+        if memory.contains(work.key, now: now) || writeBehind.write(of: work.key) != nil {
+            work.promotes = false
+        }
         found(body, job, work, finding, now)
     }
 

@@ -8,7 +8,10 @@ extension CacheStage {
             let error = ImageError(.internalError, "a payload of \(work.source.length) bytes")
             return answer(job, .failed(error))
         }
-        if work.key == nil, !work.delivers { return look(job, work) }
+        if work.key == nil, !work.delivers {
+            guard let block = work.comparedWith else { return look(job, work) }
+            return compare(job, work, with: staged[block], length: length, now)
+        }
         var plan = plan(work, length: length)
         do {
             guard let body = try reserve(work, &plan, length: length) else {
@@ -26,6 +29,21 @@ extension CacheStage {
         do throws(ImageError) {
             try source.check(work.source)
             answer(job, .stored(StoreReport(delivered: nil, tiers: .none)))
+        } catch {
+            answer(job, .failed(error))
+        }
+    }
+
+    /// Whether a payload has the bytes of a staged body; not so where that was released.
+    private func compare(
+        _ job: CacheJob, _ work: StoreWork, with staged: Body?, length: Int, _ now: UnixTime
+    ) {
+        guard let staged, staged.length == length else {
+            return answer(job, .stored(StoreReport(delivered: nil, tiers: .none)))
+        }
+        do throws(ImageError) {
+            let copy = try Body(in: .other(heap), length: length)
+            try fill(copy, from: .payload(work.source, source), for: .comparison(job, staged), now)
         } catch {
             answer(job, .failed(error))
         }
@@ -87,6 +105,8 @@ extension CacheStage {
             deliver(body, key: key, work.metadata, expires: expires, now)
         }
         let write = writeLater(body, work, &plan, now)
+        // The tiers never have two values of a key.
+        if plan.toDisk, !plan.toMemory, let key = plan.key { apply(memory.remove(key: key)) }
         var report = report(plan)
         if work.delivers, job != nil {
             report.delivered = body.reference

@@ -36,6 +36,7 @@ extension PendingWork {
         case .looking(let job, _), .reading(let job, _, _, _), .attending(let job, _, _): job
         case .copying(.query(let job, _, _), _): job
         case .copying(.store(let job, _, _), _): job
+        case .copying(.comparison(let job, _), _): job
         case .writing, .commanding, .maintaining, .flushing, .noting: nil
         }
     }
@@ -55,6 +56,14 @@ enum Filling {
     case query(CacheJob, QueryWork, Finding)
     /// What a store keeps; `nil` where its job was cancelled and only the store goes on.
     case store(CacheJob?, StoreWork, StorePlan)
+    /// Nothing but to be held against a staged body.
+    case comparison(CacheJob, Body)
+
+    /// What the filled body is held against.
+    var comparand: Body? {
+        if case .comparison(_, let body) = self { return body }
+        return nil
+    }
 }
 
 /// Where a query found its body.

@@ -27,14 +27,17 @@ struct CopyRequest: Sendable {
     let ticket: UInt64
     let source: CopySource
     let target: Body
+    /// Bytes that the copy is held against.
+    let comparand: Body?
 
     /// Does it; `nil` is success.
     func perform() -> CopyAnswer {
         do {
             try source.copy(into: target)
-            return CopyAnswer(ticket: ticket, error: nil)
+            return CopyAnswer(
+                ticket: ticket, error: nil, isSame: comparand.map(target.isEqual) ?? false)
         } catch {
-            return CopyAnswer(ticket: ticket, error: error)
+            return CopyAnswer(ticket: ticket, error: error, isSame: false)
         }
     }
 }
@@ -43,4 +46,5 @@ struct CopyRequest: Sendable {
 struct CopyAnswer: Sendable {
     let ticket: UInt64
     let error: ImageError?
+    let isSame: Bool
 }
