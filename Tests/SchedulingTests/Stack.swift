@@ -80,6 +80,8 @@ struct Stack {
     /// Of loads that memory answered, and how often one answered again.
     var tickets: [Saying: HitTicket] = [:]
     var repeatedHits = 0
+    /// What the played origins say that their answers depend on.
+    var vary: String?
 
     var lastWorker: UInt64 = 0
     var lastClient: UInt64 = 0
@@ -260,6 +262,15 @@ struct Stack {
     /// Jobs of a stage at workers that nobody cancelled, the oldest first.
     func held(_ stage: JobStage) -> [Held] {
         allHeld.filter { $0.job.work.stage == stage && !$0.isCancelled }
+    }
+}
+
+extension Scheduler {
+    /// With digests that a test can read.
+    init(limits: SchedulerLimits = SchedulerLimits()) {
+        self.init(limits: limits) { headers in
+            headers.map { "\($0.name)=\($0.value)" }.joined(separator: ";")
+        }
     }
 }
 

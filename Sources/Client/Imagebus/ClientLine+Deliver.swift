@@ -23,15 +23,15 @@ extension ClientLine {
     }
 
     mutating func deliver(_ reply: Reply, at now: Instant) {
+        if reply.isRefreshing { return offer(reply) }
+        if case .notModified = reply.outcome { return confirm(reply, at: now) }
         let task = tasks[reply.token]
         do throws(ImageError) {
-            guard let response = try response(reply) else {
+            guard var response = try response(reply) else {
                 return foundStale(reply, at: now)
             }
-            tasks[reply.token] = nil
-            forget(reply.token)
-            perform(pending.delivered(reply.token, at: now), at: now)
-            task?.finish(.success(response))
+            response.isRefreshed = task?.cachedResponse != nil
+            end(reply.token, with: response, at: now)
         } catch {
             if error.code == .stale {
                 return foundStale(reply, at: now)
@@ -47,6 +47,31 @@ extension ClientLine {
         }
     }
 
+    private mutating func end(_ token: Token, with response: ImageResponse, at now: Instant) {
+        let task = tasks.removeValue(forKey: token)
+        forget(token)
+        perform(pending.delivered(token, at: now), at: now)
+        task?.finish(.success(response))
+    }
+
+    /// A cached image comes before the end. Where it cannot be had, the end makes up for it.
+    private mutating func offer(_ reply: Reply) {
+        do throws(ImageError) {
+            guard let response = try response(reply) else { return release(reply) }
+            tasks[reply.token]?.offer(response)
+        } catch {
+            release(reply)
+        }
+    }
+
+    /// The origin says that nothing changed: the cached image is the newest.
+    private mutating func confirm(_ reply: Reply, at now: Instant) {
+        guard let known = tasks[reply.token]?.unmodified else {
+            return perform(pending.foundUnmodified(reply.token, at: now), at: now)
+        }
+        end(reply.token, with: known, at: now)
+    }
+
     /// The bytes were reused before they could be taken; we are their receiver all the same.
     private mutating func foundStale(_ reply: Reply, at now: Instant) {
         release(reply)
@@ -58,7 +83,7 @@ extension ClientLine {
         switch reply.outcome {
         case .failure(let error): throw error
         case .notModified:
-            throw ImageError(.protocolViolation, "the coordinator refreshed what was not there")
+            throw ImageError(.protocolViolation, "nothing changed, but nothing was there")
         case .miss(let key):
             return ImageResponse(
                 status: .miss, info: nil, cacheType: .none, key: key, timings: reply.timings,

@@ -25,4 +25,7 @@ public struct ImageResponse: Sendable {
     public let bytes: ImageBytes?
     /// Under `waitStoreCache`, the tiers that have it.
     public let storedTiers: CacheTypes?
+    /// Whether it takes the place of a cached image, which `LoadTask.cachedResponse` has
+    /// (`refreshCached`).
+    public internal(set) var isRefreshed = false
 }

@@ -4,6 +4,9 @@ public import Messages
 import Synchronization
 
 /// One load. Ends exactly once: with a response, or with an error.
+///
+/// Under `refreshCached` a cached image may come before (`cachedResponse`); the response is the
+/// newest image then, which is the cached one where the origin said that nothing changed.
 public final class LoadTask: Sendable {
     /// What one blocked thread waits at.
     private final class Gate: Sendable {
@@ -16,6 +19,11 @@ public final class LoadTask: Sendable {
 
     private struct State {
         var result: Result<ImageResponse, ImageError>?
+        /// The cached image of a load that is, or was, refreshed.
+        var cached: ImageResponse?
+        /// Another cached image, of a later life of the coordinator.
+        var newer: ImageResponse?
+        var firstWaiters: [CheckedContinuation<Void, Never>] = []
         var gates: [Gate] = []
         /// Most loads are awaited once.
         var continuation: Continuation?
@@ -89,6 +97,14 @@ public final class LoadTask: Sendable {
         }
     }
 
+    /// The cached image of a load with `refreshCached`, as soon as it has come; it stays when the
+    /// refresh fails. `nil` where there is none.
+    public var cachedResponse: ImageResponse? { state.withLock { $0.cached } }
+
+    /// One response, or two: the cached image at once, and the one that takes its place, if any.
+    /// Ends with the load; throws what the load ended with.
+    public var responses: LoadResponses { LoadResponses(task: self) }
+
     /// The same for a thread that may block. Where nothing else is to be done than this load,
     /// `ImagebusClient.loadAndWait` is faster.
     public func waitForResponse() throws(ImageError) -> ImageResponse {
@@ -117,6 +133,43 @@ public final class LoadTask: Sendable {
         if isRunning { _ = desk.post(.cancel(token)) }
     }
 
+    /// Waits for the cached image, or for the end where there is none.
+    func firstResponse() async -> ImageResponse? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isThere = state.withLock { state in
+                    if state.cached != nil || state.result != nil { return true }
+                    state.firstWaiters.append(continuation)
+                    return false
+                }
+                if isThere { continuation.resume() }
+            }
+        } onCancel: {
+            cancel()
+        }
+        return cachedResponse
+    }
+
+    /// The cached image has come. It is told once: what the next coordinator has in its place is
+    /// kept until that has asked the origin.
+    func offer(_ response: ImageResponse) {
+        let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            guard state.result == nil else { return [] }
+            guard let cached = state.cached else {
+                state.cached = response
+                return exchange(&state.firstWaiters, with: [])
+            }
+            var newer = response
+            newer.isRefreshed = true
+            state.newer = cached.isSameImage(as: response) ? nil : newer
+            return []
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// What the load ends with where the origin says that nothing changed.
+    var unmodified: ImageResponse? { state.withLock { $0.newer ?? $0.cached } }
+
     func advance(_ event: RequestProgress) {
         let (sink, callbacks) = state.withLock { ($0.progress?.sink, $0.callbacks) }
         sink?.yield(event)
@@ -128,13 +181,14 @@ public final class LoadTask: Sendable {
         let waiting = state.withLock { state in
             guard state.result == nil else { return State() }
             let waiting = state
-            state = State(result: result)
+            state = State(result: result, cached: waiting.cached)
             return waiting
         }
         waiting.progress?.sink.finish()
         for gate in waiting.gates { gate.event.signal() }
         waiting.callbacks?.tell(.end(result), onLineOf: onLine ? desk : nil)
         waiting.continuation?.resume(returning: result)
+        for continuation in waiting.firstWaiters { continuation.resume() }
         for continuation in waiting.moreContinuations { continuation.resume(returning: result) }
     }
 }

@@ -191,6 +191,15 @@ struct PendingRequests {
         return [send(token, at: now)].compactMap { $0 }
     }
 
+    /// Nothing changed, but the cached image did not arrive: its bytes were reused, or went to an
+    /// earlier session. It is asked for without asking the origin again.
+    mutating func foundUnmodified(_ token: Token, at now: Instant) -> [Action] {
+        guard let entry = entries[token] else { return [] }
+        if entry.isCancelled { return [end(token, .cancelled, "cancelled")] + sendQueued(at: now) }
+        entries[token]?.request.image.options.remove(.refreshCached)
+        return [send(token, at: now)].compactMap { $0 }
+    }
+
     /// The bytes of a reply cannot be read in shared memory: the same request once more, in pieces.
     mutating func foundUnreadable(
         _ token: Token, _ error: ImageError, at now: Instant

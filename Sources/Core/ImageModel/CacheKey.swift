@@ -21,6 +21,12 @@ public enum CacheKey {
         return inserting(suffixes.joined(separator: "-"), into: url.withoutUserInfo)
     }
 
+    /// The same for one variant of an answer that depends on request headers; `digest` is of their
+    /// values.
+    public static func varied(_ key: String, by digest: String?) -> String {
+        digest.map { inserting("Vary(\($0))", into: key) } ?? key
+    }
+
     /// `-suffix` before the extension of the last path segment, or at the very end without one
     /// (sdwebimage.md §1.8). The dot of an extension is neither first nor last in its segment.
     public static func inserting(_ suffix: String, into key: String) -> String {

@@ -26,8 +26,8 @@ extension Scheduler {
             try load.image.checkWishes()
             try load.checkSlot()
             try checkBlacklist(load.image)
-            let names = try names.names(
-                of: load.image, identity: identity, isUpload: upload != nil, limits: limits.image)
+            let names = try names(
+                of: load.image, identity: identity, isUpload: upload != nil)
             if answerFromMemory(load, of: client, names, in: batch) { return }
             if batch == nil { try checkRoom(for: client) }
             enlist(load, of: client, owner, names, upload, in: batch)

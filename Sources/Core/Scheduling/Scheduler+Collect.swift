@@ -75,6 +75,7 @@ extension Scheduler {
     ) {
         switch (result, block) {
         case (.fetched(let fetched), let block?):
+            learnVariance(node, fetched)
             let body = SourceNode.Body(block, fetched: fetched)
             if isRefresh(node) { weigh(node, body) } else { obtained(node, body) }
         case (.hit(let hit), let block?):

@@ -20,8 +20,8 @@ extension Scheduler {
         guard let source = decodes[node].source, let body = sources[source].body else {
             preconditionFailure("a decode begins when its source has arrived")
         }
-        decodes[node].tier = body.tier
-        decodes[node].mark = body.mark
+        decodes[node].provenance = Provenance(
+            tier: body.tier, mark: body.mark, keeping: sources[source].keeping)
         decodes[node].timings += sources[source].timings
         let work = DecodeWork(
             source: body.reference, need: decodes[node].name.key.need, limits: limits.image)

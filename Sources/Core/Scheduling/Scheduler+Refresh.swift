@@ -131,9 +131,9 @@ extension Scheduler {
     /// The new bytes are an image, or the cache has them now: whatever is being made of older ones
     /// is begun again, so that it is not stored after what replaced it.
     mutating func outdateOthers(of node: SourceNode.ID) {
-        let (key, text) = (sources[node].name.key, sources[node].text)
+        let (key, text) = (sources[node].name.key, sources[node].plainText)
         for other in sourceTable[key]
-        where other != node && !isRefresh(other) && sources[other].text == text {
+        where other != node && !isRefresh(other) && sources[other].plainText == text {
             for job in sources[other].stores {
                 abandon(job)
                 sources[other].endedStore(job, tiers: .none)
@@ -143,7 +143,7 @@ extension Scheduler {
         for other in results.ids where results.contains(other) {
             let result = results[other]
             guard result.name.key.decode.source == key, result.source != node,
-                !result.name.origin.isRevalidation, result.order.names.original == text
+                !result.name.origin.isRevalidation, result.order.names.plainOriginal == text
             else { continue }
             dissolve(other, .afresh)
         }

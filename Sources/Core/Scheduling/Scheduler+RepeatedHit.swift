@@ -6,6 +6,8 @@ public import Messages
 public struct HitTicket: Hashable, Sendable {
     let place: HitIndex.Place
     let block: BlockID
+    /// Of what was known of variants.
+    let generation: UInt64
     /// What must not be on the blacklist; `nil` where that does not matter.
     let source: SourceKey?
     /// The answer.
@@ -20,13 +22,12 @@ extension Scheduler {
     public mutating func hitTicket(for load: LoadRequest, identity: String?) -> HitTicket? {
         guard load.mayComeFromMemory, load.slot == nil, cache != nil,
             (try? load.image.checkWishes()) != nil, blacklistEntry(of: load.image) == nil,
-            let names = try? names.names(
-                of: load.image, identity: identity, limits: limits.image),
+            let names = try? names(of: load.image, identity: identity),
             let entry = hits.entry(for: names.result, at: now),
             !ResultBlocks.isLarge(entry.reference)
         else { return nil }
         return HitTicket(
-            place: entry.place, block: entry.reference.block,
+            place: entry.place, block: entry.reference.block, generation: variances.generation,
             source: load.image.options.contains(.retryFailed) ? nil : SourceKey(load.image),
             image: entry.delivered(for: load.image, names))
     }
@@ -39,6 +40,7 @@ extension Scheduler {
     ) -> Bool {
         let now = max(now, moment)
         guard !isDraining, cache != nil, touches.count(with: ticket.block) < limits.touchedMax,
+            ticket.generation == variances.generation,
             hits.isLive(ticket.place, at: now), clients.keys.contains(client),
             tokens.isEmpty || !tokens.keys.contains(token),
             batchTokens.isEmpty || !batchTokens.keys.contains(token),

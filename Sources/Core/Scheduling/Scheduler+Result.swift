@@ -58,8 +58,7 @@ extension Scheduler {
         guard let decode = results[node].decode else {
             preconditionFailure("a result waits at its decode until the pixels are there")
         }
-        results[node].tier = decodes[decode].tier
-        results[node].mark = decodes[decode].mark
+        results[node].isMade(of: decodes[decode].provenance)
         results[node].timings += decodes[decode].timings
         guard let pixels = decodes[decode].pixels else { return useFacts(node) }
         let work = TransformWork(
@@ -94,7 +93,7 @@ extension Scheduler {
         storeOriginal(source)
         let result = results[node]
         let image = DeliveredImage(
-            reference: nil, info: info, cacheType: result.tier, key: result.name.text,
+            reference: nil, info: info, cacheType: result.provenance.tier, key: result.text,
             storedTiers: sources[source].stored)
         for id in result.waiters.waiters { complete(id, image, nil, result) }
         retire(node)
@@ -105,7 +104,7 @@ extension Scheduler {
         _ node: ResultNode.ID, _ image: EncodedImage, _ block: BlockHandle
     ) {
         leaveDecode(node)
-        let mark = results[node].mark
+        let mark = results[node].provenance.mark
         let metadata = StoredMetadata(
             info: image.info, etag: mark.etag, lastModified: mark.lastModified)
         deliver(node, ResultNode.Product(block, image.reference, metadata))
@@ -116,7 +115,7 @@ extension Scheduler {
     private mutating func deliver(_ node: ResultNode.ID, _ product: ResultNode.Product) {
         let wish = results[node].wish
         let work = StoreWork(
-            key: wish.tiers.isEmpty ? nil : results[node].name.text, source: product.reference,
+            key: wish.tiers.isEmpty ? nil : results[node].text, source: product.reference,
             tiers: wish.tiers, delivers: true,
             waitsForDisk: wish.waitsForDisk && wish.tiers.contains(.disk),
             metadata: product.metadata)
@@ -136,12 +135,12 @@ extension Scheduler {
         let block = BlockHandle(worker: cache, block: reference.block)
         let result = results[node]
         if !report.tiers.isEmpty {
-            overtakeQueries(of: result.name.text, result.name.key.decode.source)
-            if result.name.origin.isRevalidation { outdateQueries(of: result.name.text) }
+            overtakeQueries(of: result.text, result.name.key.decode.source)
+            if result.name.origin.isRevalidation { outdateQueries(of: result.text) }
         }
         let image = DeliveredImage(
-            reference: reference, info: product.metadata.info, cacheType: result.tier,
-            key: result.name.text, storedTiers: report.tiers)
+            reference: reference, info: product.metadata.info, cacheType: result.provenance.tier,
+            key: result.text, storedTiers: report.tiers)
         let waiters = result.waiters.waiters
         let served = waiters.filter { result.serves(requests[$0].storeWish) }
         for id in served {
@@ -161,7 +160,7 @@ extension Scheduler {
         if !requests[id].waitsForStores { image.storedTiers = nil }
         if !result.name.origin.isFetched {
             return answerCached(
-                id, image, block, Refreshing(mark: result.mark, tiers: .none))
+                id, image, block, Refreshing(mark: result.provenance.mark, tiers: .none))
         }
         guard requests[id].waitsForStores, requests[id].plan.includes(.storeOriginal),
             let source = result.source, sources.contains(source), sources[source].isStoring

@@ -33,8 +33,7 @@ extension Scheduler {
         let sheet = JobSheet(work)
         let node = sources.insert(
             SourceNode(
-                name: name, sheet: sheet, text: result.order.names.original,
-                trace: result.order.trace, job: JobID(0)))
+                name: name, sheet: sheet, order: result.order, job: JobID(0)))
         sourceTable.insert(node, under: name.key)
         let job = submit(
             sheet, for: .source(node), reading: nil, urgency,
@@ -86,7 +85,8 @@ extension Scheduler {
     /// With the cache's queue full it is not stored: at worst a miss. What replaces other bytes is.
     mutating func storeOriginal(_ node: SourceNode.ID) {
         guard sources.contains(node), let body = sources[node].body, body.fetched != nil,
-            let info = sources[node].info, hasRoom(.cache) || sources[node].isReplacing
+            sources[node].keeping != .nowhere, let info = sources[node].info,
+            hasRoom(.cache) || sources[node].isReplacing
         else { return }
         let tiers = sources[node].takeUnattempted()
         guard !tiers.isEmpty else { return }

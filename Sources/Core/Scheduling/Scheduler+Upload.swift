@@ -37,9 +37,7 @@ extension Scheduler {
         _ name: Sourced<SourceKey>, of upload: Upload, _ order: Order
     ) -> SourceNode.ID {
         ledger.hold(upload.block)
-        let node = sources.insert(
-            SourceNode(
-                name: name, text: order.names.original, trace: order.trace, upload: upload))
+        let node = sources.insert(SourceNode(name: name, order: order, upload: upload))
         sourceTable.insert(node, under: name.key)
         return node
     }

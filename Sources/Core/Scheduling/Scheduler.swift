@@ -1,4 +1,4 @@
-import ImageModel
+public import ImageModel
 public import Messages
 
 /// The coordinator's brain: events in, actions out; no I/O, no clock (DESIGN §3 to §6).
@@ -15,12 +15,15 @@ public import Messages
 /// What is lost with a worker dissolves the nodes that need it, and their requests begin again.
 public struct Scheduler: Sendable {
     let limits: SchedulerLimits
+    /// Names header values in cache keys without telling them.
+    let variantDigest: @Sendable ([HTTPHeader]) -> String
 
     // Who asks.
     var clients: [ClientID: LiveClient] = [:]
     var requests = SlotTable<LiveRequest>()
     var tokens: [Token: LiveRequest.ID] = [:]
     var names: RequestNamesMemo
+    var variances: VarianceTable
     /// Lists of URLs that will be wanted, and whose they are.
     var batches = SlotTable<PrefetchBatch>()
     var batchTokens: [Token: PrefetchBatch.ID] = [:]
@@ -86,8 +89,16 @@ public struct Scheduler: Sendable {
     var saidDrained = false
 
     /// Nobody asks, nobody works.
-    public init(limits: SchedulerLimits = SchedulerLimits()) {
+    ///
+    /// `variantDigest` is of the values on which an origin's answer depends: short, fit for a key,
+    /// and such that nobody can compute the digest of a guess.
+    public init(
+        limits: SchedulerLimits = SchedulerLimits(),
+        variantDigest: @escaping @Sendable ([HTTPHeader]) -> String
+    ) {
         self.limits = limits
+        self.variantDigest = variantDigest
+        variances = VarianceTable(keysMax: limits.namesMax)
         queues = WorkerKind.allCases.map { kind in
             kind == .download
                 ? StageQueue(order: limits.fetchOrder, heldPerHostMax: limits.fetchesPerHostMax)

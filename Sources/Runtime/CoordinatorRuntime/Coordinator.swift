@@ -100,12 +100,12 @@ public struct Coordinator: ~Copyable {
         requestLog = RequestLog(options.requestLogging)
         results = ResultReader(resultsDirectory: bootstrap.paths.resultsDirectory)
         self.lock = lock
+        scheduler = Scheduler(limits: options.limits, variantDigest: identities.variants)
         self.identities = identities
         self.context = context
         self.gateways = gateways
         gatewayList = Door.all.compactMap { gateways[$0] }
         self.bootstrap = bootstrap
-        scheduler = Scheduler(limits: options.limits)
         joinAsProducer(at: began)
     }
 

@@ -6,12 +6,26 @@ import Sodium
 /// request (DESIGN §3). The key is this installation's own, so that digests of guessed passwords
 /// cannot be compared.
 struct IdentityDigest: ~Copyable {
-    private let digest: KeyedDigest
+    private let digest: SharedDigest
+
+    /// Unchecked: the key is written before anybody else knows it, lies in read-only memory from
+    /// then on, and a digest is computed in memory of its own.
+    private final class SharedDigest: @unchecked Sendable {
+        private let digest: KeyedDigest
+
+        init(_ key: [UInt8]) throws(SodiumError) { digest = try KeyedDigest(key: key) }
+
+        /// Lengths keep apart what concatenation would mix up.
+        func digest(_ parts: [String], of purpose: String) -> String {
+            let text = parts.map { "\($0.utf8.count):\($0)" }.joined(separator: ",")
+            return digest.digest(purpose + text).description
+        }
+    }
 
     /// Reads the key from a file of mode 0600, and makes the file where there is none. Without a
     /// path the key lives as long as the process.
     init(keyFile path: String?) throws {
-        digest = try KeyedDigest(key: try Self.key(file: path))
+        digest = try SharedDigest(try Self.key(file: path))
     }
 
     private static func key(file path: String?) throws -> [UInt8] {
@@ -37,10 +51,15 @@ struct IdentityDigest: ~Copyable {
         let headers = SourceKey(request).headers.filter(\.isCredential)
         let userInfo = (try? SourceURL(request.url))?.userInfo
         guard userInfo != nil || !headers.isEmpty else { return nil }
-        // Lengths keep apart what concatenation would mix up.
-        let parts = [userInfo ?? ""] + headers.flatMap { [$0.name, $0.value] }
-        let text = parts.map { "\($0.utf8.count):\($0)" }.joined(separator: ",")
-        return digest.digest(text).description
+        return digest.digest([userInfo ?? ""] + headers.flatMap { [$0.name, $0.value] }, of: "")
+    }
+
+    /// The digest of header values on which an answer depends. It never is that of credentials.
+    var variants: @Sendable ([HTTPHeader]) -> String {
+        let digest = digest
+        return { headers in
+            digest.digest(headers.flatMap { [$0.name, $0.value] }, of: "vary,")
+        }
     }
 }
 

@@ -39,10 +39,8 @@ struct DecodeNode: Sendable {
     var source: SourceNode.ID?
     /// Its place among those who need the source's bytes, until it has been decoded.
     var seat: WaiterList<DecodeNode.ID>.Seat?
-    /// Which tier had the source.
-    var tier: CacheTypes = .none
     /// Of the source's bytes.
-    var mark = BodyMark.none
+    var provenance = Provenance()
     var timings = StageTimings()
 
     init(name: Sourced<DecodeKey>, trace: TraceContext?) {

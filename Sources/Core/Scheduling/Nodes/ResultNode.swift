@@ -45,15 +45,16 @@ struct ResultNode: Sendable {
     var seat: WaiterList<ResultNode.ID>.Seat?
     /// Its source, which may be gone once the result exists.
     var source: SourceNode.ID?
-    /// Which tier had the source.
-    var tier: CacheTypes = .none
     /// Of the source's bytes.
-    var mark = BodyMark.none
+    private(set) var provenance = Provenance()
+    /// The text of the key under which it is stored; known once the source is.
+    private(set) var text: String
     var timings = StageTimings()
 
     init(name: ResultName, for request: LiveRequest) {
         self.name = name
         order = request.order
+        text = name.text
         wish = request.storeWish
     }
 
@@ -74,6 +75,17 @@ struct ResultNode: Sendable {
 
     /// Whether the result is the source's own bytes.
     var isOriginal: Bool { !order.plan.includes(.transform) }
+
+    /// The source is known.
+    mutating func isMade(of provenance: Provenance) {
+        self.provenance = provenance
+        if case .variant(let variant) = provenance.keeping {
+            text = order.names.varied(by: variant).result
+        }
+    }
+
+    /// Tiers that keep it.
+    var storeTiers: CacheTypes { provenance.keeping == .nowhere ? .none : wish.tiers }
 
     mutating func beganTransform(_ job: JobID) { state = .transforming(job) }
 

@@ -67,8 +67,11 @@ struct SourceNode: Sendable {
     let name: Sourced<SourceKey>
     /// What obtains the bytes, again if need be; nothing does where they came along.
     let sheet: JobSheet?
-    /// The text under which they are cached.
-    let text: String
+    /// The text under which they are cached, and the same whatever they depend on.
+    private(set) var text: String
+    let plainText: String
+    /// Where they may be kept.
+    private(set) var keeping = Keeping.asNamed
     /// Of the request that began it.
     let trace: TraceContext?
     private(set) var state: State
@@ -100,22 +103,20 @@ struct SourceNode: Sendable {
     /// Requests that have their image and wait for the store.
     var watchers = SeatList<LiveRequest.ID>()
 
-    init(
-        name: Sourced<SourceKey>, sheet: JobSheet, text: String, trace: TraceContext?, job: JobID
-    ) {
+    init(name: Sourced<SourceKey>, sheet: JobSheet, order: Order, job: JobID) {
         self.name = name
-        self.trace = trace
+        trace = order.trace
         self.sheet = sheet
-        self.text = text
+        (text, plainText) = (order.names.original, order.names.plainOriginal)
         state = .obtaining(job)
     }
 
     /// Of bytes that are there.
-    init(name: Sourced<SourceKey>, text: String, trace: TraceContext?, upload: Upload) {
+    init(name: Sourced<SourceKey>, order: Order, upload: Upload) {
         self.name = name
-        self.trace = trace
+        trace = order.trace
         sheet = nil
-        self.text = text
+        (text, plainText) = (order.names.original, order.names.plainOriginal)
         state = .holding(Body(upload))
     }
 
@@ -160,6 +161,14 @@ struct SourceNode: Sendable {
     mutating func askAgain(_ job: JobID) {
         state = .obtaining(job)
         isOvertaken = false
+    }
+
+    /// What the origin says that its answer depends on.
+    mutating func keep(_ keeping: Keeping) {
+        self.keeping = keeping
+        if case .variant(let variant) = keeping {
+            text = CacheKey.varied(plainText, by: variant)
+        }
     }
 
     /// Bytes came that may be the stored ones.

@@ -20,12 +20,16 @@ extension RequestNames {
         }
         try Self.check(steps: request, limits)
         try Self.check(output: request)
-        result = CacheKey.result(request, url: url, identity: identity)
-        original = CacheKey.original(request, url: url, identity: identity)
-        guard result.utf8.count <= MessageLimits.keyBytesMax else {
+        self.init(
+            result: CacheKey.result(request, url: url, identity: identity),
+            original: CacheKey.original(request, url: url, identity: identity))
+        guard result.utf8.count <= MessageLimits.keyBytesMax - Self.variantBytesMax else {
             throw ImageError(.invalidRequest, "the cache key is too long: use fewer steps")
         }
     }
+
+    /// Room for what an origin's answer may depend on.
+    private static let variantBytesMax = 64
 
     private static func check(headers: [HTTPHeader]) throws(ImageError) {
         guard headers.count <= RequestLimits.headersMax else {

@@ -8,6 +8,23 @@ struct RequestNames: Hashable, Sendable {
     let result: String
     /// The key of the source's bytes.
     let original: String
+    /// The same whatever the origin's answer depends on.
+    let plainResult: String
+    let plainOriginal: String
+
+    init(result: String, original: String) {
+        (self.result, self.original) = (result, original)
+        (plainResult, plainOriginal) = (result, original)
+    }
+
+    private init(_ plain: RequestNames, _ variant: String?) {
+        (plainResult, plainOriginal) = (plain.plainResult, plain.plainOriginal)
+        result = CacheKey.varied(plainResult, by: variant)
+        original = CacheKey.varied(plainOriginal, by: variant)
+    }
+
+    /// Those of a variant, `nil`: of an answer that depends on nothing.
+    func varied(by variant: String?) -> RequestNames { RequestNames(self, variant) }
 }
 
 /// Names that were derived before, so that a hit costs a look-up and no string surgery.

@@ -18,6 +18,15 @@ struct GetAnswer: Encodable, Sendable {
         let message: String
         let retryable: Bool
         let details: [String: String]
+
+        init(_ failure: ImageError) {
+            domain = failure.code.domain
+            code = failure.code.rawValue
+            name = failure.code.rule.name
+            message = failure.message
+            retryable = failure.retryable
+            details = failure.details
+        }
     }
 
     let status: Status
@@ -30,15 +39,18 @@ struct GetAnswer: Encodable, Sendable {
     let key: String?
     let token: String?
     let timings: [String: Double]
+    /// Under `refresh-cached`: whether the image took the place of a cached one.
+    let refreshed: Bool?
     let error: Failure?
 
     private enum CodingKeys: String, CodingKey {
-        case status, cacheType, format, width, height, pages, bytes, key, token, timings, error
+        case status, cacheType, format, width, height, pages, bytes, key, token, timings, refreshed
+        case error
     }
 
-    /// An image, or a miss.
-    init(_ image: LoadedImage, token: String) {
-        status = image.isMiss ? .miss : .ok
+    /// An image, or a miss; with the failure of its refresh, which makes it an error.
+    init(_ image: LoadedImage, token: String, asksOrigin: Bool, failure: ImageError? = nil) {
+        status = failure != nil ? .error : image.isMiss ? .miss : .ok
         cacheType = image.cacheType.name
         format = image.info?.format.name
         width = image.info?.size.width
@@ -48,7 +60,8 @@ struct GetAnswer: Encodable, Sendable {
         key = image.key
         self.token = token
         timings = Self.milliseconds(image.timings)
-        error = nil
+        refreshed = asksOrigin ? image.isRefreshed : nil
+        error = failure.map { Failure($0) }
     }
 
     /// A failure; no token where it did not come to a request.
@@ -60,10 +73,8 @@ struct GetAnswer: Encodable, Sendable {
         var spent = StageTimings()
         spent.total = totalMilliseconds
         timings = Self.milliseconds(spent)
-        error = Failure(
-            domain: failure.code.domain, code: failure.code.rawValue,
-            name: failure.code.rule.name, message: failure.message,
-            retryable: failure.retryable, details: failure.details)
+        refreshed = nil
+        error = Failure(failure)
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -78,6 +89,7 @@ struct GetAnswer: Encodable, Sendable {
         try values.encode(key, forKey: .key)
         try values.encode(token, forKey: .token)
         try values.encode(timings, forKey: .timings)
+        try values.encode(refreshed, forKey: .refreshed)
         try values.encode(error, forKey: .error)
     }
 

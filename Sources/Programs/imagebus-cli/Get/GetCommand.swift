@@ -23,9 +23,17 @@ enum GetCommand {
             }
             let load = try LoadRun(options, stack, uploading: upload)
             token = load.token
-            let image = try load.wait(interruption)
-            try write(image, options.target)
-            report.tell(image, token: load.token)
+            do throws(ImageError) {
+                let image = try load.wait(interruption)
+                try write(image, options.target)
+                report.tell(image, token: load.token)
+            } catch {
+                // The cached image is there all the same; the exit status is that of the error.
+                guard let cached = load.cached else { throw error }
+                try write(cached, options.target)
+                report.tell(error, keeping: cached, token: load.token)
+                return error.exitStatus
+            }
             return doneStatus
         } catch {
             let spent = Double(MonotonicClock.now() - start) / 1e6

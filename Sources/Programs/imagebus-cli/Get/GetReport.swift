@@ -17,7 +17,7 @@ struct GetReport {
 
     func tell(_ image: LoadedImage, token: String) {
         if options.printsJSON {
-            tell(GetAnswer(image, token: token))
+            tell(GetAnswer(image, token: token, asksOrigin: asksOrigin))
         } else if options.target != .standardOutput {
             Terminal.out(summary(image))
         }
@@ -32,6 +32,18 @@ struct GetReport {
             Terminal.error("imagebus get: \(failure)\(details.joined())\n")
         }
     }
+
+    /// The refresh failed; the cached image was written.
+    func tell(_ failure: ImageError, keeping image: LoadedImage, token: String) {
+        if options.printsJSON {
+            tell(GetAnswer(image, token: token, asksOrigin: asksOrigin, failure: failure))
+        } else {
+            if options.target != .standardOutput { Terminal.out(summary(image)) }
+            Terminal.error("imagebus get: the cached image could not be refreshed: \(failure)\n")
+        }
+    }
+
+    private var asksOrigin: Bool { options.request.options.contains(.refreshCached) }
 
     private func summary(_ image: LoadedImage) -> String {
         guard !image.isMiss else { return "miss: no cache has \(image.key)\n" }

@@ -38,6 +38,9 @@ final class LoadRun {
 
     var token: String { running.token }
 
+    /// What a load whose refresh failed leaves.
+    var cached: LoadedImage? { running.cached }
+
     /// Waits for the end. A first Ctrl-C cancels, a second does not even wait for that.
     func wait(_ interruption: Interruption) throws(ImageError) -> LoadedImage {
         defer { bar?.end() }

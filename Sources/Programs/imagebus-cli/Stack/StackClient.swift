@@ -138,6 +138,9 @@ struct RunningLoad {
     var token: String { task.token.value.hex }
 
     func cancel() { task.cancel() }
+
+    /// The cached image of a load whose refresh failed.
+    var cached: LoadedImage? { task.cachedResponse.map { LoadedImage($0) } }
 }
 
 /// How a request ended well.
@@ -147,6 +150,8 @@ struct LoadedImage: Sendable {
     let cacheType: CacheTypes
     let key: String
     let timings: StageTimings
+    /// Whether it took the place of a cached image.
+    let isRefreshed: Bool
     private let bytes: ImageBytes?
 
     fileprivate init(_ response: ImageResponse) {
@@ -155,6 +160,7 @@ struct LoadedImage: Sendable {
         cacheType = response.cacheType
         key = response.key
         timings = response.timings
+        isRefreshed = response.isRefreshed
         bytes = response.bytes
     }
 

@@ -29,9 +29,13 @@ extension Coordinator {
 
     /// The end of a request: what is wanted in pieces begins to go out.
     mutating func reply(_ reply: Reply, to client: ClientID, at now: Instant) {
-        guard let expected = deliveries.replied(reply.token, of: client),
-            case .image(let image) = reply.outcome, let reference = image.reference
-        else { return send(.toClient(.reply(reply)), to: client.value, at: now) }
+        let known =
+            reply.isRefreshing
+            ? deliveries.refreshing(reply.token, of: client)
+            : deliveries.replied(reply.token, of: client)
+        guard let expected = known, case .image(let image) = reply.outcome,
+            let reference = image.reference
+        else { return sendEnd(reply, known, to: client, at: now) }
         deliveries.begin(
             PieceDeliveries.Delivery(
                 load: expected.load, deadline: expected.deadline, reply: reply, image: image,
@@ -39,6 +43,31 @@ extension Coordinator {
             to: client)
         counters.pieceDeliveries += 1
         sendPieces(to: client, at: now)
+    }
+
+    /// A reply without bytes. It does not overtake those of a cached image; where these could not
+    /// be sent and are the right ones, they are loaded once more.
+    private mutating func sendEnd(
+        _ reply: Reply, _ expected: PieceDeliveries.Expected?, to client: ClientID, at now: Instant
+    ) {
+        guard let expected else { return send(.toClient(.reply(reply)), to: client.value, at: now) }
+        if deliveries.follow(reply, to: client) { return }
+        guard expected.lacksCached, case .notModified = reply.outcome else {
+            return send(.toClient(.reply(reply)), to: client.value, at: now)
+        }
+        loadAgain(expected.load, until: expected.deadline, for: client, at: now)
+    }
+
+    private mutating func loadAgain(
+        _ load: LoadRequest, until deadline: Instant, for client: ClientID, at now: Instant
+    ) {
+        var again = load
+        again.staleRetries += 1
+        again.image.timeoutMilliseconds = max(1, deadline.milliseconds(since: now))
+        again.image.options.remove(.refreshCached)
+        deliveries.expect(again, of: client, until: deadline)
+        let identity = identities.identity(of: again.image)
+        handle(.load(client, again, identity: identity), at: now)
     }
 
     /// Sends as much as the window permits.
@@ -81,6 +110,11 @@ extension Coordinator {
     ) {
         for delivery in deliveries.cancel(of: client, where: isMeant) {
             let error = ImageError(.cancelled, "cancelled while the result was sent")
+            // The end of a refresh that goes on is told by who refreshes.
+            guard !delivery.reply.isRefreshing || delivery.followUp != nil else {
+                letGo(of: delivery, for: client, at: now)
+                continue
+            }
             finish(delivery, with: .failure(error), for: client, at: now)
         }
         for load in uploads.cancel(of: client, where: isMeant) {
@@ -108,6 +142,9 @@ extension Coordinator {
         _ delivery: PieceDeliveries.Delivery, _ error: ImageError, for client: ClientID,
         at now: Instant
     ) {
+        if delivery.reply.isRefreshing {
+            return failCached(delivery, error, for: client, at: now)
+        }
         var again = delivery.load
         let left = delivery.deadline.milliseconds(since: now)
         guard error.code == .stale, again.uploadBytes == 0, left > 0,
@@ -121,6 +158,21 @@ extension Coordinator {
         handle(.load(client, again, identity: identity), at: now)
     }
 
+    /// A cached image was reused while it was read: the end of its load makes up for it.
+    private mutating func failCached(
+        _ delivery: PieceDeliveries.Delivery, _ error: ImageError, for client: ClientID,
+        at now: Instant
+    ) {
+        letGo(of: delivery, for: client, at: now)
+        guard let end = delivery.followUp else {
+            return deliveries.lostCached(delivery.reply.token, of: client)
+        }
+        guard case .notModified = end.outcome else {
+            return send(.toClient(.reply(end)), to: client.value, at: now)
+        }
+        loadAgain(delivery.load, until: delivery.deadline, for: client, at: now)
+    }
+
     private mutating func finish(
         _ delivery: PieceDeliveries.Delivery, with outcome: Reply.Outcome, for client: ClientID,
         at now: Instant
@@ -128,7 +180,10 @@ extension Coordinator {
         letGo(of: delivery, for: client, at: now)
         var reply = delivery.reply
         reply.outcome = outcome
+        if case .failure = outcome { reply.isRefreshing = false }
         send(.toClient(.reply(reply)), to: client.value, at: now)
+        guard reply.isRefreshing, let end = delivery.followUp else { return }
+        send(.toClient(.reply(end)), to: client.value, at: now)
     }
 
     /// The client reads a large result through us: we are the one who lets go of it.

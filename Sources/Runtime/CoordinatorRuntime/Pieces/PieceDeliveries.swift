@@ -13,6 +13,8 @@ struct PieceDeliveries {
         let reply: Reply
         let image: DeliveredImage
         let reference: BlockReference
+        /// The end of its load, which has to wait for the bytes of a cached image.
+        fileprivate(set) var followUp: Reply?
         fileprivate(set) var offset: UInt64 = 0
     }
 
@@ -27,6 +29,8 @@ struct PieceDeliveries {
     struct Expected {
         let load: LoadRequest
         let deadline: Instant
+        /// Its cached image was reused before it could be sent.
+        fileprivate(set) var lacksCached = false
     }
 
     private struct Line {
@@ -59,6 +63,27 @@ struct PieceDeliveries {
         guard let expected = lines[client]?.expected.removeValue(forKey: token) else { return nil }
         tidy(client)
         return expected
+    }
+
+    /// A load has its cached image; its end follows.
+    func refreshing(_ token: Token, of client: ClientID) -> Expected? {
+        lines[client]?.expected[token]
+    }
+
+    /// The cached image of a load did not go out.
+    mutating func lostCached(_ token: Token, of client: ClientID) {
+        lines[client]?.expected[token]?.lacksCached = true
+    }
+
+    /// Whether the end of a load waits behind its cached image, which is going out.
+    mutating func follow(_ reply: Reply, to client: ClientID) -> Bool {
+        guard
+            let place = lines[client]?.waiting.firstIndex(where: {
+                $0.reply.token == reply.token
+            })
+        else { return false }
+        lines[client]?.waiting[place].followUp = reply
+        return true
     }
 
     /// A result begins to go out, behind those that wait already.

@@ -47,7 +47,9 @@ struct ForgingStack {
             limits.namesMax = 2
             limits.attemptsMax = 2
         }
-        scheduler = Scheduler(limits: limits)
+        scheduler = Scheduler(limits: limits) { headers in
+            headers.map { "\($0.name)=\($0.value)" }.joined(separator: ";")
+        }
     }
 
     /// Workers that are there, the oldest session first.

@@ -1,0 +1,41 @@
+import ImageModel
+import Messages
+
+// Answers that depend on request headers are kept by their values (DESIGN §3; RFC 9111 §4.1).
+extension Scheduler {
+    /// Under which texts a request's result and original are cached, as far as is known; throws
+    /// what is wrong with its picture.
+    mutating func names(
+        of image: ImageRequest, identity: String?, isUpload: Bool = false
+    ) throws(ImageError) -> RequestNames {
+        let names = try self.names.names(
+            of: image, identity: identity, isUpload: isUpload, limits: limits.image)
+        // Hardly ever does an origin vary: then a hit pays nothing.
+        guard !variances.isEmpty, let fields = variances[names.plainOriginal] else { return names }
+        return names.varied(by: variant(of: SourceKey(image), fields))
+    }
+
+    /// A body came: what it depends on is where it is kept, and where others look for it from now
+    /// on. Who waits for one source sent the same headers.
+    mutating func learnVariance(_ node: SourceNode.ID, _ body: FetchedBody) {
+        let source = sources[node]
+        switch Variance(body.vary) {
+        case .none:
+            variances.learn(source.plainText, nil)
+            sources[node].keep(.variant(nil))
+        case .fields(let fields):
+            variances.learn(source.plainText, fields)
+            sources[node].keep(.variant(variant(of: source.name.key, fields)))
+        case .everything:
+            variances.learn(source.plainText, nil)
+            sources[node].keep(.nowhere)
+        }
+    }
+
+    /// The digest of what the fields are in a request. Their names are in it: a field that is not
+    /// there is another one than a field that nobody asked about.
+    private func variant(of key: SourceKey, _ fields: [String]) -> String {
+        let names = HTTPHeader(name: "vary", value: fields.joined(separator: ","))
+        return variantDigest([names] + key.headers.filter { fields.contains($0.name) })
+    }
+}

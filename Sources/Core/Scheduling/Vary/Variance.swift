@@ -1,0 +1,52 @@
+import ImageModel
+
+/// On what of a request an origin says that its answer depends (`Vary`, RFC 9110 §12.5.5).
+enum Variance: Hashable, Sendable {
+    /// On nothing that tells two requests apart here.
+    case none
+    /// On these header fields: names in lower case, in order.
+    case fields([String])
+    /// On what nobody knows: the answer is for one request.
+    case everything
+
+    /// More of them than an origin has a reason for.
+    private static let fieldsMax = 16
+
+    /// Reads the field as it came. libcurl undoes encodings by itself, and credentials are in the
+    /// key anyway. What is no list of names is taken for the worst.
+    init(_ field: String?) {
+        let names = (field ?? "").split(separator: ",").map { name in
+            name.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }.lowercased()
+        }
+        let known = Set(names).subtracting(["", "accept-encoding"]).filter {
+            !HTTPHeader(name: $0, value: "").isCredential
+        }
+        guard !known.contains("*"), known.count <= Self.fieldsMax,
+            known.allSatisfy({ HTTPHeader(name: $0, value: "").isValid })
+        else {
+            self = .everything
+            return
+        }
+        self = known.isEmpty ? .none : .fields(known.sorted())
+    }
+}
+
+/// Where what is made of a body may be kept.
+enum Keeping: Hashable, Sendable {
+    /// Under the names that the request came with.
+    case asNamed
+    /// Under the names with this digest of header values, or with none.
+    case variant(String?)
+    /// Nowhere: it is for those who wait.
+    case nowhere
+}
+
+/// What is known of the bytes that something is made of.
+struct Provenance: Sendable {
+    /// Which tier had them.
+    var tier: CacheTypes = .none
+    /// By what they are known again.
+    var mark = BodyMark.none
+    /// Where what is made of them may be kept.
+    var keeping = Keeping.asNamed
+}
