@@ -28,10 +28,12 @@ final class DownloadBench: Sendable {
     /// Starts a job for a path of the origin, or for a whole URL.
     func start(
         _ place: String, id: UInt64 = 1, headers: [HTTPHeader] = [],
-        bodyBytesMax: UInt64 = 1 << 30, millisecondsLeft: UInt32 = 60_000
+        bodyBytesMax: UInt64 = 1 << 30, millisecondsLeft: UInt32 = 60_000,
+        validators: Validators? = nil
     ) {
         let url = place.hasPrefix("/") ? origin.url(place) : place
-        let work = FetchWork(url: url, headers: headers, bodyBytesMax: bodyBytesMax)
+        let work = FetchWork(
+            url: url, headers: headers, bodyBytesMax: bodyBytesMax, validators: validators)
         downloader.start(
             Job(
                 id: JobID(id), attempt: 1, work: .fetch(work), millisecondsLeft: millisecondsLeft,

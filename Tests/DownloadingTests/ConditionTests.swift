@@ -1,0 +1,43 @@
+import Downloading
+import ImageModel
+import Messages
+import TestKit
+import Testing
+
+/// Transfers with validators (DESIGN §7, 9).
+@Suite struct ConditionTests {
+    @Test func anUnchangedBodyIsNotSentAgain() async throws {
+        let bench = try DownloadBench()
+        bench.origin.route("/a.png", .revalidated([1, 2], etag: "\"e\""))
+        bench.start("/a.png", validators: Validators(etag: "\"e\"", lastModified: nil))
+        #expect(await bench.failure()?.code == .cacheNotModified)
+        #expect(bench.space.liveCount == 0)
+    }
+
+    @Test func bothValidatorsAreSentInPlaceOfTheRequestsOwn() async throws {
+        let bench = try DownloadBench()
+        bench.origin.route("/a.png", .bytes([1]))
+        bench.start(
+            "/a.png",
+            headers: [
+                HTTPHeader(name: "if-none-match", value: "\"mine\""),
+                HTTPHeader(name: "If-Modified-Since", value: "once"),
+                HTTPHeader(name: "X-Mine", value: "1"),
+            ],
+            validators: Validators(
+                etag: "W/\"e\"", lastModified: "Sat, 01 Jan 2000 00:00:00 GMT"))
+        #expect(await bench.body() != nil)
+        let request = try #require(bench.origin.requests("/a.png").first)
+        let sent = request.headers.filter { $0.name.hasPrefix("if-") }.map(\.value)
+        #expect(sent == ["W/\"e\"", "Sat, 01 Jan 2000 00:00:00 GMT"])
+        #expect(request.header("x-mine") == "1")
+    }
+
+    @Test func aVaryThatIsTooLongCountsAsEverything() async throws {
+        let bench = try DownloadBench()
+        let names = (0..<400).map { "X-Header-\($0)" }.joined(separator: ",")
+        bench.origin.route("/a.png", .bytes([1]).with(header: "Vary", names))
+        bench.start("/a.png")
+        #expect(await bench.body()?.vary == "*")
+    }
+}

@@ -1,0 +1,92 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Imagebus
+
+/// One or two responses of one load.
+@Suite struct RefreshedLoadTests {
+    private func task() throws -> LoadTask {
+        LoadTask(token: Token(Identifier128(high: 1, low: 2)), desk: try OrderDesk(ordersMax: 8))
+    }
+
+    private func response(_ byte: UInt8, isRefreshed: Bool = false) -> ImageResponse {
+        var response = ImageResponse(
+            status: .ok, info: nil, cacheType: .memory, key: "k", timings: StageTimings(),
+            bytes: ImageBytes([byte]), storedTiers: nil)
+        response.isRefreshed = isRefreshed
+        return response
+    }
+
+    private func bytes(_ task: LoadTask) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        for try await response in task.responses { bytes += response.bytes?.array ?? [] }
+        return bytes
+    }
+
+    @Test func theCachedImageComesBeforeTheEnd() async throws {
+        let task = try task()
+        var responses = task.responses.makeAsyncIterator()
+        task.offer(response(1))
+        #expect(try await responses.next(isolation: nil)?.bytes?.array == [1])
+        #expect(!task.hasEnded)
+        task.finish(.success(response(2, isRefreshed: true)))
+        #expect(try await responses.next(isolation: nil)?.bytes?.array == [2])
+        #expect(try await responses.next(isolation: nil) == nil)
+        #expect(task.cachedResponse?.bytes?.array == [1])
+    }
+
+    @Test func anUnmodifiedImageComesOnce() async throws {
+        let task = try task()
+        task.offer(response(1))
+        task.finish(.success(try #require(task.unmodified)))
+        #expect(try await bytes(task) == [1])
+        #expect(try await task.response.bytes?.array == [1])
+    }
+
+    @Test func aPlainLoadHasOneResponse() async throws {
+        let task = try task()
+        task.finish(.success(response(1)))
+        #expect(try await bytes(task) == [1])
+        #expect(task.cachedResponse == nil)
+    }
+
+    @Test func aFailureLeavesTheCachedImage() async throws {
+        let task = try task()
+        task.offer(response(1))
+        task.finish(.failure(ImageError(.timedOut, "late")))
+        var responses = task.responses.makeAsyncIterator()
+        #expect(try await responses.next(isolation: nil)?.bytes?.array == [1])
+        await #expect(throws: ImageError.self) { try await task.response }
+        #expect(task.cachedResponse != nil)
+    }
+
+    /// The next coordinator has the cached image, too, or what replaced it before it could be told.
+    @Test func theCachedImageOfANextCoordinatorIsNotToldTwice() async throws {
+        let task = try task()
+        task.offer(response(1))
+        task.offer(response(1))
+        #expect(task.unmodified?.isRefreshed == false)
+        task.offer(response(2))
+        #expect(task.cachedResponse?.bytes?.array == [1])
+        task.finish(.success(try #require(task.unmodified)))
+        #expect(try await bytes(task) == [1, 2])
+    }
+
+    @Test func whatIsUnmodifiedAndNotHereIsLoadedWithoutTheOption() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        let moment = Instant(nanoseconds: 1)
+        var image = ImageRequest(url: "http://a.test/1")
+        image.options = .refreshCached
+        let token = Token(Identifier128(high: 0, low: 1))
+        _ = pending.submitted(LoadRequest(token: token, image: image), at: moment)
+        _ = pending.welcomed(
+            ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 1)), window: 2), at: moment)
+        let again = pending.foundUnmodified(token, at: moment)
+        guard case .send(.load(let load)) = again.first else {
+            Issue.record("it is sent again")
+            return
+        }
+        #expect(load.token == token && !load.image.options.contains(.refreshCached))
+    }
+}

@@ -1,0 +1,167 @@
+import ImageModel
+import Imagebus
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// refreshCached with real caches and origins (sdwebimage.md §1.6, §10 row 5).
+    @Suite struct RefreshTests {
+        private let origin = OriginServer()
+        private let old: [UInt8]
+        private let new: [UInt8]
+
+        init() throws {
+            old = try Pictures.waves(width: 320, height: 240).jpeg(quality: 85)
+            new = try Pictures.quadrants(width: 320, height: 240).jpeg(quality: 85)
+        }
+
+        private var url: String { origin.url("/a.jpg") }
+
+        private var conditions: [String?] {
+            origin.requests("/a.jpg").map { $0.header("if-none-match") }
+        }
+
+        private func images(of task: LoadTask) async throws -> [ImageResponse] {
+            var images: [ImageResponse] = []
+            for try await image in task.responses { images.append(image) }
+            return images
+        }
+
+        @Test(arguments: [nil, 100])
+        func theOriginIsAskedAndAnswersThatNothingChanged(side: Int?) async throws {
+            origin.route("/a.jpg", .revalidated(old, etag: "\"1\"", contentType: "image/jpeg"))
+            try await withStack { stack in
+                let client = try stack.client()
+                var request = side.map { ImageRequest(url, fit: $0) } ?? ImageRequest(url: url)
+                request.options = .refreshCached
+                let first = try await images(of: client.load(request))
+                #expect(first.map(\.cacheType) == [.none])
+                _ = try await stack.awaitIdle()
+                let second = try await images(of: client.load(request))
+                #expect(second.count == 1)
+                #expect(second.first?.cacheType == .memory)
+                #expect(second.first?.bytes?.array == first.first?.bytes?.array)
+                #expect(conditions == [nil, "\"1\""])
+            }
+        }
+
+        @Test(arguments: [Delivery.mapped, .pieces])
+        func whatHasChangedComesTwiceAndReplacesWhatWasStored(delivery: Delivery) async throws {
+            origin.route("/a.jpg", .revalidated(old, etag: "\"1\"", contentType: "image/jpeg"))
+            try await withStack { stack in
+                let client = try stack.client(delivery)
+                let plain = ImageRequest(url, fit: 100)
+                let before = try await client.load(plain).response.bytes?.array
+                _ = try await stack.awaitIdle()
+                origin.route("/a.jpg", .revalidated(new, etag: "\"2\"", contentType: "image/jpeg"))
+                let refreshed = try await images(
+                    of: client.load(ImageRequest(url, fit: 100, options: .refreshCached)))
+                #expect(refreshed.map(\.cacheType) == [.memory, .none])
+                #expect(refreshed.map(\.isRefreshed) == [false, true])
+                #expect(refreshed.first?.bytes?.array == before)
+                let after = try await client.load(plain).response
+                #expect(after.cacheType == .memory)
+                #expect(after.bytes?.array == refreshed.last?.bytes?.array)
+                #expect(after.bytes?.array != before)
+                // Another size is made of the new bytes as well, without another GET.
+                _ = try await client.load(ImageRequest(url, fit: 50)).response
+                #expect(conditions == [nil, "\"1\""])
+            }
+        }
+
+        @Test func aSizeOfBytesThatWereReplacedIsNotTakenForCurrent() async throws {
+            origin.route("/a.jpg", .revalidated(old, etag: "\"1\"", contentType: "image/jpeg"))
+            try await withStack { stack in
+                let client = try stack.client()
+                for side in [100, 60] {
+                    _ = try await client.load(ImageRequest(url, fit: side)).response
+                }
+                _ = try await stack.awaitIdle()
+                origin.route("/a.jpg", .revalidated(new, etag: "\"2\"", contentType: "image/jpeg"))
+                for side in [100, 60] {
+                    let request = ImageRequest(url, fit: side, options: .refreshCached)
+                    let both = try await images(of: client.load(request))
+                    #expect(both.count == 2, "\(side)")
+                    _ = try await stack.awaitIdle()
+                }
+                #expect(conditions == [nil, "\"1\"", "\"1\""])
+            }
+        }
+
+        @Test func theSameBytesWithoutValidatorsAreUnmodified() async throws {
+            origin.route("/a.jpg", .bytes(old, contentType: "image/jpeg"))
+            try await withStack { stack in
+                let client = try stack.client()
+                let request = ImageRequest(url, fit: 100, options: .refreshCached)
+                _ = try await client.load(request).response
+                _ = try await stack.awaitIdle()
+                #expect(try await images(of: client.load(request)).count == 1)
+                origin.route("/a.jpg", .bytes(new, contentType: "image/jpeg"))
+                #expect(try await images(of: client.load(request)).count == 2)
+                #expect(conditions == [nil, nil, nil])
+            }
+        }
+
+        @Test func aFailedRefreshLeavesTheCachedImage() async throws {
+            origin.route("/a.jpg", .revalidated(old, etag: "\"1\"", contentType: "image/jpeg"))
+            try await withStack { stack in
+                let client = try stack.client()
+                _ = try await client.load(ImageRequest(url, fit: 100)).response
+                _ = try await stack.awaitIdle()
+                origin.route("/a.jpg", .status(404))
+                let task = client.load(ImageRequest(url, fit: 100, options: .refreshCached))
+                #expect(await task.errorCode == .invalidDownloadStatusCode)
+                #expect(task.cachedResponse?.bytes?.count ?? 0 > 0)
+                let file = "\(stack.cacheDirectory)/out.jpg"
+                let run = try stack.get([
+                    url, "--resize", "100x100", "--format", "jpeg", "--option", "refresh-cached",
+                    "--json", "-o", file,
+                ])
+                #expect(run.exitStatus == 66, "\(run)")
+                #expect(try run.json()["status"]?.text == "error")
+                #expect(try run.json()["cacheType"]?.text == "memory")
+                #expect(FileBytes.read(file) == task.cachedResponse?.bytes?.array)
+            }
+        }
+
+        @Test func whatVariesIsKeptByWhatWasAccepted() async throws {
+            let (old, new) = (old, new)
+            origin.route(
+                "/a.jpg",
+                OriginBehaviour { request in
+                    let isNew = request.header("accept") == "image/webp"
+                    return OriginResponse(isNew ? new : old, contentType: "image/jpeg")
+                }.with(header: "Vary", "Accept"))
+            try await withStack { stack in
+                let client = try stack.client()
+                func load(_ accept: String) async throws -> ImageResponse {
+                    var request = ImageRequest(url: url)
+                    request.headers = [HTTPHeader(name: "Accept", value: accept)]
+                    return try await client.load(request).response
+                }
+                #expect(try await load("image/webp").bytes?.array == new)
+                #expect(try await load("image/jpeg").bytes?.array == old)
+                let again = try await load("image/webp")
+                #expect(again.cacheType == .memory && again.bytes?.array == new)
+                #expect(again.key.contains("-Vary(") && !again.key.contains("webp"))
+                #expect(try await load("image/jpeg").bytes?.array == old)
+                #expect(origin.requestCount("/a.jpg") == 2)
+            }
+        }
+
+        @Test func whatVariesWithEverythingIsNotStored() async throws {
+            origin.route(
+                "/a.jpg", .bytes(old, contentType: "image/jpeg").with(header: "Vary", "*"))
+            try await withStack { stack in
+                let client = try stack.client()
+                for _ in 0..<2 {
+                    let image = try await client.load(ImageRequest(url, fit: 100)).response
+                    #expect(image.cacheType == CacheTypes.none)
+                    _ = try await stack.awaitIdle()
+                }
+                #expect(origin.requestCount("/a.jpg") == 2)
+            }
+        }
+    }
+}
