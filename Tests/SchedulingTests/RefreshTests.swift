@@ -80,9 +80,9 @@ struct RefreshTests {
 
     @Test func aFailedRefreshEndsWithItsError() {
         var setting = Setting()
-        setting.stack.fail(.fetch, .connectionFailed)
+        setting.stack.fail(.fetch, .tlsFailed)
         #expect(setting.replies.count == 2)
-        #expect(setting.stack.error(setting.token) == .connectionFailed)
+        #expect(setting.stack.error(setting.token) == .tlsFailed)
         #expect(setting.stack.isAtRest, "\(setting.stack)")
     }
 

@@ -231,7 +231,7 @@ extension Stack {
             fault("tiers are told to those who wait for them")
         }
         if request.infoOnly != (image.reference == nil) { fault("facts come without bytes") }
-        if image.cacheType == .none, waits, !request.infoOnly,
+        if image.cacheType == .none, waits, !request.infoOnly, vary == nil,
             !request.storeCacheTypes.isSubset(of: image.storedTiers ?? .none)
         {
             fault("a reply came before its stores")

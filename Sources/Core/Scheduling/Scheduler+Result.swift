@@ -113,11 +113,11 @@ extension Scheduler {
     /// Has the cache copy the result to where clients read, under its key unless no tier may keep
     /// it. It is finished whoever still waits.
     private mutating func deliver(_ node: ResultNode.ID, _ product: ResultNode.Product) {
-        let wish = results[node].wish
+        let tiers = results[node].storeTiers
         let work = StoreWork(
-            key: wish.tiers.isEmpty ? nil : results[node].text, source: product.reference,
-            tiers: wish.tiers, delivers: true,
-            waitsForDisk: wish.waitsForDisk && wish.tiers.contains(.disk),
+            key: tiers.isEmpty ? nil : results[node].text, source: product.reference,
+            tiers: tiers, delivers: true,
+            waitsForDisk: results[node].wish.waitsForDisk && tiers.contains(.disk),
             metadata: product.metadata)
         let job = submit(
             .store(work), for: .delivery(node), reading: product.block,

@@ -12,11 +12,16 @@ enum Variance: Hashable, Sendable {
     /// More of them than an origin has a reason for.
     private static let fieldsMax = 16
 
+    private static func isSpace(_ character: Character) -> Bool {
+        character == " " || character == "\t"
+    }
+
     /// Reads the field as it came. libcurl undoes encodings by itself, and credentials are in the
     /// key anyway. What is no list of names is taken for the worst.
     init(_ field: String?) {
         let names = (field ?? "").split(separator: ",").map { name in
-            name.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }.lowercased()
+            String(name.drop(while: Self.isSpace).reversed().drop(while: Self.isSpace).reversed())
+                .lowercased()
         }
         let known = Set(names).subtracting(["", "accept-encoding"]).filter {
             !HTTPHeader(name: $0, value: "").isCredential
