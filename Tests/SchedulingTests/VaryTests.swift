@@ -19,6 +19,7 @@ struct VaryTests {
         _ stack: inout Stack, _ image: ImageRequest, vary: String?, by client: ClientID,
         identity: String? = nil
     ) -> [String] {
+        stack.vary = vary
         stack.load(image, by: client, identity: identity)
         while stack.held(.fetch).isEmpty, let query = stack.held(.query).first {
             stack.finish(query)
