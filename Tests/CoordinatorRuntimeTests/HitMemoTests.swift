@@ -22,7 +22,7 @@ import Wire
 
     /// A ticket as a scheduler with this picture in memory gives it.
     private func ticket() throws -> HitTicket {
-        var scheduler = Scheduler()
+        var scheduler = Scheduler { "\($0.count)" }
         var actions: [SchedulerAction] = []
         let now = Instant(nanoseconds: 1)
         let cache = WorkerID(1)
