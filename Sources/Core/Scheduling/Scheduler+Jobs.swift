@@ -38,7 +38,7 @@ extension Scheduler {
     private func trace(of purpose: ActiveJob.Purpose) -> TraceContext? {
         switch purpose {
         case .lookup(let node): lookups[node].trace
-        case .source(let node), .original(let node): sources[node].trace
+        case .source(let node), .original(let node), .weighing(let node): sources[node].trace
         case .decode(let node): decodes[node].trace
         case .transform(let node), .delivery(let node): results[node].order.trace
         case .probe(let job, _): jobs[job]?.trace

@@ -15,6 +15,16 @@ extension Scheduler {
         _ refreshing: Refreshing
     ) {
         guard requests[id].plan.refreshes else { return answer(id, image, block) }
+        if requests[id].batch == nil { show(id, image, block) }
+        requests[id].refreshing = refreshing
+        requests[id].ways = requests[id].allWays
+        requests[id].standing = .moving
+        moving.append(.onward(id))
+    }
+
+    /// The cached image, before the terminal reply.
+    private mutating func show(_ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?)
+    {
         let request = requests[id]
         var image = image
         if let block { lend(&image, block, to: request.client) }
@@ -26,10 +36,6 @@ extension Scheduler {
                 Reply(
                     token: request.token, outcome: .image(image), timings: timings,
                     isRefreshing: true)))
-        requests[id].refreshing = refreshing
-        requests[id].ways = requests[id].allWays
-        requests[id].standing = .moving
-        moving.append(.onward(id))
     }
 
     // MARK: - Whether it is the same

@@ -155,7 +155,7 @@ extension Scheduler {
         _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?, _ result: ResultNode
     ) {
         requests[id].timings += result.timings
-        if result.tier != .none { counters.originalUses += 1 }
+        if result.provenance.tier != .none { counters.originalUses += 1 }
         var image = image
         if !requests[id].waitsForStores { image.storedTiers = nil }
         if !result.name.origin.isFetched {
