@@ -60,7 +60,7 @@ extension Stack {
         }
     }
 
-    /// Each reply is recorded once, right behind it.
+    /// Each terminal reply is recorded once, right behind it.
     private mutating func recorded(_ record: RequestRecord) {
         recordCount += 1
         if replies[record.reply.token]?.last != record.reply || recordCount != replyCount {
@@ -166,7 +166,7 @@ extension Stack {
     }
 
     private mutating func replied(_ reply: Reply, to client: ClientID) {
-        replyCount += 1
+        if !reply.isRefreshing { replyCount += 1 }
         if !clients.contains(client), !detached.contains(reply.token) {
             fault("replied to a client that left")
         }

@@ -33,7 +33,8 @@ final class StackClient: Sendable {
         let task =
             upload.map {
                 client.load(
-                    request, uploading: $0, group: group, wantsProgress: wantsProgress, trace: trace)
+                    request, uploading: $0, group: group, wantsProgress: wantsProgress, trace: trace
+                )
             }
             ?? client.load(
                 request, slot: slot, group: group, wantsProgress: wantsProgress, trace: trace)
