@@ -5,209 +5,21 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import random
-import select
 import shutil
 import signal
-import socket
 import struct
 import subprocess
 import sys
 import tempfile
-import threading
 import unittest
-import zlib
-from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import imagebus_pb2 as pb
-from imagebus import Client, ImagebusError, crop, flip, new_token, resize, rotate
+from example_stack import SECONDS, ExampleTests, png
+from imagebus import Client, crop, flip, new_token, resize, rotate
 from imagebus_results import StaleError, read_result
 
-PROGRAMS = Path(os.environ["IMAGEBUS_PROGRAMS"])
 logging.getLogger("asyncio").setLevel(logging.ERROR)  # it tells of every busy moment
-SECONDS = 30  # until what should happen counts as not happening
-
-
-def png(width: int, height: int, seed: int) -> bytes:
-    """Noise, which does not compress: the file has three bytes a pixel."""
-    noise = random.Random(seed)
-    rows = b"".join(b"\0" + noise.randbytes(3 * width) for _ in range(height))
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        checksum = struct.pack(">I", zlib.crc32(kind + data))
-        return struct.pack(">I", len(data)) + kind + data + checksum
-
-    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
-    pixels = chunk(b"IDAT", zlib.compress(rows, 1))
-    return b"\x89PNG\r\n\x1a\n" + header + pixels + chunk(b"IEND", b"")
-
-
-class SlowPicture:
-    """Half of it is sent at once; the rest when `open` is called, or never."""
-
-    def __init__(self, data: bytes) -> None:
-        self.data = data
-        self.asked, self.broken = threading.Semaphore(0), threading.Event()
-        self._inside, self._outside = socket.socketpair()
-
-    def open(self) -> None:
-        self._outside.send(b"!")
-
-    def close(self) -> None:
-        self._inside.close()
-        self._outside.close()
-
-    def is_opened(self, connection: socket.socket) -> bool:
-        readable, _, _ = select.select([connection, self._inside], [], [], SECONDS)
-        if connection in readable:
-            self.broken.set()
-        return self._inside in readable
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Origin
-
-    def do_GET(self) -> None:
-        with self.server.lock:
-            self.server.gets[self.path] += 1
-        picture = self.server.pictures.get(self.path)
-        if picture is None:
-            return self.send_error(404)
-        data = picture.data if isinstance(picture, SlowPicture) else picture
-        self.send_response(200)
-        self.send_header("Content-Type", "image/png")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        half = len(data) // 2 if isinstance(picture, SlowPicture) else 0
-        self.wfile.write(data[:half])
-        if isinstance(picture, SlowPicture):
-            picture.asked.release()
-            if not picture.is_opened(self.connection):
-                return
-        self.wfile.write(data[half:])
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-class Origin(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.pictures: dict[str, bytes | SlowPicture] = {}
-        self.gets: Counter[str] = Counter()
-        self.lock = threading.Lock()
-        self._thread = threading.Thread(target=self.serve_forever)
-        self._thread.start()
-
-    def url(self, path: str) -> str:
-        return f"http://127.0.0.1:{self.server_port}{path}"
-
-    def stop(self) -> None:
-        self.shutdown()
-        self._thread.join()
-        self.server_close()
-
-
-class Stack:
-    """`imagebus serve` with directories of its own, which may reach one origin only."""
-
-    def __init__(self, origin: Origin) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="ib-", dir="/tmp"))
-        self.runtime_dir = self.folder / "run"
-        self._command = [
-            PROGRAMS / "imagebus", "serve", "--decode", "1", "--transform", "1",
-            "--runtime-dir", self.runtime_dir, "--cache-dir", self.folder / "cache",
-            "--allow-address", f"127.0.0.1:{origin.server_port}",
-        ]  # fmt: skip
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        with open(self.folder / "log", "ab") as log:
-            self._process = subprocess.Popen(
-                self._command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log
-            )
-        output = self._process.stdout
-        assert output is not None
-        readable, _, _ = select.select([output], [], [], SECONDS)
-        line = output.readline() if readable else b""
-        if not line.startswith(b"ready "):
-            raise AssertionError(f"the stack is not ready: {line!r}")
-
-    def stop(self) -> None:
-        if self._process is None:
-            return
-        self._process.terminate()
-        try:
-            self._process.wait(SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process.stdout.close()
-
-    def remove(self) -> None:
-        self.stop()
-        shutil.rmtree(self.folder)
-
-    def kill_coordinator(self) -> None:
-        for children in Path(f"/proc/{self._process.pid}/task").glob("*/children"):
-            for child in children.read_text().split():
-                name = Path(f"/proc/{child}/comm").read_text().strip()
-                if "imagebus-coordinator".startswith(name) and name != "imagebus":
-                    return os.kill(int(child), signal.SIGKILL)
-        raise AssertionError("there is no coordinator")
-
-
-class ExampleTests(unittest.IsolatedAsyncioTestCase):
-    origin: Origin
-    stack: Stack
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        cls.origin = Origin()
-        cls.addClassCleanup(cls.origin.stop)
-        cls.stack = Stack(cls.origin)
-        cls.addClassCleanup(cls.stack.remove)
-        cls.stack.start()
-
-    def client(self, delivery: str = "mapped") -> Client:
-        return Client(self.stack.runtime_dir, delivery)
-
-    def serve(self, picture: bytes | SlowPicture) -> str:
-        """A URL that no other test has."""
-        path = f"/{self.id()}-{len(self.origin.pictures)}.png"
-        self.origin.pictures[path] = picture
-        return self.origin.url(path)
-
-    def serve_slowly(self, data: bytes) -> tuple[str, SlowPicture]:
-        picture = SlowPicture(data)
-        self.addCleanup(picture.close)
-        return self.serve(picture), picture
-
-    def gets(self, url: str) -> int:
-        return self.origin.gets[url.removeprefix(self.origin.url(""))]
-
-    async def until_asked(self, picture: SlowPicture) -> None:
-        asked = await asyncio.to_thread(picture.asked.acquire, timeout=SECONDS)
-        self.assertTrue(asked, "the origin was not asked")
-
-    async def until_broken(self, picture: SlowPicture) -> None:
-        broken = await asyncio.to_thread(picture.broken.wait, SECONDS)
-        self.assertTrue(broken, "the connection to the origin goes on")
-
-    def assert_same(self, data: bytes | memoryview, expected: bytes) -> None:
-        """Without printing them."""
-        self.assertTrue(data == expected, f"{len(data)} and {len(expected)} bytes differ")
-
-    async def assert_fails(self, name: str, code: int, load: object) -> ImagebusError:
-        with self.assertRaises(ImagebusError) as caught:
-            await load
-        self.assertEqual((caught.exception.name, caught.exception.code), (name, code))
-        return caught.exception
 
 
 class LoadTests(ExampleTests):

@@ -49,8 +49,8 @@ extension RealProcesses {
             #expect(answer["token"]?.text?.count == 32)
             #expect(
                 answer.names == [
-                    "bytes", "cacheType", "error", "format", "height", "key", "pages", "status",
-                    "timings", "token", "width",
+                    "bytes", "cacheType", "error", "format", "height", "key", "pages", "refreshed",
+                    "status", "timings", "token", "width",
                 ])
             #expect(
                 answer["timings"]?.names == [

@@ -99,7 +99,7 @@ enum KeyTarget {
         for event in events {
             scheduler.handle(event, at: Instant(nanoseconds: 1), into: &actions)
         }
-        return actions
+        return actions.filter { if case .record = $0 { false } else { true } }
     }
 
     // MARK: - Texts

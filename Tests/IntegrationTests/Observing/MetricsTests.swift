@@ -54,7 +54,8 @@ extension RealProcesses {
             origin.route("/a.png", .bytes(try Pictures.quadrants().png()))
             let arguments = ["--metrics-file", file, "--metrics-seconds", "1"]
             try await withStack(["--allow-private-networks"] + arguments) { stack in
-                _ = try await stack.client().load(origin.url("/a.png")).response
+                let client = try stack.client()
+                _ = try await client.load(origin.url("/a.png")).response
                 _ = try await stack.awaitStatus("figures in the file") { _ in
                     lines(FileBytes.text(file) ?? "").contains("imagebus_requests_total 1")
                 }

@@ -53,9 +53,8 @@ extension RealProcesses {
         @Test func whoDebugsSeesALineForEachJob() async throws {
             let origin = try origin()
             try await withStack(json + ["--log-level", "debug"]) { stack in
-                _ = try await stack.client().load(
-                    ImageRequest(origin.url("/a.png"), fit: 40)
-                ).response
+                let client = try stack.client()
+                _ = try await client.load(ImageRequest(origin.url("/a.png"), fit: 40)).response
                 let jobs = try await settled(stack).saying("job")
                 let stages = Set(jobs.compactMap { $0["stage"]?.text })
                 #expect(stages == ["query", "fetch", "decode", "transform", "store"])
@@ -87,7 +86,8 @@ extension RealProcesses {
 
         @Test func nothingSecretIsInLogsStatusOrErrors() async throws {
             let origin = try origin()
-            try await withStack(json + ["--log-level", "debug"]) { stack in
+            let logs = ["--log-level", "debug", "--log-requests", "all"]
+            try await withStack(json + logs) { stack in
                 var seen = ""
                 var tokens: [String] = []
                 for path in ["/a.png", "/gone.png", "/text.png", "/a.png"] {

@@ -84,6 +84,8 @@ struct CounterMetric {
             "retries_total", .counter, "retries",
             "Transfers that were tried again after a failure of their origin."),
         CounterMetric(
+            "prefetched_total", .counter, "prefetched", "URLs that prefetches have finished."),
+        CounterMetric(
             "worker_crashes_total", .counter, "crashes",
             "Workers that crashed with a job and said so."),
         CounterMetric(
@@ -98,6 +100,11 @@ struct CounterMetric {
             "quarantined", .gauge, "quarantined", "Content that is not tried for a while."),
         CounterMetric(
             "blacklisted", .gauge, "blacklisted", "Sources that are refused for a while."),
+        CounterMetric(
+            "prefetches", .gauge, "prefetches", "Prefetches that have not ended."),
+        CounterMetric(
+            "waiting_prefetches", .gauge, "waitingPrefetches",
+            "URLs of prefetches that were not begun."),
         CounterMetric(
             "live_requests", .gauge, "liveRequests", "Requests without a terminal reply."),
         CounterMetric(
