@@ -13,6 +13,7 @@ let c: [Target] = [
     .systemLibrary(name: "CMicroHTTPD", path: "Sources/C/CMicroHTTPD"),
     .systemLibrary(name: "CDeflate", path: "Sources/C/CDeflate"),
     .systemLibrary(name: "CSeccomp", path: "Sources/C/CSeccomp"),
+    .systemLibrary(name: "CYAML", path: "Sources/C/CYAML"),
     .systemLibrary(name: "CVips", path: "Sources/C/CVips", pkgConfig: "gobject-2.0"),
     .target(name: "CLinux", path: "Sources/C/CLinux"),
     .target(name: "CPNGFilters", path: "Sources/C/CPNGFilters"),
@@ -50,6 +51,7 @@ let bindings: [Target] = [
     room("Bindings", "Deflate", ["CDeflate"]),
     room("Bindings", "WebP", ["CWebP"]),
     room("Bindings", "Seccomp", ["CSeccomp"]),
+    room("Bindings", "YAML", ["CYAML"]),
 ]
 
 let core: [Target] = [
@@ -57,10 +59,12 @@ let core: [Target] = [
     room("Core", "Messages", ["ImageModel"]),
     room("Core", "StageContract", ["ImageModel", "Messages"]),
     room("Core", "Scheduling", ["ImageModel", "Messages"]),
+    room("Core", "Configuration", ["ImageModel"]),
 ]
 
 let runtime: [Target] = [
     room("Runtime", "Observability", ["Linux"]),
+    room("Runtime", "ConfigurationFile", ["YAML", "Linux", "ImageModel", "Configuration"]),
     room("Runtime", "Wire", ["CMessages", "ImageModel", "Messages"]),
     room("Runtime", "EventLoop", ["Linux", "ZeroMQ", "Messages"]),
     room("Runtime", "BusConnection", ["ZeroMQ", "Messages", "Wire"]),
@@ -79,7 +83,7 @@ let runtime: [Target] = [
         "Runtime", "CoordinatorRuntime",
         [
             "Linux", "ZeroMQ", "Sodium", "ImageModel", "Messages", "StageContract", "Scheduling",
-            "Wire", "EventLoop", "ControlSegment", "SharedArena", "Observability", "Bootstrap",
+            "Configuration", "ConfigurationFile", "Wire", "EventLoop", "ControlSegment", "SharedArena", "Observability", "Bootstrap",
             "BusConnection",
         ]),
     room(
@@ -127,7 +131,7 @@ let programs: [Target] = [
         "imagebus-cli",
         [
             "Imagebus", "Supervision", "SharedArena", "Messages", "ImageModel", "Linux",
-            "MicroHTTPD", "Observability",
+            "MicroHTTPD", "Observability", "Configuration", "ConfigurationFile",
         ]),
     program("imagebus-coordinator", ["CoordinatorRuntime", "Linux"]),
     program("imagebus-download", worker + ["Downloading"]),
@@ -169,7 +173,12 @@ let testing: [Target] = [
     tests("DeflateTests", ["Deflate", "Vips"]),
     tests("WebPTests", ["WebP", "Vips"]),
     tests("SeccompTests", ["Seccomp"]),
+    tests("YAMLTests", ["YAML", "TestKit"]),
     tests("ImageModelTests", ["ImageModel"]),
+    tests("ConfigurationTests", ["Configuration", "ImageModel"]),
+    tests(
+        "ConfigurationFileTests",
+        ["ConfigurationFile", "Configuration", "YAML", "ImageModel", "Linux", "TestKit"]),
     tests("ControlSegmentTests", ["ControlSegment", "Linux", "Messages", "TestKit"]),
     tests("SchedulingTests", ["Scheduling", "Messages", "ImageModel", "TestKit"]),
     tests("WireTests", ["Wire", "Messages", "ImageModel", "TestKit"]),

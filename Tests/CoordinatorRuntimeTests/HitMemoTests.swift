@@ -38,7 +38,7 @@ import Wire
                 cache, kind: .cache, incarnation: Incarnation(first.value), credit: 1),
             .segmentsOpened(cache, [segment]), .stored(cache, notice),
         ] { scheduler.handle(event, at: now, into: &actions) }
-        let ticket = scheduler.hitTicket(for: load(first), identity: nil)
+        let ticket = scheduler.hitTicket(for: load(first), LoadTerms())
         return try #require(ticket)
     }
 

@@ -5,10 +5,10 @@ import Testing
 @testable import CoordinatorRuntime
 
 @Suite struct IdentityDigestTests {
-    private func request(_ url: String, _ headers: [(String, String)] = []) -> ImageRequest {
+    private func request(_ url: String, _ headers: [(String, String)] = []) -> Resolution {
         var request = ImageRequest(url: url)
         request.headers = headers.map { HTTPHeader(name: $0.0, value: $0.1) }
-        return request
+        return Resolution(request)
     }
 
     @Test func aRequestWithoutCredentialsHasNoIdentity() throws {
@@ -31,6 +31,32 @@ import Testing
         #expect(identities.allSatisfy { $0.utf8.count == 32 && !$0.contains("one") })
         let again = digest.identity(of: request("http://b.test/", [("AUTHORIZATION", "one")]))
         #expect(again == identities[0], "who asks, not for what")
+    }
+
+    @Test func aNameTakesThePlaceOfCredentialsAndOfNothingElse() throws {
+        let digest = try IdentityDigest(keyFile: nil)
+        var (one, two) = (
+            request("http://a.test/", [("Cookie", "one")]),
+            request("http://a.test/", [("Cookie", "two")])
+        )
+        (one.identityName, two.identityName) = ("partner-7", "partner-7")
+        let identity = try #require(digest.identity(of: one))
+        #expect(digest.identity(of: two) == identity, "a rotated token is the same identity")
+        #expect(!identity.contains("partner"))
+        var other = one
+        other.identityName = "partner-8"
+        #expect(digest.identity(of: other) != identity)
+        var nobody = request("http://a.test/")
+        nobody.identityName = "partner-7"
+        #expect(digest.identity(of: nobody) == nil, "who shows nothing is nobody")
+    }
+
+    @Test func aSecretHeaderIsACredentialWhateverItsName() throws {
+        let digest = try IdentityDigest(keyFile: nil)
+        var asked = request("http://a.test/", [("X-Api-Key", "one")])
+        #expect(digest.identity(of: asked) == nil)
+        asked.secretHeaders = ["x-api-key"]
+        #expect(digest.identity(of: asked) != nil)
     }
 
     @Test func theKeyOutlivesTheProcessAndIsNobodyElses() throws {

@@ -9,7 +9,8 @@ import Testing
     ) throws -> String {
         var request = ImageRequest(url: url)
         change(&request)
-        return CacheKey.result(request, url: try SourceURL(request.url), identity: identity)
+        return CacheKey.result(
+            request, url: try SourceURL(request.url), terms: LoadTerms(identity: identity))
     }
 
     @Test func aPlainRequestIsKeyedByItsURL() throws {
@@ -47,7 +48,7 @@ import Testing
         let url = "https://user:secret@h/a.png"
         #expect(try key(url, identity: "9f") == "https://h/a-Auth(9f).png")
         let original = CacheKey.original(
-            ImageRequest(url: url), url: try SourceURL(url), identity: "9f")
+            url: try SourceURL(url), terms: LoadTerms(identity: "9f"))
         #expect(original == "https://h/a-Auth(9f).png")
     }
 
@@ -56,7 +57,7 @@ import Testing
         request.thumbnail = Thumbnail(box: PixelSize(width: 1, height: 1))
         request.output = OutputOptions(format: .jpeg)
         let url = try SourceURL(request.url)
-        #expect(CacheKey.original(request, url: url, identity: nil) == "https://h/a.png")
+        #expect(CacheKey.original(url: url, terms: LoadTerms()) == "https://h/a.png")
     }
 
     @Test func aThumbnailOfExactSizeHasAnotherKey() {

@@ -196,7 +196,7 @@ struct AdmissionTests {
         stack.hireAll()
         let load = LoadRequest(
             token: Token(Identifier128(high: 1, low: 1)), image: .picture())
-        stack.send(.load(ClientID(99), load, identity: nil))
+        stack.send(.load(ClientID(99), load, LoadTerms()))
         #expect(stack.actions == [])
         #expect(stack.isAtRest)
     }
@@ -230,12 +230,12 @@ struct AdmissionTests {
         let image = ImageRequest.picture().with {
             $0.headers = [HTTPHeader(name: "Authorization", value: "Bearer x")]
         }
-        stack.load(image, by: client, identity: "abc")
+        stack.load(image, by: client, terms: LoadTerms(identity: "abc"))
         guard case .query(let query) = stack.held(.query).first?.job.work else {
             Issue.record("the cache is asked")
             return
         }
-        #expect(query.key == "http://example.org/a-Auth(abc).jpg")
+        #expect(query.key == "http://example.org/a-Auth(abc).jpg\u{1E}abc")
         stack.finishAll()
         #expect(stack.isAtRest)
     }

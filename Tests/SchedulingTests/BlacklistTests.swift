@@ -99,7 +99,7 @@ struct BlacklistTests {
         let wrong = ImageRequest(url: "nonsense")
         var numbers: UInt64 = 9
         stack.scheduler.blacklist.put(
-            SourceKey(wrong), .invalidURL, url: wrong.url, at: stack.now, numbers: &numbers)
+            ScopedSource(SourceKey(wrong), LoadTerms()), .invalidURL, url: wrong.url, at: stack.now, numbers: &numbers)
         let nowhere = stack.load(wrong, by: client)
         #expect(stack.error(nowhere) == .blacklisted)
         let retried = stack.load(wrong.with { $0.options = .retryFailed }, by: client)
@@ -127,7 +127,7 @@ struct BlacklistTests {
         }
         func ticket(_ options: RequestOptions) -> HitTicket? {
             var scheduler = stack.scheduler
-            return scheduler.hitTicket(for: load(options), identity: nil)
+            return scheduler.hitTicket(for: load(options), LoadTerms())
         }
         func answers(_ ticket: HitTicket, after milliseconds: Int = 0) -> Bool {
             var scheduler = stack.scheduler
@@ -187,7 +187,7 @@ struct BlacklistTests {
         let other = ImageRequest.picture("a", .fromLoaderOnly).with {
             $0.headers = [HTTPHeader(name: "Authorization", value: "Basic eDp5")]
         }
-        let token = stack.load(other, by: client, identity: "i")
+        let token = stack.load(other, by: client, terms: LoadTerms(identity: "i"))
         stack.fail(.fetch, .tooManyRedirects)
         #expect(stack.error(token) == .tooManyRedirects)
         stack.send(.blacklist(client, .list(after: 0)))

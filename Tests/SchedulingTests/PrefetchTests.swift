@@ -136,7 +136,7 @@ struct PrefetchTests {
         var (stack, client) = stack()
         let image = ImageRequest.picture("a", size: 5)
         guard let url = try? SourceURL(image.url) else { return }
-        stack.publish(CacheKey.result(image, url: url, identity: nil), length: 2 << 20)
+        stack.publish(CacheKey.result(image, url: url, terms: LoadTerms()), length: 2 << 20)
         let batch = stack.prefetch(["a", "a"], by: client)
         #expect(stack.report(batch)?.finished == 2)
         #expect(stack.counters.memoryHits == 2)
@@ -159,7 +159,7 @@ struct PrefetchTests {
         var (stack, client) = stack()
         let image = ImageRequest.picture("a", size: 5)
         guard let url = try? SourceURL(image.url) else { return }
-        stack.publish(CacheKey.result(image, url: url, identity: nil))
+        stack.publish(CacheKey.result(image, url: url, terms: LoadTerms()))
         let batch = stack.prefetch(Array(repeating: "a", count: 1_000), by: client)
         #expect(stack.report(batch)?.finished == 64)
         #expect(stack.scheduler.nextDeadline == stack.now, "it goes on at once")
@@ -324,13 +324,16 @@ struct PrefetchTests {
         var (stack, client) = stack()
         let urls = ["http://u:p@example.org/a.jpg", "http://example.org/a.jpg"]
         stack.prefetching[Token(Identifier128(high: 2, low: 7))] = client
+        let own = ImageRequest.picture(size: 5).with { $0.url = urls[0] }
         stack.send(
             .prefetch(
                 client,
                 PrefetchRequest(
                     batch: Token(Identifier128(high: 2, low: 7)), image: .picture(size: 5),
                     urls: urls),
-                PrefetchIdentities(ofURLs: [urls[0]: "d1"])))
+                PrefetchTerms(members: [
+                    urls[0]: PrefetchMember(own, LoadTerms(identity: "d1"))
+                ])))
         let keys = stack.held(.query).compactMap { held in
             if case .query(let query) = held.job.work { query.key } else { nil }
         }

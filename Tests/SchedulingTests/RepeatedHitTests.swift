@@ -19,7 +19,7 @@ struct RepeatedHitTests {
         stack.hireAll()
         let client = stack.connect()
         let reference = stack.publish(key, expiresInMilliseconds: expiresInMilliseconds)
-        let ticket = stack.scheduler.hitTicket(for: load, identity: nil)
+        let ticket = stack.scheduler.hitTicket(for: load, LoadTerms())
         return (stack, client, reference, try #require(ticket))
     }
 
@@ -57,7 +57,7 @@ struct RepeatedHitTests {
         stack.now = stack.now.adding(milliseconds: 1)
         #expect(!answers(ticket, &stack, client))
         stack.send(.tick)
-        let late = stack.scheduler.hitTicket(for: load, identity: nil)
+        let late = stack.scheduler.hitTicket(for: load, LoadTerms())
         #expect(late == nil)
     }
 
@@ -101,7 +101,7 @@ struct RepeatedHitTests {
         for _ in 0..<100 { #expect(answers(ticket, &stack, client)) }
         let other = stack.publish("http://example.org/other.jpg")
         let load = LoadRequest(token: token, image: .picture("other"))
-        let found = stack.scheduler.hitTicket(for: load, identity: nil)
+        let found = stack.scheduler.hitTicket(for: load, LoadTerms())
         let last = try #require(found)
         #expect(!answers(last, &stack, client), "the whole way tells the cache")
         #expect(answers(ticket, &stack, client), "it is in the batch already")
@@ -120,14 +120,14 @@ struct RepeatedHitTests {
     func whatMemoryMayNotAnswerHasNoTicket(image: ImageRequest) throws {
         var (stack, _, _, _) = try stack()
         let load = LoadRequest(token: token, image: image)
-        let ticket = stack.scheduler.hitTicket(for: load, identity: nil)
+        let ticket = stack.scheduler.hitTicket(for: load, LoadTerms())
         #expect(ticket == nil)
     }
 
     @Test func aRetryAfterAStaleCopyHasNoTicket() throws {
         var (stack, _, _, _) = try stack()
         let retry = LoadRequest(token: token, image: .picture(), staleRetries: 1)
-        let ticket = stack.scheduler.hitTicket(for: retry, identity: nil)
+        let ticket = stack.scheduler.hitTicket(for: retry, LoadTerms())
         #expect(ticket == nil)
     }
 }

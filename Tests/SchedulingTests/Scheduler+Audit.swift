@@ -211,7 +211,8 @@ extension Scheduler {
         case .lookup(let node): lookups.contains(node) && lookups[node].job == job.id
         case .source(let node): sources.contains(node) && sources[node].job == job.id
         case .weighing(let node): sources.contains(node) && sources[node].job == job.id
-        case .original(let node): sources.contains(node) && sources[node].stores.contains(job.id)
+        case .original(let node):
+            sources.contains(node) && sources[node].stores.contains { $0.job == job.id }
         case .decode(let node): decodes.contains(node) && decodes[node].job == job.id
         case .transform(let node): results.contains(node) && results[node].job == job.id
         case .delivery(let node): results.contains(node) && results[node].job == job.id
@@ -248,8 +249,9 @@ extension Scheduler {
 
 extension Scheduler {
     /// Whether the blacklist keeps the request out at that moment.
-    func refuses(_ image: ImageRequest, at moment: Instant) -> Bool {
-        !image.options.contains(.retryFailed)
-            && blacklist.entry(SourceKey(image), at: max(now, moment)) != nil
+    func refuses(_ image: ImageRequest, _ terms: LoadTerms, at moment: Instant) -> Bool {
+        let source = ScopedSource(SourceKey(image), terms)
+        return !image.options.contains(.retryFailed)
+            && blacklist.entry(source, at: max(now, moment)) != nil
     }
 }

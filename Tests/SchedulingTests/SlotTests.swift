@@ -33,7 +33,7 @@ struct SlotTests {
         var (stack, client) = stack()
         guard let url = try? SourceURL(other.url) else { return }
         let known = other.with { $0.options = [] }
-        stack.publish(CacheKey.result(known, url: url, identity: nil))
+        stack.publish(CacheKey.result(known, url: url, terms: LoadTerms()))
         let first = stack.load(image, by: client, slot: "s")
         let second = stack.load(known, by: client, slot: "s")
         #expect(replies(stack) == [first, second])
@@ -129,12 +129,12 @@ struct SlotTests {
         var (stack, client) = stack()
         let known = image.with { $0.options = [] }
         guard let url = try? SourceURL(known.url) else { return }
-        stack.publish(CacheKey.result(known, url: url, identity: nil))
+        stack.publish(CacheKey.result(known, url: url, terms: LoadTerms()))
         let token = Token(Identifier128(high: 6, low: 6))
         let plain = LoadRequest(token: token, image: known)
         let slotted = LoadRequest(token: token, image: known, slot: "s")
-        #expect(stack.scheduler.hitTicket(for: plain, identity: nil) != nil)
-        #expect(stack.scheduler.hitTicket(for: slotted, identity: nil) == nil)
+        #expect(stack.scheduler.hitTicket(for: plain, LoadTerms()) != nil)
+        #expect(stack.scheduler.hitTicket(for: slotted, LoadTerms()) == nil)
         stack.load(known, by: client, slot: "s")
     }
 

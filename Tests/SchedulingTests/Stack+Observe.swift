@@ -105,8 +105,8 @@ extension Stack {
 
     /// Neither one host nor class low has more than its share of a kind, dying jobs included.
     private mutating func countShares(of job: Job, _ kind: WorkerKind) {
-        if let host = job.work.host, scheduler.limits.fetchesPerHostMax > 0 {
-            let held = allHeld.count { $0.job.work.host == host }
+        if let host = HostName(job.work), scheduler.limits.fetchesPerHostMax > 0 {
+            let held = allHeld.count { HostName($0.job.work) == host }
             if held > scheduler.limits.fetchesPerHostMax {
                 fault("\(held) transfers of \(host.text) at once")
             }
@@ -242,5 +242,13 @@ extension Stack {
         if image.cacheType == .none, request.options.contains(.fromCacheOnly) {
             fault("who may not fetch was answered by a fetch")
         }
+    }
+}
+
+extension HostName {
+    /// Where a job's transfer goes, read from its URL; `nil` for other work.
+    fileprivate init?(_ work: JobWork) {
+        guard case .fetch(let fetch) = work, let url = try? SourceURL(fetch.url) else { return nil }
+        self.init(url)
     }
 }

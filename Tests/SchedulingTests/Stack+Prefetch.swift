@@ -9,7 +9,8 @@ extension Stack {
     @discardableResult
     mutating func prefetch(
         _ names: [String], by client: ClientID, batch: Token? = nil, isLast: Bool = true,
-        concurrency: UInt32 = 0, like image: ImageRequest = .picture(size: 5)
+        concurrency: UInt32 = 0, like image: ImageRequest = .picture(size: 5),
+        terms: PrefetchTerms = PrefetchTerms()
     ) -> Token {
         lastToken += 1
         let token = batch ?? Token(Identifier128(high: 2, low: lastToken))
@@ -17,7 +18,7 @@ extension Stack {
         let request = PrefetchRequest(
             batch: token, image: image, urls: names.map { ImageRequest.picture($0).url },
             isLast: isLast, concurrency: concurrency)
-        send(.prefetch(client, request, PrefetchIdentities()))
+        send(.prefetch(client, request, terms))
         return token
     }
 

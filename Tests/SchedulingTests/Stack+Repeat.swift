@@ -9,25 +9,25 @@ extension Stack {
     /// What a load says without its token.
     struct Saying: Hashable {
         let load: LoadRequest
-        let identity: String?
+        let terms: LoadTerms
 
-        init(_ load: LoadRequest, _ identity: String?) {
+        init(_ load: LoadRequest, _ terms: LoadTerms) {
             self.load = LoadRequest(
                 token: Token(Identifier128(high: 0, low: 0)), group: load.group, image: load.image,
                 wantsProgress: load.wantsProgress, staleRetries: load.staleRetries,
                 detach: load.detach, slot: load.slot)
-            self.identity = identity
+            self.terms = terms
         }
     }
 
     /// Notes a fault where a ticket that was given out earlier answers what the whole way does not.
-    mutating func compareWays(_ load: LoadRequest, by client: ClientID, _ identity: String?) {
-        guard let ticket = tickets[Saying(load, identity)] else { return }
+    mutating func compareWays(_ load: LoadRequest, by client: ClientID, _ terms: LoadTerms) {
+        guard let ticket = tickets[Saying(load, terms)] else { return }
         var (short, whole) = (scheduler, scheduler)
         guard short.answer(ticket, again: load.token, of: client, at: now) else { return }
         repeatedHits += 1
         var actions: [SchedulerAction] = []
-        whole.handle(.load(client, load, identity: identity), at: now, into: &actions)
+        whole.handle(.load(client, load, terms), at: now, into: &actions)
         let reply = Reply(token: load.token, outcome: .image(ticket.image))
         if actions.first != .reply(client, reply) { faults.append("the short way is another") }
         if short.report.counters.requests != whole.report.counters.requests
@@ -39,10 +39,10 @@ extension Stack {
 
     /// Keeps the ticket of a load that memory answers; an older one for some time longer, so that
     /// it is tried when it is good no more.
-    mutating func takeTicket(_ load: LoadRequest, _ identity: String?) {
-        let saying = Saying(load, identity)
+    mutating func takeTicket(_ load: LoadRequest, _ terms: LoadTerms) {
+        let saying = Saying(load, terms)
         guard tickets[saying] == nil || lastToken % 4 == 0 else { return }
         var asked = scheduler
-        tickets[saying] = asked.hitTicket(for: load, identity: identity) ?? tickets[saying]
+        tickets[saying] = asked.hitTicket(for: load, terms) ?? tickets[saying]
     }
 }

@@ -26,7 +26,7 @@ extension Stack {
         }
         let load = LoadRequest(
             token: token, group: group, image: image, uploadBytes: length, slot: slot)
-        send(.loadUpload(client, load, reference))
+        send(.loadUpload(client, load, LoadTerms(), reference))
         return token
     }
 }

@@ -187,7 +187,7 @@ struct Stack {
     mutating func load(
         _ image: ImageRequest, by client: ClientID, token: Token? = nil, group: GroupID? = nil,
         wantsProgress: Bool = false, staleRetries: UInt8 = 0, detach: Bool = false,
-        slot: String? = nil, identity: String? = nil, trace: TraceContext? = nil
+        slot: String? = nil, terms: LoadTerms = LoadTerms(), trace: TraceContext? = nil
     ) -> Token {
         lastToken += 1
         let token = token ?? Token(Identifier128(high: 1, low: lastToken))
@@ -208,16 +208,16 @@ struct Stack {
             progress[token] = nil
             refreshing.remove(token)
         }
-        let isRefused = scheduler.refuses(image, at: now)
-        compareWays(load, by: client, identity)
+        let isRefused = scheduler.refuses(image, terms, at: now)
+        compareWays(load, by: client, terms)
         let isLive = scheduler.tokens[token] != nil
-        send(.load(client, load, identity: identity))
+        send(.load(client, load, terms))
         if isRefused, !isLive, error(token) != .blacklisted, !scheduler.isDraining,
-            (try? image.checkWishes()) != nil
+            (try? image.checkWishes()) != nil, terms.refusal == nil
         {
             fault("what is blacklisted was admitted")
         }
-        takeTicket(load, identity)
+        takeTicket(load, terms)
         return token
     }
 

@@ -20,7 +20,7 @@ struct VaryTests {
         identity: String? = nil
     ) -> [String] {
         stack.vary = vary
-        stack.load(image, by: client, identity: identity)
+        stack.load(image, by: client, terms: LoadTerms(identity: identity))
         while stack.held(.fetch).isEmpty, let query = stack.held(.query).first {
             stack.finish(query)
         }
@@ -121,7 +121,7 @@ struct VaryTests {
         stack.publish(Self.key)
         let load = LoadRequest(
             token: Token(Identifier128(high: 5, low: 5)), image: Self.image("image/jpeg"))
-        let ticket = stack.scheduler.hitTicket(for: load, identity: nil)
+        let ticket = stack.scheduler.hitTicket(for: load, LoadTerms())
         let image = Self.image("image/webp").with { $0.options = .fromLoaderOnly }
         _ = Self.keys(&stack, image, vary: "Accept", by: client)
         guard let ticket else {

@@ -48,7 +48,18 @@ extension Walk {
         if !random.oneIn(6) { image.timeoutMilliseconds = 30_000 }
         stack.prefetch(
             names, by: client, batch: batch, isLast: !random.oneIn(4),
-            concurrency: UInt32(draw(0...5)), like: image)
+            concurrency: UInt32(draw(0...5)), like: image, terms: prefetchTerms(names, image))
+    }
+
+    /// Of some URLs their own.
+    private mutating func prefetchTerms(_ names: [String], _ image: ImageRequest) -> PrefetchTerms {
+        var all = PrefetchTerms(random.oneIn(4) ? terms() : LoadTerms())
+        for name in names where random.oneIn(4) {
+            var own = image
+            own.url = ImageRequest.picture(name).url
+            all.members[own.url] = PrefetchMember(own, terms())
+        }
+        return all
     }
 
     /// The last parts come.

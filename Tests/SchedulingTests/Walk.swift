@@ -176,7 +176,7 @@ struct Walk {
         stack.load(
             request(), by: client, group: random.oneIn(3) ? group(draw(0...2)) : nil,
             wantsProgress: random.oneIn(3), staleRetries: random.oneIn(12) ? 1 : 0,
-            detach: random.oneIn(8), slot: slot())
+            detach: random.oneIn(8), slot: slot(), terms: terms())
     }
 
     private mutating func slot() -> String? { random.oneIn(4) ? pick(["s", "t"]) : nil }
@@ -194,6 +194,20 @@ struct Walk {
         guard let token = pick(tokens) else { return }
         let owner = random.oneIn(4) ? client : stack.waiting[token] ?? client
         stack.send(.reprioritise(owner, token, priority))
+    }
+
+    /// Mostly none: another cache, another base of the key, no download.
+    mutating func terms() -> LoadTerms {
+        var terms = LoadTerms()
+        guard random.oneIn(3) else { return terms }
+        terms.cache = pick(["", "x", "y"]) ?? ""
+        terms.originalCache = pick(["", "x", "z"]) ?? ""
+        if random.oneIn(3) { terms.base = pick([.own("k"), .filtered("http://host/a")]) ?? .url }
+        if random.oneIn(6) { terms.mayDownload = false }
+        if random.oneIn(3) { terms.scope = "other" }
+        if random.oneIn(6) { terms.blocks[.error(.badImageData)] = false }
+        if random.oneIn(6) { terms.refusal = ImageError(.addressForbidden, "no") }
+        return terms
     }
 
     private mutating func upload() {
@@ -364,7 +378,7 @@ struct Walk {
         let request = ImageRequest.picture(name, size: random.oneIn(2) ? nil : draw(1...3))
         guard let url = try? SourceURL(request.url) else { return }
         let reference = stack.publish(
-            CacheKey.result(request, url: url, identity: nil),
+            CacheKey.result(request, url: url, terms: LoadTerms()),
             length: random.oneIn(3) ? 2 << 20 : 800,
             expiresInMilliseconds: random.oneIn(2) ? UInt64(draw(0...300)) : nil)
         published.append(reference.block)

@@ -1,30 +1,72 @@
 /// The text under which something is cached: SDWebImage's, by string surgery on the unparsed key,
 /// followed by one canonical suffix for what upstream leaves out (DESIGN §3).
 public enum CacheKey {
-    /// The key of the source bytes: the URL without user info, and who asked where that matters.
-    public static func original(_ request: ImageRequest, url: SourceURL, identity: String?)
-        -> String
-    {
-        guard let identity else { return url.withoutUserInfo }
-        return inserting("Auth(\(identity))", into: url.withoutUserInfo)
+    /// The key of the source bytes: URL or what takes its place, and who asks where that matters.
+    public static func original(url: SourceURL, terms: LoadTerms) -> String {
+        guard let identity = terms.identity else { return base(url, terms) }
+        return inserting("Auth(\(identity))", into: base(url, terms))
     }
 
     /// The key of the result: thumbnail, transformers, output, identity, in that order.
-    public static func result(_ request: ImageRequest, url: SourceURL, identity: String?) -> String
-    {
+    public static func result(_ request: ImageRequest, url: SourceURL, terms: LoadTerms) -> String {
         var suffixes: [String] = []
         if let thumbnail = request.thumbnail { suffixes.append(thumbnail.key) }
         suffixes += request.steps.map(\.key)
         if !request.output.isDefault { suffixes.append(outputSuffix(request.output)) }
-        if let identity { suffixes.append("Auth(\(identity))") }
-        guard !suffixes.isEmpty else { return url.withoutUserInfo }
-        return inserting(suffixes.joined(separator: "-"), into: url.withoutUserInfo)
+        if let identity = terms.identity { suffixes.append("Auth(\(identity))") }
+        guard !suffixes.isEmpty else { return base(url, terms) }
+        return inserting(suffixes.joined(separator: "-"), into: base(url, terms))
     }
 
-    /// The same for one variant of an answer that depends on request headers; `digest` is of their
-    /// values.
-    public static func varied(_ key: String, by digest: String?) -> String {
-        digest.map { inserting("Vary(\($0))", into: key) } ?? key
+    /// What the suffixes are put into: the URL without user info, or what takes its place.
+    public static func base(_ url: SourceURL, _ terms: LoadTerms) -> String {
+        switch terms.base {
+        case .url: url.withoutUserInfo
+        case .filtered(let text), .own(let text): text
+        }
+    }
+
+    // MARK: - Stored texts
+
+    /// Between the name of a cache and the key.
+    private static let cacheEnd = "\u{1F}"
+    /// Between the key and whose it is.
+    private static let ownerStart = "\u{1E}"
+
+    /// The text under which the cache process keeps a key: `cache␟key␞owner`, without the cache
+    /// where that is the default one, and without the owner where anybody may have the entry. Neither
+    /// URLs, nor base keys, nor names have control characters, so that the parts can be told apart
+    /// whatever is in them: no text that a client chooses makes the key of another cache, of another
+    /// identity, or, where it takes the place of a URL, that of a URL.
+    public static func stored(_ key: String, in cache: String, _ terms: LoadTerms) -> String {
+        var owner = terms.identity ?? ""
+        if case .own = terms.base { owner = "=\(owner)" }
+        let key = owner.isEmpty ? key : "\(key)\(ownerStart)\(owner)"
+        return cache.isEmpty ? key : "\(cache)\(cacheEnd)\(key)"
+    }
+
+    /// The key in such a text.
+    public static func key(inStored text: String) -> String {
+        guard text.utf8.contains(where: { $0 == 0x1F || $0 == 0x1E }) else { return text }
+        let bytes = Array(text.utf8)
+        return String(decoding: bytes[keyRange(inStored: bytes)], as: UTF8.self)
+    }
+
+    /// The stored text of one variant of an answer that depends on request headers; `digest` is of
+    /// their values. It is put into the key, whatever stands around that.
+    public static func varied(_ text: String, by digest: String?) -> String {
+        guard let digest else { return text }
+        let bytes = Array(text.utf8)
+        let range = keyRange(inStored: bytes)
+        let key = String(decoding: bytes[range], as: UTF8.self)
+        return String(decoding: bytes[..<range.lowerBound], as: UTF8.self)
+            + inserting("Vary(\(digest))", into: key)
+            + String(decoding: bytes[range.upperBound...], as: UTF8.self)
+    }
+
+    private static func keyRange(inStored bytes: [UInt8]) -> Range<Int> {
+        let start = bytes.firstIndex(of: 0x1F).map { $0 + 1 } ?? 0
+        return start..<max(start, bytes.lastIndex(of: 0x1E) ?? bytes.endIndex)
     }
 
     /// `-suffix` before the extension of the last path segment, or at the very end without one

@@ -9,7 +9,7 @@ extension Scheduler {
     /// `upload` is held for as long as the request lives. A member of a `batch` has no token of its
     /// own, and nobody is told what becomes of it.
     mutating func admit(
-        _ load: LoadRequest, of client: ClientID, _ identity: String?, upload: Upload? = nil,
+        _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, upload: Upload? = nil,
         in batch: PrefetchBatch.ID? = nil
     ) {
         guard let owner = clients[client]?.incarnation else { return }
@@ -23,14 +23,14 @@ extension Scheduler {
                 throw ImageError(.tokenInUse, "another request has this token")
             }
             guard !isDraining else { throw Self.shuttingDown }
+            if let refusal = terms.refusal { throw refusal }
             try load.image.checkWishes()
             try load.checkSlot()
-            try checkBlacklist(load.image)
-            let names = try names(
-                of: load.image, identity: identity, isUpload: upload != nil)
+            try checkBlacklist(load.image, terms)
+            let names = try names(of: load.image, terms, isUpload: upload != nil)
             if answerFromMemory(load, of: client, names, in: batch) { return }
             if batch == nil { try checkRoom(for: client) }
-            enlist(load, of: client, owner, names, upload, in: batch)
+            enlist(load, of: client, owner, terms, names, upload, in: batch)
         } catch {
             counters.ended(with: error)
             conclude(load, of: client, in: batch, .failure(error))
@@ -104,12 +104,12 @@ extension Scheduler {
     }
 
     private mutating func enlist(
-        _ load: LoadRequest, of client: ClientID, _ owner: Incarnation, _ names: RequestNames,
-        _ upload: Upload?, in batch: PrefetchBatch.ID?
+        _ load: LoadRequest, of client: ClientID, _ owner: Incarnation, _ terms: LoadTerms,
+        _ names: RequestNames, _ upload: Upload?, in batch: PrefetchBatch.ID?
     ) {
         if let upload { ledger.hold(upload.block) }
         let order = Order(
-            load.image, names, upload: upload, distrustsMemory: load.staleRetries > 0,
+            load.image, terms, names, upload: upload, distrustsMemory: load.staleRetries > 0,
             trace: load.trace)
         let deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
         let id = requests.insert(

@@ -6,8 +6,10 @@ extension Scheduler {
     // MARK: - At the door
 
     /// Looked at before anything else, caches included, once the options are known.
-    mutating func checkBlacklist(_ image: ImageRequest) throws(ImageError) {
-        guard let entry = blacklistEntry(of: image) else { return }
+    mutating func checkBlacklist(
+        _ image: ImageRequest, _ terms: LoadTerms
+    ) throws(ImageError) {
+        guard let entry = blacklistEntry(of: image, terms) else { return }
         counters.blacklistRefusals += 1
         throw ImageError(
             .blacklisted,
@@ -18,45 +20,51 @@ extension Scheduler {
 
     /// The entry for which a request is refused. Hardly ever is there any: then a hit pays nothing.
     func blacklistEntry(
-        of image: ImageRequest
-    ) -> ShunTable<SourceKey, ErrorCode>.Entry? {
+        of image: ImageRequest, _ terms: LoadTerms
+    ) -> ShunTable<ScopedSource, ErrorCode>.Entry? {
         guard !blacklist.isEmpty, !image.options.contains(.retryFailed) else { return nil }
-        return blacklist.entry(SourceKey(image), at: now)
+        return blacklist.entry(ScopedSource(SourceKey(image), terms), at: now)
     }
 
     // MARK: - What comes and goes
 
     /// Whether a source that failed so for this order is refused from then on. The one place for
-    /// the rule: codes have it in their row.
+    /// the rule: codes have it in their row, unless the configuration says otherwise.
     static func blocks(_ error: ImageError, _ order: Order) -> Bool {
-        error.code.rule.blacklists
+        order.terms.blocks(error) ?? error.code.rule.blacklists
     }
 
-    /// What was to be fetched failed, or is no image. `retryFailed` saves nobody from the list: it
-    /// only leads past it.
+    /// What was to be fetched failed, or is no image: it is entered in the list of every profile
+    /// that says so. `retryFailed` saves nobody from the list: it only leads past it.
     mutating func enterBlacklist(_ node: SourceNode.ID, for error: ImageError) {
-        guard orders(of: node).contains(where: { Self.blocks(error, $0) }) else { return }
         let key = sources[node].name.key
-        blacklist.put(key, error.code, url: key.shownURL, at: now, numbers: &lastShunned)
+        var scopes: Set<String> = []
+        for order in orders(of: node)
+        where !scopes.contains(order.terms.scope) && Self.blocks(error, order) {
+            scopes.insert(order.terms.scope)
+            blacklist.put(
+                ScopedSource(key, order.terms), error.code, url: key.shownURL, at: now,
+                numbers: &lastShunned)
+        }
     }
 
     /// What was fetched is an image after all: that counts where somebody asked for another try.
     mutating func leaveBlacklist(_ node: DecodeNode.ID, _ source: SourceNode.ID) {
         guard !blacklist.isEmpty, sources[source].body?.fetched != nil else { return }
-        let key = sources[source].name.key
-        guard blacklist.entry(key, at: now) != nil else { return }
-        let isRetried = decodes[node].results.waiters.contains { result in
-            results[result].waiters.waiters.contains {
-                requests[$0].image.options.contains(.retryFailed)
+        for result in decodes[node].results.waiters {
+            for id in results[result].waiters.waiters
+            where requests[id].image.options.contains(.retryFailed) {
+                blacklist.remove(ScopedSource(sources[source].name.key, requests[id].order.terms))
             }
         }
-        if isRetried { blacklist.remove(key) }
     }
 
-    /// What those who wait for a source ordered, one for each result.
+    /// What those who wait for a source ordered.
     private func orders(of node: SourceNode.ID) -> [Order] {
         sources[node].decodes.waiters.flatMap { decode in
-            decodes[decode].results.waiters.map { results[$0].order }
+            decodes[decode].results.waiters.flatMap { result in
+                results[result].waiters.waiters.map { requests[$0].order }
+            }
         }
     }
 

@@ -5,11 +5,11 @@ public import Messages
 public enum SchedulerEvent: Hashable, Sendable {
     /// A client was welcomed.
     case clientJoined(ClientID, Incarnation)
-    /// A client wants an image. `identity` is the digest of its credentials, where it sent any.
-    case load(ClientID, LoadRequest, identity: String?)
+    /// A client wants an image: the request as the configuration made it, and on what terms.
+    case load(ClientID, LoadRequest, LoadTerms)
     /// A client wants an image of bytes that it brought along; they lie in a block that the
     /// coordinator made (`WorkerID.coordinator`), and the URL is the name of their digest.
-    case loadUpload(ClientID, LoadRequest, BlockReference)
+    case loadUpload(ClientID, LoadRequest, LoadTerms, BlockReference)
     /// A client no longer wants one image, or one batch.
     case cancel(ClientID, Token)
     /// A client no longer wants any image of a group.
@@ -19,7 +19,7 @@ public enum SchedulerEvent: Hashable, Sendable {
     /// A client wants all images of a group more or less badly than it said.
     case reprioritiseGroup(ClientID, GroupID, Priority)
     /// A client will want images: a batch of URLs, or a further part of one.
-    case prefetch(ClientID, PrefetchRequest, PrefetchIdentities)
+    case prefetch(ClientID, PrefetchRequest, PrefetchTerms)
     /// A part of a prefetch could not be read, and its client was told so: the batch is over.
     case prefetchRefused(ClientID, Token)
     /// A client wants something else in a slot, which will be admitted later.

@@ -41,7 +41,7 @@ extension Scheduler {
             let request = requests[id]
             let image = DeliveredImage(
                 reference: request.image.infoOnly ? nil : hit.reference, info: hit.metadata.info,
-                cacheType: hit.tier, key: request.names.result,
+                cacheType: hit.tier, key: request.names.resultKey,
                 storedTiers: request.waitsForStores ? hit.tier : nil)
             if hit.tier == .memory { counters.memoryHits += 1 } else { counters.diskHits += 1 }
             answerCached(
@@ -82,7 +82,7 @@ extension Scheduler {
     /// must not lead to a second transfer.
     mutating func overtakeQueries(of key: String, _ source: SourceKey) {
         for node in lookupTable[key] { lookups[node].overtake() }
-        for node in sourceTable[source] where sources[node].text == key {
+        for node in sourceTable[source] where sources[node].queriedText == key {
             sources[node].isOvertaken = true
         }
     }

@@ -42,7 +42,7 @@ extension Scheduler {
             preconditionFailure("only the first three stages are ways to an image")
         case nil:
             counters.misses += 1
-            reply(id, .miss(key: requests[id].names.result))
+            reply(id, .miss(key: requests[id].names.resultKey))
         }
     }
 
@@ -70,7 +70,10 @@ extension Scheduler {
         let fetched = Sourced(key: requests[id].order.key.decode.source, origin: .network)
         if requests[id].mayFetch, let node = source(fetched) {
             let tiers = requests[id].plan.originalQueryTiers
-            if sources[node].body != nil || tiers.isSubset(of: sources[node].knownMissing) {
+            if sources[node].body != nil
+                || tiers.isSubset(
+                    of: sources[node].originals.missing(requests[id].names.plainOriginal))
+            {
                 return tryNextWay(id)
             }
         }

@@ -6,17 +6,17 @@ import Messages
 extension Scheduler {
     /// A batch, or a further part of one. What is refused ends the whole batch.
     mutating func prefetch(
-        _ request: PrefetchRequest, of client: ClientID, _ identities: PrefetchIdentities
+        _ request: PrefetchRequest, of client: ClientID, _ terms: PrefetchTerms
     ) {
         guard clients.keys.contains(client) else { return }
         if prefetchers[client]?.passesOver(request) == true { return forgetPrefetcher(client) }
         do throws(ImageError) {
-            let batch = try batch(of: request, client, identities)
+            let batch = try batch(of: request, client, terms)
             try checkRoom(for: request, in: batch, of: client)
             let items = request.urls.map {
-                PrefetchBatch.Item(url: $0, identity: identities.identity(of: $0))
+                PrefetchBatch.Item(url: $0, member: terms.members[$0])
             }
-            let id = batch ?? openBatch(request, of: client)
+            let id = batch ?? openBatch(request, terms.terms, of: client)
             batches[id].add(items, isLast: request.isLast)
             prefetchers[client]?.waiting += items.count
             prefetchers[client]?.waitingBytes += request.urlBytes
@@ -29,10 +29,10 @@ extension Scheduler {
 
     /// The live batch that the part belongs to; `nil` for a first part, which may begin.
     private func batch(
-        of request: PrefetchRequest, _ client: ClientID, _ identities: PrefetchIdentities
+        of request: PrefetchRequest, _ client: ClientID, _ terms: PrefetchTerms
     ) throws(ImageError) -> PrefetchBatch.ID? {
         guard let id = batchTokens[request.batch] else {
-            try checkBeginning(request, identities)
+            try checkBeginning(request, terms.terms)
             return nil
         }
         guard batches[id].client == client else {
@@ -45,9 +45,9 @@ extension Scheduler {
     }
 
     /// What is wrong with the template is wrong with every URL, and said at once.
-    private func checkBeginning(_ request: PrefetchRequest, _ identities: PrefetchIdentities)
-        throws(ImageError)
-    {
+    private func checkBeginning(
+        _ request: PrefetchRequest, _ terms: LoadTerms
+    ) throws(ImageError) {
         guard !isDraining else { throw Self.shuttingDown }
         guard tokens[request.batch] == nil else {
             throw ImageError(.tokenInUse, "a request has this token")
@@ -57,11 +57,12 @@ extension Scheduler {
                 .invalidRequest,
                 "at most \(RequestLimits.prefetchConcurrencyMax) URLs are loaded at a time")
         }
+        if let refusal = terms.refusal { throw refusal }
         try request.image.checkWishes()
         var image = request.image
         image.url = "http://host/"
         _ = try RequestNames(
-            checking: image, identity: identities.ofHeaders, isUpload: false, limits: limits.image)
+            checking: image, terms, isUpload: false, limits: limits.image)
     }
 
     private func checkRoom(
@@ -83,9 +84,9 @@ extension Scheduler {
     }
 
     private mutating func openBatch(
-        _ request: PrefetchRequest, of client: ClientID
+        _ request: PrefetchRequest, _ terms: LoadTerms, of client: ClientID
     ) -> PrefetchBatch.ID {
-        let id = batches.insert(PrefetchBatch(request, of: client))
+        let id = batches.insert(PrefetchBatch(request, terms, of: client))
         batchTokens[request.batch] = id
         prefetchers[client, default: Prefetcher()].join(id)
         return id
@@ -139,7 +140,7 @@ extension Scheduler {
         prefetchers[client]?.waiting -= 1
         prefetchers[client]?.waitingBytes -= item.url.utf8.count
         let load = LoadRequest(token: batches[id].token, image: batches[id].image(of: item))
-        admit(load, of: client, item.identity, in: id)
+        admit(load, of: client, batches[id].terms(of: item), in: id)
         return true
     }
 

@@ -27,6 +27,7 @@ extension Scheduler {
     {
         let request = requests[id]
         var image = image
+        image.scaleFactor = request.scaleFactor
         if let block { lend(&image, block, to: request.client) }
         var timings = request.timings
         timings.total = now.fractionalMilliseconds(since: request.admittedAt)
@@ -57,7 +58,7 @@ extension Scheduler {
     /// validators or heeds them.
     mutating func weigh(_ node: SourceNode.ID, _ body: SourceNode.Body) {
         let query = QueryWork(
-            key: sources[node].text, tiers: .all, destination: .staging, promotes: false)
+            key: sources[node].text(of: sources[node].plainText), tiers: .all, destination: .staging, promotes: false)
         let job = submit(
             .query(query), for: .weighing(node), reading: nil, sources[node].decodes.urgency)
         sources[node].weighs(body, job, against: nil)
@@ -80,7 +81,8 @@ extension Scheduler {
     ) {
         guard let body = sources[node].kept, let block else { Self.nothingToWeigh() }
         // What is outdated is replaced wherever it is.
-        sources[node].wish.unite(StoreWish(tiers: hit.tier, waitsForDisk: false))
+        sources[node].originals.want(
+            StoreWish(tiers: hit.tier, waitsForDisk: false), as: sources[node].plainText)
         let mark = BodyMark(hit.metadata)
         let isKnown = sources[node].decodes.waiters.contains {
             decodes[$0].name.origin.mark?.names(mark) == true
@@ -135,12 +137,11 @@ extension Scheduler {
     // MARK: - What it replaces
 
     /// The new bytes are an image, or the cache has them now: whatever is being made of older ones
-    /// is begun again, so that it is not stored after what replaced it.
+    /// is begun again, under whatever text, so that it is not stored after what replaced it.
     mutating func outdateOthers(of node: SourceNode.ID) {
-        let (key, text) = (sources[node].name.key, sources[node].plainText)
-        for other in sourceTable[key]
-        where other != node && !isRefresh(other) && sources[other].plainText == text {
-            for job in sources[other].stores {
+        let key = sources[node].name.key
+        for other in sourceTable[key] where other != node && !isRefresh(other) {
+            for job in sources[other].stores.map(\.job) {
                 abandon(job)
                 sources[other].endedStore(job, tiers: .none)
             }
@@ -149,7 +150,7 @@ extension Scheduler {
         for other in results.ids where results.contains(other) {
             let result = results[other]
             guard result.name.key.decode.source == key, result.source != node,
-                !result.name.origin.isRevalidation, result.order.names.plainOriginal == text
+                !result.name.origin.isRevalidation
             else { continue }
             dissolve(other, .afresh)
         }

@@ -1,4 +1,4 @@
-import ImageModel
+public import ImageModel
 public import Messages
 
 /// A hit that was found the whole way once. The same load again, whoever makes it, gets the same
@@ -9,7 +9,7 @@ public struct HitTicket: Hashable, Sendable {
     /// Of what was known of variants.
     let generation: UInt64
     /// What must not be on the blacklist; `nil` where that does not matter.
-    let source: SourceKey?
+    let source: ScopedSource?
     /// The answer.
     public let image: DeliveredImage
 }
@@ -19,16 +19,18 @@ public struct HitTicket: Hashable, Sendable {
 extension Scheduler {
     /// The ticket of a load that a hit answers now; `nil` where none does, for large results, whose
     /// answer depends on what the client keeps, and for loads with a slot, which may end others.
-    public mutating func hitTicket(for load: LoadRequest, identity: String?) -> HitTicket? {
-        guard load.mayComeFromMemory, load.slot == nil, cache != nil,
-            (try? load.image.checkWishes()) != nil, blacklistEntry(of: load.image) == nil,
-            let names = try? names(of: load.image, identity: identity),
+    public mutating func hitTicket(for load: LoadRequest, _ terms: LoadTerms) -> HitTicket? {
+        guard load.mayComeFromMemory, load.slot == nil, cache != nil, terms.refusal == nil,
+            (try? load.image.checkWishes()) != nil,
+            blacklistEntry(of: load.image, terms) == nil,
+            let names = try? names(of: load.image, terms),
             let entry = hits.entry(for: names.result, at: now),
             !ResultBlocks.isLarge(entry.reference)
         else { return nil }
         return HitTicket(
             place: entry.place, block: entry.reference.block, generation: variances.generation,
-            source: load.image.options.contains(.retryFailed) ? nil : SourceKey(load.image),
+            source: load.image.options.contains(.retryFailed)
+                ? nil : ScopedSource(SourceKey(load.image), terms),
             image: entry.delivered(for: load.image, names))
     }
 
@@ -54,6 +56,11 @@ extension Scheduler {
     }
 }
 
+extension Scheduler {
+    /// What keys were derived of requests is derived anew: names may mean something else now.
+    public mutating func forgetNames() { names.removeAll() }
+}
+
 extension LoadRequest {
     /// Whether its cached image is not its last one: then more has to be known of it than the index
     /// does.
@@ -73,6 +80,8 @@ extension HitIndex.Entry {
     func delivered(for image: ImageRequest, _ names: RequestNames) -> DeliveredImage {
         DeliveredImage(
             reference: image.infoOnly ? nil : reference, info: info, cacheType: .memory,
-            key: names.result, storedTiers: image.options.contains(.waitStoreCache) ? .memory : nil)
+            key: names.resultKey,
+            storedTiers: image.options.contains(.waitStoreCache) ? .memory : nil,
+            scaleFactor: image.context.scaleFactor ?? names.scaleFactor)
     }
 }

@@ -7,6 +7,7 @@ extension Scheduler {
     /// on.
     mutating func answer(_ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?) {
         var image = image
+        image.scaleFactor = requests[id].scaleFactor
         if let block, requests[id].batch == nil { lend(&image, block, to: requests[id].client) }
         reply(id, .image(image))
     }

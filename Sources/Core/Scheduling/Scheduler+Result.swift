@@ -82,7 +82,8 @@ extension Scheduler {
         }
         let metadata = sources[id].metadata(info)
         // Before the decode is left: the source stays for this delivery.
-        sources[id].beganDelivery(storing: results[node].wish.tiers)
+        sources[id].beganDelivery(
+            storing: results[node].wish.tiers, as: results[node].order.names.plainResult)
         leaveDecode(node)
         deliver(node, ResultNode.Product(body.block, body.reference, metadata))
     }
@@ -93,8 +94,9 @@ extension Scheduler {
         storeOriginal(source)
         let result = results[node]
         let image = DeliveredImage(
-            reference: nil, info: info, cacheType: result.provenance.tier, key: result.text,
-            storedTiers: sources[source].stored)
+            reference: nil, info: info, cacheType: result.provenance.tier,
+            key: CacheKey.key(inStored: result.text),
+            storedTiers: sources[source].originals.stored(result.order.names.plainOriginal))
         for id in result.waiters.waiters { complete(id, image, nil, result) }
         retire(node)
     }
@@ -140,7 +142,7 @@ extension Scheduler {
         }
         let image = DeliveredImage(
             reference: reference, info: product.metadata.info, cacheType: result.provenance.tier,
-            key: result.text, storedTiers: report.tiers)
+            key: CacheKey.key(inStored: result.text), storedTiers: report.tiers)
         let waiters = result.waiters.waiters
         let served = waiters.filter { result.serves(requests[$0].storeWish) }
         for id in served {

@@ -30,7 +30,7 @@ extension Scheduler {
             case .revalidation(let mark): .fetch(fetchWork(result.order, mark.validators))
             }
         // The job follows at once; it needs to know the node.
-        let sheet = JobSheet(work)
+        let sheet = JobSheet(work, host: name.origin.isFetched ? result.order.names.host : nil)
         let node = sources.insert(
             SourceNode(
                 name: name, sheet: sheet, order: result.order, job: JobID(0)))
@@ -52,12 +52,16 @@ extension Scheduler {
     mutating func tellSource(of node: ResultNode.ID, about request: LiveRequest) {
         guard let source = results[node].source, sources.contains(source) else { return }
         if request.wantsProgress { sources[source].hasListeners = true }
-        sources[source].knownMissing.formUnion(
-            request.image.wantsOriginal ? request.missedTiers : request.missedOriginalTiers)
+        let plain = request.names.plainOriginal
+        let isOneEntry = plain == request.names.plainResult
+        if sources[source].originals.enter(plain) { teachVariance(of: source, plain) }
+        sources[source].originals.noteMissing(
+            isOneEntry ? request.missedTiers : request.missedOriginalTiers, plain)
         guard request.plan.includes(.storeOriginal) else { return }
-        sources[source].wish.unite(
+        sources[source].originals.want(
             StoreWish(
-                tiers: request.plan.originalStoreTiers, waitsForDisk: request.waitsForStores))
+                tiers: request.plan.originalStoreTiers, waitsForDisk: request.waitsForStores),
+            as: plain)
         storeOriginal(source)
     }
 
@@ -88,22 +92,24 @@ extension Scheduler {
             sources[node].keeping != .nowhere, let info = sources[node].info,
             hasRoom(.cache) || sources[node].isReplacing
         else { return }
-        let tiers = sources[node].takeUnattempted()
-        guard !tiers.isEmpty else { return }
-        let work = StoreWork(
-            key: sources[node].text, source: body.reference, tiers: tiers, delivers: false,
-            waitsForDisk: sources[node].wish.waitsForDisk && tiers.contains(.disk),
-            metadata: sources[node].metadata(info))
         let urgency = sources[node].decodes.urgency.unbounded
-        sources[node].beganStore(
-            submit(.store(work), for: .original(node), reading: body.block, urgency))
+        while let wanted = sources[node].originals.takeUnattempted() {
+            let work = StoreWork(
+                key: sources[node].text(of: wanted.text), source: body.reference,
+                tiers: wanted.wish.tiers, delivers: false,
+                waitsForDisk: wanted.wish.waitsForDisk && wanted.wish.tiers.contains(.disk),
+                metadata: sources[node].metadata(info))
+            sources[node].beganStore(
+                submit(.store(work), for: .original(node), reading: body.block, urgency),
+                wanted.text)
+        }
     }
 
     /// A store ended, well or not: `tiers` have the original now.
     mutating func originalStored(_ node: SourceNode.ID, _ job: JobID, tiers: CacheTypes) {
-        sources[node].endedStore(job, tiers: tiers)
-        if !tiers.isEmpty {
-            overtakeQueries(of: sources[node].text, sources[node].name.key)
+        let plain = sources[node].endedStore(job, tiers: tiers)
+        if let plain, !tiers.isEmpty {
+            overtakeQueries(of: sources[node].text(of: plain), sources[node].name.key)
             if sources[node].isReplacing { outdateOthers(of: node) }
         }
         tidy(node)
@@ -119,7 +125,6 @@ extension Scheduler {
     }
 
     private mutating func answerWatchers(of node: SourceNode.ID) {
-        let stored = sources[node].stored
         for id in sources[node].watchers.members {
             guard case .original(_, let seat) = requests[id].standing,
                 let pending = requests[id].pending
@@ -127,7 +132,10 @@ extension Scheduler {
             sources[node].watchers.leave(seat)
             requests[id].standing = .moving
             var image = pending.image
-            if requests[id].image.infoOnly { image.storedTiers = stored }
+            if requests[id].image.infoOnly {
+                image.storedTiers = sources[node].originals.stored(
+                    requests[id].names.plainOriginal)
+            }
             answer(id, image, pending.block)
             if let block = pending.block { letGo(block) }
         }
@@ -144,7 +152,7 @@ extension Scheduler {
 
     /// The bytes were lost with their producer: stores and decodes of them are of no use.
     mutating func lose(_ node: SourceNode.ID) {
-        for job in sources[node].stores {
+        for job in sources[node].stores.map(\.job) {
             abandon(job)
             sources[node].endedStore(job, tiers: .none)
         }

@@ -15,7 +15,8 @@ extension Scheduler {
 
     /// The block is free again once the request, and all work that reads it, have ended.
     mutating func admitUpload(
-        _ load: LoadRequest, of client: ClientID, _ reference: BlockReference
+        _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms,
+        _ reference: BlockReference
     ) {
         let checked: BlockReference
         do throws(ImageError) {
@@ -28,7 +29,7 @@ extension Scheduler {
         // Nobody can ask for it without bringing it along again.
         load.image.originalQueryCacheTypes = .none
         load.image.originalStoreCacheTypes = .none
-        admit(load, of: client, nil, upload: Upload(block: block, reference: checked))
+        admit(load, of: client, terms, upload: Upload(block: block, reference: checked))
         drop(block)
     }
 

@@ -6,10 +6,10 @@ extension Scheduler {
     /// Under which texts a request's result and original are cached, as far as is known; throws
     /// what is wrong with its picture.
     mutating func names(
-        of image: ImageRequest, identity: String?, isUpload: Bool = false
+        of image: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false
     ) throws(ImageError) -> RequestNames {
         let names = try self.names.names(
-            of: image, identity: identity, isUpload: isUpload, limits: limits.image)
+            of: image, terms, isUpload: isUpload, limits: limits.image)
         // Hardly ever does an origin vary: then a hit pays nothing.
         guard !variances.isEmpty, let fields = variances[names.plainOriginal] else { return names }
         return names.varied(by: variant(of: SourceKey(image), fields))
@@ -18,18 +18,22 @@ extension Scheduler {
     /// A body came: what it depends on is where it is kept, and where others look for it from now
     /// on. Who waits for one source sent the same headers.
     mutating func learnVariance(_ node: SourceNode.ID, _ body: FetchedBody) {
-        let source = sources[node]
         switch Variance(body.vary) {
-        case .none:
-            variances.learn(source.plainText, nil)
-            sources[node].keep(.variant(nil))
+        case .none: sources[node].keep(.variant(nil))
         case .fields(let fields):
-            variances.learn(source.plainText, fields)
-            sources[node].keep(.variant(variant(of: source.name.key, fields)))
-        case .everything:
-            variances.learn(source.plainText, nil)
-            sources[node].keep(.nowhere)
+            let variant = variant(of: sources[node].name.key, fields)
+            sources[node].keep(.variant(variant), fields: fields)
+        case .everything: sources[node].keep(.nowhere)
         }
+        for text in sources[node].originals.texts { teachVariance(of: node, text) }
+    }
+
+    /// What is known of a body holds for every text under which somebody wants it kept. It is known
+    /// by text and not by URL, so that all who share a text look in one place, whatever URL they
+    /// ask, and no identity moves the place of another one's entries.
+    mutating func teachVariance(of node: SourceNode.ID, _ plain: String) {
+        guard sources[node].keeping != .asNamed else { return }
+        variances.learn(plain, sources[node].fields)
     }
 
     /// The digest of what the fields are in a request. Their names are in it: a field that is not

@@ -68,7 +68,7 @@ public struct Scheduler: Sendable {
     // What is not tried, and how long cancels took.
     var quarantine: Quarantine
     /// With the error for which each was entered.
-    var blacklist: ShunTable<SourceKey, ErrorCode>
+    var blacklist: ShunTable<ScopedSource, ErrorCode>
     /// The last number of an entry of either.
     var lastShunned: UInt64 = 0
     var cancellations = CancellationLog()
@@ -134,17 +134,17 @@ public struct Scheduler: Sendable {
         switch event {
         case .clientJoined(let client, let incarnation):
             clients[client] = clients[client] ?? LiveClient(incarnation)
-        case .load(let client, let load, let identity): admit(load, of: client, identity)
-        case .loadUpload(let client, let load, let reference):
-            admitUpload(load, of: client, reference)
+        case .load(let client, let load, let terms): admit(load, of: client, terms)
+        case .loadUpload(let client, let load, let terms, let reference):
+            admitUpload(load, of: client, terms, reference)
         case .cancel(let client, let token): cancel(token, of: client)
         case .cancelGroup(let client, let group): cancelGroup(group, of: client)
         case .reprioritise(let client, let token, let priority):
             reprioritise(token, of: client, priority)
         case .reprioritiseGroup(let client, let group, let priority):
             reprioritise(group, of: client, priority)
-        case .prefetch(let client, let request, let identities):
-            prefetch(request, of: client, identities)
+        case .prefetch(let client, let request, let terms):
+            prefetch(request, of: client, terms)
         case .prefetchRefused(let client, let token): refusedPrefetch(token, of: client)
         case .leaveSlot(let client, let slot): endSlot(slot, of: client)
         case .cancelAny(let token): cancelAny(token)

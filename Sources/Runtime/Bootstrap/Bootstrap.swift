@@ -26,8 +26,13 @@ public struct Bootstrap: ~Copyable {
 
     /// Prepares the process. Whatever is thrown is a sentence for people; the program then ends
     /// with `ProgramExit.status`.
-    public init(program: String, _ arguments: ProgramArguments) throws {
-        try Signal.block([.terminate, .interrupt])
+    ///
+    /// `signals`: what else the program reads besides SIGTERM and SIGINT.
+    public init(
+        program: String, _ arguments: ProgramArguments, signals more: [Signal] = []
+    ) throws {
+        let awaited: [Signal] = [.terminate, .interrupt] + more
+        try Signal.block(awaited)
         try Signal.brokenPipe.ignore()
         try Self.followParent(arguments)
         // libzmq ends the process where it finds no descriptor: take what the system allows.
@@ -35,7 +40,7 @@ public struct Bootstrap: ~Copyable {
         let readyNumber = try arguments.number("ready-fd", else: -1)
         let paths = try RuntimePaths(resolving: try arguments.required("runtime-dir"))
         let restarts = try arguments.number("restarts", else: 0)
-        let signals = try SignalDescriptor([.terminate, .interrupt])
+        let signals = try SignalDescriptor(awaited)
         // Nothing throws from here on: a noncopyable value cannot be half made.
         self.paths = paths
         self.restarts = UInt32(clamping: restarts)

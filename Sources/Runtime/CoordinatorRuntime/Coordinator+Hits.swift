@@ -24,11 +24,11 @@ extension Coordinator {
         return true
     }
 
-    /// Remembers a load that a hit has just answered.
-    mutating func learn(_ load: LoadRequest, identity: String?, _ gateway: Gateway) {
+    /// Remembers a load that a hit has just answered, unless it may become another one.
+    mutating func learn(_ load: LoadRequest, _ resolved: Resolved, _ gateway: Gateway) {
         // A trace is hardly ever seen again.
-        guard requestLog.permitsShortWay, load.trace == nil,
-            let ticket = scheduler.hitTicket(for: load, identity: identity)
+        guard requestLog.permitsShortWay, load.trace == nil, !resolved.mayChange,
+            let ticket = scheduler.hitTicket(for: resolved.load, resolved.terms)
         else { return }
         if let known = gateway.find(in: hitMemo)?.hit, known.ticket == ticket { return }
         gateway.withBody { hitMemo.learn(load, $0, ticket, &encoder) }

@@ -4,17 +4,39 @@ import Scheduling
 
 // Batches of URLs, and slots: what concerns more than one load of a client.
 extension Coordinator {
-    /// A batch, or a part of one. Credentials are named here, as those of loads are.
+    /// A batch, or a part of one. Each URL is resolved by itself, as that of a load is, as far as it
+    /// may become another request than the template.
     mutating func prefetch(_ request: PrefetchRequest, for client: ClientID, at now: Instant) {
-        var image = request.image
-        image.url = ""
-        var digests = PrefetchIdentities(ofHeaders: identities.identity(of: image))
-        for url in request.urls where url.utf8.contains(UInt8(ascii: "@")) {
-            image.url = url
-            digests.ofURLs[url] = identities.identity(of: image)
+        lookAtSecrets(at: now)
+        var load = LoadRequest(token: request.batch, image: request.image)
+        load.image.url = Self.anyURL
+        var terms = PrefetchTerms(resolveTemplate(load.image))
+        guard terms.terms.refusal == nil else {
+            return handle(.prefetch(client, request, terms), at: now)
         }
-        handle(.prefetch(client, request, digests), at: now)
+        let needsAll = configuration.concerns(load.image)
+        for url in request.urls where needsAll || url.utf8.contains(UInt8(ascii: "@")) {
+            load.image.url = SourceURL.percentEncodingNonASCII(url)
+            let resolved = resolve(load, at: now)
+            terms.members[url] = PrefetchMember(resolved.load.image, resolved.terms)
+        }
+        handle(.prefetch(client, request, terms), at: now)
     }
+
+    /// On what terms the template itself is loaded: what is wrong with it is wrong with all URLs.
+    private func resolveTemplate(_ image: ImageRequest) -> LoadTerms {
+        do throws(ImageError) {
+            try configuration.check(image)
+            return LoadTerms(identity: identities.identity(of: Resolution(image)))
+        } catch {
+            var terms = LoadTerms()
+            terms.refusal = error
+            return terms
+        }
+    }
+
+    /// Stands where a URL has to stand.
+    private static let anyURL = "http://host/"
 
     /// Of a batch only the newest report of a turn goes out, and the last one at once.
     mutating func prefetched(_ report: PrefetchReport, of client: ClientID, at now: Instant) {

@@ -28,6 +28,7 @@ public struct Coordinator: ~Copyable {
     var peers = PeerTable()
     var hitMemo = HitMemo()
     var requestLog: RequestLog
+    var configuration: ConfigurationDesk
     /// What goes out to clients in pieces, and what comes in so.
     var deliveries = PieceDeliveries()
     var uploads: UploadDesk
@@ -85,6 +86,7 @@ public struct Coordinator: ~Copyable {
     public init(_ bootstrap: consuming Bootstrap, options: CoordinatorOptions) throws {
         let lock = try CoordinatorLock.take(in: bootstrap.paths)
         let identities = try IdentityDigest(keyFile: options.secretFile)
+        let configuration = try ConfigurationDesk(path: options.configurationFile)
         let context = try Context()
         var gateways: [Door: Gateway] = [:]
         for door in Door.all {
@@ -102,6 +104,7 @@ public struct Coordinator: ~Copyable {
         self.lock = lock
         scheduler = Scheduler(limits: options.limits, variantDigest: identities.variants)
         self.identities = identities
+        self.configuration = configuration
         self.context = context
         self.gateways = gateways
         gatewayList = Door.all.compactMap { gateways[$0] }
@@ -116,6 +119,12 @@ public struct Coordinator: ~Copyable {
         let signals = loop.add(descriptor: bootstrap.signals.descriptor.number)
         bootstrap.ready.tell(bootstrap.incarnation)
         bootstrap.log.info("serving", ["endpoint": .string(bootstrap.paths.frontEndpoint)])
+        if let path = configuration.path {
+            bootstrap.log.info(
+                "configuration loaded",
+                ["file": .string(path), "has": .string(configuration.summary)])
+            tellConfiguration()
+        }
         while exitStatus == nil {
             let turn = try loop.wait(until: nextDeadline)
             // Ends of connections first: what is read afterwards is of the living (DESIGN §5).
@@ -195,7 +204,11 @@ public struct Coordinator: ~Copyable {
     }
 
     private mutating func drainSignals(at now: Instant) throws {
-        while try bootstrap.signals.next() != nil {
+        while let received = try bootstrap.signals.next() {
+            guard received.signal != .hangUp else {
+                reload(at: now)
+                continue
+            }
             guard case .serving = phase else {
                 exitStatus = 0
                 return

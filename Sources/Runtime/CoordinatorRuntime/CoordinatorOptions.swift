@@ -8,6 +8,8 @@ public struct CoordinatorOptions: Sendable {
     public var limits: SchedulerLimits
     /// The file of the installation's secret; `nil`: a secret that lives as long as the process.
     public var secretFile: String?
+    /// The operator's configuration; `nil`: none.
+    public var configurationFile: String?
     /// Whether its workers are somebody else's: SIGTERM then ends it alone, and they wait for the
     /// next coordinator.
     public var keepsWorkers: Bool
@@ -19,7 +21,7 @@ public struct CoordinatorOptions: Sendable {
     public static let valued: Set<String> = [
         "secret-file", "body-limit", "blacklist-seconds", "blacklist-entries", "fetch-retries",
         "fetches-per-host", "fetch-order", "queue-limit",
-        "log-requests",
+        "log-requests", "config",
     ]
 
     /// Names of the arguments without a value.
@@ -45,6 +47,7 @@ public struct CoordinatorOptions: Sendable {
         secretFile = arguments.value("secret-file")
         requestLogging =
             arguments.value("log-requests").flatMap(RequestLogging.init(rawValue:)) ?? .misses
+        configurationFile = arguments.value("config")
         keepsWorkers = arguments.has("keeps-workers")
     }
 

@@ -1,4 +1,5 @@
 import Bootstrap
+import ConfigurationFile
 import Linux
 
 /// The whole program.
@@ -10,12 +11,15 @@ public enum CoordinatorProgram {
                 words, valued: Bootstrap.valued.union(CoordinatorOptions.valued),
                 flags: CoordinatorOptions.flags)
             let options = try CoordinatorOptions(arguments)
-            let bootstrap = try Bootstrap(program: "imagebus-coordinator", arguments)
+            // SIGHUP: load the configuration anew.
+            let bootstrap = try Bootstrap(
+                program: "imagebus-coordinator", arguments, signals: [.hangUp])
             var coordinator = try Coordinator(bootstrap, options: options)
             return try coordinator.run()
         } catch {
             Bootstrap.complain("imagebus-coordinator", error)
-            return ProgramExit.status(of: error)
+            return error is ConfigurationFileError
+                ? ProgramExit.usage : ProgramExit.status(of: error)
         }
     }
 }

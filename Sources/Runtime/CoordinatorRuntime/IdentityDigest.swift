@@ -46,11 +46,17 @@ struct IdentityDigest: ~Copyable {
         }
     }
 
-    /// The digest in hex, or `nil` where the request has no credentials.
-    borrowing func identity(of request: ImageRequest) -> String? {
-        let headers = SourceKey(request).headers.filter(\.isCredential)
+    /// The digest in hex, or `nil` where the request has no credentials. Where the configuration
+    /// names the identity, the digest is that of the name: one who sees the name cannot make it.
+    borrowing func identity(of resolution: Resolution) -> String? {
+        let request = resolution.request
+        let headers = SourceKey(request).headers.filter {
+            $0.isCredential || resolution.secretHeaders.contains($0.name)
+        }
         let userInfo = (try? SourceURL(request.url))?.userInfo
         guard userInfo != nil || !headers.isEmpty else { return nil }
+        // No list of credentials begins so: a length has digits.
+        if let name = resolution.identityName { return digest.digest([name], of: "name,") }
         return digest.digest([userInfo ?? ""] + headers.flatMap { [$0.name, $0.value] }, of: "")
     }
 

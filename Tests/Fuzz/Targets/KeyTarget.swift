@@ -21,8 +21,8 @@ enum KeyTarget {
         try checkText(of: request, url)
         guard isAdmitted, other.url == request.url,
             try checkAdmission(of: other, identity: "id"),
-            CacheKey.result(request, url: url, identity: "id")
-                == CacheKey.result(other, url: url, identity: "id")
+            CacheKey.result(request, url: url, terms: LoadTerms(identity: "id"))
+                == CacheKey.result(other, url: url, terms: LoadTerms(identity: "id"))
         else { return }
         try expect(
             meaning(of: request) == meaning(of: other), "one key has one meaning")
@@ -75,8 +75,12 @@ enum KeyTarget {
         guard actions.count == 1, case .assign(_, let job) = actions[0],
             case .query(let work) = job.work, let url = try? SourceURL(image.url)
         else { throw BrokenInvariant(what: "a request is refused or asked for") }
-        let key = CacheKey.result(image, url: url, identity: identity)
-        try expect(work.key.utf8.elementsEqual(key.utf8), "the key is the one that is documented")
+        let terms = LoadTerms(identity: identity)
+        let key = CacheKey.result(image, url: url, terms: terms)
+        let stored = CacheKey.stored(key, in: "", terms)
+        try expect(
+            work.key.utf8.elementsEqual(stored.utf8), "the key is the one that is documented")
+        try expect(CacheKey.key(inStored: stored) == key, "a stored text has its key")
         try expect(key.utf8.count <= MessageLimits.keyBytesMax, "a key is within its limit")
         try expect(
             image.headers.allSatisfy { $0.isValid && !$0.value.utf8.contains(0x0A) },
@@ -94,7 +98,7 @@ enum KeyTarget {
         let load = LoadRequest(token: Token(Identifier128(high: 1, low: 2)), image: request)
         let events: [SchedulerEvent] = [
             .workerJoined(cache, kind: .cache, incarnation: life, credit: 1),
-            .clientJoined(client, life), .load(client, load, identity: identity),
+            .clientJoined(client, life), .load(client, load, LoadTerms(identity: identity)),
         ]
         for event in events {
             scheduler.handle(event, at: Instant(nanoseconds: 1), into: &actions)
@@ -109,12 +113,12 @@ enum KeyTarget {
     {
         let bare = url.withoutUserInfo
         try expect(
-            CacheKey.original(request, url: url, identity: nil) == bare,
+            CacheKey.original(url: url, terms: LoadTerms()) == bare,
             "the original's key is the URL without user info")
-        let result = CacheKey.result(request, url: url, identity: nil)
+        let result = CacheKey.result(request, url: url, terms: LoadTerms())
         try expect(
             (result == bare) == request.wantsOriginal, "only the source is kept under its URL")
-        let own = CacheKey.original(request, url: url, identity: "id")
+        let own = CacheKey.original(url: url, terms: LoadTerms(identity: "id"))
         try expect(own != bare && own != result, "what is somebody's own has a key of its own")
     }
 

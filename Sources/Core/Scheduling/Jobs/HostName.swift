@@ -13,11 +13,3 @@ struct HostName: Hashable, Sendable {
         text = authority
     }
 }
-
-extension JobWork {
-    /// Where a transfer goes; `nil` for other work.
-    var host: HostName? {
-        guard case .fetch(let work) = self, let url = try? SourceURL(work.url) else { return nil }
-        return HostName(url)
-    }
-}

@@ -10,11 +10,11 @@ final class JobSheet: Sendable {
     /// Where a transfer goes.
     let host: HostName?
 
-    init(_ work: JobWork) {
+    init(_ work: JobWork, host: HostName? = nil) {
         self.work = work
         kind = work.kind
         stage = work.stage
         cost = work.cost
-        host = work.host
+        self.host = host
     }
 }

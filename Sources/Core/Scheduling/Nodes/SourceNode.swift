@@ -67,11 +67,12 @@ struct SourceNode: Sendable {
     let name: Sourced<SourceKey>
     /// What obtains the bytes, again if need be; nothing does where they came along.
     let sheet: JobSheet?
-    /// The text under which they are cached, and the same whatever they depend on.
-    private(set) var text: String
+    /// The text under which it was looked for first; the same whatever its bytes depend on.
     let plainText: String
     /// Where they may be kept.
     private(set) var keeping = Keeping.asNamed
+    /// On which header fields they depend.
+    private(set) var fields: [String]?
     /// Of the request that began it.
     let trace: TraceContext?
     private(set) var state: State
@@ -80,8 +81,6 @@ struct SourceNode: Sendable {
     var timings = StageTimings()
     /// Whether anybody ever wanted to see progress.
     var hasListeners = false
-    /// Tiers that were asked for the original, in vain.
-    var knownMissing: CacheTypes = .none
     /// Whether a refresh brought other bytes than there were.
     var isChanged = false
     /// The key was stored while a query was under way: a miss means nothing then.
@@ -89,15 +88,11 @@ struct SourceNode: Sendable {
 
     // The store of the original.
 
-    /// Tiers that somebody wants the original in, and whether somebody waits for the disk.
-    var wish = StoreWish(tiers: .none, waitsForDisk: false)
     /// What a decoder said of the bytes; only bytes that decode are stored.
     var info: ImageInfo?
-    /// Tiers for which a store was begun, by whomever.
-    private(set) var attempted: CacheTypes = .none
-    /// Tiers that stored it.
-    private(set) var stored: CacheTypes = .none
-    private(set) var stores: [JobID] = []
+    /// By text of the cache.
+    var originals = Originals()
+    private(set) var stores: [(job: JobID, plain: String)] = []
     /// Results that are these very bytes and are being delivered, which stores them as well.
     private(set) var deliveries = 0
     /// Requests that have their image and wait for the store.
@@ -107,7 +102,7 @@ struct SourceNode: Sendable {
         self.name = name
         trace = order.trace
         self.sheet = sheet
-        (text, plainText) = (order.names.original, order.names.plainOriginal)
+        plainText = order.names.plainOriginal
         state = .obtaining(job)
     }
 
@@ -116,7 +111,7 @@ struct SourceNode: Sendable {
         self.name = name
         trace = order.trace
         sheet = nil
-        (text, plainText) = (order.names.original, order.names.plainOriginal)
+        plainText = order.names.plainOriginal
         state = .holding(Body(upload))
     }
 
@@ -154,6 +149,12 @@ struct SourceNode: Sendable {
     /// Whether a store of the original is under way.
     var isStoring: Bool { !stores.isEmpty || deliveries > 0 }
 
+    /// The text that the cache is asked for.
+    var queriedText: String? {
+        if case .cache(let query) = name.origin { return query.key }
+        return nil
+    }
+
     /// Whether the node has a reason to stay.
     var isInUse: Bool { !decodes.isEmpty || isStoring }
 
@@ -164,11 +165,8 @@ struct SourceNode: Sendable {
     }
 
     /// What the origin says that its answer depends on.
-    mutating func keep(_ keeping: Keeping) {
-        self.keeping = keeping
-        if case .variant(let variant) = keeping {
-            text = CacheKey.varied(plainText, by: variant)
-        }
+    mutating func keep(_ keeping: Keeping, fields: [String]? = nil) {
+        (self.keeping, self.fields) = (keeping, fields)
     }
 
     /// Bytes came that may be the stored ones.
@@ -178,24 +176,29 @@ struct SourceNode: Sendable {
 
     mutating func obtained(_ body: Body) { state = .holding(body) }
 
-    /// The tiers that are wanted and that no store was begun for; from now on one has.
-    mutating func takeUnattempted() -> CacheTypes {
-        let tiers = wish.tiers.subtracting(attempted)
-        attempted.formUnion(tiers)
-        return tiers
+    // MARK: - Originals
+
+    /// The text under which the cache has, or will have, what a plain text names.
+    func text(of plain: String) -> String {
+        guard case .variant(let variant) = keeping else { return plain }
+        return CacheKey.varied(plain, by: variant)
     }
 
-    mutating func beganStore(_ job: JobID) { stores.append(job) }
+    mutating func beganStore(_ job: JobID, _ plain: String) { stores.append((job, plain)) }
 
-    /// A store ended; `tiers` have the original now.
-    mutating func endedStore(_ job: JobID, tiers: CacheTypes) {
-        stores.removeAll { $0 == job }
-        stored.formUnion(tiers)
+    /// A store ended; `tiers` have the original now, under the plain text that comes back.
+    @discardableResult
+    mutating func endedStore(_ job: JobID, tiers: CacheTypes) -> String? {
+        guard let ended = stores.firstIndex(where: { $0.job == job }) else { return nil }
+        let plain = stores.remove(at: ended).plain
+        originals.ended(tiers, plain)
+        return plain
     }
 
-    mutating func beganDelivery(storing tiers: CacheTypes) {
+    /// A result under this plain text that is these very bytes is delivered, and stores them.
+    mutating func beganDelivery(storing tiers: CacheTypes, as plain: String) {
         deliveries += 1
-        attempted.formUnion(tiers)
+        originals.attempt(tiers, plain)
     }
 
     mutating func endedDelivery() { deliveries -= 1 }

@@ -12,14 +12,15 @@ struct PrefetchBatch: Sendable {
     /// A URL that was not begun yet.
     struct Item: Sendable {
         let url: String
-        /// The digest of the credentials that go with it, if there are any.
-        let identity: String?
+        /// How it is loaded, unless as the others are.
+        let member: PrefetchMember?
     }
 
     let client: ClientID
     let token: Token
     /// How each URL is loaded.
     private let template: ImageRequest
+    private let terms: LoadTerms
     /// The class of its URLs: low, unless they are to be high (sdwebimage.md §8), or its client
     /// said otherwise since.
     var priority: Priority
@@ -38,10 +39,11 @@ struct PrefetchBatch: Sendable {
     var owesReport = false
 
     /// The first part of a batch; its URLs are added like those of the others.
-    init(_ request: PrefetchRequest, of client: ClientID) {
+    init(_ request: PrefetchRequest, _ terms: LoadTerms, of client: ClientID) {
         self.client = client
         token = request.batch
         template = request.image
+        self.terms = terms
         priority = request.image.options.contains(.highPriority) ? .high : .low
         concurrency =
             request.concurrency == 0
@@ -56,11 +58,14 @@ struct PrefetchBatch: Sendable {
 
     /// How one of its URLs is loaded.
     func image(of item: Item) -> ImageRequest {
-        var image = template
-        image.url = SourceURL.percentEncodingNonASCII(item.url)
+        var image = item.member?.image ?? template
+        if item.member == nil { image.url = SourceURL.percentEncodingNonASCII(item.url) }
         image.priority = priority
         return image
     }
+
+    /// On what terms it is.
+    func terms(of item: Item) -> LoadTerms { item.member?.terms ?? terms }
 
     /// More URLs, perhaps the last ones.
     mutating func add(_ items: [Item], isLast: Bool) {

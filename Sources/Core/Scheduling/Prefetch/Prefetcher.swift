@@ -46,21 +46,3 @@ struct Prefetcher: Sendable {
         return true
     }
 }
-
-/// Digests of the credentials that go with the URLs of a prefetch (DESIGN §3, keys).
-public struct PrefetchIdentities: Hashable, Sendable {
-    /// Of the headers, for URLs without user info; `nil` where they are no credentials.
-    public var ofHeaders: String?
-    /// By URL, for those with user info.
-    public var ofURLs: [String: String]
-
-    /// No credentials, unless some are named.
-    public init(ofHeaders: String? = nil, ofURLs: [String: String] = [:]) {
-        self.ofHeaders = ofHeaders
-        self.ofURLs = ofURLs
-    }
-
-    func identity(of url: String) -> String? {
-        ofURLs.isEmpty ? ofHeaders : ofURLs[url] ?? ofHeaders
-    }
-}

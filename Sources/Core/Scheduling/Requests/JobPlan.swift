@@ -18,18 +18,22 @@ struct JobPlan: Hashable, Sendable {
         /// No tier may be asked for the result, or for the original.
         static let asksNoTier = Trait(rawValue: 1 << 2)
         static let asksNoOriginalTier = Trait(rawValue: 1 << 3)
-        /// The result is the original: same key, same bytes.
+        /// The result is the original: the same bytes.
         static let wantsOriginal = Trait(rawValue: 1 << 4)
+        /// The original is the result, and lies in the same cache.
+        static let isOneEntry = Trait(rawValue: 1 << 8)
         /// Only facts are wanted, no bytes.
         static let infoOnly = Trait(rawValue: 1 << 5)
         /// The original is kept nowhere; for a result that is the original, `deliver` keeps it.
         static let keepsNoOriginal = Trait(rawValue: 1 << 6)
+        /// The loader may not be asked for this URL.
+        static let mayNotDownload = Trait(rawValue: 1 << 7)
     }
 
     private static let order: [(stage: Stage, skippedBy: Trait)] = [
         (.queryResult, [.fromLoaderOnly, .asksNoTier]),
-        (.queryOriginal, [.fromLoaderOnly, .asksNoOriginalTier, .wantsOriginal]),
-        (.fetch, [.fromCacheOnly]),
+        (.queryOriginal, [.fromLoaderOnly, .asksNoOriginalTier, .isOneEntry]),
+        (.fetch, [.fromCacheOnly, .mayNotDownload]),
         (.decode, []),
         (.transform, [.wantsOriginal]),
         (.storeOriginal, [.keepsNoOriginal]),
@@ -63,18 +67,24 @@ struct JobPlan: Hashable, Sendable {
     /// Tiers that `storeOriginal` keeps the original in.
     let originalStoreTiers: CacheTypes
 
-    /// `distrustsMemory`: the copy in memory turned out stale (DESIGN §4).
-    init(_ request: ImageRequest, distrustsMemory: Bool) {
+    /// `keepsOriginalApart`: a result that is the original is another entry than the original, such
+    /// as in another cache. `distrustsMemory`: the copy in memory turned out stale (DESIGN §4).
+    init(
+        _ request: ImageRequest, mayDownload: Bool = true, keepsOriginalApart: Bool = false,
+        distrustsMemory: Bool
+    ) {
         let isOriginal = request.wantsOriginal
+        let isOneEntry = isOriginal && !keepsOriginalApart
         // One key, one entry: what upstream writes twice under it is written once.
         let union = request.storeCacheTypes.union(request.originalStoreCacheTypes)
         queryTiers =
             distrustsMemory
             ? request.queryCacheTypes.subtracting(.memory) : request.queryCacheTypes
         originalQueryTiers = request.originalQueryCacheTypes
-        storeTiers = request.infoOnly ? .none : isOriginal ? union : request.storeCacheTypes
+        storeTiers = request.infoOnly ? .none : isOneEntry ? union : request.storeCacheTypes
         originalStoreTiers =
-            request.infoOnly ? union : isOriginal ? .none : request.originalStoreCacheTypes
+            request.infoOnly && isOneEntry
+            ? union : isOneEntry ? .none : request.originalStoreCacheTypes
 
         isRefreshing = request.options.contains(.refreshCached)
         var traits: Trait = []
@@ -83,7 +93,9 @@ struct JobPlan: Hashable, Sendable {
         if queryTiers.isEmpty { traits.insert(.asksNoTier) }
         if originalQueryTiers.isEmpty { traits.insert(.asksNoOriginalTier) }
         if isOriginal { traits.insert(.wantsOriginal) }
+        if isOneEntry { traits.insert(.isOneEntry) }
         if request.infoOnly { traits.insert(.infoOnly) }
+        if !mayDownload { traits.insert(.mayNotDownload) }
         if originalStoreTiers.isEmpty { traits.insert(.keepsNoOriginal) }
         bits = Self.order.reduce(0) { bits, step in
             step.skippedBy.isDisjoint(with: traits) ? bits | (1 << step.stage.rawValue) : bits

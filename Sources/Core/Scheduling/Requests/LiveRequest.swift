@@ -73,6 +73,8 @@ struct LiveRequest: Sendable {
     var urgency: Urgency {
         Urgency(priority: priority, deadline: deadline, flows: Flows(.client(client)))
     }
+    /// Points per pixel.
+    var scaleFactor: Double { image.context.scaleFactor ?? names.scaleFactor }
     var waitsForStores: Bool { image.options.contains(.waitStoreCache) }
     /// The ways to an image for a request that begins, or begins again.
     var allWays: JobPlan.Ways { refreshing == nil ? plan.ways : plan.refreshWays }

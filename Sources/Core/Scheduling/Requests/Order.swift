@@ -5,6 +5,7 @@ import Messages
 /// all work that is done for it, so that passing it on costs nothing.
 final class Order: Sendable {
     let image: ImageRequest
+    let terms: LoadTerms
     let names: RequestNames
     let key: ResultKey
     let plan: JobPlan
@@ -14,14 +15,18 @@ final class Order: Sendable {
     let upload: Upload?
 
     init(
-        _ image: ImageRequest, _ names: RequestNames, upload: Upload? = nil,
-        distrustsMemory: Bool, trace: TraceContext? = nil
+        _ image: ImageRequest, _ terms: LoadTerms = LoadTerms(), _ names: RequestNames,
+        upload: Upload? = nil, distrustsMemory: Bool, trace: TraceContext? = nil
     ) {
         self.image = image
+        self.terms = terms
         self.names = names
         self.upload = upload
         self.trace = trace
         key = ResultKey(image)
-        plan = JobPlan(image, distrustsMemory: distrustsMemory)
+        plan = JobPlan(
+            image, mayDownload: terms.mayDownload,
+            keepsOriginalApart: names.original != names.result,
+            distrustsMemory: distrustsMemory)
     }
 }

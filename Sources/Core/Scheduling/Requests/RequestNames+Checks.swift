@@ -5,7 +5,7 @@ import Messages
 extension RequestNames {
     /// Throws the first thing that is wrong with the source, the steps or the output.
     init(
-        checking request: ImageRequest, identity: String?, isUpload: Bool, limits: ImageLimits
+        checking request: ImageRequest, _ terms: LoadTerms, isUpload: Bool, limits: ImageLimits
     ) throws(ImageError) {
         let url = try SourceURL(request.url)
         let schemes = isUpload ? [Scheduler.uploadScheme] : ["http", "https"]
@@ -15,15 +15,14 @@ extension RequestNames {
         try Self.check(headers: request.headers)
         let hasCredentials =
             url.userInfo != nil || request.headers.contains(where: \.isCredential)
-        guard !hasCredentials || identity != nil else {
+        guard !hasCredentials || terms.identity != nil else {
             throw ImageError(.internalError, "credentials came without a digest of them")
         }
         try Self.check(steps: request, limits)
         try Self.check(output: request)
-        self.init(
-            result: CacheKey.result(request, url: url, identity: identity),
-            original: CacheKey.original(request, url: url, identity: identity))
-        guard result.utf8.count <= MessageLimits.keyBytesMax - Self.variantBytesMax else {
+        self.init(request, url, terms)
+        let bytes = max(result.utf8.count, original.utf8.count)
+        guard bytes <= MessageLimits.keyBytesMax - Self.variantBytesMax else {
             throw ImageError(.invalidRequest, "the cache key is too long: use fewer steps")
         }
     }
@@ -121,6 +120,7 @@ extension ImageRequest {
             throw ImageError.notSupported(option)
         }
         try context.check()
+        try context.checkSupported()
         let tiers = queryCacheTypes.union(storeCacheTypes)
             .union(originalQueryCacheTypes).union(originalStoreCacheTypes)
         guard tiers.isSubset(of: .all) else {

@@ -4,23 +4,36 @@ import Messages
 /// Under which texts a request's result and original are cached, and proof that its picture is one
 /// that may be asked for.
 struct RequestNames: Hashable, Sendable {
-    /// The key of the result.
+    /// The text of the result for the cache process (`CacheKey.stored`).
     let result: String
-    /// The key of the source's bytes.
+    /// The text of the source's bytes for the cache process.
     let original: String
     /// The same whatever the origin's answer depends on.
     let plainResult: String
     let plainOriginal: String
+    /// The key of the result, as replies show it.
+    let resultKey: String
+    /// Points per pixel where the request does not say.
+    let scaleFactor: Double
+    /// Where its transfer goes.
+    let host: HostName?
 
-    init(result: String, original: String) {
-        (self.result, self.original) = (result, original)
-        (plainResult, plainOriginal) = (result, original)
+    init(_ request: ImageRequest, _ url: SourceURL, _ terms: LoadTerms) {
+        resultKey = CacheKey.result(request, url: url, terms: terms)
+        plainResult = CacheKey.stored(resultKey, in: terms.cache, terms)
+        plainOriginal = CacheKey.stored(
+            CacheKey.original(url: url, terms: terms), in: terms.originalCache, terms)
+        (result, original) = (plainResult, plainOriginal)
+        scaleFactor = ScaleFactor.of(key: CacheKey.base(url, terms))
+        host = HostName(url)
     }
 
     private init(_ plain: RequestNames, _ variant: String?) {
         (plainResult, plainOriginal) = (plain.plainResult, plain.plainOriginal)
         result = CacheKey.varied(plainResult, by: variant)
         original = CacheKey.varied(plainOriginal, by: variant)
+        resultKey = CacheKey.key(inStored: result)
+        (scaleFactor, host) = (plain.scaleFactor, plain.host)
     }
 
     /// Those of a variant, `nil`: of an answer that depends on nothing.
@@ -38,16 +51,22 @@ struct RequestNamesMemo: Sendable {
         let output: OutputOptions
         let infoOnly: Bool
         let identity: String?
+        let base: KeyBase
+        let cache: String
+        let originalCache: String
         let isUpload: Bool
 
-        init(_ request: ImageRequest, identity: String?, isUpload: Bool) {
+        init(_ request: ImageRequest, _ terms: LoadTerms, isUpload: Bool) {
             url = request.url
             headers = request.headers
             thumbnail = request.thumbnail
             steps = request.steps
             output = request.output
             infoOnly = request.infoOnly
-            self.identity = identity
+            identity = terms.identity
+            base = terms.base
+            cache = terms.cache
+            originalCache = terms.originalCache
             self.isUpload = isUpload
         }
     }
@@ -57,15 +76,18 @@ struct RequestNamesMemo: Sendable {
 
     init(namesMax: Int) { self.namesMax = namesMax }
 
+    /// Names are derived anew from now on.
+    mutating func removeAll() { known.removeAll(keepingCapacity: true) }
+
     /// The names of a request; throws what is wrong with its picture. Forgets all when full: the
     /// names that are in use come back at once.
     mutating func names(
-        of request: ImageRequest, identity: String?, isUpload: Bool = false, limits: ImageLimits
+        of request: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false, limits: ImageLimits
     ) throws(ImageError) -> RequestNames {
-        let question = Question(request, identity: identity, isUpload: isUpload)
+        let question = Question(request, terms, isUpload: isUpload)
         if let names = known[question] { return names }
         let names = try RequestNames(
-            checking: request, identity: identity, isUpload: isUpload, limits: limits)
+            checking: request, terms, isUpload: isUpload, limits: limits)
         if known.count >= namesMax { known.removeAll(keepingCapacity: true) }
         known[question] = names
         return names

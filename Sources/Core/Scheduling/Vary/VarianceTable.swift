@@ -1,4 +1,5 @@
-/// On which header fields the answers for original keys depend, as far as origins have said so.
+/// On which header fields the answers kept under the plain text of an original depend, as far as
+/// origins have said so.
 ///
 /// Soft and bounded: what is forgotten is learned again, at worst after a miss.
 struct VarianceTable: Sendable {

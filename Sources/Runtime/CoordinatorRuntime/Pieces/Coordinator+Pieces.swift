@@ -13,9 +13,9 @@ extension Coordinator {
     {
         let client = ClientID(id)
         let inPieces = expectPieces(request, for: id, at: now)
-        let identity = identities.identity(of: request.image)
-        handle(.load(client, request, identity: identity), at: now)
-        if !inPieces { learn(request, identity: identity, gateway) }
+        let resolved = resolve(request, at: now)
+        handle(.load(client, resolved.load, resolved.terms), at: now)
+        if !inPieces { learn(request, resolved, gateway) }
     }
 
     /// Remembers that the result of a load goes out in pieces; `false` where it does not.
@@ -64,10 +64,11 @@ extension Coordinator {
         var again = load
         again.staleRetries += 1
         again.image.timeoutMilliseconds = max(1, deadline.milliseconds(since: now))
-        again.image.options.remove(.refreshCached)
         deliveries.expect(again, of: client, until: deadline)
-        let identity = identities.identity(of: again.image)
-        handle(.load(client, again, identity: identity), at: now)
+        var resolved = resolve(again, at: now)
+        // Whoever asked for it: the origin has said what it had to say.
+        resolved.load.image.options.remove(.refreshCached)
+        handle(.load(client, resolved.load, resolved.terms), at: now)
     }
 
     /// Sends as much as the window permits.
@@ -154,8 +155,8 @@ extension Coordinator {
         again.staleRetries += 1
         again.image.timeoutMilliseconds = left
         deliveries.expect(again, of: client, until: delivery.deadline)
-        let identity = identities.identity(of: again.image)
-        handle(.load(client, again, identity: identity), at: now)
+        let resolved = resolve(again, at: now)
+        handle(.load(client, resolved.load, resolved.terms), at: now)
     }
 
     /// A cached image was reused while it was read: the end of its load makes up for it.

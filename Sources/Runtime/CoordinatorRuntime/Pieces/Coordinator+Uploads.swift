@@ -57,7 +57,8 @@ extension Coordinator {
         load.image.url = "\(Scheduler.uploadScheme):\(upload.digest.finish())"
         expectPieces(upload.load, for: id, at: now)
         let reference = upload.block.reference(length: Int(load.uploadBytes))
-        handle(.loadUpload(ClientID(id), load, reference), at: now)
+        let resolved = resolve(load, isUpload: true, at: now)
+        handle(.loadUpload(ClientID(id), resolved.load, resolved.terms, reference), at: now)
     }
 
     /// Uploads of which nothing has come for long.

@@ -106,7 +106,7 @@ struct ForgingStack {
         waiting[token] = client
         if detach, again == nil { detached.append(token) }
         let load = LoadRequest(token: token, image: image, wantsProgress: true, detach: detach)
-        try send(.load(client, load, identity: nil))
+        try send(.load(client, load, LoadTerms()))
     }
 
     mutating func open(_ segments: [SegmentAnnouncement], by worker: WorkerID)

@@ -1,12 +1,8 @@
-import ImageModel
-import Messages
-
 extension RequestContext {
     /// Throws the first thing that is wrong with it. Whether a name is known is for the
     /// configuration to say.
-    func check() throws(ImageError) {
+    public func check() throws(ImageError) {
         if isEmpty { return }
-        try checkSupported()
         for (name, value) in others.sorted(by: { $0.key < $1.key }) { try Self.check(name, value) }
         try Self.check(name: profile, "profile")
         try Self.check(name: cache, "cache")
@@ -37,28 +33,21 @@ extension RequestContext {
         throw ImageError.notSupported(name)
     }
 
-    /// What this version reads and does not act upon yet.
-    private func checkSupported() throws(ImageError) {
-        let parts: [(key: String, isSet: Bool)] = [
-            ("custom-manager", profile != nil), ("image-cache", cache != nil),
-            ("original-image-cache", originalCache != nil), ("image-loader", loader != nil),
-            ("cache-key-filter", key != nil), ("cache-serializer", serializer != nil),
-            ("image-scale-factor", scaleFactor != nil), ("preset", preset != nil),
-            ("image-transformer", withoutTransformer), ("fallback", fallback != nil),
-        ]
-        if let part = parts.first(where: \.isSet) { throw ImageError.notSupported(part.key) }
-    }
-
-    static func check(name: String?, _ what: String) throws(ImageError) {
+    /// Throws where there is a name and nothing may be called so; `what` is for the sentence.
+    public static func check(name: String?, _ what: String) throws(ImageError) {
         guard let name else { return }
-        let isName =
-            !name.isEmpty && name.utf8.count <= RequestLimits.nameBytesMax
-            && name.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
-        guard isName else {
+        guard isName(name) else {
             throw ImageError(
                 .invalidRequest,
                 "the name of a \(what) has 1 to \(RequestLimits.nameBytesMax) bytes and no spaces")
         }
+    }
+
+    /// Whether something may be called so: 1 to `RequestLimits.nameBytesMax` bytes, neither spaces
+    /// nor control characters.
+    public static func isName(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= RequestLimits.nameBytesMax
+            && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
     }
 }
 
@@ -67,9 +56,7 @@ extension BaseKey {
         switch self {
         case .filter(let name): try RequestContext.check(name: name, "key filter")
         case .text(let text):
-            guard !text.isEmpty, text.utf8.count <= RequestLimits.urlBytesMax,
-                text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
-            else {
+            guard Self.isText(text) else {
                 throw ImageError(
                     .invalidRequest,
                     "a cache key has 1 to \(RequestLimits.urlBytesMax) bytes "
@@ -77,11 +64,17 @@ extension BaseKey {
             }
         }
     }
+
+    /// Whether a key may begin so: 1 to `RequestLimits.urlBytesMax` bytes, no control characters.
+    public static func isText(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= RequestLimits.urlBytesMax
+            && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+    }
 }
 
 extension ImageError {
     /// SDWebImage has this option, this version does not.
-    static func notSupported(_ option: String) -> ImageError {
+    public static func notSupported(_ option: String) -> ImageError {
         ImageError(
             .notSupported, "\(option) is not supported by this version",
             details: ["option": option])

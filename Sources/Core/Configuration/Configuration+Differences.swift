@@ -1,0 +1,37 @@
+import ImageModel
+
+extension Configuration {
+    /// Rules of all profiles.
+    public var ruleCount: Int { profiles.values.reduce(0) { $0 + $1.rules.count } }
+
+    /// What differs from an earlier configuration, in words of the file; names, never values.
+    public func differences(from old: Configuration) -> String {
+        var parts: [String] = []
+        if sources != old.sources { parts.append("sources") }
+        if caches != old.caches { parts.append("caches") }
+        parts += Self.changed("preset", presets, old.presets)
+        parts += Self.changed("key-filter", keyFilters, old.keyFilters)
+        parts += Self.changed("serializer", serializers, old.serializers)
+        parts += Self.changed("profile", profiles, old.profiles)
+        if secrets != old.secrets { parts.append("secret files") }
+        return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
+    }
+
+    private static func changed<Value: Equatable>(
+        _ kind: String, _ new: [String: Value], _ old: [String: Value]
+    ) -> [String] {
+        Set(new.keys).union(old.keys).sorted().filter { new[$0] != old[$0] }.map { "\(kind) \($0)" }
+    }
+
+    /// Keys of the file that it has and this version does not act upon.
+    public var unusedKeys: [String] {
+        let fallbacks = profiles.values.flatMap { [$0.fallback] + $0.rules.map(\.fallback) }
+        let stored = profiles.values.flatMap { [$0.serializer] + $0.rules.map(\.serializer) }
+        var keys: [String] = []
+        if fallbacks.contains(where: { $0.map { $0 != .none } ?? false }) {
+            keys.append("fallback")
+        }
+        if stored.contains(where: { $0.map { $0 != .asIs } ?? false }) { keys.append("serializer") }
+        return keys
+    }
+}

@@ -1,0 +1,168 @@
+public import ImageModel
+
+extension Configuration {
+    /// What a request becomes: what it does not say its profile says, then all rules that match its
+    /// URL replace what they name, in order, and at last names become what they stand for.
+    ///
+    /// `isUpload`: the picture came along, and the URL is the name of its digest. Throws what keeps
+    /// the request from being made: a source that is not permitted, a name that is not there.
+    public func resolve(
+        _ request: ImageRequest, isUpload: Bool = false
+    ) throws(ImageError) -> Resolution {
+        try request.context.check()
+        let url = try SourceURL(request.url)
+        let target = URLTarget(url)
+        let profile = try profile(request.context.profile)
+        if !isUpload { try permit(target) }
+        var draft = ResolutionDraft(request, profile)
+        for rule in profile.rules where rule.pattern.matches(target) { draft.obey(rule) }
+        return try finish(draft, url, isUpload: isUpload)
+    }
+
+    /// Throws what is wrong with a request whatever its URL is: names that are not there.
+    public func check(_ request: ImageRequest) throws(ImageError) {
+        var request = request
+        request.url = "http://host/"
+        _ = try resolve(request, isUpload: true)
+    }
+
+    private func profile(_ name: String?) throws(ImageError) -> Profile {
+        guard let name, name != Self.defaultName else {
+            return profiles[Self.defaultName] ?? Profile()
+        }
+        guard let profile = profiles[name] else {
+            throw Self.unknown("profile", Set(profiles.keys).union([Self.defaultName]))
+        }
+        return profile
+    }
+
+    private func permit(_ target: URLTarget) throws(ImageError) {
+        guard let sources else { return }
+        guard target.isPlain, sources.contains(where: { $0.matches(target) }) else {
+            throw ImageError(
+                .addressForbidden, "the sources of the configuration do not have this URL")
+        }
+    }
+
+    // MARK: - Names
+
+    private func finish(
+        _ draft: ResolutionDraft, _ url: SourceURL, isUpload: Bool
+    ) throws(ImageError) -> Resolution {
+        var resolution = Resolution(draft.request)
+        try checkLoader(draft.request.context.loader, url, isUpload: isUpload)
+        try transform(&resolution.request, draft)
+        resolution.terms = try terms(draft, url, isUpload: isUpload)
+        if !isUpload { try add(draft.headers, to: &resolution) }
+        resolution.identityName = draft.identity
+        resolution.request.context = draft.remainder
+        return resolution
+    }
+
+    private func checkLoader(
+        _ name: String?, _ url: SourceURL, isUpload: Bool
+    ) throws(ImageError) {
+        guard let name, !isUpload else { return }
+        guard let schemes = Self.loaders[name] else {
+            throw Self.unknown("loader", Set(Self.loaders.keys))
+        }
+        guard schemes.contains(url.scheme) else {
+            throw ImageError(.unsupportedScheme, "the loader \(name) takes no \(url.scheme) URLs")
+        }
+    }
+
+    private func transform(
+        _ request: inout ImageRequest, _ draft: ResolutionDraft
+    ) throws(ImageError) {
+        if let name = request.context.preset { try preset(name).complete(&request) }
+        if let name = draft.defaultTransformer { try preset(name).complete(&request) }
+        switch draft.transformer {
+        case .name(let name): try preset(name).replace(&request)
+        case .some(.none): request.steps = []
+        case nil: break
+        }
+    }
+
+    private func preset(_ name: String) throws(ImageError) -> Preset {
+        guard let preset = presets[name] else {
+            throw Self.unknown("preset", Set(presets.keys))
+        }
+        return preset
+    }
+
+    private func terms(
+        _ draft: ResolutionDraft, _ url: SourceURL, isUpload: Bool
+    ) throws(ImageError) -> LoadTerms {
+        let context = draft.request.context
+        var terms = LoadTerms()
+        terms.cache = try cache(context.cache)
+        terms.originalCache = try cache(context.originalCache ?? context.cache)
+        if !isUpload { terms.base = try base(context.key, url) }
+        terms.mayDownload = draft.mayDownload
+        terms.blocks = draft.blocks
+        terms.serializer = try serializer(context.serializer)
+        terms.fallback = context.fallback ?? .none
+        terms.scope = context.profile.map { $0 == Self.defaultName ? "" : $0 } ?? ""
+        return terms
+    }
+
+    private func cache(_ name: String?) throws(ImageError) -> String {
+        guard let name, name != Self.defaultName else { return "" }
+        guard caches.contains(name) else {
+            throw Self.unknown("cache", caches.union([Self.defaultName]))
+        }
+        return name
+    }
+
+    private func base(_ key: BaseKey?, _ url: SourceURL) throws(ImageError) -> KeyBase {
+        switch key {
+        case nil, .filter("none"): return .url
+        case .text(let text): return .own(SourceURL.percentEncodingNonASCII(text))
+        case .filter(let name):
+            guard let filter = keyFilters[name] else {
+                throw Self.unknown("key filter", Set(keyFilters.keys))
+            }
+            return .filtered(filter.apply(to: url))
+        }
+    }
+
+    private func serializer(_ serializer: Serializer?) throws(ImageError) -> Serializer {
+        guard case .named(let name) = serializer else { return serializer ?? .asIs }
+        guard let found = serializers[name] else {
+            throw Self.unknown("serializer", Set(serializers.keys).union(["as-is"]))
+        }
+        return found
+    }
+
+    private static func unknown(_ what: String, _ names: Set<String>) -> ImageError {
+        let known = names.sorted().prefix(namesToldMax).joined(separator: ", ")
+        let list = known.isEmpty ? "there is none" : "there are: \(known)"
+        return ImageError(.invalidRequest, "the configuration has no \(what) of that name; \(list)")
+    }
+
+    /// So that the sentence stays within what a message carries.
+    private static let namesToldMax = 6
+
+    // MARK: - Headers
+
+    private func add(
+        _ headers: [RuleHeader], to resolution: inout Resolution
+    ) throws(ImageError) {
+        for header in headers {
+            let name = header.name.lowercased()
+            resolution.request.headers.removeAll { $0.name.lowercased() == name }
+            resolution.secretHeaders.remove(name)
+            switch header.value {
+            case .text(let text):
+                resolution.request.headers.append(HTTPHeader(name: header.name, value: text))
+            case .file(let path):
+                guard let secret = secrets[path] else {
+                    throw ImageError(
+                        .internalError, "a secret file of the configuration was not read")
+                }
+                resolution.request.headers.append(HTTPHeader(name: header.name, value: secret))
+                resolution.secretHeaders.insert(name)
+            }
+        }
+    }
+}

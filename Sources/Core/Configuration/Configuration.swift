@@ -1,0 +1,52 @@
+public import ImageModel
+
+/// What the operator says about requests: sources, names, and for each profile what holds for
+/// requests that do not say it themselves (sdwebimage.md §1.3). Values only; `resolve` says what
+/// they make of one request.
+public struct Configuration: Hashable, Sendable {
+    /// URLs that may be asked; `nil`: every one that the address policy permits.
+    public var sources: [URLPattern]?
+    /// Named caches besides the default one.
+    public var caches: Set<String> = []
+    /// Steps and output by name.
+    public var presets: [String: Preset] = [:]
+    /// What makes keys of URLs, by name.
+    public var keyFilters: [String: KeyFilter] = [:]
+    /// What is written under keys, by name; none of them is a name itself.
+    public var serializers: [String: Serializer] = [:]
+    /// Managers by name; `defaultProfile` is for requests that name none.
+    public var profiles: [String: Profile] = [:]
+    /// Contents of the secret files that the rules name, by path: for those who read files to fill
+    /// in.
+    public var secrets: [String: String] = [:]
+
+    /// The profile of requests that name none; the cache of those that name none.
+    public static let defaultName = "default"
+    /// Loaders by name and the schemes that they take.
+    public static let loaders: [String: Set<String>] = ["http": ["http", "https"]]
+
+    /// Says nothing.
+    public init() {}
+
+    /// Paths of all secret files, in order.
+    public var secretFiles: [String] {
+        let headers = profiles.values.flatMap(\.rules).flatMap(\.headers)
+        return Set(
+            headers.compactMap { header in
+                if case .file(let path) = header.value { path } else { nil }
+            }
+        ).sorted()
+    }
+
+    /// Whether something may be called so in a configuration: letters, digits, `.`, `_`, `-`, at most
+    /// `RequestLimits.nameBytesMax`.
+    public static func isName(_ text: String) -> Bool {
+        RequestContext.isName(text)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+                default: false
+                }
+            }
+    }
+}

@@ -1,0 +1,86 @@
+public import ImageModel
+
+/// What holds for requests of one profile: SDWebImage's manager. Each has a blacklist of its own.
+public struct Profile: Hashable, Sendable {
+    /// The cache of results; `nil`: the default one.
+    public var cache: String?
+    /// The cache of originals; `nil`: that of the result.
+    public var originalCache: String?
+    /// Who obtains the bytes; `nil`: whichever loader takes the scheme.
+    public var loader: String?
+    /// The preset of requests without steps.
+    public var transformer: String?
+    /// The filter that makes the key.
+    public var keyFilter: String?
+    /// What is written under the keys.
+    public var serializer: Serializer?
+    /// What is delivered where the load fails.
+    public var fallback: Fallback?
+    /// What the options processor and the delegate say; all that match hold, later ones win.
+    public var rules: [Rule] = []
+
+    /// Says nothing.
+    public init() {}
+}
+
+/// What holds for the URLs of one pattern (sdwebimage.md §1.3, §1.9); it replaces what the request
+/// and its profile say.
+public struct Rule: Hashable, Sendable {
+    /// Of which URLs.
+    public var pattern: URLPattern
+    /// Option bits that are set.
+    public var sets: RequestOptions = []
+    /// Option bits that are cleared.
+    public var clears: RequestOptions = []
+    /// Context options.
+    public var context: [ContextSetting] = []
+    /// The filter that makes the key.
+    public var keyFilter: NameOrNone?
+    /// What is written under the keys.
+    public var serializer: Serializer?
+    /// What is delivered where the load fails.
+    public var fallback: Fallback?
+    /// The preset in place of the request's steps and output.
+    public var transformer: NameOrNone?
+    /// Whether the loader may be asked.
+    public var download: Bool?
+    /// Which failures blacklist.
+    public var blocks: [BlockCause: Bool] = [:]
+    /// Headers for the origin; those of the same name are replaced.
+    public var headers: [RuleHeader] = []
+    /// Names the identity in place of its credentials.
+    public var identity: String?
+
+    /// Says nothing about those URLs.
+    public init(_ pattern: URLPattern) { self.pattern = pattern }
+}
+
+/// A name, or the word that there is to be none.
+public enum NameOrNone: Hashable, Sendable {
+    /// None.
+    case none
+    /// This one.
+    case name(String)
+}
+
+/// A header that a rule adds.
+public struct RuleHeader: Hashable, Sendable {
+    /// Where the value is.
+    public enum Value: Hashable, Sendable {
+        /// Here.
+        case text(String)
+        /// In a file: a secret, in no log, no error and no status, and in keys as a digest.
+        case file(String)
+    }
+
+    /// The name.
+    public var name: String
+    /// The value.
+    public var value: Value
+
+    /// A header.
+    public init(name: String, value: Value) {
+        self.name = name
+        self.value = value
+    }
+}

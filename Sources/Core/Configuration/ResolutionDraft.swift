@@ -1,0 +1,72 @@
+import ImageModel
+
+/// A request on its way to a resolution: names are still names.
+struct ResolutionDraft {
+    /// What the request says, then what its profile says, then what rules say.
+    private(set) var request: ImageRequest
+    /// The preset of the profile, for a request without steps.
+    private(set) var defaultTransformer: String?
+    /// What a rule puts in place of the steps.
+    private(set) var transformer: NameOrNone?
+    private(set) var mayDownload = true
+    private(set) var blocks: [BlockCause: Bool] = [:]
+    private(set) var headers: [RuleHeader] = []
+    private(set) var identity: String?
+    /// What is left of the context: what the reply needs, and what is refused by name.
+    private(set) var remainder = RequestContext()
+
+    /// The manager's values, each only where the context of the request has none (sdwebimage.md
+    /// §1.3).
+    init(_ request: ImageRequest, _ profile: Profile) {
+        self.request = request
+        let asked = request.context
+        remainder.serializer = asked.serializer
+        remainder.fallback = asked.fallback
+        self.request.context.cache = asked.cache ?? profile.cache
+        self.request.context.originalCache = asked.originalCache ?? profile.originalCache
+        self.request.context.loader = asked.loader ?? profile.loader
+        self.request.context.key = asked.key ?? profile.keyFilter.map { .filter($0) }
+        self.request.context.serializer = asked.serializer ?? profile.serializer
+        self.request.context.fallback = asked.fallback ?? profile.fallback
+        remainder.scaleFactor = asked.scaleFactor
+        let hasOwn = !request.steps.isEmpty || asked.preset != nil || asked.withoutTransformer
+        if !hasOwn, !request.infoOnly { defaultTransformer = profile.transformer }
+    }
+
+    /// What the options processor and the delegate say (sdwebimage.md §1.3, §1.9).
+    mutating func obey(_ rule: Rule) {
+        request.options = request.options.union(rule.sets).subtracting(rule.clears)
+        apply(rule.context)
+        if let filter = rule.keyFilter {
+            switch filter {
+            case .none: request.context.key = nil
+            case .name(let name): request.context.key = .filter(name)
+            }
+        }
+        if let serializer = rule.serializer { request.context.serializer = serializer }
+        if let fallback = rule.fallback { request.context.fallback = fallback }
+        if let transformer = rule.transformer { set(transformer) }
+        if let download = rule.download { mayDownload = download }
+        blocks.merge(rule.blocks) { $1 }
+        headers += rule.headers
+        if let identity = rule.identity { self.identity = identity }
+    }
+
+    /// Facts are those of the source: no steps.
+    private mutating func set(_ transformer: NameOrNone) {
+        defaultTransformer = nil
+        if !request.infoOnly { self.transformer = transformer }
+    }
+
+    private mutating func apply(_ settings: [ContextSetting]) {
+        let before = request.context
+        request.context.preset = nil
+        request.context.withoutTransformer = false
+        ContextSetting.apply(settings, to: &request)
+        remainder.scaleFactor = request.context.scaleFactor
+        let (preset, without) = (request.context.preset, request.context.withoutTransformer)
+        (request.context.preset, request.context.withoutTransformer) =
+            (before.preset, before.withoutTransformer)
+        if without { set(.none) } else if let preset { set(.name(preset)) }
+    }
+}

@@ -1,0 +1,71 @@
+/// On what terms a request is loaded, besides the request itself: what the configuration and the
+/// request's context say of names, caches, failures and who asks.
+public struct LoadTerms: Hashable, Sendable {
+    /// Who asks, as a digest; `nil` where the request has no credentials.
+    public var identity: String?
+    /// What cache keys begin with.
+    public var base: KeyBase
+    /// The named cache of the result; empty: the default one.
+    public var cache: String
+    /// The named cache of the original; empty: the default one.
+    public var originalCache: String
+    /// Whether the loader may be asked (sdwebimage.md §1.9, shouldDownload).
+    public var mayDownload: Bool
+    /// Which failures put the URL on the blacklist, and which do not, against the loader's own
+    /// rule (sdwebimage.md §1.7).
+    public var blocks: [BlockCause: Bool]
+    /// What is written under the keys; never a name.
+    public var serializer: Serializer
+    /// What is delivered where the load fails.
+    public var fallback: Fallback
+    /// Why it may not be made, where the configuration says so; what else is here means nothing
+    /// then.
+    public var refusal: ImageError?
+    /// Whose blacklist counts: each profile has its own; empty: that of the default profile.
+    public var scope: String
+
+    /// The terms of a request that says nothing, without a configuration.
+    public init(identity: String? = nil) {
+        self.identity = identity
+        base = .url
+        cache = ""
+        originalCache = ""
+        mayDownload = true
+        blocks = [:]
+        serializer = .asIs
+        fallback = .none
+        scope = ""
+        refusal = nil
+    }
+
+    /// What the configuration says of this failure; `nil` where it leaves it to the loader's rule.
+    /// A status counts before the name of the error.
+    public func blocks(_ error: ImageError) -> Bool? {
+        if blocks.isEmpty { return nil }
+        if let status = error.details["httpStatus"].flatMap({ Int($0) }),
+            let says = blocks[.httpStatus(status)]
+        {
+            return says
+        }
+        return blocks[.error(error.code)]
+    }
+}
+
+/// What takes the place of the URL in cache keys.
+public enum KeyBase: Hashable, Sendable {
+    /// The URL without user info.
+    case url
+    /// What a filter of the configuration made of it: such an entry is that of the URL with this
+    /// text.
+    case filtered(String)
+    /// A text of the client's own: in a name space of its own, so that it is never taken for a URL.
+    case own(String)
+}
+
+/// A failure that may or may not put its URL on the blacklist.
+public enum BlockCause: Hashable, Sendable {
+    /// An error.
+    case error(ErrorCode)
+    /// An answer of the origin.
+    case httpStatus(Int)
+}

@@ -1,0 +1,19 @@
+/// Numbers as people write them in options and files.
+public enum PlainNumber {
+    /// Digits, with a minus before them at most: no blanks, no `+`; `nil` for anything else.
+    public static func integer(_ text: some StringProtocol) -> Int? {
+        let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
+        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int(text)
+    }
+
+    /// A decimal number; no infinity, no hexadecimal digits; `nil` for anything else.
+    public static func decimal(_ text: String) -> Double? {
+        let allowed = Set("0123456789.-+eE".utf8)
+        guard text.utf8.allSatisfy(allowed.contains), let number = Double(text), number.isFinite
+        else { return nil }
+        return number
+    }
+}

@@ -1,0 +1,87 @@
+import Configuration
+import ImageModel
+import YAML
+
+/// Words that mean something where a name could stand.
+private let reserved: Set<String> = ["none"]
+
+extension KeyTable where Target == Configuration {
+    /// The whole file.
+    static let file = KeyTable([
+        Row("sources", .list(of: .pattern)) { $0.sources = $1 },
+        Row("caches", .list(of: .cacheName)) { $0.caches = Set($1) },
+        Row("presets", .named(.preset, except: reserved), \.presets),
+        Row(
+            "key-filters", .named(.map(.keyFilter, KeyFilter.init), except: reserved),
+            \.keyFilters),
+        Row("serializers", .named(.serializer, except: reserved.union(["as-is"])), \.serializers),
+        Row("profiles", .named(.map(.profile, Profile.init), except: reserved), \.profiles),
+    ])
+}
+
+extension KeyTable where Target == KeyFilter {
+    static let keyFilter = KeyTable([
+        Row("drop-query", .list(of: .keyPart), \.dropQuery),
+        Row("replace-host", .host, \.replaceHost),
+        Row("prefix", .keyPart, \.prefix),
+        Row("suffix", .keyPart, \.suffix),
+    ])
+}
+
+extension KeyTable where Target == Profile {
+    static let profile = KeyTable([
+        Row("cache", .reference(.cache), \.cache),
+        Row("original-cache", .reference(.cache), \.originalCache),
+        Row("loader", .reference(.loader), \.loader),
+        Row("transformer", .referenceOrNone(.preset)) { $0.transformer = $1.name },
+        Row("key-filter", .referenceOrNone(.keyFilter)) { $0.keyFilter = $1.name },
+        Row("serializer", .serializerName, \.serializer),
+        Row("fallback", .fallback, \.fallback),
+        Row("rules", .rules, \.rules),
+    ])
+}
+
+extension KeyTable where Target == Rule {
+    static let rule = KeyTable([
+        Row("match", .pattern, \.pattern),
+        Row("options", .options) { ($0.sets, $0.clears) = ($1.sets, $1.clears) },
+        Row("context", .context, \.context),
+        Row("key-filter", .referenceOrNone(.keyFilter), \.keyFilter),
+        Row("serializer", .serializerName, \.serializer),
+        Row("fallback", .fallback, \.fallback),
+        Row("transformer", .referenceOrNone(.preset), \.transformer),
+        Row("download", .bool, \.download),
+        Row("block", .blocks, \.blocks),
+        Row("headers", .headers, \.headers),
+        Row("identity", .name, \.identity),
+    ])
+}
+
+extension NameOrNone {
+    fileprivate var name: String? {
+        if case .name(let name) = self { name } else { nil }
+    }
+}
+
+extension ValueReader where Value == URLPattern {
+    static let pattern = scalar("a pattern such as https://*.example.com/*") { URLPattern($0) }
+}
+
+extension ValueReader where Value == String {
+    fileprivate static let cacheName = scalar(
+        "a name of letters, digits, '.', '_' and '-', besides default"
+    ) { Configuration.isName($0) && $0 != Configuration.defaultName ? $0 : nil }
+}
+
+extension ValueReader where Value == Fallback {
+    static let fallback = scalar("none, a URL or a colour \"#AARRGGBB\"") { Fallback($0) }
+}
+
+extension ValueReader where Value == Serializer {
+    /// `as-is`, or a name that is given in another place.
+    static let serializerName = ValueReader { node, name, reading in
+        if case .scalar("as-is") = node.content { return .asIs }
+        let read = ValueReader<String>.reference(.serializer).read(node, name, &reading)
+        return read.map { .named($0) }
+    }
+}

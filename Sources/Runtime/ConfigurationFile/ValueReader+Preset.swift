@@ -1,0 +1,126 @@
+import Configuration
+import ImageModel
+import YAML
+
+/// One item of a preset on its way: a step at most, and output.
+private struct PresetItem {
+    var thumbnail: PixelSize?
+    var steps: [TransformStep] = []
+    var box: PixelSize?
+    var mode: ResizeMode?
+    var output = OutputOptions()
+}
+
+extension KeyTable where Target == PresetItem {
+    fileprivate static let presetItem = KeyTable([
+        Row("resize", .size, \.box),
+        Row("mode", .resizeMode, \.mode),
+        Row("crop", .step("LEFT,TOP,WIDTH,HEIGHT") { PixelRect($0).map { .crop($0) } }, add),
+        Row("rotate", .step("degrees clockwise") { .rotate(degrees: $0) }, add),
+        Row("flip", .step("h, v or hv") { .flip(named: $0) }, add),
+        Row("thumbnail", .size, \.thumbnail),
+        Row("format", .format, \.output.format),
+        Row("quality", .number(in: 0...100), \.output.quality),
+        Row("lossless", .bool, \.output.lossless),
+        Row("compression", .number(in: OutputOptions.compressionRange), \.output.compression),
+    ])
+
+    @Sendable private static func add(_ item: inout PresetItem, _ step: TransformStep) {
+        item.steps.append(step)
+    }
+}
+
+extension ValueReader where Value == Preset {
+    /// One map, or a list of them, in which each has one step at most.
+    static let preset = ValueReader { node, name, reading in
+        var preset = Preset()
+        let items = if case .list(let items) = node.content { items } else { [node] }
+        for node in items {
+            var item = PresetItem()
+            KeyTable.presetItem.read(node, name, into: &item, &reading)
+            add(item, at: node, name, to: &preset, &reading)
+        }
+        if preset.steps.count > RequestLimits.stepsMax {
+            reading.object(node.line, "\(name): at most \(RequestLimits.stepsMax) steps")
+        }
+        return preset
+    }
+
+    private static func add(
+        _ item: PresetItem, at node: YAMLNode, _ name: String, to preset: inout Preset,
+        _ reading: inout Reading
+    ) {
+        var steps = item.steps
+        if let box = item.box { steps.append(.resize(box, item.mode ?? .fit)) }
+        if item.mode != nil, item.box == nil {
+            reading.object(node.line, "\(name): mode needs a resize beside it")
+        }
+        if steps.count > 1 {
+            reading.object(
+                node.line, "\(name): several steps are a list, so that they have an order")
+        }
+        preset.steps += steps
+        if let box = item.thumbnail { preset.thumbnail = Thumbnail(box: box) }
+        preset.output.format = item.output.format ?? preset.output.format
+        preset.output.quality = item.output.quality ?? preset.output.quality
+        preset.output.compression = item.output.compression ?? preset.output.compression
+        preset.output.lossless = item.output.lossless || preset.output.lossless
+    }
+}
+
+extension ValueReader where Value == TransformStep {
+    fileprivate static func step(
+        _ expected: String, _ parse: @escaping @Sendable (String) -> TransformStep?
+    ) -> ValueReader { scalar(expected, parse) }
+}
+
+extension ValueReader where Value == PixelSize {
+    static let size = scalar("WIDTHxHEIGHT in pixels, such as 512x418") { PixelSize($0) }
+}
+
+extension ValueReader where Value == ResizeMode {
+    static let resizeMode = word(ResizeMode.allCases.map { ($0.name, $0) })
+}
+
+extension ValueReader where Value == Int {
+    static func number(in range: ClosedRange<Int>) -> ValueReader {
+        scalar("a number from \(range.lowerBound) to \(range.upperBound)") { text in
+            PlainNumber.integer(text).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+}
+
+extension ValueReader where Value == ImageFormat {
+    static let format = scalar(
+        "one of "
+            + ImageFormat.allCases.filter(\.isEncodable).map(\.name).joined(separator: ", ")
+    ) { text in
+        ImageFormat(name: text).flatMap { $0.isEncodable ? $0 : nil }
+    }
+}
+
+/// What a serializer is made of.
+private struct SerializerItem {
+    var format: ImageFormat?
+    var quality: Int?
+}
+
+extension KeyTable where Target == SerializerItem {
+    fileprivate static let serializer = KeyTable([
+        Row("transcode", .format, \.format),
+        Row("quality", .number(in: 0...100), \.quality),
+    ])
+}
+
+extension ValueReader where Value == Serializer {
+    /// What is written: another format, for now.
+    static let serializer = ValueReader { node, name, reading in
+        var item = SerializerItem()
+        KeyTable.serializer.read(node, name, into: &item, &reading)
+        guard let format = item.format else {
+            reading.object(node.line, "\(name): a serializer says what to transcode to")
+            return nil
+        }
+        return .transcode(format, quality: item.quality)
+    }
+}

@@ -1,0 +1,190 @@
+import Configuration
+import ImageModel
+import YAML
+
+extension ValueReader where Value == [Rule] {
+    static let rules = list(of: .rule)
+}
+
+extension ValueReader where Value == Rule {
+    static let rule = ValueReader { node, name, reading in
+        // Taken by every rule until `match` is read; a rule without one is objected to.
+        guard let anything = URLPattern("*") else { return nil }
+        var rule = Rule(anything)
+        KeyTable.rule.read(node, "a rule", into: &rule, &reading)
+        if case .map(let entries) = node.content, !entries.contains(where: { $0.key == "match" }) {
+            reading.object(node.line, "a rule says what it is for: match: https://…")
+        }
+        return rule
+    }
+}
+
+/// Options that are set, and those that are cleared.
+struct OptionChange {
+    var sets: RequestOptions = []
+    var clears: RequestOptions = []
+}
+
+extension ValueReader where Value == OptionChange {
+    static let options = map(
+        KeyTable(
+            RequestOptions.names.map { name, option in
+                KeyTable.Row(name, ValueReader<Bool>.bool) { change, isSet in
+                    if isSet { change.sets.insert(option) } else { change.clears.insert(option) }
+                }
+            }), OptionChange.init
+    ).supported { change in
+        change.sets.intersection(.notSupported).names.first
+    }
+
+    /// What this version refuses in a request, it refuses in a configuration.
+    private func supported(_ fault: @escaping @Sendable (OptionChange) -> String?) -> ValueReader {
+        ValueReader { node, name, reading in
+            guard let value = read(node, name, &reading) else { return nil }
+            if let option = fault(value) {
+                reading.object(node.line, "\(name): this version does not have \(option)")
+            }
+            return value
+        }
+    }
+}
+
+extension ValueReader where Value == [ContextSetting] {
+    /// Context options that a request could have as well, but for its profile.
+    static let context = map(
+        KeyTable(
+            ContextKey.allCases.map { key in
+                KeyTable.Row(name: key.rawValue) { node, settings, reading in
+                    guard let setting = setting(key, node, &reading) else { return }
+                    settings.append(setting)
+                }
+            }), { [] })
+
+    private static func setting(
+        _ key: ContextKey, _ node: YAMLNode, _ reading: inout Reading
+    ) -> ContextSetting? {
+        guard case .scalar(let text) = node.content else {
+            reading.object(node.line, "\(key.rawValue): expected one value")
+            return nil
+        }
+        if ContextKey.notSupported.contains(key) {
+            reading.object(node.line, "\(key.rawValue): this version does not have it")
+            return nil
+        }
+        if key == .customManager {
+            reading.object(node.line, "\(key.rawValue): a rule belongs to its profile")
+            return nil
+        }
+        do throws(ContextSettingError) {
+            let setting = try ContextSetting(key, text)
+            refer(to: setting, node, &reading)
+            return setting
+        } catch {
+            reading.object(node.line, "\(key.rawValue): \(error.reason)")
+            return nil
+        }
+    }
+
+    private static func refer(
+        to setting: ContextSetting, _ node: YAMLNode, _ reading: inout Reading
+    ) {
+        let kinds: [ContextKey: Reading.Kind] = [
+            .imageCache: .cache, .originalImageCache: .cache, .imageLoader: .loader,
+            .imageTransformer: .preset, .cacheKeyFilter: .keyFilter, .cacheSerializer: .serializer,
+        ]
+        guard let kind = kinds[setting.key], !["none", "as-is"].contains(setting.text),
+            !setting.isText
+        else { return }
+        reading.refer(to: setting.text, kind, line: node.line)
+    }
+}
+
+extension ContextSetting {
+    /// A key itself and no name.
+    fileprivate var isText: Bool { key == .cacheKeyFilter && text.hasPrefix("text:") }
+}
+
+extension ValueReader where Value == [BlockCause: Bool] {
+    /// By HTTP status, or by the name of an error in kebab-case.
+    static let blocks = ValueReader { node, name, reading in
+        guard case .map(let entries) = node.content else {
+            reading.object(node.line, "\(name): expected statuses or errors, such as '404: yes'")
+            return nil
+        }
+        var blocks: [BlockCause: Bool] = [:]
+        for entry in entries {
+            guard let cause = cause(entry.key) else {
+                let hint = Nearness.hint(entry.key, errors.keys.sorted())
+                reading.object(
+                    entry.line, "\(name): '\(entry.key)' is no status and no error\(hint)")
+                continue
+            }
+            blocks[cause] = ValueReader<Bool>.bool.read(entry.value, entry.key, &reading)
+        }
+        return blocks
+    }
+
+    private static func cause(_ word: String) -> BlockCause? {
+        if let status = PlainNumber.integer(word) {
+            return (100...599).contains(status) ? .httpStatus(status) : nil
+        }
+        return errors[word].map { .error($0) }
+    }
+
+    private static let errors: [String: ErrorCode] = Dictionary(
+        uniqueKeysWithValues: ErrorCode.allCases.map { (kebab($0.rule.name), $0) })
+
+    /// `badImageData` is `bad-image-data`, `invalidURL` is `invalid-url`.
+    private static func kebab(_ name: String) -> String {
+        var text = ""
+        var wasUpper = true
+        for character in name {
+            if character.isUppercase, !wasUpper { text += "-" }
+            text += character.lowercased()
+            wasUpper = character.isUppercase
+        }
+        return text
+    }
+}
+
+extension ValueReader where Value == [RuleHeader] {
+    /// Names with a text, or with `{file: PATH}`.
+    static let headers = ValueReader { node, name, reading in
+        guard case .map(let entries) = node.content else {
+            reading.object(node.line, "\(name): expected names with values")
+            return nil
+        }
+        guard entries.count <= RequestLimits.headersMax else {
+            reading.object(node.line, "\(name): at most \(RequestLimits.headersMax) headers")
+            return nil
+        }
+        return entries.compactMap { entry in
+            guard HTTPHeader(name: entry.key, value: "").isValid else {
+                reading.object(entry.line, "\(name): '\(entry.key)' is no name of a header")
+                return nil
+            }
+            return value(of: entry.value, entry.key, &reading)
+                .map { RuleHeader(name: entry.key, value: $0) }
+        }
+    }
+
+    private static func value(
+        of node: YAMLNode, _ name: String, _ reading: inout Reading
+    ) -> RuleHeader.Value? {
+        guard case .map = node.content else {
+            return ValueReader<String>.scalar("a text of one line, or {file: PATH}") {
+                HTTPHeader(name: "a", value: $0).isValid ? $0 : nil
+            }.read(node, name, &reading).map { .text($0) }
+        }
+        var path: String?
+        let table = KeyTable<String?>([
+            .init(name: "file") { node, path, reading in
+                path = ValueReader<String>.scalar("an absolute path") {
+                    $0.hasPrefix("/") && !$0.utf8.contains(0) ? $0 : nil
+                }.read(node, "file", &reading)
+            }
+        ])
+        table.read(node, name, into: &path, &reading)
+        return path.map { .file($0) }
+    }
+}

@@ -1,0 +1,69 @@
+import Configuration
+import ConfigurationFile
+import EventLoop
+import ImageModel
+import Messages
+
+/// The configuration that holds, and the file that it comes from.
+struct ConfigurationDesk {
+    /// `nil`: there is none, and nothing is resolved but what requests ask for by themselves.
+    let path: String?
+    private var configuration = Configuration()
+    private var secrets = SecretFiles()
+    private var secretsReadAt = Instant(nanoseconds: 0)
+
+    private static let secretsMilliseconds = 1_000
+
+    /// Reads the file, where there is one.
+    init(path: String?) throws(ConfigurationFileError) {
+        self.path = path
+        if path != nil { _ = try reload(at: .now()) }
+    }
+
+    /// Loads the file anew: whole, or not at all.
+    ///
+    /// - Returns: what has changed, in words.
+    mutating func reload(at now: Instant) throws(ConfigurationFileError) -> String {
+        guard let path else { return "nothing" }
+        var new = try ConfigurationFile.read(path)
+        try secrets.fill(&new, path: path)
+        defer { configuration = new }
+        secretsReadAt = now
+        return new.differences(from: configuration)
+    }
+
+    /// What a request becomes. Without a configuration, one that asks for nothing of it stays as it
+    /// is.
+    func resolve(_ image: ImageRequest, isUpload: Bool) throws(ImageError) -> Resolution {
+        guard concerns(image) else { return Resolution(image) }
+        return try configuration.resolve(image, isUpload: isUpload)
+    }
+
+    /// Whether a request like this one may become another one.
+    func concerns(_ image: ImageRequest) -> Bool { path != nil || !image.context.isEmpty }
+
+    /// Throws what is wrong with a request whatever its URL is: names that are not there.
+    func check(_ image: ImageRequest) throws(ImageError) {
+        if concerns(image) { try configuration.check(image) }
+    }
+
+    /// Reads secret files again that were not looked at for a second; whether any has changed.
+    mutating func refreshSecrets(at now: Instant) -> Bool {
+        guard !configuration.secrets.isEmpty,
+            now >= secretsReadAt.adding(milliseconds: Self.secretsMilliseconds)
+        else { return false }
+        secretsReadAt = now
+        return secrets.refresh(&configuration)
+    }
+
+    mutating func takeNotes() -> [SecretFiles.Note] { secrets.takeNotes() }
+
+    /// How many there are of each, for the log.
+    var summary: String {
+        "\(configuration.profiles.count) profiles, \(configuration.ruleCount) rules, "
+            + "\(configuration.presets.count) presets, \(configuration.caches.count) caches"
+    }
+
+    /// What it names and this version does not act upon.
+    var unused: [String] { configuration.unusedKeys }
+}

@@ -1,0 +1,86 @@
+import Bootstrap
+import ConfigurationFile
+import ImageModel
+import Messages
+import Observability
+import Scheduling
+
+// What the operator's file says of requests (DESIGN §3, 1), and its reload.
+extension Coordinator {
+    /// A load as the configuration makes it, on its terms.
+    struct Resolved {
+        var load: LoadRequest
+        var terms: LoadTerms
+        /// Whether the same load may become another one without a reload.
+        var mayChange: Bool
+    }
+
+    /// Resolves a load. What the configuration refuses goes on to the scheduler, which knows
+    /// whether the load is one that was made before.
+    mutating func resolve(
+        _ load: LoadRequest, isUpload: Bool = false, at now: Instant
+    ) -> Resolved {
+        lookAtSecrets(at: now)
+        var resolved = Resolved(load: load, terms: LoadTerms(), mayChange: false)
+        do throws(ImageError) {
+            let resolution = try configuration.resolve(load.image, isUpload: isUpload)
+            resolved.load.image = resolution.request
+            resolved.terms = resolution.terms
+            if !isUpload { resolved.terms.identity = identities.identity(of: resolution) }
+            resolved.mayChange = !resolution.secretHeaders.isEmpty
+        } catch {
+            resolved.terms.refusal = error
+        }
+        return resolved
+    }
+
+    /// Reads secret files again where it is time to.
+    mutating func lookAtSecrets(at now: Instant) {
+        if configuration.refreshSecrets(at: now) {
+            bootstrap.log.info("a secret file has changed")
+            forgetNames()
+        }
+        tellNotes()
+    }
+
+    /// SIGHUP: what is under way goes on as it was admitted.
+    mutating func reload(at now: Instant) {
+        guard let path = configuration.path else {
+            return bootstrap.log.warning("there is no configuration to load: see --config")
+        }
+        do throws(ConfigurationFileError) {
+            let changes = try configuration.reload(at: now)
+            forgetNames()
+            bootstrap.log.info(
+                "configuration loaded", ["file": .string(path), "changed": .string(changes)])
+            tellConfiguration()
+        } catch {
+            bootstrap.log.error(
+                "the configuration is not loaded, the one before it holds",
+                ["reason": .string("\(error)")])
+        }
+    }
+
+    /// What a reload may have changed is found out anew.
+    private mutating func forgetNames() {
+        hitMemo = HitMemo()
+        scheduler.forgetNames()
+    }
+
+    /// What an operator should know of the configuration that was loaded.
+    mutating func tellConfiguration() {
+        tellNotes()
+        for key in configuration.unused {
+            bootstrap.log.warning(
+                "this version reads a key of the configuration and does not act upon it",
+                ["key": .string(key)])
+        }
+    }
+
+    private mutating func tellNotes() {
+        for note in configuration.takeNotes() {
+            bootstrap.log.warning(
+                "a secret file", ["file": .string(note.path), "reason": .string(note.reason)])
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import Configuration
+import ConfigurationFile
+import ImageModel
+import TestKit
+import Testing
+
+/// Every key of the file, good and bad.
+@Suite struct ConfigurationFileTests {
+    private func read(_ text: String) throws(ConfigurationFileError) -> Configuration {
+        try ConfigurationFile.configuration(Array(text.utf8), path: "f")
+    }
+
+    private func problems(_ text: String) -> [String] {
+        do throws(ConfigurationFileError) {
+            _ = try read(text)
+            return []
+        } catch {
+            return error.lines
+        }
+    }
+
+    /// A file in which one rule says this.
+    private static func rule(_ line: String) -> String {
+        "profiles: {default: {rules: [{match: 'https://h/*', \(line)}]}}\n"
+    }
+
+    @Test func theExampleSaysWhatItSays() throws {
+        let path = RepositoryRoot.file("Examples/imagebus.yaml")
+        let configuration = try ConfigurationFile.read(path)
+        #expect(configuration.sources?.count == 2)
+        #expect(configuration.caches == ["products", "avatars"])
+        #expect(
+            configuration.presets["card"]?.steps
+                == [.resize(PixelSize(width: 512, height: 512), .fill)])
+        #expect(configuration.presets["banner"]?.steps.map(\.name) == ["crop", "resize"])
+        #expect(
+            configuration.presets["banner"]?.output == OutputOptions(format: .jpeg, quality: 80))
+        #expect(configuration.presets["icon"]?.thumbnail?.box == PixelSize(width: 64, height: 64))
+        #expect(configuration.keyFilters["no-tracking"]?.dropQuery == ["utm_*", "fbclid"])
+        #expect(configuration.serializers["small"] == .transcode(.webp, quality: 70))
+        let profile = try #require(configuration.profiles["default"])
+        #expect(profile.cache == "products" && profile.transformer == nil)
+        #expect(profile.rules.count == 3)
+        #expect(profile.rules[0].sets == .retryFailed)
+        #expect(profile.rules[0].clears == .lowPriority)
+        #expect(profile.rules[0].blocks == [.httpStatus(404): true, .error(.badImageData): false])
+        #expect(profile.rules[1].identity == "partner-7")
+        #expect(profile.rules[2].download == false)
+        #expect(configuration.secretFiles == ["/run/secrets/partner-key"])
+        #expect(configuration.profiles["thumbs"]?.transformer == "icon")
+        #expect(configuration.unusedKeys == [])
+    }
+
+    @Test func theExampleOfTheReadmeIsRead() throws {
+        let readme = try #require(FileBytes.text(RepositoryRoot.file("README.md")))
+        let parts = readme.components(between: "```yaml\n", and: "```")
+        #expect(parts.count == 1)
+        for part in parts { #expect(problems(part) == []) }
+    }
+
+    @Test(arguments: ["", "# nothing", "caches: []", "profiles: {default: {}}", "profiles: {a: }"])
+    func nothingIsSaidByTheseFiles(text: String) {
+        #expect(problems(text) == [])
+    }
+
+    @Test(arguments: [
+        ("- a", "f:1: the file is a map of keys, such as 'sources: …'"),
+        ("source: x", "f:1: the file has no key 'source', did you mean 'sources'?"),
+        ("\nqqq: x", "f:2: the file has no key 'qqq': there are sources, caches, "),
+        ("a: 1\na: 2", "f:2: 'a' is here twice, first in line 1"),
+        (
+            "sources: [h]",
+            "f:1: sources: expected a pattern such as https://*.example.com/*, not 'h'"
+        ),
+        ("caches: [default]", "f:1: caches: expected a name"),
+        ("caches: [a b]", "f:1: caches: expected a name"),
+        ("caches: {a: b}", "f:1: caches: expected a name"),
+        ("presets: {none: {resize: 1x1}}", "f:1: presets: 'none' is no name"),
+        ("presets: {a: {resize: 1x}}", "f:1: resize: expected WIDTHxHEIGHT"),
+        ("presets: {a: {resize: 99999x1}}", "f:1: resize: expected WIDTHxHEIGHT"),
+        ("presets: {a: {resize: 1x1, mode: fat}}", "f:1: mode: expected one of stretch, "),
+        ("presets: {a: {mode: fit}}", "f:1: a: mode needs a resize beside it"),
+        ("presets: {a: {crop: '1,2'}}", "f:1: crop: expected LEFT,TOP,WIDTH,HEIGHT"),
+        ("presets: {a: {rotate: x}}", "f:1: rotate: expected degrees"),
+        ("presets: {a: {flip: x}}", "f:1: flip: expected h, v or hv"),
+        ("presets: {a: {flip: h, rotate: 90}}", "f:1: a: several steps are a list"),
+        ("presets: {a: {thumbnail: x}}", "f:1: thumbnail: expected WIDTHxHEIGHT"),
+        ("presets: {a: {format: gif}}", "f:1: format: expected one of jpeg, png, webp, not 'gif'"),
+        ("presets: {a: {quality: 101}}", "f:1: quality: expected a number from 0 to 100"),
+        ("presets: {a: {lossless: maybe}}", "f:1: lossless: expected yes or no, not 'maybe'"),
+        ("presets: {a: {compression: 13}}", "f:1: compression: expected a number from 1 to 12"),
+        ("presets: {a: {size: 1}}", "f:1: a has no key 'size', did you mean 'resize'?"),
+        ("presets: [a]", "f:1: presets: expected names, each with its keys"),
+        ("presets: {a: x}", "f:1: a is a map of keys"),
+        ("key-filters: {a: {drop-query: [a b]}}", "f:1: drop-query: expected a text of ASCII"),
+        ("key-filters: {a: {replace-host: h/x}}", "f:1: replace-host: expected a host"),
+        ("key-filters: {a: {prefix: {}}}", "f:1: prefix: expected a text"),
+        ("key-filters: {a: {sufix: x}}", "f:1: a has no key 'sufix', did you mean 'suffix'?"),
+        ("serializers: {a: {quality: 7}}", "f:1: a: a serializer says what to transcode to"),
+        ("serializers: {a: {transcode: bmp}}", "f:1: transcode: expected one of"),
+        ("serializers: {as-is: {transcode: png}}", "f:1: serializers: 'as-is' is no name"),
+        ("profiles: {p: {cache: x}}", "f:1: there is no cache 'x': there are default"),
+        (
+            "caches: [products]\nprofiles: {p: {cache: product}}",
+            "f:2: there is no cache 'product', did you mean 'products'?"
+        ),
+        ("profiles: {p: {original-cache: x}}", "f:1: there is no cache 'x'"),
+        ("profiles: {p: {loader: ftp}}", "f:1: there is no loader 'ftp'"),
+        ("profiles: {p: {transformer: x}}", "f:1: there is no preset 'x'"),
+        ("profiles: {p: {key-filter: x}}", "f:1: there is no key filter 'x'"),
+        ("profiles: {p: {serializer: x}}", "f:1: there is no serializer 'x'"),
+        ("profiles: {p: {fallback: '#12'}}", "f:1: fallback: expected none, a URL or a colour"),
+        ("profiles: {p: {rules: [{download: no}]}}", "f:1: a rule says what it is for"),
+        ("profiles: {p: {rules: [{match: x}]}}", "f:1: match: expected a pattern"),
+        (
+            rule("options: {low-prority: yes}"),
+            "f:1: options has no key 'low-prority', did you mean"
+        ),
+        (rule("options: {low-priority: x}"), "f:1: low-priority: expected yes or no"),
+        (
+            rule("options: {handle-cookies: yes}"),
+            "f:1: options: this version does not have handle-cookies"
+        ),
+        (rule("context: {image-scale-factor: 0}"), "f:1: image-scale-factor: is a number from 1"),
+        (rule("context: {image-coder: x}"), "f:1: image-coder: this version does not have it"),
+        (rule("context: {custom-manager: x}"), "f:1: custom-manager: a rule belongs to"),
+        (rule("context: {image-cache: x}"), "f:1: there is no cache 'x'"),
+        (rule("context: {image-transformer: x}"), "f:1: there is no preset 'x'"),
+        (rule("context: {query-cache-type: x}"), "f:1: query-cache-type: 'x' is not one of"),
+        (rule("context: {image-thumbnail-pixel-size: x}"), "f:1: image-thumbnail-pixel-size: 'x'"),
+        (rule("context: {image-cash: x}"), "f:1: context has no key 'image-cash', did you mean"),
+        (rule("key-filter: x"), "f:1: there is no key filter 'x'"),
+        (rule("serializer: x"), "f:1: there is no serializer 'x'"),
+        (rule("fallback: x"), "f:1: fallback: expected"),
+        (rule("transformer: x"), "f:1: there is no preset 'x'"),
+        (rule("download: x"), "f:1: download: expected yes or no, not 'x'"),
+        (rule("block: {404: x}"), "f:1: 404: expected yes or no"),
+        (rule("block: {999: yes}"), "f:1: block: '999' is no status and no error"),
+        (rule("block: {bad-image-date: yes}"), "did you mean 'bad-image-data'?"),
+        (rule("headers: {'a b': x}"), "f:1: headers: 'a b' is no name of a header"),
+        (rule("headers: {A: {file: x}}"), "f:1: file: expected an absolute path, not 'x'"),
+        (rule("headers: {A: {flie: /x}}"), "f:1: A has no key 'flie', did you mean 'file'?"),
+        (rule("headers: {A: [x]}"), "f:1: A: expected a text of one line"),
+        (rule("identity: 'a b'"), "f:1: identity: expected a name"),
+        (rule("identity: "), "f:1: identity: expected a name of letters"),
+        (rule("mach: x"), "f:1: a rule has no key 'mach', did you mean 'match'?"),
+    ])
+    func whatIsWrongIsSaidWithItsLine(text: String, problem: String) {
+        let problems = problems(text)
+        #expect(problems.contains { $0.contains(problem) }, "\(problems)")
+    }
+
+    @Test(arguments: [
+        rule("options: {from-cache-only: on}"), rule("context: {image-transformer: none}"),
+        rule("context: {cache-key-filter: 'text:a b'}"), rule("context: {cache-serializer: as-is}"),
+        rule("key-filter: none"), rule("serializer: as-is"), rule("fallback: https://h/x.png"),
+        rule("fallback: '#80FF0000'"), rule("transformer: none"), rule("download: 'no'"),
+        rule("block: {invalid-url: yes, tls-failed: no}"), rule("headers: {Accept: image/png}"),
+        "sources: https://h/*", "presets: {a: [{flip: h}, {rotate: 90}]}",
+        "profiles: {p: {fallback: '#12345678', loader: http, key-filter: none}}",
+    ])
+    func theseAreFine(text: String) {
+        #expect(problems(text) == [])
+    }
+
+    @Test func allFaultsOfAFileAreSaidAtOnceInTheirOrder() {
+        let text = """
+            caches: [a b]
+            profiles:
+              default: {cache: nowhere}
+            presets:
+              x: {quality: -1}
+            """
+        #expect(problems(text).map { $0.prefix(4) } == ["f:1:", "f:3:", "f:5:"])
+    }
+
+    @Test func aFileThatIsNotThereIsSaidToBe() {
+        #expect(throws: ConfigurationFileError.self) { try ConfigurationFile.read("/nowhere/f") }
+        #expect(throws: ConfigurationFileError.self) { try ConfigurationFile.read("/tmp") }
+    }
+
+    @Test func whatIsReadAndNotActedUponIsTold() throws {
+        let text = """
+            serializers: {s: {transcode: webp}}
+            profiles: {p: {serializer: s, fallback: '#00000000'}}
+            """
+        #expect(try read(text).unusedKeys == ["fallback", "serializer"])
+    }
+
+    @Test func differencesAreNamedAndNotShown() throws {
+        let old = try read("caches: [a]\nprofiles: {p: {cache: a}}")
+        let new = try read("caches: [a, b]\nprofiles: {p: {cache: b}, q: {}}")
+        #expect(new.differences(from: old) == "caches, profile p, profile q")
+        #expect(old.differences(from: old) == "nothing")
+    }
+}
+
+extension String {
+    fileprivate func components(between start: String, and end: String) -> [String] {
+        ranges(of: start).compactMap { range in
+            let rest = self[range.upperBound...]
+            return rest.firstRange(of: end).map { String(rest[..<$0.lowerBound]) }
+        }
+    }
+}

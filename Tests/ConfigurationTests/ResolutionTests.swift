@@ -1,0 +1,237 @@
+import ImageModel
+import Testing
+
+@testable import Configuration
+
+/// What a request becomes (sdwebimage.md §1.2, §1.3).
+@Suite struct ResolutionTests {
+    private let url = "https://img.example.com/avatars/1.png?utm_source=x&v=2"
+
+    private func configuration(_ change: (inout Configuration) -> Void = { _ in }) -> Configuration
+    {
+        var configuration = Configuration()
+        configuration.caches = ["products", "avatars"]
+        var card = Preset()
+        card.steps = [.resize(PixelSize(width: 5, height: 5), .fill)]
+        card.output = OutputOptions(format: .webp, quality: 75)
+        var small = Preset()
+        small.steps = [.resize(PixelSize(width: 2, height: 2), .fit)]
+        configuration.presets = ["card": card, "small": small]
+        var filter = KeyFilter()
+        filter.dropQuery = ["utm_*"]
+        filter.replaceHost = "cdn.example.com"
+        configuration.keyFilters = ["no-tracking": filter]
+        configuration.serializers = ["small": .transcode(.webp, quality: 70)]
+        configuration.profiles["default"] = Profile()
+        configuration.profiles["thumbs"] = Profile()
+        change(&configuration)
+        return configuration
+    }
+
+    private func rule(
+        _ pattern: String = "https://img.example.com/*", _ change: (inout Rule) throws -> Void
+    )
+        throws -> Rule
+    {
+        var rule = Rule(try #require(URLPattern(pattern)))
+        try change(&rule)
+        return rule
+    }
+
+    private func refusal(
+        _ configuration: Configuration, _ change: (inout ImageRequest) -> Void
+    ) -> ImageError? {
+        var request = ImageRequest(url: url)
+        change(&request)
+        do throws(ImageError) {
+            _ = try configuration.resolve(request)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func aSilentConfigurationChangesNothing() throws {
+        var request = ImageRequest(url: url)
+        request.options = .retryFailed
+        request.steps = [.flip(horizontal: true, vertical: false)]
+        #expect(try Configuration().resolve(request) == Resolution(request))
+        #expect(try configuration().resolve(request) == Resolution(request))
+    }
+
+    @Test func theProfileSaysWhatTheRequestDoesNot() throws {
+        let configuration = configuration {
+            $0.profiles["default"]?.cache = "products"
+            $0.profiles["default"]?.transformer = "card"
+            $0.profiles["default"]?.keyFilter = "no-tracking"
+            $0.profiles["default"]?.serializer = .named("small")
+            $0.profiles["default"]?.fallback = .colour(Colour(argb: 7))
+        }
+        let plain = try configuration.resolve(ImageRequest(url: url))
+        #expect(plain.terms.cache == "products")
+        #expect(plain.terms.originalCache == "products")
+        #expect(plain.request.steps == configuration.presets["card"]?.steps)
+        #expect(plain.request.output.quality == 75)
+        #expect(plain.terms.base == .filtered("https://cdn.example.com/avatars/1.png?v=2"))
+        #expect(plain.terms.serializer == .transcode(.webp, quality: 70))
+        #expect(plain.terms.fallback == .colour(Colour(argb: 7)))
+        #expect(plain.request.context.isEmpty)
+
+        var own = ImageRequest(url: url)
+        own.steps = [.flip(horizontal: true, vertical: false)]
+        own.context.cache = "default"
+        own.context.originalCache = "avatars"
+        own.context.key = .text("mine")
+        own.context.serializer = .asIs
+        own.context.fallback = Fallback.none
+        let asked = try configuration.resolve(own)
+        #expect(asked.request.steps == own.steps)
+        #expect(asked.request.output.isDefault)
+        #expect(asked.terms.cache == "")
+        #expect(asked.terms.originalCache == "avatars")
+        #expect(asked.terms.base == .own("mine"))
+        #expect(asked.terms.serializer == .asIs)
+        #expect(asked.terms.fallback == .none)
+    }
+
+    @Test func aRequestMayRefuseTheTransformerOfItsProfile() throws {
+        let configuration = configuration { $0.profiles["default"]?.transformer = "card" }
+        var request = ImageRequest(url: url)
+        request.context.withoutTransformer = true
+        #expect(try configuration.resolve(request).request.wantsOriginal)
+        request.context = RequestContext()
+        request.infoOnly = true
+        #expect(try configuration.resolve(request).request.wantsOriginal)
+        request.infoOnly = false
+        request.context.preset = "small"
+        let steps = try configuration.resolve(request).request.steps
+        #expect(steps == configuration.presets["small"]?.steps)
+    }
+
+    @Test func rulesReplaceInTheirOrder() throws {
+        let rules = [
+            try rule {
+                $0.sets = [.fromCacheOnly, .retryFailed]
+                $0.transformer = .name("card")
+                $0.blocks = [.httpStatus(404): true, .error(.badImageData): false]
+                $0.context = [try ContextSetting(.imageCache, "products")]
+                $0.headers = [RuleHeader(name: "Accept", value: .text("image/webp"))]
+            },
+            try rule("https://elsewhere.example.com/*") { $0.download = false },
+            try rule {
+                $0.clears = .fromCacheOnly
+                $0.transformer = .name("small")
+                $0.blocks = [.httpStatus(404): false]
+                $0.context = [
+                    try ContextSetting(.imageScaleFactor, "3"),
+                    try ContextSetting(.imageCache, "avatars"),
+                ]
+                $0.headers = [RuleHeader(name: "ACCEPT", value: .text("image/png"))]
+                $0.identity = "partner-7"
+                $0.download = false
+            },
+        ]
+        let configuration = configuration { $0.profiles["default"]?.rules = rules }
+        var request = ImageRequest(url: url)
+        request.steps = [.flip(horizontal: true, vertical: false)]
+        request.headers = [
+            HTTPHeader(name: "accept", value: "*/*"), HTTPHeader(name: "X-A", value: "1"),
+        ]
+        request.options = .highPriority
+        request.context.cache = "products"
+        let resolution = try configuration.resolve(request)
+        #expect(resolution.request.options == [.highPriority, .retryFailed])
+        #expect(resolution.request.steps == configuration.presets["small"]?.steps)
+        #expect(resolution.terms.blocks == [.httpStatus(404): false, .error(.badImageData): false])
+        #expect(resolution.terms.cache == "avatars")
+        #expect(resolution.request.context.scaleFactor == 3)
+        #expect(
+            resolution.request.headers == [
+                HTTPHeader(name: "X-A", value: "1"), HTTPHeader(name: "ACCEPT", value: "image/png"),
+            ])
+        #expect(resolution.identityName == "partner-7")
+        #expect(!resolution.terms.mayDownload)
+    }
+
+    @Test func statusesCountBeforeErrorsInWhatBlocks() {
+        var terms = LoadTerms()
+        terms.blocks = [.httpStatus(404): true, .error(.invalidDownloadStatusCode): false]
+        let missing = ImageError(
+            .invalidDownloadStatusCode, "", details: ["httpStatus": "404"])
+        let gone = ImageError(.invalidDownloadStatusCode, "", details: ["httpStatus": "410"])
+        #expect(terms.blocks(missing) == true)
+        #expect(terms.blocks(gone) == false)
+        #expect(terms.blocks(ImageError(.badImageData, "")) == nil)
+    }
+
+    @Test func onlyTheSourcesOfTheListAreAsked() throws {
+        let pattern = try #require(URLPattern("https://*.example.com/*"))
+        let configuration = configuration { $0.sources = [pattern] }
+        #expect(refusal(configuration) { _ in } == nil)
+        for url in [
+            "https://evil.org/", "https://evil.org/.example.com/", "http://img.example.com/",
+            "https://a%2f.example.com/", "https://a\\.example.com/",
+        ] {
+            #expect(refusal(configuration) { $0.url = url }?.code == .addressForbidden, "\(url)")
+        }
+        let upload = ImageRequest(url: "upload:abc")
+        #expect(try configuration.resolve(upload, isUpload: true).request.url == "upload:abc")
+    }
+
+    @Test func unknownNamesAreRefusedWithThoseThatAreThere() {
+        let cases: [((inout ImageRequest) -> Void, String)] = [
+            ({ $0.context.profile = "x" }, "default, thumbs"),
+            ({ $0.context.cache = "x" }, "avatars, default, products"),
+            ({ $0.context.originalCache = "x" }, "avatars, default, products"),
+            ({ $0.context.preset = "x" }, "card, small"),
+            ({ $0.context.key = .filter("x") }, "no-tracking"),
+            ({ $0.context.serializer = .named("x") }, "as-is, small"),
+            ({ $0.context.loader = "x" }, "http"),
+        ]
+        for (change, names) in cases {
+            let error = refusal(configuration(), change)
+            #expect(error?.code == .invalidRequest)
+            #expect(error?.message.hasSuffix(names) == true, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test func profilesHaveABlacklistOfTheirOwn() throws {
+        var request = ImageRequest(url: url)
+        #expect(try configuration().resolve(request).terms.scope == "")
+        request.context.profile = "thumbs"
+        #expect(try configuration().resolve(request).terms.scope == "thumbs")
+        request.context.profile = "default"
+        #expect(try configuration().resolve(request).terms.scope == "")
+    }
+
+    @Test func secretsTravelInHeadersAndNowhereElse() throws {
+        let rule = try rule {
+            $0.headers = [RuleHeader(name: "X-Api-Key", value: .file("/run/secrets/key"))]
+        }
+        var configuration = configuration { $0.profiles["default"]?.rules = [rule] }
+        #expect(configuration.secretFiles == ["/run/secrets/key"])
+        #expect(refusal(configuration) { _ in }?.code == .internalError)
+        configuration.secrets = ["/run/secrets/key": "s3cret"]
+        let resolution = try configuration.resolve(ImageRequest(url: url))
+        #expect(resolution.request.headers == [HTTPHeader(name: "X-Api-Key", value: "s3cret")])
+        #expect(resolution.secretHeaders == ["x-api-key"])
+        #expect(!"\(resolution.terms)".contains("s3cret"))
+    }
+
+    @Test(arguments: [
+        ("https://h/a.png?utm_source=1&v=2#x", "https://cdn.example.com/a.png?v=2#x"),
+        ("https://h/a.png?utm_source=1", "https://cdn.example.com/a.png"),
+        ("https://u:p@h:8443/a", "https://cdn.example.com/a"),
+        ("https://h?utm_x&a", "https://cdn.example.com?a"),
+    ])
+    func filtersMakeTheTextOfAURL(url: String, text: String) throws {
+        let filter = try #require(configuration().keyFilters["no-tracking"])
+        #expect(filter.apply(to: try SourceURL(url)) == text)
+    }
+
+    @Test func whatIsWrongWithAContextIsSaidBeforeAnythingElse() {
+        let error = refusal(configuration()) { $0.context.others["image-coder"] = "x" }
+        #expect(error?.code == .notSupported)
+        #expect(refusal(configuration()) { $0.context.key = .text("a\u{1F}b") } != nil)
+    }
+}
