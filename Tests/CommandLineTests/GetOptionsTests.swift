@@ -105,6 +105,44 @@ import Testing
         #expect(request == wanted)
     }
 
+    @Test func everyContextOptionOfSDWebImageIsSent() throws {
+        let values: [ContextKey: String] = [
+            .imageThumbnailPixelSize: "10x10", .imagePreserveAspectRatio: "no",
+            .imageScaleFactor: "2", .queryCacheType: "disk", .storeCacheType: "disk",
+            .originalQueryCacheType: "all", .originalStoreCacheType: "all",
+        ]
+        let single: Set<ContextKey> = [.setImageOperationKey, .callbackQueue]
+        for key in ContextKey.allCases {
+            let arguments = ["u", "--context", "\(key.rawValue)=\(values[key] ?? "x")"]
+            if single.contains(key) {
+                #expect(complaint(arguments)?.hasPrefix("--context \(key.rawValue): is ") == true)
+            } else if ContextKey.notSupported.contains(key) {
+                #expect(try options(arguments).request.context.others == [key.rawValue: "x"])
+            } else if key != .imagePreserveAspectRatio {
+                #expect(try options(arguments).request != ImageRequest(url: "u"), "\(key)")
+            }
+        }
+    }
+
+    @Test func namesOfTheConfigurationHaveOptions() throws {
+        let request = try options([
+            "u", "--profile", "thumbs", "--preset", "card",
+            "--context", "image-preserve-aspect-ratio=no",
+            "--context", "image-thumbnail-pixel-size=10x10",
+            "--context", "cache-key-filter=text:products/42", "--context", "image-cache=avatars",
+            "--context", "cache-serializer=as-is",
+        ]).request
+        #expect(request.context.profile == "thumbs")
+        #expect(request.context.preset == "card")
+        #expect(request.thumbnail == Thumbnail(box: ten, preservesAspectRatio: false))
+        #expect(request.context.key == .text("products/42"))
+        #expect(request.context.cache == "avatars")
+        #expect(request.context.serializer == .asIs)
+        let plain = try options(["u", "--context", "image-transformer=none"]).request
+        #expect(plain.context.withoutTransformer)
+        #expect(complaint(["u", "--preset", "a b"]) == "--preset: 'a b' is no name")
+    }
+
     @Test func aDashIsAPictureWithoutAURL() throws {
         let read = try options(["-", "--rotate", "90", "-o", "-"])
         #expect(read.readsStandardInput && read.request.url.isEmpty)

@@ -44,6 +44,16 @@ import Testing
         #expect(complaint(["--only", "encoder"])?.contains("not one of coordinator") == true)
     }
 
+    @Test func theConfigurationIsTheCoordinators() throws {
+        let environment = ["HOME": "/home/a", "IMAGEBUS_CONFIG": "/etc/imagebus.yaml"]
+        let children = try options([], environment).children(programs: "/opt/bin")
+        for child in children {
+            #expect(child.arguments.contains("--config") == (child.kind == .coordinator))
+        }
+        let decoders = try options(["--only", "decode"], environment)
+        #expect(decoders.configurationFile == nil)
+    }
+
     @Test func theEnvironmentOfAContainerIsEnough() throws {
         let options = try options(
             [],

@@ -25,6 +25,8 @@ public struct ImageResponse: Sendable {
     public let bytes: ImageBytes?
     /// Under `waitStoreCache`, the tiers that have it.
     public let storedTiers: CacheTypes?
+    /// Points per pixel: of the request, else by its key; 1 for a miss.
+    public let scaleFactor: Double
     /// Whether it takes the place of a cached image, which `LoadTask.cachedResponse` has
     /// (`refreshCached`).
     public internal(set) var isRefreshed = false

@@ -74,6 +74,8 @@ enum CommandLineTool {
             return CancelTool.run(try CancelOptions(read, environment: environment))
         case Command.drain.name:
             return DrainTool.run(try DrainOptions(read, environment: environment))
+        case Command.config.name:
+            return ConfigurationCheck.run(try ConfigurationCheck.Options(read, environment))
         case Command.bench.name:
             return BenchTool.run(try BenchOptions(read, environment: environment))
         default:

@@ -1,8 +1,9 @@
 public import Linux
 
-/// Where a supervisor hears that it should stop.
+/// Where a supervisor hears that it should stop, or have its configuration loaded anew.
 public enum StopRequests: ~Copyable {
-    /// Each SIGTERM and SIGINT, blocked in all threads before.
+    /// Each SIGTERM and SIGINT, blocked in all threads before; and SIGHUP, where the descriptor is
+    /// for that as well.
     case signals(SignalDescriptor)
     /// Each byte of a pipe, for supervisors inside another program; its end stops at once.
     case pipe(FileDescriptor)
@@ -18,19 +19,29 @@ public enum StopRequests: ~Copyable {
         }
     }
 
-    /// How many came since the last call.
-    borrowing func take() throws(Errno) -> Int {
+    /// What came since the last call.
+    struct Taken {
+        /// How often it should stop.
+        var stops = 0
+        /// Whether the configuration is to be loaded anew.
+        var reloads = false
+    }
+
+    /// What came since the last call.
+    borrowing func take() throws(Errno) -> Taken {
         switch self {
         case .signals(let source):
-            var count = 0
-            while try source.next() != nil { count += 1 }
-            return count
+            var taken = Taken()
+            while let received = try source.next() {
+                if received.signal == .hangUp { taken.reloads = true } else { taken.stops += 1 }
+            }
+            return taken
         case .pipe(let readEnd):
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
             defer { buffer.deallocate() }
             // One at a time; at the pipe's end again and again, so that the second ends all now.
             _ = try readEnd.read(into: buffer)
-            return 1
+            return Taken(stops: 1)
         }
     }
 }

@@ -18,6 +18,8 @@ public final class Supervisor {
     private var children: [Int: SupervisedChild] = [:]
     private var end: SupervisorEnd?
     private var isStopping = false
+    /// The coordinator is to be told to load its configuration anew.
+    private var awaitsReload = false
     private var ping: CoordinatorPing?
     private let health: HealthDesk?
     /// Process 1 inherits the children of others.
@@ -49,18 +51,31 @@ public final class Supervisor {
             if let end { return end }
             let ready = try waitForSomething()
             if ready.contains(stopRequests.descriptorNumber) {
-                for _ in 0..<(try stopRequests.take()) { handle(.stopRequested) }
+                let taken = try stopRequests.take()
+                for _ in 0..<taken.stops { handle(.stopRequested) }
+                if taken.reloads { awaitsReload = true }
             }
             for (slot, child) in children.sorted(by: { $0.key < $1.key }) {
                 try look(at: child, slot: slot, ready: ready)
             }
             handle(.tick)
+            if awaitsReload { passReloadOn() }
             lookForLife()
             if let health, ready.contains(health.number) {
                 health.answer(state.healthLine(withoutSession: slotsWithoutSession))
             }
             if isInit { _ = try EndedStrangers.reap(except: processIDs) }
         }
+    }
+
+    /// Once the coordinator serves: before, the signal would end it.
+    private func passReloadOn() {
+        for (slot, child) in children where child.kind == .coordinator {
+            guard state.incarnation(of: slot) != nil else { return }
+            // Fails only for a child that has ended; the next one reads the file anyway.
+            try? child.process.send(.hangUp)
+        }
+        awaitsReload = false
     }
 
     /// Workers that were welcomed once and have lost the coordinator since.

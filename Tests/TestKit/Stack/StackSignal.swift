@@ -5,12 +5,14 @@ public enum StackSignal: Sendable {
     case terminate
     case interrupt
     case kill
+    case hangUp
 
     var signal: Signal {
         switch self {
         case .terminate: .terminate
         case .interrupt: .interrupt
         case .kill: .kill
+        case .hangUp: .hangUp
         }
     }
 }

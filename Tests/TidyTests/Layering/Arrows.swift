@@ -16,6 +16,7 @@ enum Arrows {
         "Deflate": ["CDeflate"],
         "WebP": ["CWebP"],
         "Seccomp": ["CSeccomp"],
+        "YAML": ["CYAML"],
     ]
     /// The rooms of Runtime that the client library stands on.
     static let runtimeOfClient: Set<String> = [

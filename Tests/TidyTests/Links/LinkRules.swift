@@ -13,8 +13,8 @@ enum LinkRules {
     static let sandbox: Set<String> = ["seccomp"]
 
     static let allowed: [String: Set<String>] = [
-        "imagebus": bus.union(["FoundationEssentials", "microhttpd"]),
-        "imagebus-coordinator": bus.union(["sodium"]),
+        "imagebus": bus.union(["FoundationEssentials", "microhttpd", "yaml"]),
+        "imagebus-coordinator": bus.union(["sodium", "yaml"]),
         "imagebus-download": bus.union(["curl"]),
         "imagebus-cache": bus.union(["sqlite3", "xxhash"]),
         "imagebus-decode": bus.union(images).union(planarSources).union(sandbox),

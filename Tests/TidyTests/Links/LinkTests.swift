@@ -63,6 +63,7 @@ import Testing
         ("imagebus-coordinator", "libsqlite3.so.0"),
         ("imagebus-coordinator", "libFoundationEssentials.so"),
         ("imagebus-download", "libvips.so.42"),
+        ("imagebus-download", "libyaml-0.so.2"),
         ("imagebus-cache", "libcurl.so.4"),
         ("imagebus-decode", "libcurl.so.4"),
         ("imagebus-transform", "libsodium.so.23"),

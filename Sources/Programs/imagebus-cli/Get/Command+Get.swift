@@ -18,7 +18,7 @@ extension Command {
 
             get uses the stack that runs in the runtime directory. Where none runs, and no endpoint
             is named, it starts a private one and ends it again; --allow-private-networks and
-            --allow-address are for that one. Ctrl-C cancels.
+            --allow-address and --config are for that one. Ctrl-C cancels.
 
             With - instead of a URL the picture itself comes from standard input, at most 64 MiB,
             and everything else is as for a URL: the same picture with the same steps comes from
@@ -84,10 +84,17 @@ extension Command {
             RequestOptions.names.map(\.name).joined(separator: ",\n") + "\n(repeatable)"),
         OptionDefinition(
             "context", value: "NAME=VALUE", separators: [",", " "],
-            "query-cache-type, store-cache-type, original-query-cache-type,\n"
+            "SDWebImage's context options, such as image-cache = NAME,\n"
+                + "image-transformer = PRESET or none, image-scale-factor = 2,\n"
+                + "image-thumbnail-pixel-size = WxH,\n"
+                + "cache-key-filter = NAME or text:KEY,\n"
+                + "query-cache-type, store-cache-type, original-query-cache-type,\n"
                 + "original-store-cache-type = none, disk, memory or all;\n"
                 + "preserve-aspect-ratio = true or false (of --thumbnail);\n"
                 + "png-compression = 1 (fast) to 12 (small)"),
+        OptionDefinition("profile", value: "NAME", "a profile of the configuration (default)"),
+        OptionDefinition(
+            "preset", value: "NAME", "steps and output of the configuration, where none are given"),
         OptionDefinition(
             "header", value: "'K: V'", separators: ["\n"], "a header for the origin (repeatable)"),
         OptionDefinition("priority", value: "P", "high, normal or low (normal)"),
@@ -101,7 +108,8 @@ extension Command {
     static let stackOptions: [OptionDefinition] = [
         .endpoint,
         OptionDefinition("private", "a stack of its own, although one may run"),
-        .allowPrivateNetworks, .allowAddress, .runtimeDirectory, .cacheDirectory, .logLevel,
+        .allowPrivateNetworks, .allowAddress, .config, .runtimeDirectory, .cacheDirectory,
+        .logLevel,
         .logFormat,
     ]
 
@@ -118,6 +126,5 @@ extension Command {
         OptionDefinition("blur", value: "R", visibility: .later),
         OptionDefinition("filter", value: "NAME[=V]", visibility: .later),
         OptionDefinition("explain", visibility: .later),
-        OptionDefinition("config", value: "FILE", visibility: .later),
     ]
 }

@@ -37,6 +37,7 @@ struct GetAnswer: Encodable, Sendable {
     let pages: Int?
     let bytes: Int?
     let key: String?
+    let scale: Double?
     let token: String?
     let timings: [String: Double]
     /// Under `refresh-cached`: whether the image took the place of a cached one.
@@ -44,8 +45,8 @@ struct GetAnswer: Encodable, Sendable {
     let error: Failure?
 
     private enum CodingKeys: String, CodingKey {
-        case status, cacheType, format, width, height, pages, bytes, key, token, timings, refreshed
-        case error
+        case status, cacheType, format, width, height, pages, bytes, key, scale
+        case token, timings, refreshed, error
     }
 
     /// An image, or a miss; with the failure of its refresh, which makes it an error.
@@ -58,6 +59,7 @@ struct GetAnswer: Encodable, Sendable {
         pages = image.info?.pages
         bytes = image.byteCount
         key = image.key
+        scale = image.isMiss ? nil : image.scaleFactor
         self.token = token
         timings = Self.milliseconds(image.timings)
         refreshed = asksOrigin ? image.isRefreshed : nil
@@ -68,7 +70,8 @@ struct GetAnswer: Encodable, Sendable {
     init(_ failure: ImageError, token: String?, totalMilliseconds: Double) {
         status = .error
         cacheType = CacheTypes.none.name
-        (format, width, height, pages, bytes, key) = (nil, nil, nil, nil, nil, nil)
+        (format, width, height, pages, bytes) = (nil, nil, nil, nil, nil)
+        (key, scale) = (nil, nil)
         self.token = token
         var spent = StageTimings()
         spent.total = totalMilliseconds
@@ -87,6 +90,7 @@ struct GetAnswer: Encodable, Sendable {
         try values.encode(pages, forKey: .pages)
         try values.encode(bytes, forKey: .bytes)
         try values.encode(key, forKey: .key)
+        try values.encode(scale, forKey: .scale)
         try values.encode(token, forKey: .token)
         try values.encode(timings, forKey: .timings)
         try values.encode(refreshed, forKey: .refreshed)

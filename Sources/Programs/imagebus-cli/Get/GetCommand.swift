@@ -16,11 +16,7 @@ enum GetCommand {
             let upload = try options.readsStandardInput ? StandardInput.read(interruption) : nil
             let stack = try OpenStack(options.stack, interruption)
             defer { stack.end(interruption) }
-            if !stack.isOwn, options.stack.network != NetworkOptions() {
-                Terminal.error(
-                    "imagebus get: the running stack decides which addresses it reaches; "
-                        + "--private starts one that obeys --allow-…\n")
-            }
+            if !stack.isOwn { warn(options.stack) }
             let load = try LoadRun(options, stack, uploading: upload)
             token = load.token
             do throws(ImageError) {
@@ -39,6 +35,20 @@ enum GetCommand {
             let spent = Double(MonotonicClock.now() - start) / 1e6
             report.tell(error, token: token, totalMilliseconds: spent)
             return error.exitStatus
+        }
+    }
+
+    /// Some options are for a stack that is started.
+    private static func warn(_ options: StackOptions) {
+        if options.network != NetworkOptions() {
+            Terminal.error(
+                "imagebus get: the running stack decides which addresses it reaches; "
+                    + "--private starts one that obeys --allow-…\n")
+        }
+        if options.configurationFile != nil {
+            Terminal.error(
+                "imagebus get: the running stack has a configuration of its own; "
+                    + "--private starts one that obeys --config\n")
         }
     }
 

@@ -78,7 +78,12 @@ enum RequestReader {
     private static func applyContext(
         _ read: ReadOptions, to request: inout ImageRequest
     ) throws(UsageError) {
-        for text in read.all("context") {
+        request.context.profile = try read.parsed("profile", name)
+        request.context.preset = try read.parsed("preset", name)
+        // A box before what depends on it.
+        let texts = read.all("context")
+        let isLate = { (text: String) in text.hasPrefix("image-preserve-aspect-ratio=") }
+        for text in texts.filter({ !isLate($0) }) + texts.filter(isLate) {
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let value = parts.count == 2 ? String(parts[1]) : ""
             do throws(UsageError) {
@@ -89,14 +94,17 @@ enum RequestReader {
         }
     }
 
+    private static func name(_ text: String) throws(UsageError) -> String {
+        guard RequestContext.isName(text) else {
+            throw UsageError("'\(text)' is no name")
+        }
+        return text
+    }
+
     private static func apply(
         _ name: String, _ value: String, to request: inout ImageRequest
     ) throws(UsageError) {
         switch name {
-        case "query-cache-type": request.queryCacheTypes = try tiers(value)
-        case "store-cache-type": request.storeCacheTypes = try tiers(value)
-        case "original-query-cache-type": request.originalQueryCacheTypes = try tiers(value)
-        case "original-store-cache-type": request.originalStoreCacheTypes = try tiers(value)
         case "png-compression":
             request.output.compression = try OptionValue.integer(
                 value, in: OutputOptions.compressionRange)
@@ -104,12 +112,15 @@ enum RequestReader {
             let keeps = try OptionValue.word(value, [("true", true), ("false", false)])
             guard request.thumbnail != nil else { throw UsageError("needs a --thumbnail") }
             request.thumbnail?.preservesAspectRatio = keeps
-        default: throw UsageError("no such context in this version")
+        default:
+            guard let key = ContextKey(rawValue: name) else {
+                throw UsageError("no such context in this version")
+            }
+            do throws(ContextSettingError) {
+                ContextSetting.apply([try ContextSetting(key, value)], to: &request)
+            } catch {
+                throw UsageError(error.reason)
+            }
         }
-    }
-
-    private static func tiers(_ text: String) throws(UsageError) -> CacheTypes {
-        let all: [CacheTypes] = [.none, .disk, .memory, .all]
-        return try OptionValue.word(text, all.map { ($0.name, $0) })
     }
 }

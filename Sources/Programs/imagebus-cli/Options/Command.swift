@@ -19,7 +19,8 @@ struct Command: Sendable {
 
     /// What this version does.
     static let all: [Command] = [
-        .serve, .get, .prefetch, .status, .health, .cache, .blacklist, .cancel, .drain, .bench,
+        .serve, .get, .prefetch, .status, .health, .cache, .blacklist, .cancel, .drain, .config,
+        .bench,
     ]
 }
 
@@ -32,6 +33,9 @@ extension OptionDefinition {
     static let cacheDirectory = OptionDefinition(
         "cache-dir", value: "DIRECTORY",
         "the disk tier ($XDG_CACHE_HOME/imagebus, else ~/.cache/imagebus)")
+    static let config = OptionDefinition(
+        "config", value: "FILE",
+        "sources, caches, presets, profiles and rules")
     static let endpoint = OptionDefinition(
         "endpoint", value: "E", "ipc:///DIRECTORY/front/front.sock of a running stack")
     static let logLevel = OptionDefinition(

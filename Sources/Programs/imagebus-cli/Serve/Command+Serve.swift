@@ -19,7 +19,7 @@ extension Command {
             (
                 "places and limits",
                 [
-                    .runtimeDirectory, .cacheDirectory,
+                    .config, .runtimeDirectory, .cacheDirectory,
                     OptionDefinition(
                         "memory-limit", value: "BYTES", "the memory tier, such as 256M"),
                     OptionDefinition("disk-limit", value: "BYTES", "the disk tier, such as 10G"),
@@ -51,14 +51,14 @@ extension Command {
                     OptionDefinition("remove-runtime-dir", visibility: .hidden),
                     OptionDefinition("memory-only", visibility: .hidden),
                     OptionDefinition("file-root", value: "DIRECTORY", visibility: .later),
-                    OptionDefinition("config", value: "FILE", visibility: .later),
                 ]
             ),
         ],
         notes: """
             Prints one line `ready ENDPOINT` once every process is part of the stack. A process that
             dies comes back at once. SIGTERM or Ctrl-C drains: nothing new is admitted, what was
-            admitted is finished, within 8 s; a second one ends all now.
+            admitted is finished, within 8 s; a second one ends all now. SIGHUP loads the file of
+            --config anew, whole or not at all.
 
             exit status: 0 drained, 124 the drain took too long, 130 a second signal, 75 another
             serve holds the runtime directory, 64 or 78 a process cannot run with these settings

@@ -11,9 +11,16 @@ enum ServeCommand {
 
     static func run(_ options: ServeOptions) -> Int32 {
         let log = Log(program: "imagebus", level: options.log.level, format: options.log.format)
+        let faults = ConfigurationCheck.faults(options.configurationFile)
+        guard faults.isEmpty else {
+            for fault in faults {
+                log.error("the configuration cannot be used", ["at": "\(fault)"])
+            }
+            return ConfigurationCheck.faultStatus
+        }
         do {
             // Before anything starts a thread: a signal goes to whichever does not block it.
-            try Signal.block(StopRequests.stopSignals)
+            try Signal.block(options.signals)
             try Signal.brokenPipe.ignore()
             if let parent = options.parent,
                 try !ParentDeath.arm(.terminate, expected: parent)
@@ -31,7 +38,7 @@ enum ServeCommand {
     }
 
     private static func supervise(_ options: ServeOptions, _ log: Log) throws -> Int32 {
-        let signals = try SignalDescriptor(StopRequests.stopSignals)
+        let signals = try SignalDescriptor(options.signals)
         guard let directory = try awaitDirectory(options, signals, log) else { return 0 }
         let paths = directory.paths
         if directory.hasSegmentsElsewhere {
@@ -92,12 +99,20 @@ extension ServeCommand {
             }
             let number = signals.descriptor.number
             _ = try ReadinessPoll.wait([number], milliseconds: pollMilliseconds)
-            if try signals.next() != nil { return nil }
+            while let received = try signals.next() {
+                if received.signal != .hangUp { return nil }
+            }
         }
     }
 }
 
 extension ServeOptions {
+    /// Where there is a configuration, SIGHUP has it loaded anew; elsewhere it ends the process, as
+    /// it does with a terminal that is closed.
+    fileprivate var signals: [Signal] {
+        StopRequests.stopSignals + (configurationFile == nil ? [] : [.hangUp])
+    }
+
     /// Where clients connect; without a coordinator, where the workers do.
     fileprivate func endpoint(_ paths: RuntimePaths) -> String {
         switch only {

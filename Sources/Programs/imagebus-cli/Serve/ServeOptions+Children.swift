@@ -19,8 +19,8 @@ extension ServeOptions {
     private func arguments(of kind: WorkerKind, secretFile: String?) -> [String] {
         switch kind {
         case .coordinator:
-            option("--secret-file", secretFile) + coordinator.arguments
-                + (only == nil ? [] : ["--keeps-workers"])
+            option("--secret-file", secretFile) + option("--config", configurationFile)
+                + coordinator.arguments + (only == nil ? [] : ["--keeps-workers"])
                 + (requestLogging == .misses ? [] : ["--log-requests", requestLogging.rawValue])
         case .download: network.arguments
         case .cache:

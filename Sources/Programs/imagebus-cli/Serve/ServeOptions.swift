@@ -17,6 +17,8 @@ struct ServeOptions: Hashable {
     var memoryLimit: Int?
     var diskLimit: Int?
     var coordinator = CoordinatorSettings()
+    /// The coordinator's configuration; nil: none, or no coordinator is served.
+    var configurationFile: String?
     var log = LogOptions()
     var requestLogging = RequestLogging.misses
     var metricsFile: MetricsFileOptions?
@@ -48,6 +50,8 @@ struct ServeOptions: Hashable {
                 try OptionValue.word(text, RequestLogging.allCases.map { ($0.rawValue, $0) })
             } ?? .misses
         metricsFile = try MetricsFileOptions(read)
+        configurationFile =
+            kinds.contains(.coordinator) ? try read.parsed("config", OptionValue.path) : nil
         parent = try read.parsed("parent-pid") { (text) throws(UsageError) in
             Int32(try OptionValue.integer(text, in: 1...Int(Int32.max)))
         }

@@ -25,6 +25,7 @@ final class PrivateStack {
     static func start(
         _ options: StackOptions, _ interruption: Interruption
     ) throws(ImageError) -> PrivateStack {
+        if let fault = ConfigurationCheck.fault(options.configurationFile) { throw fault }
         do throws(StartFailure) {
             return try begin(options, cache: options.cacheDirectory, interruption)
         } catch {
@@ -81,6 +82,7 @@ final class PrivateStack {
                 "--download", "1", "--decode", "\(options.workers)",
                 "--transform", "\(options.workers)",
             ] + (cache.map { ["--cache-dir", $0] } ?? ["--memory-only"])
+                + (options.configurationFile.map { ["--config", $0] } ?? [])
                 + options.network.arguments + options.log.arguments)
         command.environment["IMAGEBUS_ONLY"] = nil
         // The figures in it are those of the stack that serves here.

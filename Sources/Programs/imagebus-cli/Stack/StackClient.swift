@@ -153,6 +153,7 @@ struct LoadedImage: Sendable {
     let timings: StageTimings
     /// Whether it took the place of a cached image.
     let isRefreshed: Bool
+    let scaleFactor: Double
     private let bytes: ImageBytes?
 
     fileprivate init(_ response: ImageResponse) {
@@ -162,6 +163,7 @@ struct LoadedImage: Sendable {
         key = response.key
         timings = response.timings
         isRefreshed = response.isRefreshed
+        scaleFactor = response.scaleFactor
         bytes = response.bytes
     }
 

@@ -13,6 +13,8 @@ struct StackOptions: Hashable {
     /// more than one.
     var workers = 1
     var network: NetworkOptions
+    /// Of a private stack.
+    var configurationFile: String?
     var log: LogOptions
 
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
@@ -21,6 +23,7 @@ struct StackOptions: Hashable {
         runtimeDirectory = try ServeOptions.runtimeDirectory(read, environment)
         cacheDirectory = try ServeOptions.cacheDirectory(read, environment)
         network = try NetworkOptions(read)
+        configurationFile = try read.parsed("config", OptionValue.path)
         // A private stack has nothing to say but what fails.
         log = try LogOptions(read, level: .warning)
         guard endpoint == nil || !isPrivate else {
