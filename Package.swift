@@ -83,8 +83,8 @@ let runtime: [Target] = [
         "Runtime", "CoordinatorRuntime",
         [
             "Linux", "ZeroMQ", "Sodium", "ImageModel", "Messages", "StageContract", "Scheduling",
-            "Configuration", "ConfigurationFile", "Wire", "EventLoop", "ControlSegment", "SharedArena", "Observability", "Bootstrap",
-            "BusConnection",
+            "Configuration", "ConfigurationFile", "Wire", "EventLoop", "ControlSegment",
+            "SharedArena", "Observability", "Bootstrap", "BusConnection",
         ]),
     room(
         "Runtime", "Supervision",

@@ -55,7 +55,7 @@ import YAML
         ("a: \u{1}\n", 1, "control characters"),
     ])
     func whatIsNotReadIsSaidWithItsLine(text: String, line: Int, reason: String) throws {
-        let error = try #require(error(text))
+        let error = try #require(self.error(text))
         #expect(error.line == line, "\(error)")
         #expect(reason.isEmpty || error.reason.contains(reason), "\(error)")
     }

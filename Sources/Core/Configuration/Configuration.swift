@@ -38,8 +38,8 @@ public struct Configuration: Hashable, Sendable {
         ).sorted()
     }
 
-    /// Whether something may be called so in a configuration: letters, digits, `.`, `_`, `-`, at most
-    /// `RequestLimits.nameBytesMax`.
+    /// Whether something may be called so in a configuration: letters, digits, `.`, `_`, `-`, at
+    /// most `RequestLimits.nameBytesMax`.
     public static func isName(_ text: String) -> Bool {
         RequestContext.isName(text)
             && text.utf8.allSatisfy { byte in

@@ -4,8 +4,8 @@ import ImageModel
 ///
 /// `*` stands for any text within the part where it is: scheme, host with port, or what follows, so
 /// that no path passes for a host. Scheme and host have no case, the rest has. A port that is the
-/// scheme's own may be left out on either side. Paths are compared as the loader sends them: without
-/// `.` and `..`. Without a path a pattern means all of them; `*` alone means every URL.
+/// scheme's own may be left out on either side. Paths are compared as the loader sends them:
+/// without `.` and `..`. Without a path a pattern means all of them; `*` alone means every URL.
 public struct URLPattern: Hashable, Sendable {
     /// As it was written.
     public let text: String

@@ -34,10 +34,10 @@ public enum CacheKey {
     private static let ownerStart = "\u{1E}"
 
     /// The text under which the cache process keeps a key: `cache␟key␞owner`, without the cache
-    /// where that is the default one, and without the owner where anybody may have the entry. Neither
-    /// URLs, nor base keys, nor names have control characters, so that the parts can be told apart
-    /// whatever is in them: no text that a client chooses makes the key of another cache, of another
-    /// identity, or, where it takes the place of a URL, that of a URL.
+    /// where that is the default one, and without the owner where anybody may have the entry.
+    /// Neither URLs, nor base keys, nor names have control characters, so that the parts can be
+    /// told apart whatever is in them: no text that a client chooses makes the key of another
+    /// cache, of another identity, or, where it takes the place of a URL, that of a URL.
     public static func stored(_ key: String, in cache: String, _ terms: LoadTerms) -> String {
         var owner = terms.identity ?? ""
         if case .own = terms.base { owner = "=\(owner)" }

@@ -6,13 +6,14 @@ enum Nearness {
         return known.isEmpty ? "" : ": there are \(known.joined(separator: ", "))"
     }
 
-    /// The word with the fewest changes, where these are at most a third of it.
+    /// The word with the fewest changes, where these are two or a third of it at most, and fewer
+    /// than what was written.
     static func nearest(_ word: String, _ known: [String]) -> String? {
         // Longer than any of ours: not worth the comparison.
         guard word.utf8.count <= 64 else { return nil }
         let ranked = known.map { ($0, distance(Array(word.utf8), Array($0.utf8))) }
         guard let best = ranked.min(by: { $0.1 < $1.1 }),
-            best.1 <= max(1, best.0.utf8.count / 3)
+            best.1 <= max(2, best.0.utf8.count / 3), best.1 < word.utf8.count
         else { return nil }
         return best.0
     }

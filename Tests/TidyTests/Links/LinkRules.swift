@@ -13,8 +13,8 @@ enum LinkRules {
     static let sandbox: Set<String> = ["seccomp"]
 
     static let allowed: [String: Set<String>] = [
-        "imagebus": bus.union(["FoundationEssentials", "microhttpd", "yaml"]),
-        "imagebus-coordinator": bus.union(["sodium", "yaml"]),
+        "imagebus": bus.union(["FoundationEssentials", "microhttpd", "yaml-0"]),
+        "imagebus-coordinator": bus.union(["sodium", "yaml-0"]),
         "imagebus-download": bus.union(["curl"]),
         "imagebus-cache": bus.union(["sqlite3", "xxhash"]),
         "imagebus-decode": bus.union(images).union(planarSources).union(sandbox),

@@ -1,0 +1,196 @@
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// A configuration in a stack: what requests become, and its reload.
+    @Suite struct ConfigurationTests {
+        private let folder = TestKit.TemporaryDirectory()
+
+        private func write(_ text: String) -> String {
+            folder.write(Array(text.utf8), to: "imagebus.yaml")
+        }
+
+        private func arguments(_ path: String) -> [String] {
+            ["--allow-private-networks", "--config", path]
+        }
+
+        private func origin() throws -> OriginServer {
+            let origin = OriginServer()
+            let picture = try Pictures.waves(width: 400, height: 300).jpeg(quality: 85)
+            for path in ["/a.jpg", "/a@2x.jpg", "/private/a.jpg"] {
+                origin.route(path, .bytes(picture, contentType: "image/jpeg"))
+            }
+            return origin
+        }
+
+        /// Loads until the answer is as wanted, since a signal takes its time.
+        private func expectSoon(
+            _ what: String, _ stack: StackHarness, _ isThere: () throws -> Bool
+        ) throws {
+            let deadline = ContinuousClock.now.advanced(by: .seconds(20))
+            while try !isThere() {
+                guard ContinuousClock.now < deadline else {
+                    throw StackFailure("\(what) did not come", log: stack.logFile)
+                }
+            }
+        }
+
+        @Test func requestsBecomeWhatTheFileSays() async throws {
+            let origin = try origin()
+            let path = write(
+                """
+                sources: ["http://127.0.0.1:*/*"]
+                caches: [products]
+                presets:
+                  card: {resize: 100x100, mode: fill, format: webp}
+                  small: {resize: 40x40, format: png}
+                profiles:
+                  default:
+                    cache: products
+                    transformer: card
+                    rules:
+                      - {match: "http://*/private/*", download: no}
+                  plain: {}
+                """)
+            try await withStack(arguments(path)) { stack in
+                let card = try stack.get([origin.url("/a.jpg"), "--json"]).json()
+                #expect(card["format"]?.text == "webp")
+                #expect(card["width"]?.integer == 100)
+                #expect(card["key"]?.text?.hasPrefix("http://127.0.0.1") == true)
+                let again = try stack.get([origin.url("/a.jpg"), "--json"]).json()
+                #expect(again["cacheType"]?.text == "memory")
+                let small = try stack.get([origin.url("/a.jpg"), "--preset", "small", "--json"])
+                #expect(try small.json()["width"]?.integer == 40)
+                let whole = ["--context", "image-transformer=none", "--json"]
+                #expect(
+                    try stack.get([origin.url("/a.jpg")] + whole).json()["width"]?.integer == 400)
+                #expect(origin.requestCount("/a.jpg") == 1)
+
+                let plain = ["--profile", "plain", "--json"]
+                let other = try stack.get([origin.url("/a.jpg")] + plain).json()
+                #expect(other["width"]?.integer == 400)
+                #expect(other["cacheType"]?.text == "none", "another cache")
+                #expect(origin.requestCount("/a.jpg") == 2)
+
+                let scaled = try stack.get([origin.url("/a@2x.jpg")] + plain).json()
+                #expect(scaled["scale"]?.integer == 2)
+                let context = plain + ["--context", "image-scale-factor=3"]
+                let asked = try stack.get([origin.url("/a@2x.jpg")] + context).json()
+                #expect(asked["scale"]?.integer == 3)
+
+                let denied = try stack.get([origin.url("/private/a.jpg"), "--json"])
+                #expect(try denied.json()["status"]?.text == "miss")
+                #expect(origin.requestCount("/private/a.jpg") == 0)
+                #expect(try stack.get(["http://localhost/a.jpg"]).exitStatus == 77)
+                let unknown = try stack.get([origin.url("/a.jpg"), "--profile", "x"])
+                #expect(unknown.exitStatus == 64)
+                #expect(unknown.errorText.contains("default, plain"))
+                let refused = ["--context", "image-coder=x"]
+                #expect(try stack.get([origin.url("/a.jpg")] + refused).exitStatus == 64)
+            }
+        }
+
+        @Test func sighupLoadsTheFileWholeOrNotAtAll() async throws {
+            let origin = try origin()
+            func file(_ size: Int) -> String {
+                """
+                presets: {card: {resize: \(size)x\(size), format: png}}
+                profiles: {default: {transformer: card}}
+                """
+            }
+            let path = write(file(100))
+            try await withStack(arguments(path)) { stack in
+                func width() throws -> Int? {
+                    try stack.get([origin.url("/a.jpg"), "--json"]).json()["width"]?.integer
+                }
+                for _ in 0..<3 { #expect(try width() == 100) }
+                _ = write(file(50))
+                try stack.send(.hangUp)
+                try expectSoon("the new size", stack) { try width() == 50 }
+
+                _ = write("presets: {card: {resize: 10x10}}\nprofiles: {default: {transformr: x}}")
+                try stack.send(.hangUp)
+                try expectSoon("a complaint", stack) {
+                    let log = FileBytes.text(stack.logFile) ?? ""
+                    return log.contains("imagebus.yaml:2: ") && log.contains("'transformer'")
+                }
+                #expect(try width() == 50)
+                _ = write(file(60))
+                try stack.send(.hangUp)
+                try expectSoon("the third size", stack) { try width() == 60 }
+            }
+        }
+
+        @Test func aSecretIsReadAgainAndKeepsItsEntriesUnderItsName() async throws {
+            let origin = try origin()
+            let key = folder.write(Array("first-secret\n".utf8), to: "key")
+            let path = write(
+                """
+                profiles:
+                  default:
+                    rules:
+                      - match: "http://*/*"
+                        headers: {X-Api-Key: {file: \(key)}}
+                        identity: partner-7
+                  other: {}
+                """)
+            try await withStack(arguments(path)) { stack in
+                let first = try stack.get([origin.url("/a.jpg"), "--json"]).json()
+                #expect(first["key"]?.text?.contains("-Auth(") == true)
+                let other = ["--profile", "other", "--json"]
+                let foreign = try stack.get([origin.url("/a.jpg")] + other).json()
+                #expect(foreign["cacheType"]?.text == "none", "nobody else's entry")
+                func sent() -> [String?] {
+                    origin.requests("/a.jpg").map { $0.header("x-api-key") }
+                }
+                #expect(sent() == ["first-secret", nil])
+                folder.write(Array("second-secret\n".utf8), to: "key")
+                let anew = [origin.url("/a.jpg"), "--option", "from-loader-only"]
+                try expectSoon("the new secret", stack) {
+                    _ = try stack.get(anew)
+                    return sent().last == "second-secret"
+                }
+                let count = origin.requestCount("/a.jpg")
+                let kept = try stack.get([origin.url("/a.jpg"), "--json"]).json()
+                #expect(kept["cacheType"]?.text == "memory")
+                #expect(kept["key"]?.text == first["key"]?.text)
+                #expect(origin.requestCount("/a.jpg") == count)
+                let log = FileBytes.text(stack.logFile) ?? ""
+                #expect(!log.contains("first-secret") && !log.contains("second-secret"))
+                #expect(try !stack.run(["status", "--json"]).outputText.contains("-secret"))
+            }
+        }
+
+        @Test func aBrokenFileAtTheStartIsSaidAndEndsWith64() throws {
+            let path = write("caches: [a]\nprofiles: {default: {cash: a}}\n")
+            let places = ["--runtime-dir", folder.file("run"), "--cache-dir", folder.file("cache")]
+            let serve = try CommandLineRun(["serve", "--config", path] + places).end()
+            #expect(serve.exitStatus == 64, "\(serve)")
+            #expect(serve.errorText.contains("\(path):2: "))
+            #expect(serve.errorText.contains("did you mean 'cache'?"))
+            let line = ["get", "http://h/a", "--private", "--config", path] + places
+            let get = try CommandLineRun(line).end()
+            #expect(get.exitStatus == 64, "\(get)")
+            #expect(get.errorText.contains("\(path):2: "))
+        }
+
+        @Test func theCheckSaysWhatIsInAFileOrWhatIsWrongWithIt() throws {
+            let good = RepositoryRoot.file("Examples/imagebus.yaml")
+            let fine = try CommandLineRun(["config", "check", good]).end()
+            #expect(fine.exitStatus == 0)
+            #expect(
+                fine.outputText == "\(good): ok, 2 sources, 2 caches, 3 presets, 1 key filter, "
+                    + "1 serializer, 2 profiles, 3 rules\n")
+            let bad = write("caches: [a b]\nsorces: []\n")
+            let faults = try CommandLineRun(
+                ["config", "check"], environment: ["IMAGEBUS_CONFIG": bad]
+            ).end()
+            #expect(faults.exitStatus == 64)
+            #expect(faults.output.isEmpty)
+            #expect(
+                faults.errorText.split(separator: "\n").map { $0.prefix(bad.count + 3) }
+                    == ["\(bad):1:", "\(bad):2:"])
+            #expect(try CommandLineRun(["config", "check"]).end().exitStatus == 64)
+        }
+    }
+}
