@@ -64,7 +64,9 @@ let core: [Target] = [
 
 let runtime: [Target] = [
     room("Runtime", "Observability", ["Linux"]),
-    room("Runtime", "ConfigurationFile", ["YAML", "Linux", "ImageModel", "Configuration"]),
+    room(
+        "Runtime", "ConfigurationFile",
+        ["YAML", "Linux", "ImageModel", "Messages", "Configuration"]),
     room("Runtime", "Wire", ["CMessages", "ImageModel", "Messages"]),
     room("Runtime", "EventLoop", ["Linux", "ZeroMQ", "Messages"]),
     room("Runtime", "BusConnection", ["ZeroMQ", "Messages", "Wire"]),
@@ -95,7 +97,9 @@ let runtime: [Target] = [
 ]
 
 let stages: [Target] = [
-    room("Stages", "Downloading", ["Curl", "Linux", "ImageModel", "Messages", "StageContract"]),
+    room(
+        "Stages", "Downloading",
+        ["Curl", "Linux", "ImageModel", "Messages", "StageContract", "Configuration"]),
     room(
         "Stages", "Caching",
         ["SQLite", "XXHash", "Linux", "ImageModel", "Messages", "StageContract"]),

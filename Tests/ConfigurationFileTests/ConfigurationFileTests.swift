@@ -72,6 +72,14 @@ import Testing
             "sources: [h]",
             "f:1: sources: expected a pattern such as https://*.example.com/*, not 'h'"
         ),
+        (
+            "sources: [\(Array(repeating: "'http://h/'", count: 65).joined(separator: ","))]",
+            "f:1: sources: at most 64 patterns of 4096 bytes in all"
+        ),
+        (
+            rule("headers: {user-agent: {file: /a}}"),
+            "f:1: user-agent: this header follows redirects to other hosts, and is no secret"
+        ),
         ("caches: [default]", "f:1: caches: expected a name"),
         ("caches: [a b]", "f:1: caches: expected a name"),
         ("caches: {a: b}", "f:1: caches: expected a name"),

@@ -29,11 +29,12 @@ final class DownloadBench: Sendable {
     func start(
         _ place: String, id: UInt64 = 1, headers: [HTTPHeader] = [],
         bodyBytesMax: UInt64 = 1 << 30, millisecondsLeft: UInt32 = 60_000,
-        validators: Validators? = nil
+        validators: Validators? = nil, sources: [String] = []
     ) {
         let url = place.hasPrefix("/") ? origin.url(place) : place
         let work = FetchWork(
-            url: url, headers: headers, bodyBytesMax: bodyBytesMax, validators: validators)
+            url: url, headers: headers, bodyBytesMax: bodyBytesMax, validators: validators,
+            sources: sources)
         downloader.start(
             Job(
                 id: JobID(id), attempt: 1, work: .fetch(work), millisecondsLeft: millisecondsLeft,

@@ -99,7 +99,8 @@ struct BlacklistTests {
         let wrong = ImageRequest(url: "nonsense")
         var numbers: UInt64 = 9
         stack.scheduler.blacklist.put(
-            ScopedSource(SourceKey(wrong), LoadTerms()), .invalidURL, url: wrong.url, at: stack.now, numbers: &numbers)
+            ScopedSource(SourceKey(wrong), LoadTerms()), .invalidURL, url: wrong.url, at: stack.now,
+            numbers: &numbers)
         let nowhere = stack.load(wrong, by: client)
         #expect(stack.error(nowhere) == .blacklisted)
         let retried = stack.load(wrong.with { $0.options = .retryFailed }, by: client)

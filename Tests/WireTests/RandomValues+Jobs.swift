@@ -38,7 +38,7 @@ extension RandomValues {
                 FetchWork(
                     url: text(RequestLimits.urlBytesMax), headers: headers(),
                     bodyBytesMax: number(),
-                    validators: validators())),
+                    validators: validators(), sources: list(0...3) { $0.text(1_000) })),
             .query(
                 QueryWork(
                     key: text(MessageLimits.keyBytesMax), tiers: tiers(),

@@ -42,8 +42,8 @@ public struct ResponseHead: Hashable, Sendable {
         value("content-length").flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 
-    /// Whether libcurl goes on to another location instead of ending here.
-    var isFollowed: Bool {
+    /// Whether the picture is said to be at another location, which is named.
+    public var isRedirect: Bool {
         (300..<400).contains(status) && !(value("location") ?? "").isEmpty
     }
 

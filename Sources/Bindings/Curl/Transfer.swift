@@ -13,7 +13,8 @@ public final class Transfer {
     ) throws(CurlError) {
         easy = try EasyHandle(library)
         context = TransferContext(
-            sink: sink, addressGuard: policy.addressGuard, bodyBytesMax: request.bodyBytesMax)
+            sink: sink, addressGuard: policy.addressGuard, bodyBytesMax: request.bodyBytesMax,
+            followsRedirects: request.followsRedirects)
         try set(request)
         try set(policy)
         try setFixedOptions()
@@ -40,6 +41,7 @@ public final class Transfer {
         }
         try easy.set(.url, request.url)
         try easy.setHeaders(lines)
+        try easy.set(.followLocation, request.followsRedirects ? 1 : 0)
         try easy.set(.timeoutMilliseconds, max(1, request.timeoutMilliseconds))
         // 0 would mean no limit; the counter of the context stops the first byte.
         try easy.set(.fileBytesMax, max(1, request.bodyBytesMax))
@@ -59,7 +61,6 @@ public final class Transfer {
         // (measured with a silent name server: 8 s, now under 1 ms), and no other transfer would
         // move meanwhile. The resolver's thread frees what it holds when it ends.
         try easy.set(.quickExit, 1)
-        try easy.set(.followLocation, 1)
         try easy.set(.unrestrictedAuth, 0)
         try easy.set(.protocols, "http,https")
         try easy.set(.redirectProtocols, "http,https")

@@ -5,6 +5,7 @@ final class TransferContext {
     private let sink: any TransferSink
     private let addressGuard: AddressGuard
     private let bodyBytesMax: Int64
+    private let followsRedirects: Bool
     private var head: ResponseHead?
     private var headBytes = 0
     private var bodyBytes: Int64 = 0
@@ -18,10 +19,14 @@ final class TransferContext {
         case headTooLarge
     }
 
-    init(sink: any TransferSink, addressGuard: AddressGuard, bodyBytesMax: Int64) {
+    init(
+        sink: any TransferSink, addressGuard: AddressGuard, bodyBytesMax: Int64,
+        followsRedirects: Bool
+    ) {
         self.sink = sink
         self.addressGuard = addressGuard
         self.bodyBytesMax = bodyBytesMax
+        self.followsRedirects = followsRedirects
     }
 
     func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
@@ -39,7 +44,8 @@ final class TransferContext {
             return true
         }
         // An empty line ends the head. Lines that follow the body are trailers: nobody asks.
-        guard let ended = head.take(), !ended.isInterim, !ended.isFollowed else { return true }
+        guard let ended = head.take(), !ended.isInterim, !(followsRedirects && ended.isRedirect)
+        else { return true }
         return sink.receive(ended)
     }
 

@@ -9,16 +9,19 @@ public struct TransferRequest: Sendable {
     public var bodyBytesMax: Int64
     /// Milliseconds for everything, redirects included.
     public var timeoutMilliseconds: Int
+    /// Whether libcurl goes on to where a redirect leads; else the redirect is the response.
+    public var followsRedirects: Bool
 
     /// Describes a GET.
     public init(
         url: String, headers: [(name: String, value: String)] = [], bodyBytesMax: Int64,
-        timeoutMilliseconds: Int
+        timeoutMilliseconds: Int, followsRedirects: Bool = true
     ) {
         self.url = url
         self.headers = headers
         self.bodyBytesMax = bodyBytesMax
         self.timeoutMilliseconds = timeoutMilliseconds
+        self.followsRedirects = followsRedirects
     }
 
     /// The lines that libcurl wants: `Name: value`, and `Name;` for an empty value. Nil where a

@@ -5385,7 +5385,7 @@ const ProtobufCMessageDescriptor imagebus__v1__validators__descriptor =
   (ProtobufCMessageInit) imagebus__v1__validators__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__fetch__field_descriptors[4] =
+static const ProtobufCFieldDescriptor imagebus__v1__fetch__field_descriptors[5] =
 {
   {
     "url",
@@ -5435,17 +5435,30 @@ static const ProtobufCFieldDescriptor imagebus__v1__fetch__field_descriptors[4] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "sources",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__Fetch, n_sources),
+    offsetof(Imagebus__V1__Fetch, sources),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__fetch__field_indices_by_name[] = {
   2,   /* field[2] = body_bytes_max */
   1,   /* field[1] = headers */
+  4,   /* field[4] = sources */
   0,   /* field[0] = url */
   3,   /* field[3] = validators */
 };
 static const ProtobufCIntRange imagebus__v1__fetch__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__fetch__descriptor =
 {
@@ -5455,7 +5468,7 @@ const ProtobufCMessageDescriptor imagebus__v1__fetch__descriptor =
   "Imagebus__V1__Fetch",
   "imagebus.v1",
   sizeof(Imagebus__V1__Fetch),
-  4,
+  5,
   imagebus__v1__fetch__field_descriptors,
   imagebus__v1__fetch__field_indices_by_name,
   1,  imagebus__v1__fetch__number_ranges,

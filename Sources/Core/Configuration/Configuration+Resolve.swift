@@ -13,7 +13,7 @@ extension Configuration {
         let url = try SourceURL(request.url)
         let target = URLTarget(url)
         let profile = try profile(request.context.profile)
-        if !isUpload { try permit(target) }
+        if !isUpload { try permit(url) }
         var draft = ResolutionDraft(request, profile)
         for rule in profile.rules where rule.pattern.matches(target) { draft.obey(rule) }
         return try finish(draft, url, isUpload: isUpload)
@@ -36,9 +36,9 @@ extension Configuration {
         return profile
     }
 
-    private func permit(_ target: URLTarget) throws(ImageError) {
+    private func permit(_ url: SourceURL) throws(ImageError) {
         guard let sources else { return }
-        guard target.isPlain, sources.contains(where: { $0.matches(target) }) else {
+        guard URLPattern.permits(url, sources) else {
             throw ImageError(
                 .addressForbidden, "the sources of the configuration do not have this URL")
         }
@@ -99,6 +99,7 @@ extension Configuration {
         terms.originalCache = try cache(context.originalCache ?? context.cache)
         if !isUpload { terms.base = try base(context.key, url) }
         terms.mayDownload = draft.mayDownload
+        terms.sources = sources?.map(\.text) ?? []
         terms.blocks = draft.blocks
         terms.serializer = try serializer(context.serializer)
         terms.fallback = context.fallback ?? .none

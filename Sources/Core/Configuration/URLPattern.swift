@@ -1,4 +1,4 @@
-import ImageModel
+public import ImageModel
 
 /// Which URLs: `https://*.example.com/avatars/*`.
 ///
@@ -36,6 +36,12 @@ public struct URLPattern: Hashable, Sendable {
         self.scheme = Glob(scheme)
         self.authority = Glob(URLTarget.withoutOwnPort(authority, of: scheme))
         rest = Glob(end == behind.endIndex ? "/*" : String(behind[end...]))
+    }
+
+    /// Whether an allow-list of patterns has a URL.
+    public static func permits(_ url: SourceURL, _ patterns: [URLPattern]) -> Bool {
+        let target = URLTarget(url)
+        return target.isPlain && patterns.contains { $0.matches(target) }
     }
 
     /// Whether a URL is meant.

@@ -25,6 +25,15 @@ public struct HTTPHeader: Hashable, Sendable {
         }
     }
 
+    /// Whether it goes along where a redirect leads to another host: only what is known to say
+    /// nothing of who asks does. Whatever else a client or an operator sends may be a credential.
+    public var followsRedirects: Bool { Self.anonymous.contains(name.lowercased()) }
+
+    private static let anonymous: Set<String> = [
+        "accept", "accept-encoding", "accept-language", "cache-control", "dpr", "if-modified-since",
+        "if-none-match", "pragma", "range", "save-data", "user-agent", "viewport-width", "width",
+    ]
+
     /// The same bytes: Swift's texts are equal by meaning, and credentials must not be.
     public static func == (left: HTTPHeader, right: HTTPHeader) -> Bool {
         left.name.utf8.elementsEqual(right.name.utf8)

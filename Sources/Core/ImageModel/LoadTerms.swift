@@ -11,6 +11,8 @@ public struct LoadTerms: Hashable, Sendable {
     public var originalCache: String
     /// Whether the loader may be asked (sdwebimage.md §1.9, shouldDownload).
     public var mayDownload: Bool
+    /// Patterns of URLs, one of which every redirect has to match as well; empty: it need not.
+    public var sources: [String]
     /// Which failures put the URL on the blacklist, and which do not, against the loader's own
     /// rule (sdwebimage.md §1.7).
     public var blocks: [BlockCause: Bool]
@@ -31,6 +33,7 @@ public struct LoadTerms: Hashable, Sendable {
         cache = ""
         originalCache = ""
         mayDownload = true
+        sources = []
         blocks = [:]
         serializer = .asIs
         fallback = .none

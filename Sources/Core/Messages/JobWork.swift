@@ -58,15 +58,19 @@ public struct FetchWork: Hashable, Sendable {
     /// What the cached body was said to be: the origin answers `cacheNotModified` where it still
     /// is (RFC 9110 §13.1).
     public var validators: Validators?
+    /// Patterns, one of which the URL of every redirect has to match; empty: it need not.
+    public var sources: [String]
 
     /// Describes a transfer.
     public init(
-        url: String, headers: [HTTPHeader], bodyBytesMax: UInt64, validators: Validators? = nil
+        url: String, headers: [HTTPHeader], bodyBytesMax: UInt64, validators: Validators? = nil,
+        sources: [String] = []
     ) {
         self.url = url
         self.headers = headers
         self.bodyBytesMax = bodyBytesMax
         self.validators = validators
+        self.sources = sources
     }
 }
 

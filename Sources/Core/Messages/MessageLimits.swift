@@ -20,6 +20,10 @@ public enum MessageLimits {
     public static let keyBytesMax = 12 * 1024
     /// Bytes of each header that the origin sent and that travels on.
     public static let originHeaderBytesMax = 1024
+    /// Patterns of permitted sources that go along with a fetch, and bytes of all of them.
+    public static let sourcesMax = 64
+    /// See `sourcesMax`.
+    public static let sourcesBytesMax = 4 * 1024
     /// Entries in one report of the blacklist, and bytes of their URLs in all.
     public static let blacklistEntriesMax = 256
     /// See `blacklistEntriesMax`.

@@ -58,7 +58,8 @@ extension Scheduler {
     /// validators or heeds them.
     mutating func weigh(_ node: SourceNode.ID, _ body: SourceNode.Body) {
         let query = QueryWork(
-            key: sources[node].text(of: sources[node].plainText), tiers: .all, destination: .staging, promotes: false)
+            key: sources[node].text(of: sources[node].plainText), tiers: .all,
+            destination: .staging, promotes: false)
         let job = submit(
             .query(query), for: .weighing(node), reading: nil, sources[node].decodes.urgency)
         sources[node].weighs(body, job, against: nil)

@@ -45,7 +45,8 @@ extension Scheduler {
     private func fetchWork(_ order: Order, _ validators: Validators? = nil) -> FetchWork {
         FetchWork(
             url: order.image.url, headers: order.image.headers,
-            bodyBytesMax: limits.bodyBytesMax, validators: validators)
+            bodyBytesMax: limits.bodyBytesMax, validators: validators,
+            sources: order.terms.sources)
     }
 
     /// What a request that joined a result wants of its source.

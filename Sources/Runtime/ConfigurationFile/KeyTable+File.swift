@@ -8,7 +8,7 @@ private let reserved: Set<String> = ["none"]
 extension KeyTable where Target == Configuration {
     /// The whole file.
     static let file = KeyTable([
-        Row("sources", .list(of: .pattern)) { $0.sources = $1 },
+        Row("sources", .sources) { $0.sources = $1 },
         Row("caches", .list(of: .cacheName)) { $0.caches = Set($1) },
         Row("presets", .named(.preset, except: reserved), \.presets),
         Row(

@@ -1,5 +1,6 @@
 import Configuration
 import ImageModel
+import Messages
 import YAML
 
 extension ValueReader where Value == [Rule] {
@@ -147,6 +148,23 @@ extension ValueReader where Value == [BlockCause: Bool] {
     }
 }
 
+extension ValueReader where Value == [URLPattern] {
+    /// As many as go along with every fetch, for its redirects.
+    static let sources = ValueReader { node, name, reading in
+        guard let patterns = list(of: .pattern).read(node, name, &reading) else { return nil }
+        let bytes = patterns.reduce(0) { $0 + $1.text.utf8.count }
+        guard patterns.count <= MessageLimits.sourcesMax, bytes <= MessageLimits.sourcesBytesMax
+        else {
+            reading.object(
+                node.line,
+                "\(name): at most \(MessageLimits.sourcesMax) patterns of "
+                    + "\(MessageLimits.sourcesBytesMax) bytes in all")
+            return nil
+        }
+        return patterns
+    }
+}
+
 extension ValueReader where Value == [RuleHeader] {
     /// Names with a text, or with `{file: PATH}`.
     static let headers = ValueReader { node, name, reading in
@@ -175,6 +193,12 @@ extension ValueReader where Value == [RuleHeader] {
             return ValueReader<String>.scalar("a text of one line, or {file: PATH}") {
                 HTTPHeader(name: "a", value: $0).isValid ? $0 : nil
             }.read(node, name, &reading).map { .text($0) }
+        }
+        guard !HTTPHeader(name: name, value: "").followsRedirects else {
+            reading.object(
+                node.line, "\(name): this header follows redirects to other hosts, and is no secret"
+            )
+            return nil
         }
         var path: String?
         let table = KeyTable<String?>([

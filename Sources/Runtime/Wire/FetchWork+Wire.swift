@@ -10,7 +10,10 @@ extension FetchWork {
             bodyBytesMax: wire.body_bytes_max,
             validators: try wire.validators.map { part throws(WireError) in
                 try Validators(part.pointee, read)
-            })
+            },
+            sources: try read.texts(
+                wire.n_sources, wire.sources, "Fetch.sources", countMax: MessageLimits.sourcesMax,
+                limit: MessageLimits.sourcesBytesMax))
     }
 
     func wire(_ write: FieldWriter) throws(WireError) -> UnsafeMutablePointer<Imagebus__V1__Fetch> {
@@ -22,6 +25,10 @@ extension FetchWork {
         wire.pointee.validators = try validators.map { part throws(WireError) in
             try part.wire(write)
         }
+        wire.pointee.n_sources = sources.count
+        wire.pointee.sources = try write.texts(
+            sources, "Fetch.sources", countMax: MessageLimits.sourcesMax,
+            limit: MessageLimits.sourcesBytesMax)
         return wire
     }
 }

@@ -5,7 +5,10 @@ import Messages
 /// A job whose transfer runs.
 struct ActiveDownload {
     let job: Job
-    let transfer: Transfer
+    /// What is asked for now; redirects change it.
+    var work: FetchAdmission
+    var transfer: Transfer
+    var redirects = 0
     let sink: BodySink
     var deadline: Instant
     let started: Instant

@@ -12,6 +12,10 @@ final class BodySink: TransferSink {
     private let job: Job
     private let space: any OutputSpace
     private var head: ResponseHead?
+    /// Where the response leads to, instead of being a picture.
+    private(set) var location: String?
+    /// Bytes that came with a redirect, which nobody reads.
+    private var redirectBytes = 0
     private var body: BodyBlock?
     private var progress: ProgressPacer
 
@@ -28,6 +32,10 @@ final class BodySink: TransferSink {
 
     func receive(_ head: ResponseHead) -> Bool {
         self.head = head
+        if head.isRedirect {
+            location = head.value("location")
+            return true
+        }
         guard (200..<300).contains(head.status) else {
             failure = .status(head)
             return false
@@ -36,7 +44,16 @@ final class BodySink: TransferSink {
         return true
     }
 
+    /// The redirect is followed: another response comes.
+    func beginAgain() {
+        (head, location, redirectBytes) = (nil, nil, 0)
+    }
+
     func receive(_ bytes: RawSpan) -> Bool {
+        guard location == nil else {
+            redirectBytes += bytes.byteCount
+            return redirectBytes <= Self.redirectBytesMax
+        }
         do throws(ImageError) {
             if body == nil {
                 body = try BodyBlock(
@@ -50,6 +67,9 @@ final class BodySink: TransferSink {
         progress.advance(to: body?.count ?? 0, at: MonotonicClock.now())
         return true
     }
+
+    /// More than any origin has to say beside a location.
+    private static let redirectBytesMax = 64 << 10
 
     /// Reports where it is now.
     func reportProgress() {

@@ -12,6 +12,12 @@ extension DownloadFailure {
                 .addressForbidden,
                 "policy forbids the address of this host, or of a redirect; allow it with "
                     + "--allow-address IP:PORT or --allow-private-networks")
+        case .sourceForbidden:
+            ImageError(
+                .addressForbidden,
+                "a redirect leads to a URL that the sources of the configuration do not have")
+        case .tooManyRedirects(let limit):
+            ImageError(.tooManyRedirects, "more than \(limit) redirects")
         case .bodyTooLarge(let limit):
             ImageError(
                 .limitExceeded, "the body is over its limit of \(limit) bytes",

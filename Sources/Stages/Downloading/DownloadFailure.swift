@@ -7,6 +7,10 @@ enum DownloadFailure: Error {
     case transfer(CurlError)
     /// The guard refused every address, of the URL or of a redirect.
     case addressForbidden
+    /// A redirect leads to a URL that is none of the permitted sources.
+    case sourceForbidden
+    /// More redirects than this.
+    case tooManyRedirects(Int)
     /// The body is over the limit, by the origin's word or by count.
     case bodyTooLarge(Int64)
     /// The origin answered, but with no picture; it may have said when to ask again, in seconds.

@@ -69,10 +69,10 @@ final class DownloadLoop {
                 job, bodyBytesMax: work.bodyBytesMax, space: space,
                 progressIntervalMilliseconds: configuration.progressIntervalMilliseconds,
                 onProgress: onProgress)
-            let transfer = try start(work, into: sink)
+            let transfer = try start(work, into: sink, after: 0)
             active[job.id] = ActiveDownload(
-                job: job, transfer: transfer, sink: sink, deadline: admission.deadline,
-                started: started)
+                job: job, work: work, transfer: transfer, sink: sink,
+                deadline: admission.deadline, started: started)
             jobs[ObjectIdentifier(transfer)] = job.id
         } catch {
             answer(job, .failed(error.imageError), started: started)
@@ -80,12 +80,13 @@ final class DownloadLoop {
     }
 
     private func start(
-        _ work: FetchAdmission, into sink: BodySink
+        _ work: FetchAdmission, into sink: BodySink, after milliseconds: Int
     ) throws(DownloadFailure) -> Transfer {
         let request = TransferRequest(
             url: work.url, headers: work.headers.map { ($0.name, $0.value) },
             bodyBytesMax: work.bodyBytesMax,
-            timeoutMilliseconds: configuration.totalTimeoutMilliseconds)
+            timeoutMilliseconds: configuration.totalTimeoutMilliseconds - milliseconds,
+            followsRedirects: false)
         do throws(CurlError) {
             return try transfers.start(request, into: sink)
         } catch {
@@ -101,7 +102,31 @@ final class DownloadLoop {
                 continue
             }
             remove(download)
-            answer(download.job, download.result(error), started: download.started)
+            if error == nil, let location = download.sink.location {
+                follow(location, download)
+            } else {
+                answer(download.job, download.result(error), started: download.started)
+            }
+        }
+    }
+
+    /// Each hop is a transfer of its own, so that it is admitted before anything is connected.
+    private func follow(_ location: String, _ download: ActiveDownload) {
+        var download = download
+        do throws(DownloadFailure) {
+            guard download.redirects < configuration.redirectsMax else {
+                throw .tooManyRedirects(configuration.redirectsMax)
+            }
+            download.redirects += 1
+            try download.work.follow(location)
+            download.sink.beginAgain()
+            let elapsed = now().milliseconds(since: download.started)
+            download.transfer = try start(download.work, into: download.sink, after: elapsed)
+            active[download.job.id] = download
+            jobs[ObjectIdentifier(download.transfer)] = download.job.id
+        } catch {
+            download.sink.discard()
+            answer(download.job, .failed(error.imageError), started: download.started)
         }
     }
 

@@ -1,11 +1,15 @@
+import Configuration
+import Curl
 import ImageModel
 import Messages
 
 /// A fetch job that may be tried: its URL is one that this stage takes, its headers can be sent.
 struct FetchAdmission {
-    let url: String
-    let headers: [HTTPHeader]
+    private(set) var url: String
+    private(set) var headers: [HTTPHeader]
     let bodyBytesMax: Int64
+    /// Patterns, one of which every redirect has to match; none: it need not.
+    private let sources: [String]
 
     init(_ job: Job) throws(DownloadFailure) {
         guard case .fetch(let work) = job.work else {
@@ -25,6 +29,31 @@ struct FetchAdmission {
         url = work.url
         headers = Self.headers(of: work)
         bodyBytesMax = Int64(clamping: work.bodyBytesMax)
+        sources = work.sources
+    }
+
+    /// Goes on to where a redirect leads: admitted like the URL before it (DESIGN §6). Another origin
+    /// gets neither user info nor any header that may say who asks; what was left out stays so.
+    mutating func follow(_ reference: String) throws(DownloadFailure) {
+        guard let next = Location.resolve(reference, against: url) else {
+            throw .badLocation("it is no URL")
+        }
+        let (old, new): (SourceURL, SourceURL)
+        do throws(ImageError) {
+            (old, new) = (try SourceURL(url), try SourceURL(next))
+        } catch {
+            throw .badLocation(error.message)
+        }
+        guard new.scheme == "http" || new.scheme == "https" else { throw .scheme(new.scheme) }
+        guard sources.isEmpty || URLPattern.permits(new, sources.compactMap { URLPattern($0) })
+        else { throw .sourceForbidden }
+        let isSameOrigin = (new.scheme, new.authority) == (old.scheme, old.authority)
+        if !isSameOrigin { headers.removeAll { !$0.followsRedirects } }
+        guard isSameOrigin, new.userInfo == nil, let userInfo = old.userInfo else {
+            url = next
+            return
+        }
+        url = "\(new.scheme)://\(userInfo)@" + new.withoutUserInfo.dropFirst(new.scheme.count + 3)
     }
 
     /// With the conditions of a revalidation, in place of any that the request brings along. A

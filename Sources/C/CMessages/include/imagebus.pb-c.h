@@ -808,10 +808,15 @@ struct  Imagebus__V1__Fetch
    * with at least one of them
    */
   Imagebus__V1__Validators *validators;
+  /*
+   * patterns that every redirect has to match; none: all URLs
+   */
+  size_t n_sources;
+  char **sources;
 };
 #define IMAGEBUS__V1__FETCH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__fetch__descriptor) \
-    , (char *)protobuf_c_empty_string, 0,NULL, 0, NULL }
+    , (char *)protobuf_c_empty_string, 0,NULL, 0, NULL, 0,NULL }
 
 
 struct  Imagebus__V1__Query
