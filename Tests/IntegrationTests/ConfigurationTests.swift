@@ -161,6 +161,63 @@ extension RealProcesses {
             }
         }
 
+        @Test func aRedirectStaysWithinTheSourcesAndTakesNoSecretAlong() async throws {
+            let (origin, other, stranger) = (try origin(), try self.origin(), OriginServer())
+            origin.route("/to-other", .redirect(to: other.url("/a.jpg")))
+            origin.route("/to-stranger", .redirect(to: stranger.url("/a.jpg")))
+            let key = folder.write(Array("first-secret\n".utf8), to: "key")
+            let path = write(
+                """
+                sources: ["http://\(origin.authority)/*", "http://\(other.authority)/*"]
+                profiles:
+                  default:
+                    rules: [{match: "*", headers: {X-Api-Key: {file: \(key)}}}]
+                """)
+            try await withStack(arguments(path)) { stack in
+                #expect(try stack.get([origin.url("/to-other"), "--json"]).exitStatus == 0)
+                let first = try #require(origin.requests("/to-other").first)
+                #expect(first.header("x-api-key") == "first-secret")
+                let second = try #require(other.requests("/a.jpg").first)
+                #expect(second.header("x-api-key") == nil)
+                let away = try stack.get([origin.url("/to-stranger"), "--json"])
+                #expect(try away.json()["error"]?["name"]?.text == "addressForbidden")
+                #expect(stranger.acceptedConnectionCount == 0)
+            }
+        }
+
+        @Test func aPrefetchFollowsTheRulesForEachURL() async throws {
+            let origin = try origin()
+            let path = write(
+                """
+                caches: [private]
+                presets: {card: {resize: 100x100, format: png}}
+                profiles:
+                  default:
+                    transformer: card
+                    rules:
+                      - {match: "http://*/private/*", context: {image-cache: private}}
+                      - {match: "http://*/a@2x.jpg", download: no}
+                """)
+            try await withStack(arguments(path)) { stack in
+                let urls = ["/a.jpg", "/private/a.jpg", "/a@2x.jpg"].map { origin.url($0) }
+                let run = try stack.run(["prefetch"] + urls)
+                #expect(run.exitStatus == 0, "\(run)")
+                #expect(origin.requestCount("/a@2x.jpg") == 0)
+                for url in urls.prefix(2) {
+                    let answer = try stack.get([url, "--json"]).json()
+                    #expect(answer["cacheType"]?.text == "memory")
+                    #expect(answer["width"]?.integer == 100)
+                    let asked = ["cache", "contains", answer["key"]?.text ?? ""]
+                    let isPrivate = url.contains("private/")
+                    #expect(try (stack.run(asked).outputText == "none\n") == isPrivate)
+                    let named = try stack.run(asked + ["--cache", "private"])
+                    #expect((named.outputText == "none\n") == !isPrivate)
+                }
+                let unknown = try stack.run(["prefetch", urls[0], "--profile", "nobody"])
+                #expect(unknown.exitStatus == 64, "\(unknown)")
+            }
+        }
+
         @Test func aBrokenFileAtTheStartIsSaidAndEndsWith64() throws {
             let path = write("caches: [a]\nprofiles: {default: {cash: a}}\n")
             let places = ["--runtime-dir", folder.file("run"), "--cache-dir", folder.file("cache")]

@@ -32,6 +32,26 @@ import Testing
         #expect(stack.faults.isEmpty)
     }
 
+    @Test func anEntryIsFoundByWhatRepliesShow() {
+        var stack = Stack()
+        stack.hire(.cache, credit: 4)
+        let client = stack.connect()
+        var inCache = command(1, .contains, "http://h/a.jpg")
+        inCache.cache = "x"
+        ask(&stack, client, inCache)
+        let digest = String(repeating: "a1", count: 16)
+        ask(&stack, client, command(2, .contains, "http://h/a-Auth(\(digest)).jpg"))
+        ask(&stack, client, command(3, .contains, "http://h/a-Auth(1).jpg"))
+        let keys = stack.held(.query).compactMap { held in
+            if case .entry(let work) = held.job.work { work.key } else { nil }
+        }
+        #expect(
+            keys == [
+                "x\u{1F}http://h/a.jpg", "http://h/a-Auth(\(digest)).jpg\u{1E}\(digest)",
+                "http://h/a-Auth(1).jpg",
+            ])
+    }
+
     @Test func whatMakesNoSenseIsAnsweredAtOnce() {
         var stack = Stack()
         stack.hire(.cache, credit: 4)

@@ -247,7 +247,7 @@ extension Stack {
 
 extension HostName {
     /// Where a job's transfer goes, read from its URL; `nil` for other work.
-    fileprivate init?(_ work: JobWork) {
+    init?(_ work: JobWork) {
         guard case .fetch(let fetch) = work, let url = try? SourceURL(fetch.url) else { return nil }
         self.init(url)
     }

@@ -12,10 +12,11 @@ struct StageQueueTests {
     )
         -> ActiveJob
     {
-        let work = FetchWork(url: "http://\(host)/\(number)", headers: [], bodyBytesMax: 1)
+        let work = JobWork.fetch(
+            FetchWork(url: "http://\(host)/\(number)", headers: [], bodyBytesMax: 1))
         return ActiveJob(
-            id: JobID(UInt64(number)), sheet: JobSheet(.fetch(work)), input: nil, suspect: nil,
-            purpose: nil,
+            id: JobID(UInt64(number)), sheet: JobSheet(work, host: HostName(work)), input: nil,
+            suspect: nil, purpose: nil,
             urgency: Urgency(
                 priority: priority, deadline: Instant(nanoseconds: 0),
                 flows: Flows(.client(ClientID(UInt64(flow))))),

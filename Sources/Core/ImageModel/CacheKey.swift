@@ -45,6 +45,19 @@ public enum CacheKey {
         return cache.isEmpty ? key : "\(cache)\(cacheEnd)\(key)"
     }
 
+    /// The text of the entry that replies show as `key`, by its cache and its `-Auth(…)`. Entries
+    /// under texts that clients chose are not found so: nothing in a key says that it is one.
+    public static func stored(shown key: String, in cache: String) -> String {
+        var terms = LoadTerms()
+        if let mark = key.ranges(of: "-Auth(").last {
+            let digest = key[mark.upperBound...].prefix(while: \.isHexDigit)
+            if digest.utf8.count == 32, key[digest.endIndex...].hasPrefix(")") {
+                terms.identity = String(digest)
+            }
+        }
+        return stored(key, in: cache, terms)
+    }
+
     /// The key in such a text.
     public static func key(inStored text: String) -> String {
         guard text.utf8.contains(where: { $0 == 0x1F || $0 == 0x1E }) else { return text }

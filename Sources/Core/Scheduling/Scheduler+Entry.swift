@@ -22,13 +22,16 @@ extension Scheduler {
     }
 
     private func entryWork(_ command: CacheCommand) throws(ImageError) -> EntryWork {
-        guard command.cache == nil else { throw ImageError.notSupported("image-cache") }
+        try RequestContext.check(name: command.cache, "cache")
         guard !command.key.isEmpty, command.key.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
         else {
             throw ImageError(
                 .invalidRequest, "a cache key is not empty and has no control characters")
         }
-        return EntryWork(action: command.action, key: command.key, tiers: command.tiers)
+        return EntryWork(
+            action: command.action,
+            key: CacheKey.stored(shown: command.key, in: command.cache ?? ""),
+            tiers: command.tiers)
     }
 
     /// The answer to a question of that operator.

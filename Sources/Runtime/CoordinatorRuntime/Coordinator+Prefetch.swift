@@ -4,8 +4,8 @@ import Scheduling
 
 // Batches of URLs, and slots: what concerns more than one load of a client.
 extension Coordinator {
-    /// A batch, or a part of one. Each URL is resolved by itself, as that of a load is, as far as it
-    /// may become another request than the template.
+    /// A batch, or a part of one. Each URL is resolved by itself, as that of a load is, as far as
+    /// it may become another request than the template.
     mutating func prefetch(_ request: PrefetchRequest, for client: ClientID, at now: Instant) {
         lookAtSecrets(at: now)
         var load = LoadRequest(token: request.batch, image: request.image)
