@@ -40,7 +40,8 @@ protocol BenchReport: Encodable, Sendable {
 /// The kinds that there are.
 enum BenchKinds {
     static let all: [any BenchKind.Type] = [
-        HitBench.self, ColdBench.self, StormBench.self, CancelBench.self, MixedBench.self,
+        HitBench.self, ColdBench.self, StormBench.self, CancelBench.self, FloodBench.self,
+        MixedBench.self,
     ]
     static var names: String { all.map { $0.name }.joined(separator: ", ") }
 }

@@ -1,0 +1,49 @@
+import ImageModel
+import Linux
+import Messages
+
+/// Hits of one client: alone, and while another one has very many loads queued.
+///
+/// Both take turns, so that both see the same machine. The pictures of the flood are cold: each is
+/// fetched, decoded and transformed, so that all processes have more to do than they can.
+struct FloodBench: BenchKind {
+    static let name = "flood"
+    static let summary = "hits of one client while another one floods the stack"
+    static let concurrency = 1
+    static let seconds = 12
+    static let takesRequest = false
+
+    private let setting: BenchSetting
+    private static let turns = 3
+    /// Before it counts.
+    private static let warmUpSeconds = 0.5
+
+    init(_ setting: BenchSetting) { self.setting = setting }
+
+    func run() async throws(ImageError) -> any BenchReport {
+        let pictures = try await WarmPictures.loaded(setting)
+        try await setting.makePicture(
+            "flood.jpg", width: 1_362, height: 1_112, OutputOptions(format: .jpeg, quality: 85))
+        let flood = try Flood(setting, url: setting.options.url ?? setting.origin.url("flood.jpg"))
+        let seconds = Double(setting.options.seconds) / Double(2 * Self.turns)
+        let flight = LoadFlight(setting, seconds: seconds)
+        _ = try await hits(LoadFlight(setting, seconds: Self.warmUpSeconds), pictures)
+        var turns: [FloodTurn] = []
+        for _ in 0..<Self.turns where !setting.hasStopped {
+            let alone = try await hits(flight, pictures)
+            let flooded = try await flood.during { () throws(ImageError) in
+                try await hits(flight, pictures)
+            }
+            turns.append(FloodTurn(alone: alone, flooded: flooded.value, queued: flooded.queued))
+        }
+        return FloodReport(turns, concurrency: flight.concurrency)
+    }
+
+    private func hits(
+        _ flight: LoadFlight, _ pictures: WarmPictures
+    ) async throws(ImageError) -> LoadFigures {
+        flight.concurrency == 1
+            ? try await flight.runBlocking(pictures.loadAndWait)
+            : await flight.run(on: setting.client.executor, pictures.load)
+    }
+}
