@@ -59,6 +59,7 @@ struct HonestWalk {
         if random.oneIn(5) { request.options.insert(.highPriority) }
         if random.oneIn(5) { request.options.insert(.fromCacheOnly) }
         if random.oneIn(5) { request.queryCacheTypes = .disk }
+        if random.oneIn(3) { request.context.serializer = .transcode(.png, quality: nil) }
         if random.oneIn(5) { request.originalQueryCacheTypes = .all }
         stack.load(request, by: client)
     }

@@ -12,6 +12,7 @@ extension Scheduler {
         auditRequests(check)
         auditNodes(check)
         auditSources(check)
+        auditTranscodes(check)
         auditJobs(check)
         auditBlocks(check)
         auditDelays(check)
@@ -60,6 +61,10 @@ extension Scheduler {
                 check(
                     sources.contains(node) && sources[node].watchers.members.contains(id),
                     "a source knows who watches")
+            case .transcode(let node, _):
+                check(
+                    transcodes.contains(node) && transcodes[node].watchers.members.contains(id),
+                    "a transcode knows who watches")
             }
         }
     }
@@ -121,6 +126,9 @@ extension Scheduler {
                 results[$0].isOriginal && results[$0].exists && results[$0].source == id
             }
             check(node.deliveries == deliveries.count, "deliveries of a source are counted")
+            let transcodes = transcodes.ids.map { self.transcodes[$0] }
+            let kept = transcodes.count { $0.keepsSource && $0.source == id }
+            check(node.transcodes == kept, "transcodes of a source are counted")
         }
     }
 
@@ -213,6 +221,7 @@ extension Scheduler {
         case .weighing(let node): sources.contains(node) && sources[node].job == job.id
         case .original(let node):
             sources.contains(node) && sources[node].stores.contains { $0.job == job.id }
+        case .transcode(let node): transcodes.contains(node) && transcodes[node].job == job.id
         case .decode(let node): decodes.contains(node) && decodes[node].job == job.id
         case .transform(let node): results.contains(node) && results[node].job == job.id
         case .delivery(let node): results.contains(node) && results[node].job == job.id

@@ -232,7 +232,8 @@ extension Stack {
         }
         if request.infoOnly != (image.reference == nil) { fault("facts come without bytes") }
         if image.cacheType == .none, waits, !request.infoOnly, vary == nil,
-            !request.storeCacheTypes.isSubset(of: image.storedTiers ?? .none)
+            !request.storeCacheTypes.subtracting(transcodes ? .disk : .none)
+                .isSubset(of: image.storedTiers ?? .none)
         {
             fault("a reply came before its stores")
         }

@@ -14,6 +14,7 @@ extension Stack {
         let token = token ?? Token(Identifier128(high: 1, low: lastToken))
         var image = ImageRequest(url: "\(Scheduler.uploadScheme):\(name)")
         change(&image)
+        if image.context.serializer?.output != nil { transcodes = true }
         producer.lastBlock += 1
         let block = BlockID(producer.lastBlock)
         producer.live.insert(block)

@@ -74,6 +74,8 @@ struct Stack {
     var namedTwice: Set<BlockHandle> = []
     /// What the requests that have no reply yet want.
     var wanted: [Token: ImageRequest] = [:]
+    /// Whether anybody asked for a serializer, which may fail at the cost of the disk.
+    var transcodes = false
     /// How often each URL was fetched, repeated attempts included.
     var gets: [String: Int] = [:]
 
@@ -208,6 +210,7 @@ struct Stack {
             progress[token] = nil
             refreshing.remove(token)
         }
+        if image.context.serializer?.output != nil { transcodes = true }
         let isRefused = scheduler.refuses(image, terms, at: now)
         compareWays(load, by: client, terms)
         let isLive = scheduler.tokens[token] != nil

@@ -63,6 +63,7 @@ struct Walk {
             limits.queuedJobsMax = 6
             limits.hitsMax = 3
             limits.namesMax = 4
+            limits.transcodesMax = 3
             limits.attemptsMax = 3
             limits.outputBytesMax.download = 3 << 20
             limits.outputBytesMax.decode = 1_000
@@ -256,6 +257,10 @@ struct Walk {
             request.storeCacheTypes = tiers()
             request.originalQueryCacheTypes = tiers()
             request.originalStoreCacheTypes = tiers()
+        }
+        if random.oneIn(4) {
+            request.context.serializer =
+                random.oneIn(3) ? .asIs : .transcode(pick([.webp, .png]) ?? .png, quality: nil)
         }
         let timeouts = isCalm ? [30_000, 3_000] : [30_000, 30_000, 3_000, 300, 40, 1]
         request.timeoutMilliseconds = pick(timeouts) ?? 1

@@ -26,12 +26,10 @@ extension Configuration {
     /// Keys of the file that it has and this version does not act upon.
     public var unusedKeys: [String] {
         let fallbacks = profiles.values.flatMap { [$0.fallback] + $0.rules.map(\.fallback) }
-        let stored = profiles.values.flatMap { [$0.serializer] + $0.rules.map(\.serializer) }
         var keys: [String] = []
         if fallbacks.contains(where: { $0.map { $0 != .none } ?? false }) {
             keys.append("fallback")
         }
-        if stored.contains(where: { $0.map { $0 != .asIs } ?? false }) { keys.append("serializer") }
         return keys
     }
 }

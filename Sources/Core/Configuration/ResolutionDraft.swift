@@ -20,7 +20,6 @@ struct ResolutionDraft {
     init(_ request: ImageRequest, _ profile: Profile) {
         self.request = request
         let asked = request.context
-        remainder.serializer = asked.serializer
         remainder.fallback = asked.fallback
         self.request.context.cache = asked.cache ?? profile.cache
         self.request.context.originalCache = asked.originalCache ?? profile.originalCache

@@ -57,7 +57,7 @@ extension Scheduler {
     /// The job that has to end before the request gets on.
     private func awaitedJob(of id: LiveRequest.ID) -> JobID? {
         switch requests[id].standing {
-        case .moving, .original: return nil
+        case .moving, .original, .transcode: return nil
         case .lookup(let node, _): return lookups[node].job
         case .result(let node, _):
             if let job = results[node].job { return job }
@@ -88,6 +88,9 @@ extension Scheduler {
             if !results[node].exists { retire(node) }
         case .original(let node, let seat):
             sources[node].watchers.leave(seat)
+            if let block = requests[id].pending?.block { letGo(block) }
+        case .transcode(let node, let seat):
+            transcodes[node].watchers.leave(seat)
             if let block = requests[id].pending?.block { letGo(block) }
         }
         requests[id].standing = .moving

@@ -54,6 +54,7 @@ extension Scheduler {
             weighed(node, result, block)
         case (.original(let node), .stored(let report)):
             originalStored(node, job.id, tiers: report.tiers)
+        case (.transcode(let node), _): transcoded(node, result, block)
         case (.decode(let node), .decoded(let image)):
             decodes[node].timings.add(.decode, waited: job.waited, worked: worked)
             decoded(node, image, block)
@@ -95,9 +96,7 @@ extension Scheduler {
     ) {
         switch error.code {
         case .arenaFull:
-            if case .original = purpose { break }
-            if case .weighing = purpose { break }
-            if park(job.id) { return }
+            if purpose.mayWaitForSpace, park(job.id) { return }
             return ended(job, purpose, .busy("there is no space for the payload"))
         case .cancelled where job.isStopped, .shuttingDown where job.isStopped:
             return ended(
@@ -135,6 +134,7 @@ extension Scheduler {
             dissolve(node, .fail(error))
         case .weighing(let node): foundChanged(node)
         case .original(let node): originalStored(node, job.id, tiers: .none)
+        case .transcode(let node): ended(node, storing: .none)
         case .decode(let node):
             // A cached original that is no image is as good as none (sdwebimage.md §4.5).
             if error.code == .badImageData, case .cache = decodes[node].name.origin {

@@ -11,6 +11,9 @@ extension Scheduler {
             guard hasRoom(.cache), clients[client]?.entryJobs.count ?? 0 < Self.entryJobsMax else {
                 throw ImageError.busy("the cache is busy")
             }
+            if work.action == .remove {
+                endTranscodes { $0.text == work.key && !$0.tiers.isDisjoint(with: work.tiers) }
+            }
             let job = submit(
                 .entry(work), for: .entry(client, command.number), reading: nil,
                 .unbounded(.high))

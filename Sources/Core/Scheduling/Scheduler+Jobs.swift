@@ -39,6 +39,7 @@ extension Scheduler {
         switch purpose {
         case .lookup(let node): lookups[node].trace
         case .source(let node), .original(let node), .weighing(let node): sources[node].trace
+        case .transcode(let node): transcodes[node].trace
         case .decode(let node): decodes[node].trace
         case .transform(let node), .delivery(let node): results[node].order.trace
         case .probe(let job, _): jobs[job]?.trace

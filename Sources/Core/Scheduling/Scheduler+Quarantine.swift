@@ -22,6 +22,7 @@ extension Scheduler {
         case .source(let node): dissolve(node, .fail(Self.poisoned))
         case .decode(let node): dissolve(node, .fail(Self.poisoned))
         case .transform(let node): dissolve(node, .fail(Self.poisoned))
+        case .transcode(let node): ended(node, storing: .none)
         case .lookup, .original, .delivery, .entry, .probe, .weighing: break
         }
     }

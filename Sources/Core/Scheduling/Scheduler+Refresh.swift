@@ -83,7 +83,9 @@ extension Scheduler {
         guard let body = sources[node].kept, let block else { Self.nothingToWeigh() }
         // What is outdated is replaced wherever it is.
         sources[node].originals.want(
-            StoreWish(tiers: hit.tier, waitsForDisk: false), as: sources[node].plainText)
+            StoreWish(
+                tiers: hit.tier, waitsForDisk: false, serializer: sources[node].serializer),
+            as: sources[node].plainText)
         let mark = BodyMark(hit.metadata)
         let isKnown = sources[node].decodes.waiters.contains {
             decodes[$0].name.origin.mark?.names(mark) == true
@@ -148,6 +150,7 @@ extension Scheduler {
             }
             tidy(other)
         }
+        endTranscodes { $0.isOutdated(by: node, of: key) }
         for other in results.ids where results.contains(other) {
             let result = results[other]
             guard result.name.key.decode.source == key, result.source != node,

@@ -58,7 +58,8 @@ extension Scheduler {
     public var isIdle: Bool {
         requests.count == 0 && tokens.isEmpty && lookups.count == 0 && results.count == 0
             && decodes.count == 0 && sources.count == 0 && lookupTable.isEmpty
-            && resultTable.isEmpty && decodeTable.isEmpty && sourceTable.isEmpty && jobs.isEmpty
+            && transcodes.count == 0 && resultTable.isEmpty && decodeTable.isEmpty
+            && sourceTable.isEmpty && jobs.isEmpty
             && ledger.liveBlocks == 0 && moving.count == 0
             && queues.allSatisfy { $0.count == 0 && $0.gates.hosts.isEmpty }
             && loads.allSatisfy { $0.jobs == 0 && $0.backlog == 0 }

@@ -33,7 +33,7 @@ extension Scheduler {
             results[node].waiters.update(seat, urgency)
             spread(node)
         // A store goes on in the class that it was begun in; it holds up only this reply.
-        case .original: break
+        case .original, .transcode: break
         }
     }
 }

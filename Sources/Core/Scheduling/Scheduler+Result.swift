@@ -105,17 +105,19 @@ extension Scheduler {
     mutating func transformed(
         _ node: ResultNode.ID, _ image: EncodedImage, _ block: BlockHandle
     ) {
-        leaveDecode(node)
         let mark = results[node].provenance.mark
         let metadata = StoredMetadata(
             info: image.info, etag: mark.etag, lastModified: mark.lastModified)
+        transcodePixels(of: node, metadata)
+        leaveDecode(node)
         deliver(node, ResultNode.Product(block, image.reference, metadata))
     }
 
     /// Has the cache copy the result to where clients read, under its key unless no tier may keep
     /// it. It is finished whoever still waits.
     private mutating func deliver(_ node: ResultNode.ID, _ product: ResultNode.Product) {
-        let tiers = results[node].storeTiers
+        if results[node].isOriginal { transcodeBody(of: node, product) }
+        let tiers = results[node].keptWish.plainTiers
         let work = StoreWork(
             key: tiers.isEmpty ? nil : results[node].text, source: product.reference,
             tiers: tiers, delivers: true,
@@ -142,7 +144,8 @@ extension Scheduler {
         }
         let image = DeliveredImage(
             reference: reference, info: product.metadata.info, cacheType: result.provenance.tier,
-            key: CacheKey.key(inStored: result.text), storedTiers: report.tiers)
+            key: CacheKey.key(inStored: result.text),
+            storedTiers: report.tiers.union(result.transcoded))
         let waiters = result.waiters.waiters
         let served = waiters.filter { result.serves(requests[$0].storeWish) }
         for id in served {
@@ -160,16 +163,35 @@ extension Scheduler {
         if result.provenance.tier != .none { counters.originalUses += 1 }
         var image = image
         if !requests[id].waitsForStores { image.storedTiers = nil }
-        if !result.name.origin.isFetched {
+        if !result.name.origin.isFetched, requests[id].plan.refreshes {
             return answerCached(
                 id, image, block, Refreshing(mark: result.provenance.mark, tiers: .none))
         }
-        guard requests[id].waitsForStores, requests[id].plan.includes(.storeOriginal),
-            let source = result.source, sources.contains(source), sources[source].isStoring
-        else { return answer(id, image, block) }
+        guard requests[id].waitsForStores else { return answer(id, image, block) }
         if let block { resultBlocks.hold(block) }
-        requests[id].pending = LiveRequest.Pending(image, block)
+        let source = requests[id].plan.includes(.storeOriginal) ? result.source : nil
+        requests[id].pending = LiveRequest.Pending(image, block, source)
+        guard let transcode = result.transcode else { return awaitOriginal(id) }
+        requests[id].standing = .transcode(transcode, transcodes[transcode].watchers.join(id))
+    }
+
+    /// A request that has its image waits for the store of the original, if there is one.
+    mutating func awaitOriginal(_ id: LiveRequest.ID) {
+        guard let pending = requests[id].pending else {
+            preconditionFailure("who waits for stores has its image")
+        }
+        guard let source = pending.source, sources.contains(source), sources[source].isStoring
+        else { return answerPending(id, pending.image, pending.block) }
         requests[id].standing = .original(source, sources[source].watchers.join(id))
+    }
+
+    /// Nothing is waited for any more.
+    mutating func answerPending(
+        _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?
+    ) {
+        requests[id].standing = .moving
+        answer(id, image, block)
+        if let block { letGo(block) }
     }
 
     // MARK: - Leaving

@@ -61,7 +61,8 @@ extension Scheduler {
         guard request.plan.includes(.storeOriginal) else { return }
         sources[source].originals.want(
             StoreWish(
-                tiers: request.plan.originalStoreTiers, waitsForDisk: request.waitsForStores),
+                tiers: request.plan.originalStoreTiers, waitsForDisk: request.waitsForStores,
+                serializer: request.order.serializer),
             as: plain)
         storeOriginal(source)
     }
@@ -95,10 +96,12 @@ extension Scheduler {
         else { return }
         let urgency = sources[node].decodes.urgency.unbounded
         while let wanted = sources[node].originals.takeUnattempted() {
+            transcodeOriginal(node, wanted.wish, as: wanted.text)
+            let tiers = wanted.wish.plainTiers
+            if tiers.isEmpty { continue }
             let work = StoreWork(
-                key: sources[node].text(of: wanted.text), source: body.reference,
-                tiers: wanted.wish.tiers, delivers: false,
-                waitsForDisk: wanted.wish.waitsForDisk && wanted.wish.tiers.contains(.disk),
+                key: sources[node].text(of: wanted.text), source: body.reference, tiers: tiers,
+                delivers: false, waitsForDisk: wanted.wish.waitsForDisk && tiers.contains(.disk),
                 metadata: sources[node].metadata(info))
             sources[node].beganStore(
                 submit(.store(work), for: .original(node), reading: body.block, urgency),
@@ -131,14 +134,12 @@ extension Scheduler {
                 let pending = requests[id].pending
             else { preconditionFailure("who watches a source has its image") }
             sources[node].watchers.leave(seat)
-            requests[id].standing = .moving
             var image = pending.image
             if requests[id].image.infoOnly {
                 image.storedTiers = sources[node].originals.stored(
                     requests[id].names.plainOriginal)
             }
-            answer(id, image, pending.block)
-            if let block = pending.block { letGo(block) }
+            answerPending(id, image, pending.block)
         }
     }
 
@@ -157,6 +158,8 @@ extension Scheduler {
             abandon(job)
             sources[node].endedStore(job, tiers: .none)
         }
+        endTranscodes { $0.keepsSource && $0.source == node }
+        guard sources.contains(node) else { return }
         dissolve(node, .again)
         tidy(node)
     }

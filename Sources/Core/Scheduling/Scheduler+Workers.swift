@@ -48,6 +48,7 @@ extension Scheduler {
         for node in sources.ids where sources[node].kept?.block.worker == worker {
             lose(node)
         }
+        endTranscodes { $0.input.worker == worker }
         weighAgain(after: worker)
         endDisputes(about: worker)
         // Each goes before the one that was put in front last.
@@ -72,10 +73,12 @@ extension Scheduler {
         touches.removeAll()
         resultBlocks.leave(worker)
         for id in requests.ids {
-            guard case .original(let node, let seat) = requests[id].standing,
-                requests[id].pending?.block?.worker == worker
-            else { continue }
-            sources[node].watchers.leave(seat)
+            guard requests[id].pending?.block?.worker == worker else { continue }
+            switch requests[id].standing {
+            case .original(let node, let seat): sources[node].watchers.leave(seat)
+            case .transcode(let node, let seat): transcodes[node].watchers.leave(seat)
+            case .moving, .lookup, .result: continue
+            }
             requests[id].pending = nil
             requests[id].standing = .moving
             moving.append(.again(id))

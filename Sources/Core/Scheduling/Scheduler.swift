@@ -38,6 +38,8 @@ public struct Scheduler: Sendable {
     var results = SlotTable<ResultNode>()
     var decodes = SlotTable<DecodeNode>()
     var sources = SlotTable<SourceNode>()
+    /// Other encodings of what was made, for the disk.
+    var transcodes = SlotTable<TranscodeNode>()
     /// By the text of the key; those of one text differ in what they ask.
     var lookupTable = Multimap<String, LookupNode.ID>()
     var resultTable: [ResultName: ResultNode.ID] = [:]

@@ -20,6 +20,8 @@ public struct SchedulerLimits: Hashable, Sendable {
     public var queuedJobsMax = 16_384
     /// Cost of what waits in each stage; a request that would begin more is `busy`.
     public var queuedCostMax = QueueBounds()
+    /// Pictures that serializers encode anew at a time; one more is not written to the disk.
+    public var transcodesMax = 64
     /// Who of a client's transfers in one class is next.
     public var fetchOrder = FetchOrder.fifo
     /// Transfers from one host and port at a time, all download workers together; 0: no limit.

@@ -23,6 +23,8 @@ struct ActiveJob: Sendable {
         case lookup(LookupNode.ID)
         case source(SourceNode.ID)
         case original(SourceNode.ID)
+        /// What a serializer makes, and its store.
+        case transcode(TranscodeNode.ID)
         case decode(DecodeNode.ID)
         case transform(ResultNode.ID)
         case delivery(ResultNode.ID)
@@ -86,12 +88,24 @@ struct ActiveJob: Sendable {
             flows: urgency.flows)
     }
 
-    /// Within one class and kind, what ends a request comes before what begins one.
+    /// Within one class and kind, what ends a request comes before what begins one, and what no
+    /// reply waits for comes last.
     var rank: UInt8 {
         switch purpose {
         case .delivery, .probe, .weighing: 0
         case .original: 1
+        case .transcode: kind == .cache ? 1 : 3
         case .lookup, .source, .decode, .transform, .entry, nil: 2
+        }
+    }
+}
+
+extension ActiveJob.Purpose {
+    /// Whether it waits for space outside, where there is none: what no reply waits for does not.
+    var mayWaitForSpace: Bool {
+        switch self {
+        case .original, .weighing, .transcode: false
+        default: true
         }
     }
 }

@@ -7,7 +7,7 @@ import Messages
 /// A job that moved or left is not searched for: its old entry no longer carries the job's ticket
 /// and is passed over.
 struct StageQueue: Sendable {
-    private static let ranks = 3
+    private static let ranks = 4
 
     /// The highest class and the latest stage first.
     private var lines = (0..<Priority.allCases.count * ranks).map { _ in FairLine() }

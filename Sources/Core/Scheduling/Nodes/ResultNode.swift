@@ -50,6 +50,9 @@ struct ResultNode: Sendable {
     /// The text of the key under which it is stored; known once the source is.
     private(set) var text: String
     var timings = StageTimings()
+    /// What a serializer makes of it, while that is under way, and the tiers that have it.
+    var transcode: TranscodeNode.ID?
+    var transcoded = CacheTypes.none
 
     init(name: ResultName, for request: LiveRequest) {
         self.name = name
@@ -84,8 +87,12 @@ struct ResultNode: Sendable {
         }
     }
 
-    /// Tiers that keep it.
-    var storeTiers: CacheTypes { provenance.keeping == .nowhere ? .none : wish.tiers }
+    /// How it is to be kept; nowhere, where the origin's answer depends on everything.
+    var keptWish: StoreWish {
+        var wish = wish
+        if provenance.keeping == .nowhere { wish.tiers = .none }
+        return wish
+    }
 
     mutating func beganTransform(_ job: JobID) { state = .transforming(job) }
 

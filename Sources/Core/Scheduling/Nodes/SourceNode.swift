@@ -75,6 +75,7 @@ struct SourceNode: Sendable {
     private(set) var fields: [String]?
     /// Of the request that began it.
     let trace: TraceContext?
+    let serializer: Serializer
     private(set) var state: State
     /// Decodes that need the bytes.
     var decodes = WaiterList<DecodeNode.ID>()
@@ -95,12 +96,14 @@ struct SourceNode: Sendable {
     private(set) var stores: [(job: JobID, plain: String)] = []
     /// Results that are these very bytes and are being delivered, which stores them as well.
     private(set) var deliveries = 0
+    /// Stores of another encoding of these bytes.
+    private(set) var transcodes = 0
     /// Requests that have their image and wait for the store.
     var watchers = SeatList<LiveRequest.ID>()
 
     init(name: Sourced<SourceKey>, sheet: JobSheet, order: Order, job: JobID) {
         self.name = name
-        trace = order.trace
+        (trace, serializer) = (order.trace, order.serializer)
         self.sheet = sheet
         plainText = order.names.plainOriginal
         state = .obtaining(job)
@@ -109,7 +112,7 @@ struct SourceNode: Sendable {
     /// Of bytes that are there.
     init(name: Sourced<SourceKey>, order: Order, upload: Upload) {
         self.name = name
-        trace = order.trace
+        (trace, serializer) = (order.trace, order.serializer)
         sheet = nil
         plainText = order.names.plainOriginal
         state = .holding(Body(upload))
@@ -147,7 +150,7 @@ struct SourceNode: Sendable {
     var isReplacing: Bool { isChanged && body != nil && info != nil }
 
     /// Whether a store of the original is under way.
-    var isStoring: Bool { !stores.isEmpty || deliveries > 0 }
+    var isStoring: Bool { !stores.isEmpty || deliveries > 0 || transcodes > 0 }
 
     /// The text that the cache is asked for.
     var queriedText: String? {
@@ -202,6 +205,14 @@ struct SourceNode: Sendable {
     }
 
     mutating func endedDelivery() { deliveries -= 1 }
+
+    mutating func beganTranscode() { transcodes += 1 }
+
+    /// A store of another encoding ended; `tiers` have the original now, under this plain text.
+    mutating func endedTranscode(tiers: CacheTypes, as plain: String) {
+        transcodes -= 1
+        originals.ended(tiers, plain)
+    }
 
     /// What the cache keeps beside the original.
     func metadata(_ info: ImageInfo) -> StoredMetadata {

@@ -12,11 +12,13 @@ enum Suspect: Hashable, Sendable {
     case decode(SourceKey)
     /// These steps and this output of a source.
     case transform(ResultKey)
+    /// What a serializer makes of anything of a source.
+    case transcode(SourceKey, OutputOptions)
 
     /// Whose bytes.
     var source: SourceKey {
         switch self {
-        case .fetch(let source), .decode(let source): source
+        case .fetch(let source), .decode(let source), .transcode(let source, _): source
         case .transform(let result): result.decode.source
         }
     }
@@ -26,7 +28,7 @@ enum Suspect: Hashable, Sendable {
         switch self {
         case .fetch: .fetch
         case .decode: .decode
-        case .transform: .transform
+        case .transform, .transcode: .transform
         }
     }
 }

@@ -15,16 +15,21 @@ struct LiveRequest: Sendable {
         case result(ResultNode.ID, WaiterList<LiveRequest.ID>.Seat)
         /// With its image, for the store of the original (`waitStoreCache`).
         case original(SourceNode.ID, SeatList<LiveRequest.ID>.Seat)
+        /// With its image, for what a serializer makes of it (`waitStoreCache`).
+        case transcode(TranscodeNode.ID, SeatList<LiveRequest.ID>.Seat)
     }
 
     /// An image that is there, while its reply waits for a store.
     final class Pending: Sendable {
         let image: DeliveredImage
         let block: BlockHandle?
+        /// Whose store is waited for, too.
+        let source: SourceNode.ID?
 
-        init(_ image: DeliveredImage, _ block: BlockHandle?) {
+        init(_ image: DeliveredImage, _ block: BlockHandle?, _ source: SourceNode.ID?) {
             self.image = image
             self.block = block
+            self.source = source
         }
     }
 
@@ -91,7 +96,7 @@ struct LiveRequest: Sendable {
     var storeWish: StoreWish {
         StoreWish(
             tiers: plan.storeTiers.union(refreshing?.tiers ?? .none),
-            waitsForDisk: waitsForStores)
+            waitsForDisk: waitsForStores, serializer: order.serializer)
     }
 }
 
@@ -99,11 +104,20 @@ struct LiveRequest: Sendable {
 struct StoreWish: Hashable, Sendable {
     var tiers: CacheTypes
     var waitsForDisk: Bool
+    /// Of the first one that wants the disk: of who comes later it is not asked.
+    var serializer = Serializer.asIs
 
     mutating func unite(_ other: StoreWish) {
+        if !tiers.contains(.disk) { serializer = other.serializer }
         tiers.formUnion(other.tiers)
         waitsForDisk = waitsForDisk || other.waitsForDisk
     }
+
+    /// How what goes to the disk is encoded; `nil` where it goes as it is, or not at all.
+    var output: OutputOptions? { tiers.contains(.disk) ? serializer.output : nil }
+
+    /// The tiers that take the bytes as they are.
+    var plainTiers: CacheTypes { output == nil ? tiers : tiers.subtracting(.disk) }
 
     /// Whether a store with this wish does for the other one.
     func covers(_ other: StoreWish) -> Bool {

@@ -13,6 +13,8 @@ final class Order: Sendable {
     let trace: TraceContext?
     /// Where its source lies, if it came along with the request.
     let upload: Upload?
+    /// What is written under its keys; no name of one.
+    var serializer: Serializer { terms.serializer }
 
     init(
         _ image: ImageRequest, _ terms: LoadTerms = LoadTerms(), _ names: RequestNames,

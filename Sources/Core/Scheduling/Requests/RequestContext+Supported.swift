@@ -3,7 +3,6 @@ import ImageModel
 extension RequestContext {
     /// Throws what this version reads and does not act upon yet, where a request asks for it.
     func checkSupported() throws(ImageError) {
-        if let serializer, serializer != .asIs { throw ImageError.notSupported("cache-serializer") }
         if let fallback, fallback != .none { throw ImageError.notSupported("fallback") }
     }
 }

@@ -1,0 +1,43 @@
+import ImageModel
+import Messages
+
+/// Another encoding of a result or of an original, made for the tiers that keep it
+/// (sdwebimage.md §4.8).
+///
+///     decoding ──pixels──► encoding ──bytes──► storing ──► gone
+///
+/// A result begins with `encoding`, out of the pixels of which it was made itself.
+struct TranscodeNode: Sendable {
+    typealias ID = SlotTable<TranscodeNode>.ID
+
+    /// The text of the key, and the tiers that are to have it under that.
+    let text: String
+    let tiers: CacheTypes
+    /// What is done to the pixels, and how they are encoded.
+    let steps: [TransformStep]
+    let output: OutputOptions
+    /// What is kept beside the bytes, but for what they are.
+    let metadata: StoredMetadata
+    /// Whose bytes it is made of, their plain text, and whether they were looked for by a refresh.
+    let key: SourceKey
+    let plainText: String
+    let isRevalidation: Bool
+    let source: SourceNode.ID?
+    /// Of whom somebody may ask what became of it.
+    let result: ResultNode.ID?
+    /// Whether the source stays until it is stored, since these are its bytes.
+    let keepsSource: Bool
+    let urgency: Urgency
+    let trace: TraceContext?
+    /// What its job reads; the job holds it.
+    var input: BlockHandle
+    var job = JobID(0)
+    /// Requests that have their image and wait for the store.
+    var watchers = SeatList<LiveRequest.ID>()
+
+    /// Whether it is made of older bytes of the same URL than those of a source which replaces
+    /// them.
+    func isOutdated(by newer: SourceNode.ID, of key: SourceKey) -> Bool {
+        source != newer && !isRevalidation && self.key == key
+    }
+}

@@ -1,0 +1,175 @@
+import ImageModel
+import Messages
+
+// What a serializer makes of a result or of an original, on its way to the disk: work that no reply
+// waits for, unless it was asked to (sdwebimage.md §1.4, steps 5 and 6).
+extension Scheduler {
+    /// An original that is to be kept in another encoding, under a plain text.
+    mutating func transcodeOriginal(
+        _ node: SourceNode.ID, _ wish: StoreWish, as plain: String
+    ) {
+        let source = sources[node]
+        guard let output = wish.output, let body = source.body, let info = source.info else {
+            return
+        }
+        decodeAgain(
+            body.block, body.reference,
+            TranscodeNode(
+                text: source.text(of: plain), tiers: wish.tiers, steps: [], output: output,
+                metadata: source.metadata(info), key: source.name.key,
+                plainText: plain, isRevalidation: source.name.origin.isRevalidation,
+                source: node, result: nil, keepsSource: true,
+                urgency: source.decodes.urgency.unbounded, trace: source.trace, input: body.block))
+    }
+
+    /// The same of a result that is the original.
+    mutating func transcodeBody(of node: ResultNode.ID, _ product: ResultNode.Product) {
+        let wish = results[node].keptWish
+        guard let output = wish.output, results[node].transcode == nil,
+            results[node].transcoded.isEmpty, let source = results[node].source
+        else { return }
+        results[node].transcode = decodeAgain(
+            product.block, product.reference,
+            transcode(
+                of: node, wish, output, product.metadata, source, reading: product.block))
+    }
+
+    /// A result that is to be kept in another encoding is encoded a second time out of the same
+    /// pixels: nothing is lost between, and nothing that a transformer made waits for one.
+    mutating func transcodePixels(of node: ResultNode.ID, _ metadata: StoredMetadata) {
+        let wish = results[node].keptWish
+        guard let output = wish.output, let decode = results[node].decode,
+            let pixels = decodes[decode].pixels
+        else { return }
+        let transcode = transcode(of: node, wish, output, metadata, nil, reading: pixels.block)
+        guard let id = begin(transcode, metadata) else { return }
+        results[node].transcode = id
+        encode(id, pixels.pixels, pixels.info, reading: pixels.block)
+    }
+
+    private func transcode(
+        of node: ResultNode.ID, _ wish: StoreWish, _ output: OutputOptions,
+        _ metadata: StoredMetadata, _ kept: SourceNode.ID?, reading block: BlockHandle
+    ) -> TranscodeNode {
+        let result = results[node]
+        return TranscodeNode(
+            text: result.text, tiers: wish.tiers, steps: result.name.key.steps, output: output,
+            metadata: metadata, key: result.name.key.decode.source,
+            plainText: result.order.names.plainOriginal,
+            isRevalidation: result.name.origin.isRevalidation, source: result.source, result: node,
+            keepsSource: kept != nil, urgency: result.waiters.urgency.unbounded,
+            trace: result.order.trace, input: block)
+    }
+
+    // MARK: - Its jobs
+
+    /// `nil` where it is not made, and nothing goes to the disk: there is too much of it, it is an
+    /// animation, of which one frame would be left, or it killed workers.
+    private mutating func begin(_ transcode: TranscodeNode, _ metadata: StoredMetadata)
+        -> TranscodeNode.ID?
+    {
+        guard transcodes.count < limits.transcodesMax, metadata.info.pages == 1,
+            !quarantine.holds(.decode(transcode.key), at: now),
+            !quarantine.holds(.transcode(transcode.key, transcode.output), at: now)
+        else { return nil }
+        if transcode.keepsSource, let source = transcode.source {
+            sources[source].beganTranscode()
+        }
+        return transcodes.insert(transcode)
+    }
+
+    @discardableResult
+    private mutating func decodeAgain(
+        _ block: BlockHandle, _ reference: BlockReference, _ transcode: TranscodeNode
+    ) -> TranscodeNode.ID? {
+        guard let id = begin(transcode, transcode.metadata) else { return nil }
+        let work = DecodeWork(source: reference, need: .full, limits: limits.image)
+        transcodes[id].job = submit(
+            .decode(work), for: .transcode(id), reading: block, transcode.urgency,
+            suspect: .decode(transcode.key))
+        return id
+    }
+
+    private mutating func encode(
+        _ id: TranscodeNode.ID, _ pixels: DecodedImage.Pixels, _ info: ImageInfo,
+        reading block: BlockHandle
+    ) {
+        let transcode = transcodes[id]
+        let work = TransformWork(
+            source: pixels.reference, layout: pixels.layout, sourceInfo: info,
+            steps: transcode.steps, output: transcode.output, limits: limits.image)
+        transcodes[id].input = block
+        transcodes[id].job = submit(
+            .transform(work), for: .transcode(id), reading: block, transcode.urgency,
+            suspect: .transcode(transcode.key, transcode.output))
+    }
+
+    private mutating func keep(
+        _ id: TranscodeNode.ID, _ image: EncodedImage, reading block: BlockHandle
+    ) {
+        let transcode = transcodes[id]
+        guard hasRoom(.cache) else { return ended(id, storing: .none) }
+        var metadata = transcode.metadata
+        metadata.info = image.info
+        metadata.contentType = nil
+        let work = StoreWork(
+            key: transcode.text, source: image.reference, tiers: transcode.tiers, delivers: false,
+            waitsForDisk: true, metadata: metadata)
+        transcodes[id].input = block
+        transcodes[id].job = submit(
+            .store(work), for: .transcode(id), reading: block, transcode.urgency)
+    }
+
+    /// One of its jobs is done; the block that came of it is held for the next one.
+    mutating func transcoded(
+        _ id: TranscodeNode.ID, _ result: JobResult, _ block: BlockHandle?
+    ) {
+        switch (result, block) {
+        case (.decoded(let image), let block?):
+            guard let pixels = image.pixels else { preconditionFailure("pixels were asked for") }
+            encode(id, pixels, image.info, reading: block)
+        case (.transformed(let image), let block?): keep(id, image, reading: block)
+        case (.stored(let report), _): ended(id, storing: report.tiers)
+        default: preconditionFailure("outcomes were checked against their jobs")
+        }
+        if let block { drop(block) }
+    }
+
+    // MARK: - The end
+
+    /// It was stored in these tiers, or could not be: nothing is under the key then that a
+    /// serializer did not make, but in memory. Who waited is answered.
+    mutating func ended(_ id: TranscodeNode.ID, storing tiers: CacheTypes) {
+        guard let transcode = transcodes.remove(id) else { return }
+        abandon(transcode.job)
+        if !tiers.isEmpty {
+            overtakeQueries(of: transcode.text, transcode.key)
+            if transcode.isRevalidation { outdateQueries(of: transcode.text) }
+        }
+        if let result = transcode.result, results.contains(result) {
+            results[result].transcode = nil
+            results[result].transcoded = tiers
+        }
+        let source = transcode.keepsSource ? transcode.source : nil
+        if let source { sources[source].endedTranscode(tiers: tiers, as: transcode.plainText) }
+        for request in transcode.watchers.members {
+            guard let pending = requests[request].pending else {
+                preconditionFailure("who watches a transcode has its image")
+            }
+            var image = pending.image
+            image.storedTiers = image.storedTiers?.union(tiers)
+            requests[request].pending = LiveRequest.Pending(image, pending.block, pending.source)
+            awaitOriginal(request)
+        }
+        guard let source else { return }
+        if !tiers.isEmpty, sources[source].isReplacing { outdateOthers(of: source) }
+        tidy(source)
+    }
+
+    /// Those are not kept, although nothing is wrong with them.
+    mutating func endTranscodes(where isMeant: (TranscodeNode) -> Bool) {
+        for id in transcodes.ids where transcodes.contains(id) && isMeant(transcodes[id]) {
+            ended(id, storing: .none)
+        }
+    }
+}
