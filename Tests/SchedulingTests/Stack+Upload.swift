@@ -30,4 +30,32 @@ extension Stack {
         send(.loadUpload(client, load, LoadTerms(), reference))
         return token
     }
+
+    /// Bytes that an operator puts under a key; a token that is given may be a live one.
+    @discardableResult
+    mutating func put(
+        _ key: String, by client: ClientID, in tiers: CacheTypes = .all, token: Token? = nil,
+        _ change: (inout ImageRequest) -> Void = { _ in }
+    ) -> Token {
+        lastToken += 1
+        let token = token ?? Token(Identifier128(high: 1, low: lastToken))
+        var image = ImageRequest(url: "\(Scheduler.uploadScheme):put")
+        image.infoOnly = true
+        image.storeCacheTypes = tiers
+        image.context.key = .text(key)
+        change(&image)
+        if image.context.serializer?.output != nil { transcodes = true }
+        producer.lastBlock += 1
+        let block = BlockID(producer.lastBlock)
+        producer.live.insert(block)
+        if waiting[token] == nil {
+            waiting[token] = client
+            wanted[token] = image.with { $0.options = .waitStoreCache }
+            replies[token] = nil
+        }
+        let load = LoadRequest(token: token, image: image, uploadBytes: 900)
+        let reference = BlockReference(segment: 0, offset: 64, length: 900, block: block)
+        send(.put(client, load, reference))
+        return token
+    }
 }

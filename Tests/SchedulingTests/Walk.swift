@@ -11,7 +11,7 @@ struct Walk {
         case load, finish, finishMore, pass, cancel, cancelGroup, resend, foreignToken, connect
         case disconnect, hire, kill, drainWorker, credit, progress, publish, evict, release
         case duplicate, stale, forge, mistake, waitLong, crash, cancelAny, forgive, upload
-        case reprioritise, ask
+        case reprioritise, ask, put
         case prefetch, prefetchMore, cancelBatch, cancelBatchOfAny, endBatch
 
         var weight: Int {
@@ -29,7 +29,7 @@ struct Walk {
             case .cancelGroup, .connect, .progress, .credit, .upload: 20
             case .resend, .disconnect, .duplicate, .stale: 12
             case .foreignToken, .drainWorker, .forge, .mistake, .waitLong, .crash: 5
-            case .cancelAny: 5
+            case .cancelAny, .put: 5
             case .forgive, .ask: 3
             }
         }
@@ -141,6 +141,7 @@ struct Walk {
         case .ask: ask()
         case .forge: forge()
         case .upload: upload()
+        case .put: put()
         case .prefetch, .prefetchMore, .cancelBatch, .cancelBatchOfAny, .endBatch:
             prefetchStep(step)
         case .mistake: mistake()

@@ -27,7 +27,7 @@ extension Scheduler {
             try load.image.checkWishes()
             try load.checkSlot()
             try checkBlacklist(load.image, terms)
-            let names = try names(of: load.image, terms, isUpload: upload != nil)
+            let names = try names(of: load.image, terms, upload)
             if answerFromMemory(load, of: client, names, in: batch) { return }
             if batch == nil { try checkRoom(for: client) }
             enlist(load, of: client, owner, terms, names, upload, in: batch)

@@ -26,11 +26,7 @@ extension Scheduler {
 
     private func entryWork(_ command: CacheCommand) throws(ImageError) -> EntryWork {
         try RequestContext.check(name: command.cache, "cache")
-        guard !command.key.isEmpty, command.key.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
-        else {
-            throw ImageError(
-                .invalidRequest, "a cache key is not empty and has no control characters")
-        }
+        try Self.check(key: command.key)
         return EntryWork(
             action: command.action,
             key: CacheKey.stored(shown: command.key, in: command.cache ?? ""),

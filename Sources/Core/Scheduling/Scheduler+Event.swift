@@ -10,6 +10,8 @@ public enum SchedulerEvent: Hashable, Sendable {
     /// A client wants an image of bytes that it brought along; they lie in a block that the
     /// coordinator made (`WorkerID.coordinator`), and the URL is the name of their digest.
     case loadUpload(ClientID, LoadRequest, LoadTerms, BlockReference)
+    /// An operator puts bytes that came along under the key that the request names as its base key.
+    case put(ClientID, LoadRequest, BlockReference)
     /// A client no longer wants one image, or one batch.
     case cancel(ClientID, Token)
     /// A client no longer wants any image of a group.

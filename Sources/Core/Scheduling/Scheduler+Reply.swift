@@ -6,6 +6,9 @@ extension Scheduler {
     /// The image of a request that waits nowhere any more; a large block counts as read from now
     /// on.
     mutating func answer(_ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?) {
+        if requests[id].order.upload?.key != nil, image.storedTiers?.isEmpty ?? true {
+            return reply(id, .failure(Self.notKept))
+        }
         var image = image
         image.scaleFactor = requests[id].scaleFactor
         if let block, requests[id].batch == nil { lend(&image, block, to: requests[id].client) }

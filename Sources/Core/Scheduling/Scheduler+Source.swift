@@ -90,7 +90,7 @@ extension Scheduler {
     /// Stores a fetched source that decodes, in the tiers that are wanted and were not tried yet.
     /// With the cache's queue full it is not stored: at worst a miss. What replaces other bytes is.
     mutating func storeOriginal(_ node: SourceNode.ID) {
-        guard sources.contains(node), let body = sources[node].body, body.fetched != nil,
+        guard sources.contains(node), let body = sources[node].body, body.isOriginal,
             sources[node].keeping != .nowhere, let info = sources[node].info,
             hasRoom(.cache) || sources[node].isReplacing
         else { return }

@@ -1,10 +1,12 @@
 import ImageModel
-import Messages
+public import Messages
 
 /// Bytes that a client brought along, instead of a URL (DESIGN §4, what a client gets).
 struct Upload: Sendable {
     let block: BlockHandle
     let reference: BlockReference
+    /// The key under which an operator puts them; `nil`: they are but the source of a result.
+    var key: String?
 }
 
 // A picture without a URL: its source is there before it is admitted.
@@ -18,19 +20,38 @@ extension Scheduler {
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms,
         _ reference: BlockReference
     ) {
-        let checked: BlockReference
-        do throws(ImageError) {
-            checked = try ledger.check(reference, from: .coordinator, in: .stage)
-        } catch {
-            return answerAtOnce(load, of: client, .failure(error))
-        }
-        let block = ledger.take(checked, from: .coordinator)
+        guard let upload = take(reference, of: load, client) else { return }
         var load = load
         // Nobody can ask for it without bringing it along again.
         load.image.originalQueryCacheTypes = .none
         load.image.originalStoreCacheTypes = .none
-        admit(load, of: client, terms, upload: Upload(block: block, reference: checked))
-        drop(block)
+        admit(load, of: client, terms, upload: upload)
+        drop(upload.block)
+    }
+
+    /// Bytes that came along, in use from now on.
+    mutating func take(
+        _ reference: BlockReference, of load: LoadRequest, _ client: ClientID
+    ) -> Upload? {
+        do throws(ImageError) {
+            let checked = try ledger.check(reference, from: .coordinator, in: .stage)
+            let block = ledger.take(checked, from: .coordinator)
+            return Upload(block: block, reference: checked)
+        } catch {
+            refuse(load, of: client, error)
+            return nil
+        }
+    }
+
+    /// Answers a load that cannot be admitted; not where it is a live one that was sent again: the
+    /// reply of that is still to come.
+    mutating func refuse(_ load: LoadRequest, of client: ClientID, _ error: ImageError) {
+        if !hasLive(load.token, of: client) { answerAtOnce(load, of: client, .failure(error)) }
+    }
+
+    /// Whether a request of that client under this token has no terminal reply yet.
+    public func hasLive(_ token: Token, of client: ClientID) -> Bool {
+        tokens[token].map { requests[$0].client == client } ?? false
     }
 
     /// The source of an upload has nothing to wait for.

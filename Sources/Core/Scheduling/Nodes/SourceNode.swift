@@ -32,6 +32,8 @@ struct SourceNode: Sendable {
         let fetched: FetchedBody?
         /// By what they are known again.
         let mark: BodyMark
+        /// Whether they may be stored as an original: they were fetched, or an operator puts them.
+        let isOriginal: Bool
 
         init(_ block: BlockHandle, fetched: FetchedBody) {
             self.block = block
@@ -39,6 +41,7 @@ struct SourceNode: Sendable {
             tier = .none
             self.fetched = fetched
             mark = BodyMark(fetched)
+            isOriginal = true
         }
 
         init(_ block: BlockHandle, hit: CacheHit) {
@@ -47,6 +50,7 @@ struct SourceNode: Sendable {
             tier = hit.tier
             fetched = nil
             mark = BodyMark(hit.metadata)
+            isOriginal = false
         }
 
         init(_ upload: Upload) {
@@ -55,6 +59,7 @@ struct SourceNode: Sendable {
             tier = .none
             fetched = nil
             mark = .none
+            isOriginal = upload.key != nil
         }
     }
 

@@ -28,6 +28,16 @@ struct RequestNames: Hashable, Sendable {
         host = HostName(url)
     }
 
+    /// What an operator puts under a key, as replies show that.
+    init(putting key: String, in cache: String) {
+        resultKey = key
+        plainResult = CacheKey.stored(shown: key, in: cache)
+        plainOriginal = plainResult
+        (result, original) = (plainResult, plainResult)
+        scaleFactor = ScaleFactor.of(key: key)
+        host = nil
+    }
+
     private init(_ plain: RequestNames, _ variant: String?) {
         (plainResult, plainOriginal) = (plain.plainResult, plain.plainOriginal)
         result = CacheKey.varied(plainResult, by: variant)

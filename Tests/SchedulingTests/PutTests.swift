@@ -1,0 +1,113 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Scheduling
+
+/// Bytes that operators put into a cache.
+struct PutTests {
+    private let key = "http://example.org/a.jpg"
+
+    @Test func bytesThatDecodeAreStoredUnderTheirKeyAndNowhereElse() throws {
+        var (stack, client) = Stack.staffed()
+        let token = stack.put(key, by: client, in: .disk)
+        guard case .decode(let decode) = stack.held(.decode)[0].job.work else { return }
+        #expect(decode.need == .header)
+        stack.finish(.decode)
+        #expect(stack.reply(token) == nil)
+        guard case .store(let work) = try #require(stack.held(.store).first).job.work else {
+            return
+        }
+        #expect(work.key == key)
+        #expect(work.tiers == .disk)
+        #expect(!work.delivers)
+        #expect(work.waitsForDisk)
+        stack.finish(.store)
+        #expect(stack.image(token)?.storedTiers == .disk)
+        #expect(stack.image(token)?.key == key)
+        #expect(stack.counters.fetches == 0)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func whatIsNoImageIsNotStored() {
+        var (stack, client) = Stack.staffed()
+        let token = stack.put(key, by: client)
+        stack.fail(.decode, .badImageData)
+        #expect(stack.error(token) == .badImageData)
+        #expect(stack.counters.stores == 0)
+        // Whoever loads the URL of that name is not kept from it.
+        #expect(stack.scheduler.report.blacklisted == 0)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func whatNoTierTookIsAnError() {
+        var (stack, client) = Stack.staffed()
+        let token = stack.put(key, by: client)
+        stack.finish(.decode)
+        stack.finish(.store, .stored(StoreReport(delivered: nil, tiers: .none)))
+        #expect(stack.error(token) == .arenaFull)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func theSameBytesGoUnderTwoKeys() {
+        var (stack, client) = Stack.staffed()
+        let tokens = [stack.put(key, by: client), stack.put("other", by: client)]
+        stack.finishAll()
+        #expect(tokens.map { stack.image($0)?.key } == [key, "other"])
+        #expect(stack.counters.stores == 2)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func aSerializerHoldsForThemAsWell() {
+        var (stack, client) = Stack.staffed()
+        let token = stack.put(key, by: client) {
+            $0.context.serializer = .transcode(.png, quality: nil)
+        }
+        stack.run(.decode, .store, .decode, .transform)
+        #expect(stack.reply(token) == nil)
+        stack.finish(.store)
+        #expect(stack.image(token)?.storedTiers == .all)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func aPutThatMakesNoSenseIsRefused() {
+        var (stack, client) = Stack.staffed()
+        let tokens = [
+            stack.put("", by: client), stack.put("a\u{1F}b", by: client),
+            stack.put(key, by: client, in: .none),
+            stack.put(key, by: client) { $0.infoOnly = false },
+            stack.put(key, by: client) { $0.steps = [.flip(horizontal: true, vertical: true)] },
+            stack.put(key, by: client) { $0.context.key = nil },
+            stack.put(key, by: client) { $0.context.key = .filter("x") },
+            stack.put(String(repeating: "k", count: MessageLimits.keyBytesMax + 1), by: client),
+        ]
+        #expect(tokens.allSatisfy { stack.error($0) == .invalidRequest })
+        let named = stack.put(key, by: client) { $0.context.cache = "small" }
+        #expect(stack.error(named) == .notSupported)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func aClientsUploadNamesNoKey() {
+        var (stack, client) = Stack.staffed()
+        let token = stack.upload("x", by: client) { $0.context.key = .text("k") }
+        #expect(stack.error(token) == .notSupported)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func aLiveTokenIsAnsweredOnceThoughItsUploadIsRefused() {
+        var (stack, client) = Stack.staffed()
+        let token = stack.upload("x", by: client)
+        let forged = BlockReference(segment: 9, offset: 0, length: 1, block: BlockID(77))
+        let load = LoadRequest(
+            token: token, image: ImageRequest(url: "upload:x"), uploadBytes: 1)
+        stack.send(.loadUpload(client, load, forged))
+        stack.send(.put(client, load, forged))
+        #expect(stack.reply(token) == nil)
+        stack.put("", by: client, token: token)
+        #expect(stack.reply(token) == nil)
+        stack.finishAll()
+        #expect(stack.replies[token]?.count == 1)
+        #expect(stack.image(token) != nil)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+}

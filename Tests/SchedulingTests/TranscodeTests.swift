@@ -1,0 +1,251 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Scheduling
+
+/// What serializers make of originals and results (sdwebimage.md §1.4, steps 5 and 6; §4.8).
+struct TranscodeTests {
+    private static let webp = Serializer.transcode(.webp, quality: 70)
+
+    private func picture(
+        size: Int? = nil, _ options: RequestOptions = .fromLoaderOnly,
+        _ serializer: Serializer = webp
+    ) -> ImageRequest {
+        ImageRequest.picture("a", size: size, options).with { $0.context.serializer = serializer }
+    }
+
+    /// What is stored by jobs that workers hold, without deliveries.
+    private func stored(_ stack: Stack) -> [StoreWork] {
+        stack.held(.store).compactMap { held in
+            guard case .store(let work) = held.job.work, !work.delivers else { return nil }
+            return work
+        }
+    }
+
+    @Test func anOriginalIsDeliveredAsItIsAndWrittenAsTheSerializerMadeIt() throws {
+        var (stack, client) = Stack.staffed()
+        let token = stack.load(picture(), by: client)
+        stack.run(.fetch, .decode)
+        guard case .store(let delivery) = stack.held(.store)[0].job.work else {
+            Issue.record("nothing is delivered")
+            return
+        }
+        // In memory as it was delivered, until there is what the disk gets.
+        #expect(delivery.tiers == .memory)
+        #expect(delivery.metadata.info.format == .jpeg)
+        stack.finish(.store)
+        #expect(stack.image(token)?.info.format == .jpeg)
+        stack.finish(.decode)
+        guard case .transform(let encode) = stack.held(.transform)[0].job.work else { return }
+        #expect(encode.steps.isEmpty)
+        #expect(encode.output == OutputOptions(format: .webp, quality: 70))
+        stack.finish(.transform)
+        let work = try #require(stored(stack).first)
+        #expect(work.key == "http://example.org/a.jpg")
+        #expect(work.tiers == .all)
+        #expect(work.waitsForDisk)
+        #expect(work.metadata.info.format == .webp)
+        #expect(work.metadata.etag == "\"1\"")
+        #expect(work.metadata.contentType == nil)
+        stack.finish(.store)
+        #expect(stack.replies[token]?.count == 1)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func aResultIsEncodedASecondTimeOutOfItsOwnPixels() throws {
+        var (stack, client) = Stack.staffed()
+        let request = picture(size: 5).with { $0.originalStoreCacheTypes = .none }
+        let token = stack.load(request, by: client)
+        stack.run(.fetch, .decode, .transform, .store)
+        #expect(stack.image(token) != nil)
+        #expect(stack.counters.decodes == 1)
+        guard case .transform(let encode) = stack.held(.transform)[0].job.work else { return }
+        #expect(encode.steps == request.steps)
+        #expect(encode.output.format == .webp)
+        stack.finish(.transform)
+        let work = try #require(stored(stack).first)
+        #expect(work.key == stack.image(token)?.key)
+        stack.finish(.store)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func whoWaitsForStoresWaitsForTheSerializerAsWell() {
+        var (stack, client) = Stack.staffed()
+        let token = stack.load(picture(size: 5, [.fromLoaderOnly, .waitStoreCache]), by: client)
+        stack.run(.fetch, .decode)
+        // The original is decoded anew.
+        stack.run(.transform)
+        while let held = stack.held(.decode).first ?? stack.held(.transform).first {
+            stack.finish(held)
+            #expect(stack.reply(token) == nil)
+        }
+        for held in stack.held(.store).dropLast() { stack.finish(held) }
+        #expect(stack.reply(token) == nil)
+        stack.finish(.store)
+        #expect(stack.image(token)?.storedTiers == .all)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func aSerializerThatFailsStoresNothingAndSaysSo() {
+        for stage in [JobStage.decode, .transform, .store] {
+            var (stack, client) = Stack.staffed()
+            let token = stack.load(
+                picture(size: nil, [.fromLoaderOnly, .waitStoreCache]), by: client)
+            stack.run(.fetch, .decode, .store)
+            for earlier in [JobStage.decode, .transform].prefix(while: { $0 != stage }) {
+                stack.finish(earlier)
+            }
+            #expect(stack.reply(token) == nil)
+            stack.fail(stage, .stepFailed)
+            #expect(stack.image(token)?.storedTiers == .memory, "\(stage.name)")
+            #expect(stack.isAtRest, "\(stack.testDescription)")
+        }
+    }
+
+    @Test func theFirstWhoWantsTheDiskDecidesForThoseWhoShareItsWork() throws {
+        var (stack, client) = Stack.staffed()
+        stack.load(
+            picture().with {
+                $0.storeCacheTypes = .memory
+                $0.originalStoreCacheTypes = .none
+            }, by: client)
+        stack.load(picture(size: nil, .fromLoaderOnly, .transcode(.png, quality: nil)), by: client)
+        let plain = stack.load(
+            picture(size: nil, [.fromLoaderOnly, .waitStoreCache], .asIs), by: client)
+        stack.run(.fetch, .decode, .store, .decode, .transform)
+        #expect(stored(stack).map(\.metadata.info.format) == [.png])
+        stack.finishAll()
+        #expect(stack.image(plain)?.storedTiers == .all)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func whatIsAsItIsNeedsNoWork() {
+        var (stack, client) = Stack.staffed()
+        stack.load(picture(size: 5, .fromLoaderOnly, .asIs), by: client)
+        stack.load(
+            picture().with {
+                $0.storeCacheTypes = .memory
+                $0.originalStoreCacheTypes = .none
+            }, by: client)
+        stack.finishAll()
+        #expect(stack.counters.transforms == 1)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func theOriginalStaysAtHandUntilTheDiskHasIt() {
+        var (stack, client) = Stack.staffed()
+        let request = picture(size: 5).with { $0.storeCacheTypes = .none }
+        stack.load(request, by: client)
+        stack.run(.fetch, .decode, .transform, .store)
+        // Its second encoding is on the way: nobody asks the origin again.
+        stack.load(picture(size: 6), by: client)
+        #expect(stack.held(.fetch).isEmpty)
+        stack.finishAll()
+        #expect(stack.counters.fetches == 1)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func aCancelEndsTheReplyAndNotTheStore() {
+        var (stack, client) = Stack.staffed()
+        let token = stack.load(picture(size: nil, [.fromLoaderOnly, .waitStoreCache]), by: client)
+        stack.run(.fetch, .decode, .store)
+        stack.send(.cancel(client, token))
+        #expect(stack.error(token) == .cancelled)
+        stack.run(.decode, .transform)
+        #expect(stored(stack).count == 1)
+        stack.finishAll()
+        #expect(stack.replies[token]?.count == 1)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func whatIsRemovedMeanwhileIsNotWritten() {
+        var (stack, client) = Stack.staffed()
+        stack.load(picture(), by: client)
+        stack.run(.fetch, .decode, .store)
+        stack.questions[1] = client
+        stack.send(
+            .cache(
+                client,
+                CacheCommand(number: 1, action: .remove, key: "http://example.org/a.jpg")))
+        #expect(stack.held(.decode).isEmpty)
+        stack.finishAll()
+        #expect(stack.counters.transforms == 0)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func anAnimationIsNotMadeIntoOnePicture() {
+        var (stack, client) = Stack.staffed()
+        let token = stack.load(picture(size: nil, [.fromLoaderOnly, .waitStoreCache]), by: client)
+        stack.run(.fetch)
+        let info = ImageInfo(format: .gif, size: PixelSize(width: 4, height: 4), pages: 3)
+        stack.finish(.decode, .decoded(DecodedImage(info: info, pixels: nil)))
+        stack.finish(.store)
+        #expect(stack.image(token)?.storedTiers == .memory)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func thereIsALimitToWhatIsEncodedAnew() {
+        var (stack, client) = Stack.staffed { $0.transcodesMax = 0 }
+        let token = stack.load(picture(size: nil, [.fromLoaderOnly, .waitStoreCache]), by: client)
+        stack.run(.fetch, .decode, .store)
+        #expect(stack.image(token)?.storedTiers == .memory)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func repliesGoBeforeSerializers() {
+        var stack = Stack()
+        for kind in WorkerKind.workers where kind != .decode { stack.hire(kind, credit: 4) }
+        stack.hire(.decode, credit: 1)
+        let client = stack.connect()
+        stack.load(picture(), by: client)
+        stack.load(.picture("b", size: nil, .fromLoaderOnly), by: client)
+        stack.load(.picture("c", size: nil, .fromLoaderOnly), by: client)
+        for fetch in stack.held(.fetch) { stack.finish(fetch) }
+        var needs: [DecodeNeed] = []
+        while let held = stack.held(.decode).first {
+            if case .decode(let work) = held.job.work { needs.append(work.need) }
+            stack.finish(held)
+        }
+        #expect(needs == [.header, .header, .header, .full])
+        stack.finishAll()
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func whatKillsTheEncoderTwiceIsNotTriedAgain() {
+        var (stack, client) = Stack.staffed()
+        let token = stack.load(picture(size: nil, [.fromLoaderOnly, .waitStoreCache]), by: client)
+        stack.run(.fetch, .decode, .store, .decode)
+        for _ in 0..<2 {
+            stack.crash(stack.held(.transform)[0])
+            stack.hire(.transform)
+        }
+        #expect(stack.image(token)?.storedTiers == .memory)
+        // The picture itself is not in doubt.
+        let again = stack.load(picture(), by: client)
+        stack.finishAll()
+        #expect(stack.image(again) != nil)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func aLostWorkerCostsTheStoreAndNoReply() {
+        for kind in [WorkerKind.download, .decode, .transform, .cache] {
+            var (stack, client) = Stack.staffed()
+            let token = stack.load(
+                picture(size: 5, [.waitStoreCache, .fromLoaderOnly]), by: client)
+            stack.run(.fetch, .decode, .transform)
+            stack.finish(stack.held(.decode)[0])
+            stack.kill(stack.worker(kind))
+            stack.hire(kind, credit: 4)
+            stack.finishAll()
+            #expect(stack.image(token) != nil, "\(kind.name)")
+            #expect(stack.isAtRest, "\(stack.testDescription)")
+        }
+    }
+
+    @Test func aNameThatNobodyResolvedIsRefused() {
+        var (stack, client) = Stack.staffed()
+        let token = stack.load(picture(size: nil, [], .named("small")), by: client)
+        #expect(stack.error(token) == .notSupported)
+    }
+}
