@@ -60,6 +60,8 @@ extension ForgingStack {
             image.originalStoreCacheTypes = CacheTypes(rawValue: reader.byte() % 4)
         }
         if what & 0xC0 == 0xC0 { image.infoOnly = true }
+        // Of loads that wait for nothing but bytes, so that it needs no byte of its own.
+        if what & 0x18 == 0x08 { image.context.serializer = .transcode(.png, quality: nil) }
         try load(image, by: client, detach: what & 0xC0 == 0x40, again: again)
     }
 
@@ -168,7 +170,8 @@ extension ForgingStack {
     private mutating func operate(_ reader: inout ByteReader) throws(BrokenInvariant) {
         guard let client = reader.pick(clients) else { return }
         let tokens = waiting.keys.sorted { $0.value.low < $1.value.low } + detached
-        switch reader.choice(5) {
+        switch reader.choice(6) {
+        case 5: try put(&reader, by: client)
         case 0: try send(.blacklist(client, .list(after: reader.number())))
         case 1:
             let url = "http://example.org/\(reader.choice(3)).jpg"

@@ -109,6 +109,23 @@ struct ForgingStack {
         try send(.load(client, load, LoadTerms()))
     }
 
+    /// Bytes that are not there are put under a key, with a token of their own or with a live one.
+    mutating func put(_ reader: inout ByteReader, by client: ClientID) throws(BrokenInvariant) {
+        let live = waiting.filter { $0.value == client }.keys
+        let again = reader.pick(live.sorted { $0.value.low < $1.value.low })
+        lastToken += 1
+        let fresh = Token(Identifier128(high: 1, low: lastToken))
+        let token = reader.bool() ? again ?? fresh : fresh
+        waiting[token] = client
+        var image = ImageRequest(url: "\(Scheduler.uploadScheme):x")
+        image.infoOnly = reader.bool()
+        image.context.key = reader.bool() ? .text("k") : nil
+        let load = LoadRequest(token: token, image: image, uploadBytes: 1)
+        let block = BlockID(UInt64(reader.byte()))
+        let reference = BlockReference(segment: 0, offset: 0, length: 1, block: block)
+        try send(.put(client, load, reference))
+    }
+
     mutating func open(_ segments: [SegmentAnnouncement], by worker: WorkerID)
         throws(BrokenInvariant)
     {
