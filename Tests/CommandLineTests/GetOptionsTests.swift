@@ -89,6 +89,7 @@ import Testing
             "--context", "query-cache-type=memory", "--context", "store-cache-type=none",
             "--context", "original-query-cache-type=all",
             "--context", "original-store-cache-type=none",
+            "--context", "cache-serializer=transcode:webp:70",
         ]).request
         var wanted = ImageRequest(url: "http://a/b")
         wanted.thumbnail = Thumbnail(box: ten, preservesAspectRatio: false)
@@ -102,6 +103,7 @@ import Testing
         wanted.storeCacheTypes = .none
         wanted.originalQueryCacheTypes = .all
         wanted.originalStoreCacheTypes = .none
+        wanted.context.serializer = .transcode(.webp, quality: 70)
         #expect(request == wanted)
     }
 

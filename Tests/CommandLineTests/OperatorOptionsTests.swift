@@ -35,11 +35,15 @@ import Testing
         #expect(remove.action == .remove)
         #expect(remove.tiers == .memory)
         #expect(remove.cache == "avatars")
+        let put = try cache(["put", "k", "-", "--type", "disk"])
+        #expect(put.action == .put(file: "-"))
+        #expect(put.key == "k")
+        #expect(put.tiers == .disk)
     }
 
     @Test(arguments: [
         [], ["contains"], ["remove"], ["forget", "k"], ["contains", "k", "l"],
-        ["contains", "k", "--type", "none"],
+        ["contains", "k", "--type", "none"], ["put", "k"], ["put", "k", "f", "g"],
     ])
     func anythingElseOfACacheIsAUsageError(arguments: [String]) {
         #expect(throws: UsageError.self) { try cache(arguments) }

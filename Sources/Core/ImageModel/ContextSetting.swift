@@ -60,7 +60,10 @@ public struct ContextSetting: Hashable, Sendable {
             context.scaleFactor = factor
         case .cacheKeyFilter: context.key = try baseKey()
         case .cacheSerializer:
-            context.serializer = try name() == "as-is" ? .asIs : .named(text)
+            guard let serializer = Serializer(try name()) else {
+                throw ContextSettingError("is as-is, transcode:FORMAT[:QUALITY], or a name")
+            }
+            context.serializer = serializer
         default: context.others[key.rawValue] = text
         }
     }

@@ -3,7 +3,15 @@ import Messages
 
 /// What `imagebus cache` was told.
 struct CacheOptions: Hashable {
-    var action: EntryAction
+    /// What is done with the entry.
+    enum Action: Hashable {
+        case contains
+        case remove
+        /// With the bytes of a file; `-` is standard input.
+        case put(file: String)
+    }
+
+    var action: Action
     var key: String
     var cache: String?
     var tiers: CacheTypes
@@ -13,14 +21,15 @@ struct CacheOptions: Hashable {
         stack = try OperatorOptions(read, environment: environment)
         cache = read.last("cache")
         tiers = try read.last("type").map(Self.tiers) ?? .all
-        guard read.operands.count == 2, let action = Self.actions[read.operands[0]] else {
-            throw UsageError("say contains KEY, or remove KEY")
+        let words = read.operands
+        switch (words.first, words.count) {
+        case ("contains", 2): action = .contains
+        case ("remove", 2): action = .remove
+        case ("put", 3): action = .put(file: words[2])
+        default: throw UsageError("say contains KEY, remove KEY, or put KEY FILE")
         }
-        self.action = action
-        key = read.operands[1]
+        key = words[1]
     }
-
-    private static let actions: [String: EntryAction] = ["contains": .contains, "remove": .remove]
 
     private static func tiers(_ word: String) throws(UsageError) -> CacheTypes {
         guard let tiers = [CacheTypes.memory, .disk, .all].first(where: { $0.name == word }) else {

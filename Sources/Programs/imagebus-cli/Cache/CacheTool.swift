@@ -3,32 +3,52 @@ import Messages
 
 /// `imagebus cache`: one entry of the cache.
 enum CacheTool {
+    /// Milliseconds for a put: sending, a look at the picture, and the disk.
+    private static let putMilliseconds = 35_000
+
     static func run(_ options: CacheOptions) -> Int32 {
         OperatorQuery.run("cache") { try text(options) }
     }
 
     private static func text(_ options: CacheOptions) throws -> String {
+        let found = try tiers(options)
+        if options.stack.printsJSON {
+            return try JSONText.text(CacheAnswer(key: options.key, cacheType: found.name))
+        }
+        return options.action == .remove ? "" : "\(found.name)\n"
+    }
+
+    /// The tiers that have the entry now.
+    private static func tiers(_ options: CacheOptions) throws -> CacheTypes {
         let (key, cache, tiers) = (options.key, options.cache, options.tiers)
-        let found: CacheTypes
         switch options.action {
         case .contains:
-            found = try OperatorQuery.ask(options.stack) { client throws(ImageError) in
+            return try OperatorQuery.ask(options.stack) { client throws(ImageError) in
                 try await client.contains(key, cache: cache, in: tiers)
             }
         case .remove:
             try OperatorQuery.ask(options.stack) { client throws(ImageError) in
                 try await client.remove(key, cache: cache, from: tiers)
             }
-            found = .none
+            return .none
+        case .put(let file):
+            let bytes = try bytes(of: file)
+            return try OperatorQuery.ask(options.stack, answerMilliseconds: putMilliseconds) {
+                client throws(ImageError) in
+                try await client.put(bytes, under: key, cache: cache, in: tiers)
+            }
         }
-        if options.stack.printsJSON {
-            return try JSONText.text(CacheAnswer(key: key, cacheType: found.name))
+    }
+
+    private static func bytes(of file: String) throws -> [UInt8] {
+        guard file == "-" else {
+            return try InputFile.read(file, bytesMax: StandardInput.bytesMax)
         }
-        return options.action == .contains ? "\(found.name)\n" : ""
+        return try StandardInput.read(try Interruption.started())
     }
 }
 
-/// What `cache contains --json` prints.
+/// What `cache contains` and `cache put` print with `--json`.
 struct CacheAnswer: Encodable {
     let key: String
     /// The tiers that have it.

@@ -1,8 +1,8 @@
 extension Command {
     static let cache = Command(
         name: "cache",
-        summary: "look for one entry of the cache, or remove it",
-        usage: "contains KEY | remove KEY [options]",
+        summary: "look for one entry of the cache, remove it, or put it there",
+        usage: "contains KEY | remove KEY | put KEY FILE [options]",
         options: [
             (
                 "What is concerned",
@@ -18,12 +18,22 @@ extension Command {
             the picture before its extension. contains prints the tiers that have it (none, disk,
             memory or all); a look does not count as use. After remove no load finds it there; what
             is being read or written for it is not kept.
+
+            put keeps the bytes of FILE, or of standard input for -, as they are, once a decoder has
+            read their header, at most 64 MiB; it prints the tiers that have them. A load of KEY
+            finds them there. What is no image ends 65, what is too large 77, and 75 where no tier
+            has room. With --type memory the disk keeps what it has. Who loads KEY from its origin
+            meanwhile stores after it.
             """,
         examples: [
             ("imagebus cache contains https://example.org/a.jpg", "which tiers have the original"),
             (
                 "imagebus cache remove https://example.org/a.jpg --type memory",
                 "the next load reads it from disk"
+            ),
+            (
+                "imagebus cache put https://example.org/a.jpg a.jpg --type disk",
+                "loads get this file, and do not ask the origin"
             ),
         ])
 }

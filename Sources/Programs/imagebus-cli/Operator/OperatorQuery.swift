@@ -10,9 +10,11 @@ enum OperatorQuery {
 
     /// The answer to one question, or to several: the client stays until the last one has come.
     ///
-    /// Throws `unavailable` where nobody answers within the time.
+    /// Throws `unavailable` where nobody answers within the time; work that takes longer than a
+    /// look says how long that may be in `answerMilliseconds`.
     static func ask<Answer: Sendable>(
         _ options: OperatorOptions, milliseconds: Int = answerMilliseconds,
+        answerMilliseconds: Int? = nil,
         _ question: @escaping @Sendable (StackClient) async throws(ImageError) -> Answer
     ) throws(ImageError) -> Answer {
         let paths = try options.paths()
@@ -28,7 +30,8 @@ enum OperatorQuery {
         do throws(Errno) {
             let completion = try Completion<Answer>()
             completion.start { () throws(ImageError) in try await question(client) }
-            _ = try ReadinessPoll.wait([completion.number], milliseconds: milliseconds)
+            _ = try ReadinessPoll.wait(
+                [completion.number], milliseconds: answerMilliseconds ?? milliseconds)
             value = completion.value
         } catch {
             throw ImageError(.internalError, "the wait for an answer failed (\(error))")
@@ -36,7 +39,8 @@ enum OperatorQuery {
         if let value { return try value.get() }
         throw ImageError(
             .unavailable,
-            "the coordinator at \(paths.adminEndpoint) does not answer within \(milliseconds) ms")
+            "the coordinator at \(paths.adminEndpoint) does not answer within "
+                + "\(answerMilliseconds ?? milliseconds) ms")
     }
 
     /// Runs a command: prints what it says, or why it cannot; returns the exit status.

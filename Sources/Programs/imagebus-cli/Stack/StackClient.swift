@@ -119,6 +119,13 @@ final class StackClient: Sendable {
         try await client.remove(key, cache: cache, from: tiers)
     }
 
+    /// Puts bytes under a key; the tiers that have them.
+    func put(
+        _ bytes: [UInt8], under key: String, cache: String?, in tiers: CacheTypes
+    ) async throws(ImageError) -> CacheTypes {
+        try await client.put(bytes, under: key, cache: cache, in: tiers)
+    }
+
     /// Has the processes of a kind end; how many were told.
     func drain(_ kind: WorkerKind) async throws(ImageError) -> UInt32 {
         try await client.drain(kind)

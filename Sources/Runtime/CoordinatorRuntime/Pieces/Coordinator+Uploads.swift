@@ -57,6 +57,10 @@ extension Coordinator {
         load.image.url = "\(Scheduler.uploadScheme):\(upload.digest.finish())"
         expectPieces(upload.load, for: id, at: now)
         let reference = upload.block.reference(length: Int(load.uploadBytes))
+        // On admin/, bytes with a key of their own are put under it.
+        if peers[id]?.door == .admin, load.image.context.key != nil {
+            return handle(.put(ClientID(id), load, reference), at: now)
+        }
         let resolved = resolve(load, isUpload: true, at: now)
         handle(.loadUpload(ClientID(id), resolved.load, resolved.terms, reference), at: now)
     }
@@ -69,10 +73,11 @@ extension Coordinator {
         }
     }
 
-    /// A load ends that the scheduler never saw.
+    /// A load ends that the scheduler never saw; one that was sent again has its reply to come.
     mutating func refuse(
         _ load: LoadRequest, _ error: ImageError, for client: ClientID, at now: Instant
     ) {
+        guard !scheduler.hasLive(load.token, of: client) else { return }
         let reply = Reply(token: load.token, outcome: .failure(error))
         send(.toClient(.reply(reply)), to: client.value, at: now)
         log(RequestRecord(load, reply), at: now)

@@ -1,0 +1,21 @@
+public import ImageModel
+
+extension ImagebusClient {
+    /// Puts the bytes of a picture under a key, as they are, and says which of the tiers have them
+    /// now; the text of the key is that of replies. A load that asks these tiers finds them.
+    ///
+    /// For operators: on `front.sock` it is refused. At most 64 MiB, or what the coordinator is
+    /// configured for. Throws `badImageData` where the bytes are no image, `limitExceeded` where
+    /// there are too many, `arenaFull` where no tier took them, `invalidRequest` for a key that is
+    /// none.
+    public func put(
+        _ bytes: [UInt8], under key: String, cache: String? = nil, in tiers: CacheTypes = .all
+    ) async throws(ImageError) -> CacheTypes {
+        var request = ImageRequest(url: "")
+        request.infoOnly = true
+        request.storeCacheTypes = tiers
+        request.context.cache = cache
+        request.context.key = .text(key)
+        return try await load(request, uploading: bytes).response.storedTiers ?? .none
+    }
+}

@@ -1,0 +1,80 @@
+import ImageModel
+import Imagebus
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// What is written into the cache instead of the bytes that are delivered (sdwebimage.md §4.8).
+    @Suite struct SerializerTests {
+        private static let fromDisk = [
+            "--option", "from-cache-only", "--context", "query-cache-type=disk", "-o", "-",
+        ]
+        private static let waiting = ["--option", "wait-store-cache", "-o", "-"]
+
+        private func serialized(_ serializer: String) -> [String] {
+            ["--context", "cache-serializer=\(serializer)"]
+        }
+
+        private func format(_ bytes: [UInt8]) -> ImageFormat {
+            ImageFormat.sniff(bytes, tail: bytes.suffix(ImageFormat.sniffedBytes))
+        }
+
+        @Test func theDiskHasWhatTheSerializerMadeAlthoughTheSourceWasAJPEG() async throws {
+            let jpeg = try Pictures.quadrants().jpeg(quality: 95)
+            let origin = OriginServer()
+            origin.route("/a.jpg", .bytes(jpeg))
+            try await withStack(["--allow-address", origin.authority]) { stack in
+                let url = origin.url("/a.jpg")
+                let made = try stack.get([url] + Self.waiting + serialized("transcode:png"))
+                #expect(made.exitStatus == 0 && made.output == jpeg, "\(made.errorText)")
+                #expect(try stack.run(["cache", "contains", url]).outputText == "all\n")
+
+                let kept = try stack.get([url] + Self.fromDisk)
+                #expect(kept.exitStatus == 0, "\(kept.errorText)")
+                #expect(format(kept.output) == .png)
+                let pixels = try Pixels(decoding: kept.output)
+                #expect(isClose(pixels.at(20, 20), Pictures.red))
+                #expect(isClose(pixels.at(380, 280), Pictures.yellow))
+                // Both tiers have the same.
+                let memory = try stack.get([url, "-o", "-"])
+                #expect(memory.output == kept.output)
+                #expect(origin.requestCount("/a.jpg") == 1)
+            }
+        }
+
+        @Test func aResultIsKeptInAnotherFormatThanItIsDeliveredIn() async throws {
+            let origin = OriginServer()
+            origin.route("/a.png", .bytes(try Pictures.quadrants().png()))
+            try await withStack(["--allow-address", origin.authority]) { stack in
+                let request = [
+                    origin.url("/a.png"), "--resize", "100x100", "--format", "jpeg",
+                ]
+                let made = try stack.get(
+                    request + Self.waiting + serialized("transcode:webp:70"))
+                #expect(format(made.output) == .jpeg, "\(made.errorText)")
+                let kept = try stack.get(request + Self.fromDisk)
+                #expect(format(kept.output) == .webp, "\(kept.errorText)")
+                let pixels = try Pixels(decoding: kept.output)
+                #expect(pixels.width == 100 && pixels.height == 75)
+                #expect(isClose(pixels.at(10, 10), Pictures.red))
+                // The original was kept so as well.
+                let original = try stack.get([request[0]] + Self.fromDisk)
+                #expect(format(original.output) == .webp)
+            }
+        }
+
+        @Test func whatIsNoSerializerIsRefused() async throws {
+            try await withStack { stack in
+                let url = "http://127.0.0.1:1/a.jpg"
+                for (serializer, name) in [
+                    ("small", "notSupported"), ("transcode:gif", "unsupportedFormat"),
+                ] {
+                    let run = try stack.get([url, "--json"] + serialized(serializer))
+                    #expect(try run.json()["error"]?["name"]?.text == name, "\(run)")
+                }
+                let run = try stack.get([url] + serialized("transcode:webp:101"))
+                #expect(run.exitStatus == 64)
+            }
+        }
+    }
+}
