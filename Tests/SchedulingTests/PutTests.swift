@@ -100,7 +100,7 @@ struct PutTests {
         let forged = BlockReference(segment: 9, offset: 0, length: 1, block: BlockID(77))
         let load = LoadRequest(
             token: token, image: ImageRequest(url: "upload:x"), uploadBytes: 1)
-        stack.send(.loadUpload(client, load, forged))
+        stack.send(.put(client, load, forged))
         stack.send(.put(client, load, forged))
         #expect(stack.reply(token) == nil)
         stack.put("", by: client, token: token)

@@ -210,7 +210,10 @@ struct Stack {
             progress[token] = nil
             refreshing.remove(token)
         }
-        if image.context.serializer?.output != nil { transcodes = true }
+        var terms = terms
+        // The configuration's part: a request's own serializer is no name here.
+        if let serializer = image.context.serializer { terms.serializer = serializer }
+        if terms.serializer.output != nil { transcodes = true }
         let isRefused = scheduler.refuses(image, terms, at: now)
         compareWays(load, by: client, terms)
         let isLive = scheduler.tokens[token] != nil
