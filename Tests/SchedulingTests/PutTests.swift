@@ -82,15 +82,6 @@ struct PutTests {
             stack.put(String(repeating: "k", count: MessageLimits.keyBytesMax + 1), by: client),
         ]
         #expect(tokens.allSatisfy { stack.error($0) == .invalidRequest })
-        let named = stack.put(key, by: client) { $0.context.cache = "small" }
-        #expect(stack.error(named) == .notSupported)
-        #expect(stack.isAtRest, "\(stack.testDescription)")
-    }
-
-    @Test func aClientsUploadNamesNoKey() {
-        var (stack, client) = Stack.staffed()
-        let token = stack.upload("x", by: client) { $0.context.key = .text("k") }
-        #expect(stack.error(token) == .notSupported)
         #expect(stack.isAtRest, "\(stack.testDescription)")
     }
 
@@ -100,8 +91,8 @@ struct PutTests {
         let forged = BlockReference(segment: 9, offset: 0, length: 1, block: BlockID(77))
         let load = LoadRequest(
             token: token, image: ImageRequest(url: "upload:x"), uploadBytes: 1)
-        stack.send(.put(client, load, forged))
-        stack.send(.put(client, load, forged))
+        stack.send(.loadUpload(client, load, LoadTerms(), forged))
+        stack.send(.put(client, load, LoadTerms(), forged))
         #expect(stack.reply(token) == nil)
         stack.put("", by: client, token: token)
         #expect(stack.reply(token) == nil)

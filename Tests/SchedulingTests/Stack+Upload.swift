@@ -55,7 +55,10 @@ extension Stack {
         }
         let load = LoadRequest(token: token, image: image, uploadBytes: 900)
         let reference = BlockReference(segment: 0, offset: 64, length: 900, block: block)
-        send(.put(client, load, reference))
+        var terms = LoadTerms()
+        terms.cache = image.context.cache ?? ""
+        terms.serializer = image.context.serializer ?? .asIs
+        send(.put(client, load, terms, reference))
         return token
     }
 }

@@ -242,10 +242,4 @@ struct TranscodeTests {
             #expect(stack.isAtRest, "\(stack.testDescription)")
         }
     }
-
-    @Test func aNameThatNobodyResolvedIsRefused() {
-        var (stack, client) = Stack.staffed()
-        let token = stack.load(picture(size: nil, [], .named("small")), by: client)
-        #expect(stack.error(token) == .notSupported)
-    }
 }

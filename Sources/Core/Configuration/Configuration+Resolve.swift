@@ -10,6 +10,11 @@ extension Configuration {
         _ request: ImageRequest, isUpload: Bool = false
     ) throws(ImageError) -> Resolution {
         try request.context.check()
+        if isUpload, request.context.key != nil {
+            throw ImageError(
+                .invalidRequest,
+                "a picture that comes along has no key of its own; operators put bytes under one")
+        }
         let url = try SourceURL(request.url)
         let target = URLTarget(url)
         let profile = try profile(request.context.profile)

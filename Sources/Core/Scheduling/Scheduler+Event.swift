@@ -11,7 +11,7 @@ public enum SchedulerEvent: Hashable, Sendable {
     /// coordinator made (`WorkerID.coordinator`), and the URL is the name of their digest.
     case loadUpload(ClientID, LoadRequest, LoadTerms, BlockReference)
     /// An operator puts bytes that came along under the key that the request names as its base key.
-    case put(ClientID, LoadRequest, BlockReference)
+    case put(ClientID, LoadRequest, LoadTerms, BlockReference)
     /// A client no longer wants one image, or one batch.
     case cancel(ClientID, Token)
     /// A client no longer wants any image of a group.

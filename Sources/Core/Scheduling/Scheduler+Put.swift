@@ -6,7 +6,7 @@ extension Scheduler {
     /// Loads the header of the bytes, so that nothing is kept that is no image, and stores them as
     /// they are, like an original that was fetched. The reply says which tiers have them.
     mutating func admitPut(
-        _ load: LoadRequest, of client: ClientID, _ reference: BlockReference
+        _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, _ reference: BlockReference
     ) {
         guard var upload = take(reference, of: load, client) else { return }
         defer { drop(upload.block) }
@@ -17,7 +17,7 @@ extension Scheduler {
             upload.key = key
             var load = load
             load.image = image
-            admit(load, of: client, LoadTerms(), upload: upload)
+            admit(load, of: client, terms, upload: upload)
         } catch {
             refuse(load, of: client, error)
         }
@@ -35,7 +35,7 @@ extension Scheduler {
         of image: ImageRequest, _ terms: LoadTerms, _ upload: Upload?
     ) throws(ImageError) -> RequestNames {
         if let key = upload?.key {
-            return RequestNames(putting: key, in: image.context.cache ?? "")
+            return RequestNames(putting: key, in: terms.cache)
         }
         return try names(of: image, terms, isUpload: upload != nil)
     }
@@ -57,8 +57,6 @@ extension Scheduler {
         image.storeCacheTypes = asked.storeCacheTypes
         image.originalStoreCacheTypes = .none
         image.timeoutMilliseconds = asked.timeoutMilliseconds
-        image.context = asked.context
-        image.context.key = nil
         return image
     }
 

@@ -139,7 +139,8 @@ public struct Scheduler: Sendable {
         case .load(let client, let load, let terms): admit(load, of: client, terms)
         case .loadUpload(let client, let load, let terms, let reference):
             admitUpload(load, of: client, terms, reference)
-        case .put(let client, let load, let reference): admitPut(load, of: client, reference)
+        case .put(let client, let load, let terms, let reference):
+            admitPut(load, of: client, terms, reference)
         case .cancel(let client, let token): cancel(token, of: client)
         case .cancelGroup(let client, let group): cancelGroup(group, of: client)
         case .reprioritise(let client, let token, let priority):

@@ -59,7 +59,10 @@ extension Coordinator {
         let reference = upload.block.reference(length: Int(load.uploadBytes))
         // On admin/, bytes with a key of their own are put under it.
         if peers[id]?.door == .admin, load.image.context.key != nil {
-            return handle(.put(ClientID(id), load, reference), at: now)
+            var unnamed = load
+            unnamed.image.context.key = nil
+            let terms = resolve(unnamed, isUpload: true, at: now).terms
+            return handle(.put(ClientID(id), load, terms, reference), at: now)
         }
         let resolved = resolve(load, isUpload: true, at: now)
         handle(.loadUpload(ClientID(id), resolved.load, resolved.terms, reference), at: now)
