@@ -79,6 +79,11 @@ extension Stack {
                     info: ImageInfo(
                         format: work.output.format ?? .jpeg,
                         size: PixelSize(width: 10, height: 10))))
+        case .paint(let work):
+            return .transformed(
+                EncodedImage(
+                    reference: block(of: worker, length: length),
+                    info: ImageInfo(format: work.output.format ?? .png, size: work.size)))
         case .store(let work):
             let delivered =
                 work.delivers

@@ -32,6 +32,16 @@ struct Transformed {
     }
 }
 
+extension Transformed {
+    /// Decodes what the stage made, and checks that the facts fit the bytes.
+    init(_ image: EncodedImage, _ bytes: [UInt8]) throws {
+        self = try read(image, bytes)
+        #expect(size == image.info.size)
+        #expect(header.hasAlpha == image.info.hasAlpha)
+        #expect(ImageFormat.sniff(bytes, tail: []) == image.info.format)
+    }
+}
+
 /// Runs the stage and checks what holds for every job: one block for a result, none for an error,
 /// and facts that fit the bytes.
 func transform(
@@ -50,11 +60,7 @@ func transform(
             try stage.perform(work, pixels: pixels, output: space, cancellation: cancellation)
         }
         #expect(space.outstanding == 1)
-        let result = try read(image, space.bytes(image.reference))
-        #expect(result.size == image.info.size)
-        #expect(result.header.hasAlpha == image.info.hasAlpha)
-        #expect(ImageFormat.sniff(result.bytes, tail: []) == image.info.format)
-        return result
+        return try Transformed(image, space.bytes(image.reference))
     } catch {
         #expect(space.outstanding == 0, "an error leaves a block behind")
         throw error

@@ -57,6 +57,11 @@ extension RandomValues {
                     source: reference(length: bytes), layout: layout, sourceInfo: info(),
                     steps: list(0...RequestLimits.stepsMax + 1) { $0.step() }, output: output(),
                     limits: limits())),
+            .paint(
+                PaintWork(
+                    colour: Colour(argb: number()),
+                    size: PixelSize(width: number(1...40_000), height: number(1...40_000)),
+                    output: output(), limits: limits())),
         ]
     }
 

@@ -1447,6 +1447,51 @@ void   imagebus__v1__transform__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__transform__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__paint__init
+                     (Imagebus__V1__Paint         *message)
+{
+  static const Imagebus__V1__Paint init_value = IMAGEBUS__V1__PAINT__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__paint__get_packed_size
+                     (const Imagebus__V1__Paint *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__paint__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__paint__pack
+                     (const Imagebus__V1__Paint *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__paint__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__paint__pack_to_buffer
+                     (const Imagebus__V1__Paint *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__paint__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Paint *
+       imagebus__v1__paint__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Paint *)
+     protobuf_c_message_unpack (&imagebus__v1__paint__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__paint__free_unpacked
+                     (Imagebus__V1__Paint *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__paint__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__fetched_body__init
                      (Imagebus__V1__FetchedBody         *message)
 {
@@ -5963,6 +6008,83 @@ const ProtobufCMessageDescriptor imagebus__v1__transform__descriptor =
   (ProtobufCMessageInit) imagebus__v1__transform__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCFieldDescriptor imagebus__v1__paint__field_descriptors[4] =
+{
+  {
+    "colour",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Paint, colour),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "size",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Paint, size),
+    &imagebus__v1__size__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "output",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Paint, output),
+    &imagebus__v1__output__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "limits",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Paint, limits),
+    &imagebus__v1__limits__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__paint__field_indices_by_name[] = {
+  0,   /* field[0] = colour */
+  3,   /* field[3] = limits */
+  2,   /* field[2] = output */
+  1,   /* field[1] = size */
+};
+static const ProtobufCIntRange imagebus__v1__paint__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__paint__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Paint",
+  "Paint",
+  "Imagebus__V1__Paint",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Paint),
+  4,
+  imagebus__v1__paint__field_descriptors,
+  imagebus__v1__paint__field_indices_by_name,
+  1,  imagebus__v1__paint__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__paint__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 static const ProtobufCFieldDescriptor imagebus__v1__fetched_body__field_descriptors[8] =
 {
   {
@@ -6621,7 +6743,7 @@ const ProtobufCMessageDescriptor imagebus__v1__credit__descriptor =
   (ProtobufCMessageInit) imagebus__v1__credit__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[11] =
+static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[12] =
 {
   {
     "id",
@@ -6755,6 +6877,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[11] =
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "paint",
+    14,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__Job, work_case),
+    offsetof(Imagebus__V1__Job, paint),
+    &imagebus__v1__paint__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__job__field_indices_by_name[] = {
   1,   /* field[1] = attempt */
@@ -6763,6 +6897,7 @@ static const unsigned imagebus__v1__job__field_indices_by_name[] = {
   5,   /* field[5] = fetch */
   0,   /* field[0] = id */
   2,   /* field[2] = milliseconds_left */
+  11,   /* field[11] = paint */
   3,   /* field[3] = priority */
   6,   /* field[6] = query */
   7,   /* field[7] = store */
@@ -6773,7 +6908,7 @@ static const ProtobufCIntRange imagebus__v1__job__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 8, 5 },
-  { 0, 11 }
+  { 0, 12 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__job__descriptor =
 {
@@ -6783,7 +6918,7 @@ const ProtobufCMessageDescriptor imagebus__v1__job__descriptor =
   "Imagebus__V1__Job",
   "imagebus.v1",
   sizeof(Imagebus__V1__Job),
-  11,
+  12,
   imagebus__v1__job__field_descriptors,
   imagebus__v1__job__field_indices_by_name,
   2,  imagebus__v1__job__number_ranges,

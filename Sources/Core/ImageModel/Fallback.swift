@@ -16,4 +16,21 @@ public struct Colour: Hashable, Sendable {
 
     /// Takes `0xAARRGGBB`.
     public init(argb: UInt32) { self.argb = argb }
+
+    /// Red, 0 to 255.
+    public var red: UInt8 { UInt8(truncatingIfNeeded: argb >> 16) }
+    /// Green, 0 to 255.
+    public var green: UInt8 { UInt8(truncatingIfNeeded: argb >> 8) }
+    /// Blue, 0 to 255.
+    public var blue: UInt8 { UInt8(truncatingIfNeeded: argb) }
+    /// Alpha, 0 to 255.
+    public var alpha: UInt8 { UInt8(truncatingIfNeeded: argb >> 24) }
+}
+
+extension Colour: CustomStringConvertible {
+    /// `AARRGGBB`
+    public var description: String {
+        let digits = String(argb, radix: 16, uppercase: true)
+        return String(repeating: "0", count: 8 - digits.utf8.count) + digits
+    }
 }

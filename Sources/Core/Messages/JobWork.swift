@@ -14,6 +14,8 @@ public enum JobWork: Hashable, Sendable {
     case decode(DecodeWork)
     /// Transform: pixels to encoded bytes.
     case transform(TransformWork)
+    /// Transform: a colour to encoded bytes.
+    case paint(PaintWork)
 
     /// Who does it.
     public var kind: WorkerKind {
@@ -21,7 +23,7 @@ public enum JobWork: Hashable, Sendable {
         case .fetch: .download
         case .query, .store, .entry: .cache
         case .decode: .decode
-        case .transform: .transform
+        case .transform, .paint: .transform
         }
     }
 
@@ -32,14 +34,14 @@ public enum JobWork: Hashable, Sendable {
         case .query, .entry: "query"
         case .store: "store"
         case .decode: "decode"
-        case .transform: "transform"
+        case .transform, .paint: "transform"
         }
     }
 
     /// The block that it reads; `nil` where it reads none.
     public var input: BlockReference? {
         switch self {
-        case .fetch, .query, .entry: nil
+        case .fetch, .query, .entry, .paint: nil
         case .store(let work): work.source
         case .decode(let work): work.source
         case .transform(let work): work.source
@@ -271,6 +273,26 @@ public struct TransformWork: Hashable, Sendable {
         self.layout = layout
         self.sourceInfo = sourceInfo
         self.steps = steps
+        self.output = output
+        self.limits = limits
+    }
+}
+
+/// Encode a picture of one colour.
+public struct PaintWork: Hashable, Sendable {
+    /// Of every pixel.
+    public var colour: Colour
+    /// Of the picture.
+    public var size: PixelSize
+    /// How it is encoded; PNG where no format is named.
+    public var output: OutputOptions
+    /// Limits of the picture.
+    public var limits: ImageLimits
+
+    /// Describes a picture.
+    public init(colour: Colour, size: PixelSize, output: OutputOptions, limits: ImageLimits) {
+        self.colour = colour
+        self.size = size
         self.output = output
         self.limits = limits
     }

@@ -30,7 +30,7 @@ extension Scheduler {
             return .stored(report)
         case (.decode(let work), .decoded(let image)):
             return .decoded(try check(image, of: work, from: worker))
-        case (.transform, .transformed(var image)):
+        case (.transform, .transformed(var image)), (.paint, .transformed(var image)):
             image.reference = try ledger.check(image.reference, from: worker, in: .stage)
             guard image.info.size.isPositive, image.info.pages > 0 else { throw Self.lie }
             return .transformed(image)

@@ -26,12 +26,18 @@ enum TransformProgram {
             ) {
                 let reader = BlockReader(directories: directories)
                 return SingleJobExecutor.Work { work, flag throws(ImageError) in
-                    guard case .transform(let transform) = work else { throw .notOurs(work) }
-                    defer { reader.trim() }
-                    let pixels = try reader.bytes(of: transform.source)
-                    return .transformed(
-                        try stage.perform(
-                            transform, pixels: pixels, output: arena, cancellation: flag))
+                    switch work {
+                    case .transform(let transform):
+                        defer { reader.trim() }
+                        let pixels = try reader.bytes(of: transform.source)
+                        return .transformed(
+                            try stage.perform(
+                                transform, pixels: pixels, output: arena, cancellation: flag))
+                    case .paint(let paint):
+                        return .transformed(
+                            try stage.paint(paint, output: arena, cancellation: flag))
+                    default: throw .notOurs(work)
+                    }
                 } rest: {
                     reader.forgetUnlinked()
                 }

@@ -40,6 +40,8 @@ extension JobWork {
                 try TransformWork(try read.required(wire.transform, "Job.transform"), read))
         case IMAGEBUS__V1__JOB__WORK_ENTRY:
             self = .entry(try EntryWork(try read.required(wire.entry, "Job.entry"), read))
+        case IMAGEBUS__V1__JOB__WORK_PAINT:
+            self = .paint(try PaintWork(try read.required(wire.paint, "Job.paint"), read))
         default: throw .field("Job.work", .missing)
         }
     }
@@ -66,6 +68,9 @@ extension JobWork {
         case .transform(let work):
             wire.work_case = IMAGEBUS__V1__JOB__WORK_TRANSFORM
             wire.transform = try work.wire(write)
+        case .paint(let work):
+            wire.work_case = IMAGEBUS__V1__JOB__WORK_PAINT
+            wire.paint = try work.wire(write)
         }
     }
 }

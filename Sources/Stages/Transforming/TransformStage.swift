@@ -51,4 +51,21 @@ public struct TransformStage: Sendable {
             return try TransformJob(work, sampler).run(pixels, to: output)
         }
     }
+
+    /// Encodes a picture of one colour.
+    ///
+    /// - Parameters:
+    ///   - work: colour, size, output options and limits.
+    ///   - output: as of `perform`.
+    ///   - cancellation: looked at every few rows.
+    /// - Throws: `limitExceeded`; `unsupportedFormat` for a format that is not encoded;
+    ///   `cancelled`; what `output` throws; `internalError`.
+    public func paint(
+        _ work: PaintWork, output: some OutputSpace, cancellation: CancellationFlag
+    ) throws(ImageError) -> EncodedImage {
+        try library.exclusively { () throws(ImageError) -> EncodedImage in
+            let sampler = PlaneSampler(graphs: graphs, cancellation: cancellation)
+            return try PaintJob(work, sampler).run(to: output)
+        }
+    }
 }

@@ -47,6 +47,7 @@ typedef struct Imagebus__V1__Entry Imagebus__V1__Entry;
 typedef struct Imagebus__V1__Need Imagebus__V1__Need;
 typedef struct Imagebus__V1__Decode Imagebus__V1__Decode;
 typedef struct Imagebus__V1__Transform Imagebus__V1__Transform;
+typedef struct Imagebus__V1__Paint Imagebus__V1__Paint;
 typedef struct Imagebus__V1__FetchedBody Imagebus__V1__FetchedBody;
 typedef struct Imagebus__V1__EntryReport Imagebus__V1__EntryReport;
 typedef struct Imagebus__V1__CacheHit Imagebus__V1__CacheHit;
@@ -923,6 +924,22 @@ struct  Imagebus__V1__Transform
     , NULL, NULL, NULL, 0,NULL, NULL, NULL }
 
 
+struct  Imagebus__V1__Paint
+{
+  ProtobufCMessage base;
+  /*
+   * 0xAARRGGBB
+   */
+  uint32_t colour;
+  Imagebus__V1__Size *size;
+  Imagebus__V1__Output *output;
+  Imagebus__V1__Limits *limits;
+};
+#define IMAGEBUS__V1__PAINT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__paint__descriptor) \
+    , 0, NULL, NULL, NULL }
+
+
 typedef enum {
   IMAGEBUS__V1__FETCHED_BODY__MAYBE_CONTENT_TYPE__NOT_SET = 0,
   IMAGEBUS__V1__FETCHED_BODY__MAYBE_CONTENT_TYPE_CONTENT_TYPE = 3
@@ -1134,7 +1151,8 @@ typedef enum {
   IMAGEBUS__V1__JOB__WORK_STORE = 10,
   IMAGEBUS__V1__JOB__WORK_DECODE = 11,
   IMAGEBUS__V1__JOB__WORK_TRANSFORM = 12,
-  IMAGEBUS__V1__JOB__WORK_ENTRY = 13
+  IMAGEBUS__V1__JOB__WORK_ENTRY = 13,
+  IMAGEBUS__V1__JOB__WORK_PAINT = 14
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__JOB__WORK__CASE)
 } Imagebus__V1__Job__WorkCase;
 
@@ -1160,6 +1178,7 @@ struct  Imagebus__V1__Job
     Imagebus__V1__Decode *decode;
     Imagebus__V1__Transform *transform;
     Imagebus__V1__Entry *entry;
+    Imagebus__V1__Paint *paint;
   };
 };
 #define IMAGEBUS__V1__JOB__INIT \
@@ -2624,6 +2643,25 @@ Imagebus__V1__Transform *
 void   imagebus__v1__transform__free_unpacked
                      (Imagebus__V1__Transform *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__Paint methods */
+void   imagebus__v1__paint__init
+                     (Imagebus__V1__Paint         *message);
+size_t imagebus__v1__paint__get_packed_size
+                     (const Imagebus__V1__Paint   *message);
+size_t imagebus__v1__paint__pack
+                     (const Imagebus__V1__Paint   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__paint__pack_to_buffer
+                     (const Imagebus__V1__Paint   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Paint *
+       imagebus__v1__paint__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__paint__free_unpacked
+                     (Imagebus__V1__Paint *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__FetchedBody methods */
 void   imagebus__v1__fetched_body__init
                      (Imagebus__V1__FetchedBody         *message);
@@ -3607,6 +3645,9 @@ typedef void (*Imagebus__V1__Decode_Closure)
 typedef void (*Imagebus__V1__Transform_Closure)
                  (const Imagebus__V1__Transform *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__Paint_Closure)
+                 (const Imagebus__V1__Paint *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__FetchedBody_Closure)
                  (const Imagebus__V1__FetchedBody *message,
                   void *closure_data);
@@ -3820,6 +3861,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__entry__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__need__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__transform__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__paint__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__fetched_body__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__entry_report__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__cache_hit__descriptor;

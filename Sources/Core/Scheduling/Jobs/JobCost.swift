@@ -12,17 +12,23 @@ extension JobWork {
         case .fetch, .query, .entry: 1
         case .store(let work): max(1, work.source.length.dividedRoundingUp(by: 4_096))
         case .decode(let work): max(1, work.source.length)
-        case .transform(let work): max(1, work.pixels) * work.encoderClass
+        case .transform(let work):
+            max(1, work.pixels) * (work.output.format ?? work.sourceInfo.format).encoderClass
+        case .paint(let work):
+            UInt64(clamping: max(1, work.size.area ?? 1))
+                * (work.output.format ?? .png).encoderClass
         }
     }
 }
 
 extension TransformWork {
     fileprivate var pixels: UInt64 { UInt64(clamping: layout.planes.first?.size.area ?? 1) }
+}
 
+extension ImageFormat {
     /// How much longer an encoder takes for a pixel than that of JPEG does.
     fileprivate var encoderClass: UInt64 {
-        switch output.format ?? sourceInfo.format {
+        switch self {
         case .avif: 8
         case .png, .webp: 4
         default: 1

@@ -10,7 +10,7 @@ public enum JobStage: UInt8, Hashable, Sendable, CaseIterable {
     case fetch = 2
     /// Bytes to pixels.
     case decode = 3
-    /// Pixels to encoded bytes.
+    /// Pixels, or one colour, to encoded bytes.
     case transform = 4
 
     /// Who does it.
@@ -42,7 +42,7 @@ extension JobWork {
         case .query, .entry: .query
         case .fetch: .fetch
         case .decode: .decode
-        case .transform: .transform
+        case .transform, .paint: .transform
         }
     }
 }

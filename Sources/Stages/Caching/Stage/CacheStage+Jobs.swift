@@ -9,7 +9,7 @@ extension CacheStage {
         case .query(let work): query(id, work, now)
         case .store(let work): store(id, work, now)
         case .entry(let work): attend(id, to: work, now)
-        case .fetch, .decode, .transform:
+        case .fetch, .decode, .transform, .paint:
             let error = ImageError(
                 .protocolViolation, "the cache does no \(job.work.kind.name) job")
             answer(id, .failed(error))

@@ -20,6 +20,14 @@ struct Encoder {
         self.cancellation = cancellation
     }
 
+    /// Of what is painted: PNG, which keeps the colour as it is, where no format is asked for.
+    init(_ work: PaintWork, cancellation: CancellationFlag) {
+        source = .png
+        format = work.output.format ?? .png
+        options = work.output
+        self.cancellation = cancellation
+    }
+
     /// Whether planes become this format without being joined.
     var takesPlanes: Bool { format == .jpeg || format == .webp && !options.lossless }
 

@@ -39,7 +39,7 @@ extension PictureStep {
 
 extension ImageLimits {
     /// Four bytes a pixel are assumed, since a step may add an alpha band.
-    fileprivate func check(_ size: PixelSize, step: String) throws(ImageError) {
+    func check(_ size: PixelSize, step: String) throws(ImageError) {
         guard size.width <= sideMax, size.height <= sideMax else {
             throw .over("sideMax", step, "\(size) after \(step), a side may have \(sideMax) pixels")
         }

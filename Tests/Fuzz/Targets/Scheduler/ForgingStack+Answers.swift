@@ -30,7 +30,7 @@ extension ForgingStack {
                     info: info,
                     pixels: .init(reference: block(of: worker, .stage, 3_600), layout: Self.layout))
             )
-        case .transform:
+        case .transform, .paint:
             return .transformed(
                 EncodedImage(reference: block(of: worker, .stage, length), info: info))
         case .store(let work):

@@ -1,0 +1,60 @@
+import ImageModel
+import Messages
+import StageContract
+import Vips
+
+/// One picture of one colour: rows are made while they are encoded, so that its size costs no
+/// memory.
+struct PaintJob {
+    private let work: PaintWork
+    private let sampler: PlaneSampler
+
+    init(_ work: PaintWork, _ sampler: PlaneSampler) {
+        (self.work, self.sampler) = (work, sampler)
+    }
+
+    func run(to output: some OutputSpace) throws(ImageError) -> EncodedImage {
+        if let format = work.output.format, !format.isEncodable { throw .unencodable(format) }
+        try work.limits.check(work.size, step: "paint")
+        if sampler.cancellation.isCancelled { throw .cancelled }
+        let picture: Picture
+        do {
+            picture = try canvas()
+        } catch {
+            throw ImageError(transforming: error, step: "paint")
+        }
+        return try Encoder(work, cancellation: sampler.cancellation).encode(picture, to: output)
+    }
+
+    /// A pixel, repeated all over.
+    private func canvas() throws(VipsError) -> Picture {
+        let colour = work.colour
+        let isOpaque = colour.alpha == UInt8.max
+        let samples =
+            [colour.red, colour.green, colour.blue] + (isOpaque ? [] : [colour.alpha])
+        let pixel = OwnedPixel(samples)
+        let image = try VipsImage.pixels(
+            pixel.bytes, width: 1, height: 1, bands: samples.count, owner: pixel
+        ).extended(left: 0, top: 0, width: work.size.width, height: work.size.height)
+        image.watch { [cancellation = sampler.cancellation] in cancellation.isCancelled }
+        let active = ActiveRegion(
+            width: Double(work.size.width), height: Double(work.size.height))
+        return Picture(
+            image, size: work.size, active: active, isOpaque: isOpaque, sampler: sampler)
+    }
+}
+
+/// The samples of one pixel, for as long as an image refers to them.
+private final class OwnedPixel {
+    let bytes: UnsafeRawBufferPointer
+
+    init(_ samples: [UInt8]) {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: samples.count, alignment: 1)
+        copy.copyBytes(from: samples)
+        bytes = UnsafeRawBufferPointer(copy)
+    }
+
+    deinit {
+        bytes.deallocate()
+    }
+}

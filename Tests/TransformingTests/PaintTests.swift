@@ -1,0 +1,96 @@
+import ImageModel
+import Messages
+import StageContract
+import StageKit
+import Testing
+import Transforming
+import Vips
+
+/// Pictures of one colour.
+@Suite struct PaintTests {
+    private static let opaque = Colour(argb: 0xFF12_3456)
+    private static let glass = Colour(argb: 0x8012_3456)
+
+    private func paint(
+        _ colour: Colour, width: Int = 33, height: Int = 21,
+        _ output: OutputOptions = OutputOptions(), limits: ImageLimits = ImageLimits(),
+        space: HeapSpace = HeapSpace(), cancellation: CancellationFlag = CancellationFlag()
+    ) throws -> Transformed {
+        let work = PaintWork(
+            colour: colour, size: PixelSize(width: width, height: height), output: output,
+            limits: limits)
+        do {
+            let image = try TransformStage().paint(
+                work, output: space, cancellation: cancellation)
+            #expect(space.outstanding == 1)
+            return try Transformed(image, space.bytes(image.reference))
+        } catch {
+            #expect(space.outstanding == 0, "an error leaves a block behind")
+            throw error
+        }
+    }
+
+    @Test func everyPixelHasTheColourAsItWasGiven() throws {
+        let opaque = try paint(Self.opaque)
+        #expect(opaque.image.info.format == .png)
+        #expect(opaque.size == PixelSize(width: 33, height: 21))
+        #expect(!opaque.header.hasAlpha && !opaque.image.info.hasAlpha)
+        let glass = try paint(Self.glass)
+        #expect(glass.header.hasAlpha && glass.image.info.hasAlpha)
+        for (x, y) in [(0, 0), (32, 0), (0, 20), (32, 20), (16, 10)] {
+            #expect(opaque.pixel(x, y) == [0x12, 0x34, 0x56])
+            #expect(glass.pixel(x, y) == [0x12, 0x34, 0x56, 0x80])
+        }
+    }
+
+    @Test func aPixelIsAPicture() throws {
+        #expect(try paint(Self.glass, width: 1, height: 1).pixel(0, 0) == [0x12, 0x34, 0x56, 0x80])
+    }
+
+    @Test(arguments: [ImageFormat.jpeg, .png, .webp])
+    func theFormatIsTheOneThatIsAskedFor(format: ImageFormat) throws {
+        let output = OutputOptions(format: format, quality: 100)
+        let result = try paint(Self.opaque, output)
+        #expect(result.image.info.format == format)
+        for (sample, wanted) in zip(result.pixel(20, 9), [0x12, 0x34, 0x56]) {
+            #expect(abs(sample - wanted) <= 6)
+        }
+    }
+
+    @Test func transparencyBecomesWhiteInAJPEG() throws {
+        let result = try paint(Colour(argb: 0), OutputOptions(format: .jpeg))
+        #expect(result.pixel(3, 3).allSatisfy { $0 > 250 })
+    }
+
+    @Test func whatIsTooLargeIsNotBegun() throws {
+        let limits = ImageLimits(pixelsMax: 1_000)
+        #expect {
+            try paint(Self.opaque, width: 100, height: 100, limits: limits)
+        } throws: {
+            ($0 as? ImageError)?.code == .limitExceeded
+        }
+        #expect {
+            try paint(Self.opaque, width: 17_000, height: 10, OutputOptions(format: .webp))
+        } throws: {
+            ($0 as? ImageError)?.code == .limitExceeded
+        }
+    }
+
+    @Test func whatIsNotEncodedIsSaidSo() throws {
+        #expect {
+            try paint(Self.opaque, OutputOptions(format: .avif))
+        } throws: {
+            ($0 as? ImageError)?.code == .unsupportedFormat
+        }
+    }
+
+    @Test func nobodyPaintsForWhoHasLeft() throws {
+        let flag = CancellationFlag()
+        flag.cancel()
+        #expect {
+            try paint(Self.opaque, cancellation: flag)
+        } throws: {
+            ($0 as? ImageError)?.code == .cancelled
+        }
+    }
+}
