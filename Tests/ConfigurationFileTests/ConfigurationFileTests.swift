@@ -48,7 +48,6 @@ import Testing
         #expect(profile.rules[2].download == false)
         #expect(configuration.secretFiles == ["/run/secrets/partner-key"])
         #expect(configuration.profiles["thumbs"]?.transformer == "icon")
-        #expect(configuration.unusedKeys == [])
     }
 
     @Test func theExampleOfTheReadmeIsRead() throws {
@@ -185,14 +184,6 @@ import Testing
     @Test func aFileThatIsNotThereIsSaidToBe() {
         #expect(throws: ConfigurationFileError.self) { try ConfigurationFile.read("/nowhere/f") }
         #expect(throws: ConfigurationFileError.self) { try ConfigurationFile.read("/tmp") }
-    }
-
-    @Test func whatIsReadAndNotActedUponIsTold() throws {
-        let text = """
-            serializers: {s: {transcode: webp}}
-            profiles: {p: {serializer: s, fallback: '#00000000'}}
-            """
-        #expect(try read(text).unusedKeys == ["fallback", "serializer"])
     }
 
     @Test func differencesAreNamedAndNotShown() throws {

@@ -19,6 +19,7 @@ extension Scheduler {
         auditBlacklist(check)
         auditPrefetches(check)
         auditSlots(check)
+        auditFallbacks(check)
         check(moving.count == 0, "everybody has arrived somewhere")
         return faults
     }
@@ -84,7 +85,10 @@ extension Scheduler {
             let node = results[id]
             check(resultTable[node.name] == id, "a result is found by its name")
             check(!node.waiters.isEmpty || node.exists, "a result is waited for")
-            check((node.decode != nil) == !node.exists, "a result needs pixels until it exists")
+            check(
+                (node.decode != nil) == (!node.exists && node.canvas == nil),
+                "a result needs pixels until it exists, unless it is painted")
+            check(node.exists || node.canvas == nil || node.job != nil, "a canvas is painted")
             if let job = node.job, !node.waiters.isEmpty {
                 check(
                     jobs[job]?.urgency.priority == node.waiters.urgency.priority,

@@ -207,7 +207,9 @@ extension Stack {
         if wanted[reply.token]?.options.contains(.retryFailed) == true {
             fault("the blacklist kept out who was to be led past it")
         }
-        if reply.timings != StageTimings() { fault("work was refused after it was admitted") }
+        if reply.timings != StageTimings(), error.details["fallback"] == nil {
+            fault("work was refused after it was admitted")
+        }
     }
 
     /// The first of two replies: an image out of a cache, once, for who asked for a refresh.
@@ -231,19 +233,35 @@ extension Stack {
             fault("tiers are told to those who wait for them")
         }
         if request.infoOnly != (image.reference == nil) { fault("facts come without bytes") }
+        let isFallback = image.fallbackFor != nil
+        if isFallback { check(fallback: image, request) }
+        if isPainted(image) { return }
         if image.cacheType == .none, waits, !request.infoOnly, vary == nil,
             !request.storeCacheTypes.subtracting(transcodes ? .disk : .none)
                 .isSubset(of: image.storedTiers ?? .none)
         {
             fault("a reply came before its stores")
         }
-        if image.cacheType == .memory, request.options.contains(.fromLoaderOnly) {
+        if image.cacheType == .memory, request.options.contains(.fromLoaderOnly), !isFallback {
             fault("a cache answered who asks no cache")
         }
         if image.cacheType == .none, request.options.contains(.fromCacheOnly) {
             fault("who may not fetch was answered by a fetch")
         }
     }
+
+    /// Only who has a fallback gets it, and only where the image itself could not be had.
+    private mutating func check(fallback image: DeliveredImage, _ request: ImageRequest) {
+        guard let error = image.fallbackFor else { return }
+        switch request.context.fallback {
+        case nil, .some(.none): fault("nobody asked for a fallback")
+        case .colour: if !isPainted(image) { fault("the fallback is a colour") }
+        case .url: if isPainted(image) { fault("the fallback is at a URL") }
+        }
+        if !error.code.admitsFallback { fault("\(error) has no fallback") }
+    }
+
+    private func isPainted(_ image: DeliveredImage) -> Bool { image.key.hasPrefix("colour:") }
 }
 
 extension HostName {

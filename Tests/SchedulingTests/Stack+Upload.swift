@@ -27,7 +27,10 @@ extension Stack {
         }
         let load = LoadRequest(
             token: token, group: group, image: image, uploadBytes: length, slot: slot)
-        send(.loadUpload(client, load, LoadTerms(), reference))
+        var terms = LoadTerms()
+        terms.serializer = image.context.serializer ?? .asIs
+        terms.fallback = PreparedFallback(image.context.fallback, of: image)
+        send(.loadUpload(client, load, terms, reference))
         return token
     }
 

@@ -213,13 +213,15 @@ struct Stack {
         var terms = terms
         // The configuration's part: a request's own serializer is no name here.
         if let serializer = image.context.serializer { terms.serializer = serializer }
+        terms.fallback = PreparedFallback(image.context.fallback, of: image)
         if terms.serializer.output != nil { transcodes = true }
         let isRefused = scheduler.refuses(image, terms, at: now)
         compareWays(load, by: client, terms)
         let isLive = scheduler.tokens[token] != nil
         send(.load(client, load, terms))
         if isRefused, !isLive, error(token) != .blacklisted, !scheduler.isDraining,
-            (try? image.checkWishes()) != nil, terms.refusal == nil
+            (try? image.checkWishes()) != nil, terms.refusal == nil,
+            !isFallback(token, for: .blacklisted)
         {
             fault("what is blacklisted was admitted")
         }
@@ -253,6 +255,13 @@ struct Stack {
     func image(_ token: Token) -> DeliveredImage? {
         guard case .image(let image) = reply(token)?.outcome else { return nil }
         return image
+    }
+
+    /// Whether it got, or waits for, its fallback after that error.
+    func isFallback(_ token: Token, for code: ErrorCode) -> Bool {
+        if let image = image(token) { return image.fallbackFor?.code == code }
+        guard let id = scheduler.tokens[token] else { return false }
+        return scheduler.requests[id].fallenBack?.error.code == code
     }
 
     func isMiss(_ token: Token) -> Bool {

@@ -263,6 +263,7 @@ struct Walk {
             request.context.serializer =
                 random.oneIn(3) ? .asIs : .transcode(pick([.webp, .png]) ?? .png, quality: nil)
         }
+        request.context.fallback = fallback()
         let timeouts = isCalm ? [30_000, 3_000] : [30_000, 30_000, 3_000, 300, 40, 1]
         request.timeoutMilliseconds = pick(timeouts) ?? 1
         return request

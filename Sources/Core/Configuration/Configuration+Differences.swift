@@ -22,14 +22,4 @@ extension Configuration {
     ) -> [String] {
         Set(new.keys).union(old.keys).sorted().filter { new[$0] != old[$0] }.map { "\(kind) \($0)" }
     }
-
-    /// Keys of the file that it has and this version does not act upon.
-    public var unusedKeys: [String] {
-        let fallbacks = profiles.values.flatMap { [$0.fallback] + $0.rules.map(\.fallback) }
-        var keys: [String] = []
-        if fallbacks.contains(where: { $0.map { $0 != .none } ?? false }) {
-            keys.append("fallback")
-        }
-        return keys
-    }
 }

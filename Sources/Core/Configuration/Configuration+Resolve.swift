@@ -9,19 +9,25 @@ extension Configuration {
     public func resolve(
         _ request: ImageRequest, isUpload: Bool = false
     ) throws(ImageError) -> Resolution {
+        try resolve(request, isUpload: isUpload, isFallback: false)
+    }
+
+    private func resolve(
+        _ request: ImageRequest, isUpload: Bool, isFallback: Bool
+    ) throws(ImageError) -> Resolution {
         try request.context.check()
-        if isUpload, request.context.key != nil {
-            throw ImageError(
-                .invalidRequest,
-                "a picture that comes along has no key of its own; operators put bytes under one")
-        }
         let url = try SourceURL(request.url)
         let target = URLTarget(url)
         let profile = try profile(request.context.profile)
-        if !isUpload { try permit(url) }
         var draft = ResolutionDraft(request, profile)
         for rule in profile.rules where rule.pattern.matches(target) { draft.obey(rule) }
-        return try finish(draft, url, isUpload: isUpload)
+        if isFallback { draft.leaveFallback() }
+        var resolution = try finish(draft, url, isUpload: isUpload)
+        if !isUpload, !permits(url) {
+            resolution.terms.refusal = ImageError(
+                .addressForbidden, "the sources of the configuration do not have this URL")
+        }
+        return resolution
     }
 
     /// Throws what is wrong with a request whatever its URL is: names that are not there.
@@ -41,12 +47,8 @@ extension Configuration {
         return profile
     }
 
-    private func permit(_ url: SourceURL) throws(ImageError) {
-        guard let sources else { return }
-        guard URLPattern.permits(url, sources) else {
-            throw ImageError(
-                .addressForbidden, "the sources of the configuration do not have this URL")
-        }
+    private func permits(_ url: SourceURL) -> Bool {
+        sources.map { URLPattern.permits(url, $0) } ?? true
     }
 
     // MARK: - Names
@@ -58,6 +60,7 @@ extension Configuration {
         try checkLoader(draft.request.context.loader, url, isUpload: isUpload)
         try transform(&resolution.request, draft)
         resolution.terms = try terms(draft, url, isUpload: isUpload)
+        resolution.terms.fallback = prepared(draft.request.context.fallback, of: resolution.request)
         if !isUpload { try add(draft.headers, to: &resolution) }
         resolution.identityName = draft.identity
         resolution.request.context = draft.remainder
@@ -107,9 +110,27 @@ extension Configuration {
         terms.sources = sources?.map(\.text) ?? []
         terms.blocks = draft.blocks
         terms.serializer = try serializer(context.serializer)
-        terms.fallback = context.fallback ?? .none
         terms.scope = context.profile.map { $0 == Self.defaultName ? "" : $0 } ?? ""
         return terms
+    }
+
+    /// A fallback is a request of its own, by the same rules and without a fallback itself; the
+    /// steps are those of the image.
+    private func prepared(_ fallback: Fallback?, of request: ImageRequest) -> PreparedFallback {
+        guard case .url(let url) = fallback else {
+            return PreparedFallback(fallback, of: request)
+        }
+        var image = request.loading(fallback: url)
+        image.context.loader = nil
+        image.context.preset = nil
+        image.context.withoutTransformer = true
+        do throws(ImageError) {
+            return .load(try resolve(image, isUpload: false, isFallback: true))
+        } catch {
+            var refused = Resolution(image)
+            refused.terms.refusal = error
+            return .load(refused)
+        }
     }
 
     private func cache(_ name: String?) throws(ImageError) -> String {

@@ -20,7 +20,6 @@ struct ResolutionDraft {
     init(_ request: ImageRequest, _ profile: Profile) {
         self.request = request
         let asked = request.context
-        remainder.fallback = asked.fallback
         self.request.context.cache = asked.cache ?? profile.cache
         self.request.context.originalCache = asked.originalCache ?? profile.originalCache
         self.request.context.loader = asked.loader ?? profile.loader
@@ -50,6 +49,9 @@ struct ResolutionDraft {
         headers += rule.headers
         if let identity = rule.identity { self.identity = identity }
     }
+
+    /// What is a fallback itself has none.
+    mutating func leaveFallback() { request.context.fallback = nil }
 
     /// Facts are those of the source: no steps.
     private mutating func set(_ transformer: NameOrNone) {

@@ -19,9 +19,9 @@ public struct LoadTerms: Hashable, Sendable {
     /// What is written under the keys; never a name.
     public var serializer: Serializer
     /// What is delivered where the load fails.
-    public var fallback: Fallback
-    /// Why it may not be made, where the configuration says so; what else is here means nothing
-    /// then.
+    public var fallback: PreparedFallback
+    /// Why it may not be made, where the configuration says so; of what else is here only the
+    /// fallback means something then.
     public var refusal: ImageError?
     /// Whose blacklist counts: each profile has its own; empty: that of the default profile.
     public var scope: String
@@ -39,6 +39,17 @@ public struct LoadTerms: Hashable, Sendable {
         fallback = .none
         scope = ""
         refusal = nil
+    }
+
+    /// What is to be delivered where the image fails so; `nil`: the error. A colour has no facts
+    /// of its own.
+    public func fallback(after error: ImageError, infoOnly: Bool) -> PreparedFallback? {
+        guard error.code.admitsFallback else { return nil }
+        switch fallback {
+        case .none: return nil
+        case .colour: return infoOnly ? nil : fallback
+        case .load: return fallback
+        }
     }
 
     /// What the configuration says of this failure; `nil` where it leaves it to the loader's rule.

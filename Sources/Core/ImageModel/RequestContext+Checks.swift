@@ -13,6 +13,7 @@ extension RequestContext {
             throw ImageError(.invalidRequest, "the scale factor is a number from 1 up")
         }
         try key?.check()
+        if case .url(let url) = fallback { try Self.check(fallback: url) }
         if case .named(let name) = serializer { try Self.check(name: name, "serializer") }
         if case .transcode(let format, let quality) = serializer {
             guard format.isEncodable else {
@@ -31,6 +32,18 @@ extension RequestContext {
             throw ImageError(.invalidRequest, "a context option is unknown to this version")
         }
         throw ImageError.notSupported(name)
+    }
+
+    /// Whether the URL may be loaded is asked when it is needed, as for any other.
+    private static func check(fallback text: String) throws(ImageError) {
+        do throws(ImageError) {
+            let url = try SourceURL(text)
+            guard url.userInfo == nil else {
+                throw ImageError(.invalidRequest, "it is loaded without credentials")
+            }
+        } catch {
+            throw ImageError(.invalidRequest, "the URL of the fallback: \(error.message)")
+        }
     }
 
     /// Throws where there is a name and nothing may be called so; `what` is for the sentence.

@@ -30,8 +30,12 @@ extension Scheduler {
             let names = try names(of: load.image, terms, upload)
             if answerFromMemory(load, of: client, names, in: batch) { return }
             if batch == nil { try checkRoom(for: client) }
-            enlist(load, of: client, owner, terms, names, upload, in: batch)
+            let order = Order(
+                load.image, terms, names, upload: upload,
+                distrustsMemory: load.staleRetries > 0, trace: load.trace)
+            enlist(load, of: client, owner, order, in: batch)
         } catch {
+            if batch == nil, admitFallback(of: load, terms, from: client, owner, after: error) { return }
             counters.ended(with: error)
             conclude(load, of: client, in: batch, .failure(error))
         }
@@ -95,7 +99,7 @@ extension Scheduler {
         return true
     }
 
-    private func checkRoom(for client: ClientID) throws(ImageError) {
+    func checkRoom(for client: ClientID) throws(ImageError) {
         guard requests.count < limits.liveRequestsMax else {
             throw ImageError.busy("too many requests wait for a reply")
         }
@@ -103,14 +107,13 @@ extension Scheduler {
         else { throw ImageError.busy("too many requests of this client wait for a reply") }
     }
 
-    private mutating func enlist(
-        _ load: LoadRequest, of client: ClientID, _ owner: Incarnation, _ terms: LoadTerms,
-        _ names: RequestNames, _ upload: Upload?, in batch: PrefetchBatch.ID?
-    ) {
+    @discardableResult
+    mutating func enlist(
+        _ load: LoadRequest, of client: ClientID, _ owner: Incarnation, _ order: Order,
+        in batch: PrefetchBatch.ID? = nil
+    ) -> LiveRequest.ID {
+        let upload = order.upload
         if let upload { ledger.hold(upload.block) }
-        let order = Order(
-            load.image, terms, names, upload: upload, distrustsMemory: load.staleRetries > 0,
-            trace: load.trace)
         let deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
         let id = requests.insert(
             LiveRequest(
@@ -126,6 +129,7 @@ extension Scheduler {
         }
         setAlarm(.request(id), at: deadline)
         moving.append(.onward(id))
+        return id
     }
 
     static let shuttingDown = ImageError(.shuttingDown, "the stack is shutting down")

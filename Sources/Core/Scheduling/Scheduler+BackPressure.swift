@@ -8,7 +8,7 @@ extension Scheduler {
     mutating func refusal(toMake name: ResultName, of order: Order) -> ImageError? {
         if order.plan.includes(.transform), let error = refusal(in: .transform) { return error }
         if order.plan.includes(.deliver), let error = refusal(in: .store) { return error }
-        guard decodeTable[name.decode] == nil else { return nil }
+        guard order.canvas == nil, decodeTable[name.decode] == nil else { return nil }
         if let error = refusal(in: .decode) { return error }
         guard order.upload == nil, source(name.source) == nil else { return nil }
         return refusal(in: name.origin.isFetched ? .fetch : .query)

@@ -81,6 +81,9 @@ extension Scheduler {
     }
 
     private mutating func fetch(_ id: LiveRequest.ID) {
+        if let canvas = requests[id].order.canvas {
+            return join(id, resultName(id, .canvas(canvas)))
+        }
         if let cached = requests[id].refreshing {
             return join(id, resultName(id, .revalidation(cached.mark)))
         }

@@ -24,9 +24,12 @@ extension Scheduler {
         image.mustCopy = !resultBlocks.deliver(block, reference.length, to: client)
     }
 
-    /// The terminal reply of a request that waits nowhere any more.
+    /// The terminal reply of a request that waits nowhere any more; unless it fails and has a
+    /// fallback, with which it goes on then.
     mutating func reply(_ id: LiveRequest.ID, _ outcome: Reply.Outcome) {
+        if case .failure(let error) = outcome, fallBack(id, after: error) { return }
         let request = strike(id)
+        let outcome = told(outcome, request)
         if case .failure(let error) = outcome { counters.ended(with: error) }
         if let batch = request.batch { return memberEnded(batch, outcome) }
         log.replied(since: request.admittedAt, at: now)
@@ -37,7 +40,8 @@ extension Scheduler {
         actions.append(
             .record(
                 RequestRecord(
-                    url: request.image.url, attempts: request.attempt, trace: request.order.trace,
+                    url: request.fallenBack?.url ?? request.image.url, attempts: request.attempt,
+                    trace: request.order.trace,
                     reply)))
     }
 

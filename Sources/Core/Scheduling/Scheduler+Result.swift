@@ -17,7 +17,7 @@ extension Scheduler {
             let node = results.insert(ResultNode(name: name, for: requests[id]))
             resultTable[name] = node
             sit(id, at: node)
-            attach(node)
+            if let canvas = results[node].canvas { paint(node, canvas) } else { attach(node) }
         }
     }
 
@@ -50,6 +50,17 @@ extension Scheduler {
         results[node].source = decodes[decode].source
         for id in results[node].waiters.waiters { tellSource(of: node, about: requests[id]) }
         if case .decoded = decodes[decode].state { usePixels(node) }
+    }
+
+    /// A picture of one colour needs no pixels.
+    private mutating func paint(_ node: ResultNode.ID, _ canvas: Canvas) {
+        let work = PaintWork(
+            colour: canvas.colour, size: canvas.size, output: results[node].name.key.output,
+            limits: limits.image)
+        let job = submit(
+            .paint(work), for: .transform(node), reading: nil, results[node].waiters.urgency,
+            suspect: .transform(results[node].name.key))
+        results[node].beganTransform(job)
     }
 
     /// The pixels are there: steps and encode. The facts are there: they are the result, or the

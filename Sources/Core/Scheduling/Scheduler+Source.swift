@@ -28,6 +28,7 @@ extension Scheduler {
             case .cache(let query): .query(query)
             case .network: .fetch(fetchWork(result.order))
             case .revalidation(let mark): .fetch(fetchWork(result.order, mark.validators))
+            case .canvas: preconditionFailure("a canvas is painted and needs no bytes")
             }
         // The job follows at once; it needs to know the node.
         let sheet = JobSheet(work, host: name.origin.isFetched ? result.order.names.host : nil)

@@ -109,8 +109,11 @@ public struct SchedulerCounters: Hashable, Sendable {
     public var requeued: UInt64 = 0
     /// Transfers that were tried again after a failure of their origin.
     public var retries: UInt64 = 0
-    /// Requests refused since their source failed before; they count as failed, too.
+    /// Requests refused since their source failed before; those without a fallback count as
+    /// failed, too.
     public var blacklistRefusals: UInt64 = 0
+    /// Requests answered with a fallback instead of their image.
+    public var fallbacks: UInt64 = 0
     /// Workers that crashed with a job and said so.
     public var crashes: UInt64 = 0
     /// URLs of prefetches that ended by themselves, well or not; they count as requests, too.

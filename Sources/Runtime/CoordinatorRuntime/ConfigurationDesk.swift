@@ -63,7 +63,4 @@ struct ConfigurationDesk {
         "\(configuration.profiles.count) profiles, \(configuration.ruleCount) rules, "
             + "\(configuration.presets.count) presets, \(configuration.caches.count) caches"
     }
-
-    /// What it names and this version does not act upon.
-    var unused: [String] { configuration.unusedKeys }
 }

@@ -23,15 +23,29 @@ extension Coordinator {
         lookAtSecrets(at: now)
         var resolved = Resolved(load: load, terms: LoadTerms(), mayChange: false)
         do throws(ImageError) {
+            if isUpload { try Self.checkUpload(load.image) }
             let resolution = try configuration.resolve(load.image, isUpload: isUpload)
             resolved.load.image = resolution.request
             resolved.terms = resolution.terms
             if !isUpload { resolved.terms.identity = identities.identity(of: resolution) }
             resolved.mayChange = !resolution.secretHeaders.isEmpty
+            if case .load(var fallback) = resolution.terms.fallback {
+                fallback.terms.identity = identities.identity(of: fallback)
+                resolved.terms.fallback = .load(fallback)
+                resolved.mayChange = resolved.mayChange || !fallback.secretHeaders.isEmpty
+            }
         } catch {
             resolved.terms.refusal = error
         }
         return resolved
+    }
+
+    private static func checkUpload(_ image: ImageRequest) throws(ImageError) {
+        guard image.context.key == nil else {
+            throw ImageError(
+                .invalidRequest,
+                "a picture that comes along has no key of its own; operators put bytes under one")
+        }
     }
 
     /// Reads secret files again where it is time to.
@@ -53,7 +67,7 @@ extension Coordinator {
             forgetNames()
             bootstrap.log.info(
                 "configuration loaded", ["file": .string(path), "changed": .string(changes)])
-            tellConfiguration()
+            tellNotes()
         } catch {
             bootstrap.log.error(
                 "the configuration is not loaded, the one before it holds",
@@ -68,16 +82,7 @@ extension Coordinator {
     }
 
     /// What an operator should know of the configuration that was loaded.
-    mutating func tellConfiguration() {
-        tellNotes()
-        for key in configuration.unused {
-            bootstrap.log.warning(
-                "this version reads a key of the configuration and does not act upon it",
-                ["key": .string(key)])
-        }
-    }
-
-    private mutating func tellNotes() {
+    mutating func tellNotes() {
         for note in configuration.takeNotes() {
             bootstrap.log.warning(
                 "a secret file", ["file": .string(note.path), "reason": .string(note.reason)])

@@ -123,7 +123,7 @@ public struct Coordinator: ~Copyable {
             bootstrap.log.info(
                 "configuration loaded",
                 ["file": .string(path), "has": .string(configuration.summary)])
-            tellConfiguration()
+            tellNotes()
         }
         while exitStatus == nil {
             let turn = try loop.wait(until: nextDeadline)

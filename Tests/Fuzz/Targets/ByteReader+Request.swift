@@ -59,6 +59,17 @@ extension ByteReader {
             request.originalQueryCacheTypes = tiers()
             request.originalStoreCacheTypes = tiers()
         }
+        request.context.fallback = fallback()
         return request
+    }
+
+    /// Mostly nothing, and nothing where the bytes are at their end.
+    private mutating func fallback() -> Fallback? {
+        switch choice(9) {
+        case 1: .url(url())
+        case 2: .colour(Colour(argb: number()))
+        case 3: Fallback.none
+        default: nil
+        }
     }
 }

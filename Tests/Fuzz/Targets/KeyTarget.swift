@@ -64,6 +64,8 @@ enum KeyTarget {
         var image = request
         image.queryCacheTypes = .all
         image.options = []
+        try checkFallback(of: image, identity)
+        image.context.fallback = nil
         let actions = actions(for: image, identity)
         for case .reply(_, let reply) in actions {
             guard case .failure(let error) = reply.outcome, actions.count == 1 else {
@@ -88,6 +90,17 @@ enum KeyTarget {
         return true
     }
 
+    /// Whatever takes the place of a request that is refused, there is one answer at most.
+    private static func checkFallback(of request: ImageRequest, _ identity: String?)
+        throws(BrokenInvariant)
+    {
+        guard request.context.fallback != nil else { return }
+        let actions = actions(for: request, identity)
+        let replies = actions.count { if case .reply = $0 { true } else { false } }
+        let jobs = actions.count { if case .assign = $0 { true } else { false } }
+        try expect(replies + jobs <= 1, "a fallback is begun, or the request is answered")
+    }
+
     private static func actions(for request: ImageRequest, _ identity: String?)
         -> [SchedulerAction]
     {
@@ -98,7 +111,7 @@ enum KeyTarget {
         let load = LoadRequest(token: Token(Identifier128(high: 1, low: 2)), image: request)
         let events: [SchedulerEvent] = [
             .workerJoined(cache, kind: .cache, incarnation: life, credit: 1),
-            .clientJoined(client, life), .load(client, load, LoadTerms(identity: identity)),
+            .clientJoined(client, life), .load(client, load, LoadTerms(of: request, identity: identity)),
         ]
         for event in events {
             scheduler.handle(event, at: Instant(nanoseconds: 1), into: &actions)

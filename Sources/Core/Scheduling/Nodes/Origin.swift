@@ -10,6 +10,8 @@ enum Origin: Hashable, Sendable {
     case cache(QueryWork)
     /// The URL, for those who have a cached image of bytes with this mark (`refreshCached`).
     case revalidation(BodyMark)
+    /// No bytes: a picture of one colour.
+    case canvas(Canvas)
 
     /// Whether it is the URL, for everybody.
     var isNetwork: Bool {
@@ -19,15 +21,17 @@ enum Origin: Hashable, Sendable {
 
     /// Whether a transfer brings the bytes.
     var isFetched: Bool {
-        if case .cache = self { return false }
-        return true
+        switch self {
+        case .network, .revalidation: true
+        case .cache, .canvas: false
+        }
     }
 
     /// Whether the URL is asked for its bytes, whatever anybody has: such transfers are one.
     var isUnconditional: Bool {
         switch self {
         case .network: true
-        case .cache: false
+        case .cache, .canvas: false
         case .revalidation(let mark): mark.validators == nil
         }
     }
@@ -43,6 +47,12 @@ enum Origin: Hashable, Sendable {
         if case .revalidation = self { return true }
         return false
     }
+}
+
+/// A picture of one colour.
+struct Canvas: Hashable, Sendable {
+    let colour: Colour
+    let size: PixelSize
 }
 
 /// A key of `ImageModel` together with the origin of its bytes.

@@ -6,6 +6,8 @@ import Messages
 ///     awaitingPixels ──pixels──► transforming ──bytes──► delivering ──► gone
 ///           └─────────the result is the original────────────┘
 ///
+/// A picture of one colour needs no pixels, and begins with `transforming`.
+///
 /// From `delivering` on the result exists: it is stored although nobody may wait any more.
 struct ResultNode: Sendable {
     typealias ID = SlotTable<ResultNode>.ID
@@ -78,6 +80,12 @@ struct ResultNode: Sendable {
 
     /// Whether the result is the source's own bytes.
     var isOriginal: Bool { !order.plan.includes(.transform) }
+
+    /// The canvas that is painted, where no bytes are needed.
+    var canvas: Canvas? {
+        if case .canvas(let canvas) = name.origin { return canvas }
+        return nil
+    }
 
     /// The source is known.
     mutating func isMade(of provenance: Provenance) {

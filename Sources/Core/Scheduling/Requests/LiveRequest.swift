@@ -44,7 +44,7 @@ struct LiveRequest: Sendable {
     let slot: String?
     /// The batch that it is a member of; nobody is answered then.
     let batch: PrefetchBatch.ID?
-    let order: Order
+    private(set) var order: Order
     let wantsProgress: Bool
     let admittedAt: Instant
     let deadline: Instant
@@ -70,6 +70,8 @@ struct LiveRequest: Sendable {
     var pending: Pending?
     /// What it was answered with, while the origin is asked (`refreshCached`).
     var refreshing: Refreshing?
+    /// What became of the image that was asked for, where this is about its fallback.
+    private(set) var fallenBack: FallenBack?
 
     var image: ImageRequest { order.image }
     var names: RequestNames { order.names }
@@ -90,6 +92,16 @@ struct LiveRequest: Sendable {
         ways = allWays
         missedTiers = .none
         missedOriginalTiers = .none
+    }
+
+    /// The image cannot be had: from now on this is about its fallback.
+    mutating func fallBack(after failure: FallenBack) { fallenBack = failure }
+
+    /// Begins with the fallback as it was admitted.
+    mutating func begin(_ fallback: Order) {
+        order = fallback
+        attempt = 1
+        beginAfresh()
     }
 
     /// What it wants of the store of its result, which replaces what is outdated.

@@ -13,17 +13,24 @@ final class Order: Sendable {
     let trace: TraceContext?
     /// Where its source lies, if it came along with the request.
     let upload: Upload?
+    /// What is painted instead of loading anything.
+    let canvas: Canvas?
+    /// The copy in memory turned out stale (DESIGN §4).
+    let distrustsMemory: Bool
     /// What is written under its keys; no name of one.
     var serializer: Serializer { terms.serializer }
 
     init(
         _ image: ImageRequest, _ terms: LoadTerms = LoadTerms(), _ names: RequestNames,
-        upload: Upload? = nil, distrustsMemory: Bool, trace: TraceContext? = nil
+        upload: Upload? = nil, canvas: Canvas? = nil, distrustsMemory: Bool,
+        trace: TraceContext? = nil
     ) {
         self.image = image
         self.terms = terms
         self.names = names
         self.upload = upload
+        self.canvas = canvas
+        self.distrustsMemory = distrustsMemory
         self.trace = trace
         key = ResultKey(image)
         plan = JobPlan(

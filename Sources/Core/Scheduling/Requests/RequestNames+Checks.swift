@@ -18,8 +18,18 @@ extension RequestNames {
         guard !hasCredentials || terms.identity != nil else {
             throw ImageError(.internalError, "credentials came without a digest of them")
         }
-        try Self.check(steps: request, limits)
-        try Self.check(output: request)
+        try self.init(request, url, terms, limits)
+    }
+
+    /// Of a picture that is painted: no loader takes its URL, which is but a name.
+    init(painting request: ImageRequest, limits: ImageLimits) throws(ImageError) {
+        try self.init(request, SourceURL(request.url), LoadTerms(), limits)
+    }
+
+    private init(
+        _ request: ImageRequest, _ url: SourceURL, _ terms: LoadTerms, _ limits: ImageLimits
+    ) throws(ImageError) {
+        try Self.check(picture: request, limits)
         self.init(request, url, terms)
         let bytes = max(result.utf8.count, original.utf8.count)
         guard bytes <= MessageLimits.keyBytesMax - Self.variantBytesMax else {
@@ -44,6 +54,12 @@ extension RequestNames {
         guard headers.allSatisfy(\.isValid) else {
             throw ImageError(.invalidRequest, "a header has an invalid name or value")
         }
+    }
+
+    /// Throws the first thing that is wrong with steps or output.
+    static func check(picture request: ImageRequest, _ limits: ImageLimits) throws(ImageError) {
+        try check(steps: request, limits)
+        try check(output: request)
     }
 
     private static func check(steps request: ImageRequest, _ limits: ImageLimits)
@@ -120,7 +136,6 @@ extension ImageRequest {
             throw ImageError.notSupported(option)
         }
         try context.check()
-        try context.checkSupported()
         let tiers = queryCacheTypes.union(storeCacheTypes)
             .union(originalQueryCacheTypes).union(originalStoreCacheTypes)
         guard tiers.isSubset(of: .all) else {

@@ -62,7 +62,14 @@ extension ForgingStack {
         if what & 0xC0 == 0xC0 { image.infoOnly = true }
         // Of loads that wait for nothing but bytes, so that it needs no byte of its own.
         if what & 0x18 == 0x08 { image.context.serializer = .transcode(.png, quality: nil) }
+        if what & 0xC0 == 0x80 { image.context.fallback = Self.fallback(&reader) }
         try load(image, by: client, detach: what & 0xC0 == 0x40, again: again)
+    }
+
+    private static func fallback(_ reader: inout ByteReader) -> Fallback {
+        reader.bool()
+            ? .colour(Colour(argb: reader.number()))
+            : .url("http://example.org/\(reader.choice(4)).jpg")
     }
 
     /// A job is done as it should be.

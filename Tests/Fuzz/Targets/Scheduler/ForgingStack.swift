@@ -106,7 +106,7 @@ struct ForgingStack {
         waiting[token] = client
         if detach, again == nil { detached.append(token) }
         let load = LoadRequest(token: token, image: image, wantsProgress: true, detach: detach)
-        try send(.load(client, load, LoadTerms()))
+        try send(.load(client, load, LoadTerms(of: image)))
     }
 
     /// Bytes that are not there are put under a key, with a token of their own or with a live one.

@@ -1,0 +1,34 @@
+/// What is delivered where a load fails, made ready: a load of its own, under the same profile.
+public indirect enum PreparedFallback: Hashable, Sendable {
+    /// The error.
+    case none
+    /// A picture of one colour.
+    case colour(Colour)
+    /// Another load; its terms say where it may not be made.
+    case load(Resolution)
+
+    /// Of a request without a configuration.
+    public init(_ fallback: Fallback?, of request: ImageRequest) {
+        switch fallback {
+        case nil, .some(.none): self = .none
+        case .colour(let colour): self = .colour(colour)
+        case .url(let url): self = .load(Resolution(request.loading(fallback: url)))
+        }
+    }
+}
+
+extension ImageRequest {
+    /// The same with another URL: its steps, output, tiers and class, and nothing that was said to
+    /// one origin only. What is wished of the image (to be loaded anew, to be refreshed, to be
+    /// tried although it failed before) is not wished of its fallback; and that has none of its
+    /// own.
+    public func loading(fallback url: String) -> ImageRequest {
+        var image = self
+        image.url = url
+        image.headers = []
+        image.context.key = nil
+        image.context.fallback = nil
+        image.options.subtract([.refreshCached, .fromLoaderOnly, .retryFailed])
+        return image
+    }
+}

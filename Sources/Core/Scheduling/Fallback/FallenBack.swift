@@ -1,0 +1,30 @@
+import ImageModel
+import Messages
+
+/// What became of the image of a request that is about its fallback now.
+struct FallenBack: Sendable {
+    /// Why it cannot be had.
+    let error: ImageError
+    /// Its URL, for the log.
+    let url: String
+
+    /// How the request ends, when its fallback ended so. Where that fails as well, its image is
+    /// what the caller has to hear of, unless it was cancelled.
+    func outcome(of fallback: Reply.Outcome) -> Reply.Outcome {
+        switch fallback {
+        case .image(var image):
+            image.fallbackFor = error
+            return .image(image)
+        case .failure(let second) where second.code == .cancelled: return fallback
+        case .failure(let second): return .failure(failed(with: second.code.rule.name))
+        case .miss: return .failure(failed(with: "miss"))
+        case .notModified: return fallback
+        }
+    }
+
+    private func failed(with reason: String) -> ImageError {
+        var error = error
+        error.details["fallback"] = reason
+        return error
+    }
+}

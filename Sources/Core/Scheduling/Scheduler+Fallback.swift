@@ -1,0 +1,112 @@
+import ImageModel
+import Messages
+
+// What is delivered where an image cannot be had (DESIGN §7).
+//
+//     the image ──fails──► its fallback ──there──► delivered, and marked with the error
+//                               └──fails as well──► the error
+//
+// The fallback is a request of its own in all but the answer: it is admitted, and shares its work
+// with others, as any other. The live request that failed becomes it, so that who cancels or
+// hurries the one does so with the other, and there is one deadline and one reply.
+extension Scheduler {
+    /// Goes on with the fallback of a request that waits nowhere any more. `false` where there is
+    /// none, or no time, where this was it, and where a cached image was delivered already.
+    mutating func fallBack(_ id: LiveRequest.ID, after error: ImageError) -> Bool {
+        let request = requests[id]
+        guard request.fallenBack == nil, request.refreshing == nil, request.batch == nil,
+            now < request.deadline,
+            let fallback = request.order.terms.fallback(
+                after: error, infoOnly: request.image.infoOnly)
+        else { return false }
+        requests[id].fallBack(after: FallenBack(error: error, url: request.image.url))
+        do throws(ImageError) {
+            requests[id].begin(try order(fallback, of: request.order))
+        } catch {
+            reply(id, .failure(error))
+            return true
+        }
+        if let upload = request.order.upload { drop(upload.block) }
+        if !answerFromMemory(id) { moving.append(.onward(id)) }
+        return true
+    }
+
+    /// Goes on with the fallback of a load that was refused at the door; `false` where there is
+    /// none.
+    mutating func admitFallback(
+        of load: LoadRequest, _ terms: LoadTerms, from client: ClientID, _ owner: Incarnation,
+        after error: ImageError
+    ) -> Bool {
+        guard
+            let fallback = terms.fallback(after: error, infoOnly: load.image.infoOnly)
+        else { return false }
+        let failure = FallenBack(error: error, url: load.image.url)
+        do throws(ImageError) {
+            let order = try order(
+                fallback, of: load.image, distrustsMemory: load.staleRetries > 0, load.trace)
+            try checkRoom(for: client)
+            let id = enlist(load, of: client, owner, order)
+            requests[id].fallBack(after: failure)
+            _ = answerFromMemory(id)
+        } catch {
+            let outcome = failure.outcome(of: .failure(error))
+            if case .failure(let error) = outcome { counters.ended(with: error) }
+            answerAtOnce(load, of: client, outcome)
+        }
+        return true
+    }
+
+    /// What a request is told when it ends so, and counts it.
+    mutating func told(_ outcome: Reply.Outcome, _ request: LiveRequest) -> Reply.Outcome {
+        guard let failure = request.fallenBack else { return outcome }
+        if case .image = outcome { counters.fallbacks += 1 }
+        return failure.outcome(of: outcome)
+    }
+
+    // MARK: - Admission
+
+    private mutating func order(_ fallback: PreparedFallback, of failed: Order) throws(ImageError) -> Order
+    {
+        try order(
+            fallback, of: failed.image, distrustsMemory: failed.distrustsMemory, failed.trace)
+    }
+
+    /// Admits a fallback: throws what is wrong with it.
+    private mutating func order(
+        _ fallback: PreparedFallback, of failed: ImageRequest, distrustsMemory: Bool,
+        _ trace: TraceContext?
+    ) throws(ImageError) -> Order {
+        switch fallback {
+        case .none: throw ImageError(.internalError, "there is no fallback")
+        case .load(let load):
+            if let refusal = load.terms.refusal { throw refusal }
+            try load.request.checkWishes()
+            try checkBlacklist(load.request, load.terms)
+            return Order(
+                load.request, load.terms, try names(of: load.request, load.terms, nil),
+                distrustsMemory: distrustsMemory, trace: trace)
+        case .colour(let colour):
+            // Its sides are looked at before they are reckoned with.
+            try RequestNames.check(picture: failed, limits.image)
+            let canvas = Canvas(colour: colour, size: failed.nominalSize)
+            let image = failed.painting(canvas)
+            return Order(
+                image, LoadTerms(), try RequestNames(painting: image, limits: limits.image), canvas: canvas,
+                distrustsMemory: distrustsMemory, trace: trace)
+        }
+    }
+
+    /// A hit in the index ends a fallback before it has cost anything.
+    private mutating func answerFromMemory(_ id: LiveRequest.ID) -> Bool {
+        let request = requests[id]
+        guard request.plan.includes(.queryResult), request.plan.queryTiers.contains(.memory),
+            let cache, let entry = hits.entry(for: request.names.result, at: now)
+        else { return false }
+        counters.memoryHits += 1
+        touches.add(entry.reference.block, at: now)
+        answer(
+            id, entry.delivered(for: request.image, request.names),
+            BlockHandle(worker: cache, block: entry.reference.block))
+        return true
+    }
+}

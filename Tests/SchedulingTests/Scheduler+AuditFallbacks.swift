@@ -1,0 +1,25 @@
+import ImageModel
+import Messages
+
+@testable import Scheduling
+
+extension Scheduler {
+    /// A fallback has nothing that its caller said to somebody else, and none of its own.
+    func auditFallbacks(_ check: (Bool, String) -> Void) {
+        for id in requests.ids {
+            let request = requests[id]
+            guard let failure = request.fallenBack else {
+                check(request.order.canvas == nil, "only a fallback is painted")
+                continue
+            }
+            check(failure.error.code.admitsFallback, "that error has no fallback")
+            check(request.image.headers.isEmpty, "a fallback has no headers")
+            check(request.order.upload == nil, "a fallback holds no upload")
+            check(request.order.terms.fallback == .none, "a fallback has no fallback")
+            check(
+                request.refreshing == nil && !request.plan.refreshes,
+                "a fallback is not refreshed")
+            check(request.batch == nil, "what is prefetched has no fallback")
+        }
+    }
+}

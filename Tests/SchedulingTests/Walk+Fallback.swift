@@ -1,0 +1,18 @@
+import ImageModel
+
+@testable import Scheduling
+
+extension Walk {
+    /// What is to be delivered where the image cannot be had: mostly nothing, sometimes what
+    /// others load as well, or what nobody may have.
+    mutating func fallback() -> Fallback? {
+        guard random.oneIn(3) else { return nil }
+        let fallbacks: [Fallback] = [
+            .none, .colour(Colour(argb: 0x80FF_0000)), .colour(Colour(argb: 0)),
+            .url(ImageRequest.picture(pick(["a", "b", "c", "d", "e"]) ?? "a").url),
+            .url("http://other.example/a.jpg"), .url("ftp://example.org/a.jpg"),
+            .url("http://user:word@example.org/a.jpg"),
+        ]
+        return pick(fallbacks)
+    }
+}
