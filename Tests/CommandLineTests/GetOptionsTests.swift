@@ -39,6 +39,20 @@ import Testing
         #expect(!options.printsJSON)
     }
 
+    @Test func aFallbackIsAColourOrAURL() throws {
+        func fallback(_ text: String) throws(UsageError) -> Fallback? {
+            try options(["http://a/b", "--fallback", text]).request.context.fallback
+        }
+        #expect(try fallback("#80ff0A00") == .colour(Colour(argb: 0x80FF_0A00)))
+        #expect(try fallback("#102030") == .colour(Colour(argb: 0xFF10_2030)))
+        #expect(try fallback("https://a/c.png") == .url("https://a/c.png"))
+        #expect(try fallback("none") == Fallback.none)
+        #expect(try options(["http://a/b"]).request.context.fallback == nil)
+        for text in ["#12345", "#1234567", "#+1234567", "#00GG00", ""] {
+            #expect(complaint(["http://a/b", "--fallback", text])?.contains("--fallback") == true)
+        }
+    }
+
     @Test func stepsKeepTheirOrder() throws {
         #expect(
             try steps([

@@ -62,6 +62,19 @@ import Testing
         #expect(!fields.map { "\($0.1)" }.joined().contains("hidden"))
     }
 
+    @Test func aFallbackIsToldWithTheErrorOfItsImage() {
+        guard case .image(var image) = image(.memory), case .failure(let error) = failure else {
+            return
+        }
+        image.fallbackFor = error
+        let record = record(.image(image))
+        let fields = RequestLog.fields(record)
+        #expect(fields.first { $0.0 == "fallbackFor" }?.1 == "timedOut")
+        #expect(!fields.map { "\($0.1)" }.joined().contains("hidden"))
+        // Memory answered, and yet something failed.
+        #expect(RequestLog(.misses).wants(record) && RequestLog(.slow).wants(record))
+    }
+
     @Test func aURLThatIsNoneIsNotShown() {
         let fields = RequestLog.fields(record(failure, url: "http://user:hidden pw@host/"))
         #expect(!fields.contains { $0.0 == "url" })

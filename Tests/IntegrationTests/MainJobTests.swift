@@ -46,11 +46,12 @@ extension RealProcesses {
             #expect(answer["bytes"]?.integer == bytes.count)
             #expect(answer["pages"]?.integer == 1)
             #expect(answer["error"] == .null)
+            #expect(answer["fallbackFor"] == .null)
             #expect(answer["token"]?.text?.count == 32)
             #expect(
                 answer.names == [
-                    "bytes", "cacheType", "error", "format", "height", "key", "pages", "refreshed",
-                    "status", "timings", "token", "width",
+                    "bytes", "cacheType", "error", "fallbackFor", "format", "height", "key",
+                    "pages", "refreshed", "scale", "status", "timings", "token", "width",
                 ])
             #expect(
                 answer["timings"]?.names == [

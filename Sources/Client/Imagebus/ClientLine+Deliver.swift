@@ -87,7 +87,7 @@ extension ClientLine {
         case .miss(let key):
             return ImageResponse(
                 status: .miss, info: nil, cacheType: .none, key: key, timings: reply.timings,
-                bytes: nil, storedTiers: nil, scaleFactor: 1)
+                bytes: nil, storedTiers: nil, scaleFactor: 1, fallbackFor: nil)
         case .image(let image):
             var bytes: ImageBytes?
             if let count = image.pieceBytes {
@@ -99,7 +99,7 @@ extension ClientLine {
             return ImageResponse(
                 status: .ok, info: image.info, cacheType: image.cacheType, key: image.key,
                 timings: reply.timings, bytes: bytes, storedTiers: image.storedTiers,
-                scaleFactor: image.scaleFactor)
+                scaleFactor: image.scaleFactor, fallbackFor: image.fallbackFor)
         }
     }
 

@@ -27,6 +27,8 @@ public struct ImageResponse: Sendable {
     public let storedTiers: CacheTypes?
     /// Points per pixel: of the request, else by its key; 1 for a miss.
     public let scaleFactor: Double
+    /// Why this is the fallback of the request (`RequestContext.fallback`); `nil`: it is the image.
+    public let fallbackFor: ImageError?
     /// Whether it takes the place of a cached image, which `LoadTask.cachedResponse` has
     /// (`refreshCached`).
     public internal(set) var isRefreshed = false

@@ -64,6 +64,7 @@ extension Coordinator {
             ("originalUses", counted.originalUses),
             ("requeued", counted.requeued), ("refusedBusy", counted.refusedBusy),
             ("retries", counted.retries), ("blacklistRefusals", counted.blacklistRefusals),
+            ("fallbacks", counted.fallbacks),
             ("blacklisted", UInt64(brain.blacklisted)), ("prefetched", counted.prefetched),
             ("prefetches", UInt64(brain.prefetches)),
             ("waitingPrefetches", UInt64(brain.waitingPrefetches)),

@@ -70,6 +70,9 @@ struct RequestLog {
         if let bytes = image.reference?.length ?? image.pieceBytes {
             fields.append(("bytes", LogValue(bytes)))
         }
+        if let error = image.fallbackFor {
+            fields.append(("fallbackFor", .string(error.code.rule.name)))
+        }
         return fields
     }
 
@@ -89,10 +92,15 @@ struct RequestLog {
 extension RequestRecord {
     fileprivate var isFromMemory: Bool {
         guard case .image(let image) = reply.outcome else { return false }
-        return image.cacheType == .memory
+        return image.cacheType == .memory && image.fallbackFor == nil
     }
 
+    /// Its image could not be had, whatever was delivered instead.
     fileprivate var hasFailed: Bool {
-        if case .failure = reply.outcome { true } else { false }
+        switch reply.outcome {
+        case .failure: true
+        case .image(let image): image.fallbackFor != nil
+        case .miss, .notModified: false
+        }
     }
 }

@@ -7,7 +7,7 @@ extension Command {
         usage: "URL|- [-o FILE] [options]",
         options: [
             ("result", resultOptions + outputOptions), ("steps, in the order given", stepOptions),
-            ("how it is loaded", loadOptions + nameOptions + [traceparent]),
+            ("how it is loaded", loadOptions + [fallback] + nameOptions + [traceparent]),
             ("which stack", stackOptions),
             ("", laterOptions),
         ],
@@ -36,6 +36,10 @@ extension Command {
             ),
             ("imagebus get URL --option from-cache-only --json", "what the caches have"),
             ("imagebus get URL --info", "format and size"),
+            (
+                "imagebus get URL --resize 64x64 --fallback '#FFCCCCCC' -o face.png",
+                "a grey square where there is no image"
+            ),
             (
                 "imagebus get - --resize 200x200 -o thumb.jpg < photo.jpg",
                 "a picture without a URL"
@@ -101,6 +105,11 @@ extension Command {
         OptionDefinition("priority", value: "P", "high, normal or low (normal)"),
         OptionDefinition("timeout", value: "TIME", "such as 500ms, 10s or 2m (30s)"),
     ]
+
+    private static let fallback = OptionDefinition(
+        "fallback", value: "URL|#AARRGGBB",
+        "what comes instead of an image that cannot be had, and is marked so:\n"
+            + "another one, loaded without the --header, or a colour (the error)")
 
     private static let traceparent = OptionDefinition(
         "traceparent", value: "T",

@@ -43,10 +43,12 @@ struct GetAnswer: Encodable, Sendable {
     /// Under `refresh-cached`: whether the image took the place of a cached one.
     let refreshed: Bool?
     let error: Failure?
+    /// Why the image is the fallback.
+    let fallbackFor: Failure?
 
     private enum CodingKeys: String, CodingKey {
         case status, cacheType, format, width, height, pages, bytes, key, scale
-        case token, timings, refreshed, error
+        case token, timings, refreshed, error, fallbackFor
     }
 
     /// An image, or a miss; with the failure of its refresh, which makes it an error.
@@ -64,6 +66,7 @@ struct GetAnswer: Encodable, Sendable {
         timings = Self.milliseconds(image.timings)
         refreshed = asksOrigin ? image.isRefreshed : nil
         error = failure.map { Failure($0) }
+        fallbackFor = image.fallbackFor.map { Failure($0) }
     }
 
     /// A failure; no token where it did not come to a request.
@@ -78,6 +81,7 @@ struct GetAnswer: Encodable, Sendable {
         timings = Self.milliseconds(spent)
         refreshed = nil
         error = Failure(failure)
+        fallbackFor = nil
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -95,6 +99,7 @@ struct GetAnswer: Encodable, Sendable {
         try values.encode(timings, forKey: .timings)
         try values.encode(refreshed, forKey: .refreshed)
         try values.encode(error, forKey: .error)
+        try values.encode(fallbackFor, forKey: .fallbackFor)
     }
 
     /// To a microsecond.

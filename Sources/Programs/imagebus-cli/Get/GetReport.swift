@@ -17,9 +17,11 @@ struct GetReport {
 
     func tell(_ image: LoadedImage, token: String) {
         if options.printsJSON {
-            tell(GetAnswer(image, token: token, asksOrigin: asksOrigin))
-        } else if options.target != .standardOutput {
-            Terminal.out(summary(image))
+            return tell(GetAnswer(image, token: token, asksOrigin: asksOrigin))
+        }
+        if options.target != .standardOutput { Terminal.out(summary(image)) }
+        if let failure = image.fallbackFor {
+            Terminal.error("imagebus get: this is the fallback: \(Self.text(failure))\n")
         }
     }
 
@@ -27,9 +29,7 @@ struct GetReport {
         if options.printsJSON {
             tell(GetAnswer(failure, token: token, totalMilliseconds: totalMilliseconds))
         } else {
-            let details = failure.details.sorted { $0.key < $1.key }
-                .map { " \($0.key)=\($0.value)" }
-            Terminal.error("imagebus get: \(failure)\(details.joined())\n")
+            Terminal.error("imagebus get: \(Self.text(failure))\n")
         }
     }
 
@@ -41,6 +41,11 @@ struct GetReport {
             if options.target != .standardOutput { Terminal.out(summary(image)) }
             Terminal.error("imagebus get: the cached image could not be refreshed: \(failure)\n")
         }
+    }
+
+    private static func text(_ failure: ImageError) -> String {
+        let details = failure.details.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
+        return "\(failure)\(details.joined())"
     }
 
     private var asksOrigin: Bool { options.request.options.contains(.refreshCached) }

@@ -20,6 +20,7 @@ enum RequestReader {
         request.headers = try headers(read)
         request.options = try options(read)
         try applyContext(read, to: &request)
+        request.context.fallback = try read.parsed("fallback", OptionValue.fallback)
         if let limit = try read.parsed("timeout", timeout) { request.timeoutMilliseconds = limit }
         for name in ["original", "info"] where read.isSet(name) && !request.wantsOriginal {
             throw UsageError(

@@ -161,6 +161,8 @@ struct LoadedImage: Sendable {
     /// Whether it took the place of a cached image.
     let isRefreshed: Bool
     let scaleFactor: Double
+    /// Why it is the fallback.
+    let fallbackFor: ImageError?
     private let bytes: ImageBytes?
 
     fileprivate init(_ response: ImageResponse) {
@@ -171,6 +173,7 @@ struct LoadedImage: Sendable {
         timings = response.timings
         isRefreshed = response.isRefreshed
         scaleFactor = response.scaleFactor
+        fallbackFor = response.fallbackFor
         bytes = response.bytes
     }
 

@@ -123,7 +123,7 @@ struct ForgingStack {
         let load = LoadRequest(token: token, image: image, uploadBytes: 1)
         let block = BlockID(UInt64(reader.byte()))
         let reference = BlockReference(segment: 0, offset: 0, length: 1, block: block)
-        try send(.put(client, load, reference))
+        try send(.put(client, load, LoadTerms(), reference))
     }
 
     mutating func open(_ segments: [SegmentAnnouncement], by worker: WorkerID)

@@ -64,6 +64,9 @@ struct CounterMetric {
             [("refusedBusy", "busy"), ("blacklistRefusals", "blacklisted")], by: "reason",
             "Requests that were refused since something was full, or their source failed before."),
         CounterMetric(
+            "fallbacks_total", .counter, "fallbacks",
+            "Requests that got a fallback instead of their image."),
+        CounterMetric(
             "coalesced_total", .counter, "coalesced.", by: "level",
             "Work that was joined while it was under way, by level."),
     ]
