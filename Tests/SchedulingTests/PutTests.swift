@@ -63,7 +63,7 @@ struct PutTests {
         let token = stack.put(key, by: client) {
             $0.context.serializer = .transcode(.png, quality: nil)
         }
-        stack.run(.decode, .store, .decode, .transform)
+        stack.run(.decode, .decode, .transform)
         #expect(stack.reply(token) == nil)
         stack.finish(.store)
         #expect(stack.image(token)?.storedTiers == .all)

@@ -237,8 +237,7 @@ extension Stack {
         if isFallback { check(fallback: image, request) }
         if isPainted(image) { return }
         if image.cacheType == .none, waits, !request.infoOnly, vary == nil,
-            !request.storeCacheTypes.subtracting(transcodes ? .disk : .none)
-                .isSubset(of: image.storedTiers ?? .none)
+            !transcodes, !request.storeCacheTypes.isSubset(of: image.storedTiers ?? .none)
         {
             fault("a reply came before its stores")
         }

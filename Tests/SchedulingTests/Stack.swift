@@ -74,7 +74,7 @@ struct Stack {
     var namedTwice: Set<BlockHandle> = []
     /// What the requests that have no reply yet want.
     var wanted: [Token: ImageRequest] = [:]
-    /// Whether anybody asked for a serializer, which may fail at the cost of the disk.
+    /// Whether anybody asked for a serializer, which may fail at the cost of all tiers.
     var transcodes = false
     /// How often each URL was fetched, repeated attempts included.
     var gets: [String: Int] = [:]

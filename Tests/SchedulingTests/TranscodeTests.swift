@@ -31,8 +31,9 @@ struct TranscodeTests {
             Issue.record("nothing is delivered")
             return
         }
-        // In memory as it was delivered, until there is what the disk gets.
-        #expect(delivery.tiers == .memory)
+        // It lies there for who gets it, and under no key.
+        #expect(delivery.key == nil)
+        #expect(delivery.tiers == .none)
         #expect(delivery.metadata.info.format == .jpeg)
         stack.finish(.store)
         #expect(stack.image(token)?.info.format == .jpeg)
@@ -98,7 +99,7 @@ struct TranscodeTests {
             }
             #expect(stack.reply(token) == nil)
             stack.fail(stage, .stepFailed)
-            #expect(stack.image(token)?.storedTiers == .memory, "\(stage.name)")
+            #expect(stack.image(token)?.storedTiers == CacheTypes.none, "\(stage.name)")
             #expect(stack.isAtRest, "\(stack.testDescription)")
         }
     }
@@ -220,7 +221,7 @@ struct TranscodeTests {
             stack.crash(stack.held(.transform)[0])
             stack.hire(.transform)
         }
-        #expect(stack.image(token)?.storedTiers == .memory)
+        #expect(stack.image(token)?.storedTiers == CacheTypes.none)
         // The picture itself is not in doubt.
         let again = stack.load(picture(), by: client)
         stack.finishAll()

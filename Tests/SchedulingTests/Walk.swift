@@ -43,12 +43,14 @@ struct Walk {
     var lastOutcomes: [(WorkerID, JobOutcome)] = []
     /// Few things fail and nothing is in a hurry, so that requests come far.
     private let isCalm: Bool
+    let hasSerializers: Bool
     private let deck = Step.allCases.flatMap { Array(repeating: $0, count: $0.weight) }
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
         let isTight = random.oneIn(3)
         isCalm = random.oneIn(2)
+        hasSerializers = random.oneIn(2)
         let hostMax = random.oneIn(3) ? 0 : Int.random(in: 1...3, using: &random)
         let order: SchedulerLimits.FetchOrder = random.oneIn(2) ? .lifo : .fifo
         stack = Stack { limits in
@@ -259,7 +261,7 @@ struct Walk {
             request.originalQueryCacheTypes = tiers()
             request.originalStoreCacheTypes = tiers()
         }
-        if random.oneIn(4) {
+        if hasSerializers, random.oneIn(4) {
             request.context.serializer =
                 random.oneIn(3) ? .asIs : .transcode(pick([.webp, .png]) ?? .png, quality: nil)
         }

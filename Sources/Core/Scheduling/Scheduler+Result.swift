@@ -128,7 +128,7 @@ extension Scheduler {
     /// it. It is finished whoever still waits.
     private mutating func deliver(_ node: ResultNode.ID, _ product: ResultNode.Product) {
         if results[node].isOriginal { transcodeBody(of: node, product) }
-        let tiers = results[node].keptWish.plainTiers
+        let tiers = results[node].plainTiers
         let work = StoreWork(
             key: tiers.isEmpty ? nil : results[node].text, source: product.reference,
             tiers: tiers, delivers: true,

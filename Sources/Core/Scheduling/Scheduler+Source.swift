@@ -97,9 +97,10 @@ extension Scheduler {
         else { return }
         let urgency = sources[node].decodes.urgency.unbounded
         while let wanted = sources[node].originals.takeUnattempted() {
-            transcodeOriginal(node, wanted.wish, as: wanted.text)
-            let tiers = wanted.wish.plainTiers
-            if tiers.isEmpty { continue }
+            // Beside what a serializer makes no tier takes the bytes as they are.
+            let isOthers = isTranscoding(node, as: wanted.text)
+            let tiers = isOthers ? .none : wanted.wish.plainTiers
+            if transcodeOriginal(node, wanted.wish, as: wanted.text) || tiers.isEmpty { continue }
             let work = StoreWork(
                 key: sources[node].text(of: wanted.text), source: body.reference, tiers: tiers,
                 delivers: false, waitsForDisk: wanted.wish.waitsForDisk && tiers.contains(.disk),

@@ -4,15 +4,16 @@ import Messages
 // What a serializer makes of a result or of an original, on its way to the disk: work that no reply
 // waits for, unless it was asked to (sdwebimage.md §1.4, steps 5 and 6).
 extension Scheduler {
-    /// An original that is to be kept in another encoding, under a plain text.
+    /// An original that is to be kept in another encoding, under a plain text; `false` where it is
+    /// not.
     mutating func transcodeOriginal(
         _ node: SourceNode.ID, _ wish: StoreWish, as plain: String
-    ) {
+    ) -> Bool {
         let source = sources[node]
         guard let output = wish.output, let body = source.body, let info = source.info else {
-            return
+            return false
         }
-        decodeAgain(
+        let transcode = decodeAgain(
             body.block, body.reference,
             TranscodeNode(
                 text: source.text(of: plain), tiers: wish.tiers, steps: [], output: output,
@@ -20,6 +21,16 @@ extension Scheduler {
                 plainText: plain, isRevalidation: source.name.origin.isRevalidation,
                 source: node, result: nil, keepsSource: true,
                 urgency: source.decodes.urgency.unbounded, trace: source.trace, input: body.block))
+        return transcode != nil
+    }
+
+    /// Whether an original is being kept in another encoding under that text.
+    func isTranscoding(_ node: SourceNode.ID, as plain: String) -> Bool {
+        sources[node].transcodes > 0
+            && transcodes.ids.contains {
+                transcodes[$0].keepsSource && transcodes[$0].source == node
+                    && transcodes[$0].plainText == plain
+            }
     }
 
     /// The same of a result that is the original.
@@ -64,7 +75,8 @@ extension Scheduler {
     // MARK: - Its jobs
 
     /// `nil` where it is not made, and nothing goes to the disk: there is too much of it, it is an
-    /// animation, of which one frame would be left, or it killed workers.
+    /// animation, of which one frame would be left, or it killed workers. Memory takes the bytes as
+    /// they are then.
     private mutating func begin(_ transcode: TranscodeNode, _ metadata: StoredMetadata)
         -> TranscodeNode.ID?
     {
@@ -78,7 +90,6 @@ extension Scheduler {
         return transcodes.insert(transcode)
     }
 
-    @discardableResult
     private mutating func decodeAgain(
         _ block: BlockHandle, _ reference: BlockReference, _ transcode: TranscodeNode
     ) -> TranscodeNode.ID? {
@@ -137,8 +148,8 @@ extension Scheduler {
 
     // MARK: - The end
 
-    /// It was stored in these tiers, or could not be: nothing is under the key then that a
-    /// serializer did not make, but in memory. Who waited is answered.
+    /// It was stored in these tiers, or could not be: nothing is under the key then. Who waited is
+    /// answered.
     mutating func ended(_ id: TranscodeNode.ID, storing tiers: CacheTypes) {
         guard let transcode = transcodes.remove(id) else { return }
         abandon(transcode.job)

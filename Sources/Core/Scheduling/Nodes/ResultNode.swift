@@ -95,6 +95,11 @@ struct ResultNode: Sendable {
         }
     }
 
+    /// The tiers that take the bytes as they are: none where they get what a serializer makes.
+    var plainTiers: CacheTypes {
+        transcode != nil || !transcoded.isEmpty ? .none : keptWish.plainTiers
+    }
+
     /// How it is to be kept; nowhere, where the origin's answer depends on everything.
     var keptWish: StoreWish {
         var wish = wish
