@@ -236,6 +236,27 @@ struct BlacklistTests {
         #expect(stack.error(token) == nil && stack.held(.query).count == 1)
     }
 
+    @Test func aListShowsNoQueryAndAWholeURLTakesItsEntryOff() {
+        var (stack, client) = Stack.staffed()
+        for query in ["?sig=one", "?sig=two", ""] {
+            let image = ImageRequest(url: "http://example.org/q.jpg" + query)
+                .with { $0.options = .fromLoaderOnly }
+            let token = stack.load(image, by: client)
+            stack.fail(.fetch, .tlsFailed)
+            #expect(stack.error(token) == .tlsFailed)
+        }
+        func remove(_ url: String) -> UInt32? {
+            stack.send(.blacklist(client, .remove(url: url)))
+            return stack.reports.last?.removed
+        }
+        stack.send(.blacklist(client, .list(after: 0)))
+        let shown = stack.reports.last?.entries.map(\.url)
+        #expect(shown == Array(repeating: "http://example.org/q.jpg", count: 3))
+        #expect(remove("http://example.org/q.jpg?sig=three") == 0)
+        #expect(remove("http://ben@example.org/q.jpg?sig=two") == 1)
+        #expect(remove("http://example.org/q.jpg") == 2, "all that the list shows so")
+    }
+
     @Test func operatorsSeeBothListsAndClearThem() {
         var (stack, client) = stackWithABadBody()
         stack.load(.picture("b", size: 3, .fromLoaderOnly), by: client)

@@ -4,7 +4,8 @@ public import ImageModel
 public enum BlacklistCommand: Hashable, Sendable {
     /// The entries whose number is greater than `after`, as many as one report holds.
     case list(after: UInt64)
-    /// Take the entries of a URL off, whatever they are for.
+    /// Take the entries of a URL off, whatever they are for: of a whole URL, or of all whose URL a
+    /// list shows so.
     case remove(url: String)
     /// Take all entries off.
     case clear
@@ -30,7 +31,7 @@ public struct BlacklistReport: Hashable, Sendable {
     public struct Entry: Hashable, Sendable {
         /// Counts entries; never 0, never reused.
         public var number: UInt64
-        /// The URL without user information.
+        /// The URL without user information and query.
         public var url: String
         /// The stage that is not tried: `fetch`, `decode` or `transform`.
         public var operation: String

@@ -43,7 +43,7 @@ extension Scheduler {
         where !scopes.contains(order.terms.scope) && Self.blocks(error, order) {
             scopes.insert(order.terms.scope)
             blacklist.put(
-                ScopedSource(key, order.terms), error.code, url: key.shownURL, at: now,
+                ScopedSource(key, order.terms), error.code, url: key.bareURL, at: now,
                 numbers: &lastShunned)
         }
     }
@@ -75,7 +75,7 @@ extension Scheduler {
         let report =
             switch command {
             case .list(let number): page(after: number)
-            case .remove(let url): BlacklistReport(removed: forgive(SourceKey.shown(url)))
+            case .remove(let url): BlacklistReport(removed: forgive(url))
             case .clear: BlacklistReport(removed: forgive(nil))
             }
         actions.append(.blacklist(client, report))
@@ -83,7 +83,7 @@ extension Scheduler {
 
     /// Takes a URL off both lists, or everything. Returns how many entries there were.
     private mutating func forgive(_ url: String?) -> UInt32 {
-        let refused = blacklist.remove(at: now) { url == nil || $0.url == url }.count
+        let refused = blacklist.remove(at: now) { url.map($0.isNamed) ?? true }.count
         return UInt32(refused + quarantine.remove(url, at: now))
     }
 
@@ -103,7 +103,7 @@ extension Scheduler {
     private var refused: [BlacklistReport.Entry] {
         blacklist.live(at: now).map { _, entry in
             BlacklistReport.Entry(
-                number: entry.number, url: entry.url, operation: JobStage.fetch.name,
+                number: entry.number, url: entry.shownURL, operation: JobStage.fetch.name,
                 reason: entry.value, expiresInMilliseconds: entry.millisecondsLeft(at: now))
         }
     }

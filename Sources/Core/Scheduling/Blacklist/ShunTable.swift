@@ -10,7 +10,7 @@ struct ShunTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     struct Entry: Sendable {
         /// Counts the entries of all tables; stays when the entry is renewed.
         let number: UInt64
-        /// What it is called for people: a URL without user info.
+        /// The whole URL without user info, to find it again; people see `shownURL`.
         let url: String
         var value: Value
         /// `nil`: never.

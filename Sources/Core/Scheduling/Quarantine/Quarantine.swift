@@ -34,7 +34,7 @@ struct Quarantine: Sendable {
     mutating func accuse(_ suspect: Suspect, at now: Instant, numbers: inout UInt64) -> Bool {
         let crashes = (table.entry(suspect, at: now)?.value ?? 0) + 1
         table.put(
-            suspect, crashes, url: suspect.source.shownURL, at: now, numbers: &numbers)
+            suspect, crashes, url: suspect.source.bareURL, at: now, numbers: &numbers)
         return holds(suspect, at: now)
     }
 
@@ -50,14 +50,14 @@ struct Quarantine: Sendable {
     func entries(at now: Instant) -> [BlacklistReport.Entry] {
         table.live(at: now).filter { Self.isCondemned($0.entry) }.map { suspect, entry in
             BlacklistReport.Entry(
-                number: entry.number, url: entry.url, operation: suspect.stage.name,
+                number: entry.number, url: entry.shownURL, operation: suspect.stage.name,
                 reason: .poisoned, expiresInMilliseconds: entry.millisecondsLeft(at: now))
         }
     }
 
     /// Forgives a URL, or everything. Returns how many were not tried.
     mutating func remove(_ url: String?, at now: Instant) -> Int {
-        table.remove(at: now) { url == nil || $0.url == url }.count { Self.isCondemned($0) }
+        table.remove(at: now) { url.map($0.isNamed) ?? true }.count { Self.isCondemned($0) }
     }
 
     private static func isCondemned(_ entry: ShunTable<Suspect, Int>.Entry) -> Bool {
