@@ -163,6 +163,10 @@ let testing: [Target] = [
     .target(
         name: "StageKit", dependencies: ["StageContract", "Messages", "ImageModel"],
         path: "Tests/StageKit"),
+    .target(
+        name: "StackKit",
+        dependencies: ["Imagebus", "Messages", "ImageModel", "Linux", "Vips", "TestKit"],
+        path: "Tests/StackKit"),
     tests("LinuxTests", ["Linux", "TestKit"]),
     tests("ZeroMQTests", ["ZeroMQ", "Linux", "TestKit"]),
     tests("SQLiteTests", ["SQLite", "TestKit"]),
@@ -248,8 +252,8 @@ let testing: [Target] = [
     tests(
         "IntegrationTests",
         [
-            "Imagebus", "Messages", "ImageModel", "Linux", "Vips", "TestKit", "ZeroMQ", "Wire",
-            "EventLoop", "BusConnection", "SharedArena",
+            "Imagebus", "Messages", "ImageModel", "Linux", "Vips", "TestKit", "StackKit", "ZeroMQ",
+            "Wire", "EventLoop", "BusConnection", "SharedArena",
         ]),
 ]
 

@@ -41,8 +41,9 @@ extension StackHarness {
 
     /// Kills the coordinator.
     func killCoordinator() async throws {
+        let client = try client()
         let pid = try #require(
-            try await client().status().processes.first { $0.kind == .coordinator }?.pid)
+            try await client.status().processes.first { $0.kind == .coordinator }?.pid)
         try #require(children.first { $0.processID == Int32(pid) }).kill()
     }
 }

@@ -1,4 +1,4 @@
-import TestKit
+import StackKit
 import Testing
 
 /// Everything that is seen from outside: `imagebus serve`, `imagebus get`, the client library and a
@@ -6,13 +6,10 @@ import Testing
 @Suite(.serialized, .compactMapIssues(StackLog.show))
 struct RealProcesses {}
 
-/// The log of the stack of the running test.
-enum StackLog {
-    @TaskLocal static var path: String?
-
+extension StackLog {
     /// A failed expectation says little without what the processes said.
     @Sendable static func show(_ issue: Issue) -> Issue? {
-        if let path { print(LogTail.text(path)) }
+        show()
         return issue
     }
 }

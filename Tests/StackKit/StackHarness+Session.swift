@@ -1,10 +1,10 @@
-import ImageModel
-import Imagebus
-import Messages
-import TestKit
+public import ImageModel
+public import Imagebus
+public import Messages
+public import TestKit
 
 /// Runs `body` with a stack that is ready, ends it in order, and throws where something is left.
-func withStack<Result>(
+public func withStack<Result>(
     _ arguments: [String] = ["--allow-private-networks"], decoders: Int = 2,
     environment: [String: String] = [:], mount: PrivateMount? = nil,
     body: (StackHarness) async throws -> Result
@@ -22,7 +22,7 @@ func withStack<Result>(
 
 extension StackHarness {
     /// A client of this stack; it ends with its last reference.
-    func client(asOperator: Bool = false) throws -> ImagebusClient {
+    public func client(asOperator: Bool = false) throws -> ImagebusClient {
         try ImagebusClient(
             ClientConfiguration(
                 runtimeDirectory: runtimeDirectory, isOperator: asOperator,
@@ -30,26 +30,26 @@ extension StackHarness {
     }
 
     /// Runs `imagebus get` with this stack to its end.
-    func get(
+    public func get(
         _ arguments: [String], input: [UInt8]? = nil, timeout: Duration = defaultTimeout
     ) throws -> CommandLineEnd {
         try startGet(arguments, input: input).end(timeout: timeout)
     }
 
     /// Starts `imagebus get` with this stack.
-    func startGet(_ arguments: [String], input: [UInt8]? = nil) throws -> CommandLineRun {
+    public func startGet(_ arguments: [String], input: [UInt8]? = nil) throws -> CommandLineRun {
         try CommandLineRun(
             ["get"] + arguments + ["--runtime-dir", runtimeDirectory], input: input)
     }
 
     /// Runs another command with this stack to its end.
-    func run(_ arguments: [String]) throws -> CommandLineEnd {
+    public func run(_ arguments: [String]) throws -> CommandLineEnd {
         try CommandLineRun(arguments + ["--runtime-dir", runtimeDirectory]).end()
     }
 
     /// Asks for the status until it is as wanted, and returns it; each question waits for its
     /// answer. Throws, naming `what` and the last status, where `timeout` passes first.
-    func awaitStatus(
+    public func awaitStatus(
         _ what: String, timeout: Duration = defaultTimeout,
         until condition: (StatusReport) -> Bool
     ) async throws -> StatusReport {
@@ -67,12 +67,14 @@ extension StackHarness {
 
 extension StatusReport {
     /// The processes of a kind.
-    func processes(_ kind: WorkerKind) -> [ProcessStatus] { processes.filter { $0.kind == kind } }
+    public func processes(_ kind: WorkerKind) -> [ProcessStatus] {
+        processes.filter { $0.kind == kind }
+    }
 }
 
 extension ImageRequest {
     /// A load with a resize to JPEG.
-    init(
+    public init(
         _ url: String, fit side: Int, format: ImageFormat? = .jpeg, options: RequestOptions = []
     ) {
         self.init(url: url)
@@ -84,7 +86,7 @@ extension ImageRequest {
 
 extension LoadTask {
     /// With what it failed; nil where it did not.
-    var errorCode: ErrorCode? {
+    public var errorCode: ErrorCode? {
         get async {
             do throws(ImageError) {
                 _ = try await response

@@ -1,22 +1,25 @@
-import TestKit
+public import TestKit
 
 /// What the processes of a stack logged, with `--log-format json`.
-struct LogLines {
-    let lines: [JSONValue]
-    let text: String
+public struct LogLines {
+    /// Each line.
+    public let lines: [JSONValue]
+    /// All of it.
+    public let text: String
 
-    init(_ stack: StackHarness) throws {
+    /// Reads all that there is now; throws where a line is no JSON.
+    public init(_ stack: StackHarness) throws {
         text = FileBytes.text(stack.logFile) ?? ""
         lines = try text.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
     }
 
     /// Those with that message.
-    func saying(_ message: String) -> [JSONValue] {
+    public func saying(_ message: String) -> [JSONValue] {
         lines.filter { $0["message"]?.text == message }
     }
 
     /// The programs with a line of that trace.
-    func programs(tracing trace: String) -> Set<String> {
+    public func programs(tracing trace: String) -> Set<String> {
         Set(lines.filter { $0["trace"]?.text == trace }.compactMap { $0["program"]?.text })
     }
 }

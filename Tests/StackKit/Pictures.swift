@@ -1,12 +1,16 @@
 /// Images that the tests make for themselves.
-enum Pictures {
-    static let red: [UInt8] = [254, 0, 0]
-    static let green: [UInt8] = [0, 200, 0]
-    static let blue: [UInt8] = [0, 0, 254]
-    static let yellow: [UInt8] = [250, 240, 0]
+public enum Pictures {
+    /// Near pure red.
+    public static let red: [UInt8] = [254, 0, 0]
+    /// A green.
+    public static let green: [UInt8] = [0, 200, 0]
+    /// Near pure blue.
+    public static let blue: [UInt8] = [0, 0, 254]
+    /// A yellow.
+    public static let yellow: [UInt8] = [250, 240, 0]
 
     /// Red top left, green top right, blue bottom left, yellow bottom right.
-    static func quadrants(width: Int = 400, height: Int = 300) -> Pixels {
+    public static func quadrants(width: Int = 400, height: Int = 300) -> Pixels {
         let left = width / 2
         let top = row(width, left, red, green)
         let bottom = row(width, left, blue, yellow)
@@ -21,7 +25,7 @@ enum Pictures {
     }
 
     /// Seeded noise: what an encoder cannot make small.
-    static func noise(width: Int, height: Int, seed: UInt64 = 1) -> Pixels {
+    public static func noise(width: Int, height: Int, seed: UInt64 = 1) -> Pixels {
         var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
         let samples = (0..<(width * height * 3)).map { _ in
             state ^= state << 13
@@ -33,7 +37,7 @@ enum Pictures {
     }
 
     /// Soft waves: like a photograph, each pixel differs a little from its neighbour.
-    static func waves(width: Int, height: Int) -> Pixels {
+    public static func waves(width: Int, height: Int) -> Pixels {
         let samples = [UInt8](unsafeUninitializedCapacity: width * height * 3) { buffer, count in
             for y in 0..<height {
                 for x in 0..<width {
@@ -57,10 +61,19 @@ enum Pictures {
 
     /// A GIF of two by two pixels: red, green, blue, yellow. Codes of 3 bits, as LZW begins
     /// (GIF89a, appendix F).
-    static let tinyGIF: [UInt8] =
-        Array("GIF89a".utf8) + [2, 0, 2, 0, 0x91, 0, 0]
-        + red + green + blue + yellow
-        + [0x2C, 0, 0, 0, 0, 2, 0, 2, 0, 0, 2, 3] + codes([4, 0, 1, 2, 3, 5]) + [0, 0x3B]
+    public static let tinyGIF: [UInt8] = gif(frames: [[0, 1, 2, 3]])
+
+    /// The same with a second frame: yellow, blue, green, red.
+    public static let animatedGIF: [UInt8] = gif(frames: [[0, 1, 2, 3], [3, 2, 1, 0]])
+
+    /// Each frame is four indexes into the palette.
+    private static func gif(frames: [[Int]]) -> [UInt8] {
+        let head: [UInt8] = Array("GIF89a".utf8) + [2, 0, 2, 0, 0x91, 0, 0]
+        let images = frames.flatMap { frame -> [UInt8] in
+            [0x2C, 0, 0, 0, 0, 2, 0, 2, 0, 0, 2, 3] + codes([4] + frame + [5]) + [0]
+        }
+        return head + red + green + blue + yellow + images + [0x3B]
+    }
 
     /// Codes packed from the low bits on: 3 bits each, 4 once the decoder's table has 8 entries.
     private static func codes(_ values: [Int]) -> [UInt8] {
@@ -76,7 +89,7 @@ enum Pictures {
 
 extension [UInt8] {
     /// This JPEG with an EXIF block that holds nothing but the orientation (EXIF 2.3 §4.6.4).
-    func withEXIF(orientation: Int) -> [UInt8] {
+    public func withEXIF(orientation: Int) -> [UInt8] {
         let directory: [UInt8] =
             [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0, 1, 0]
             + [0x12, 0x01, 3, 0, 1, 0, 0, 0, UInt8(orientation), 0, 0, 0] + [0, 0, 0, 0]
@@ -88,7 +101,7 @@ extension [UInt8] {
 }
 
 /// Whether two colours differ by no more than lossy coding may.
-func isClose(_ colour: [UInt8], _ expected: [UInt8], by tolerance: Int = 16) -> Bool {
+public func isClose(_ colour: [UInt8], _ expected: [UInt8], by tolerance: Int = 16) -> Bool {
     colour.count >= 3
         && zip(colour.prefix(3), expected).allSatisfy { abs(Int($0) - Int($1)) <= tolerance }
 }

@@ -1,15 +1,15 @@
 import Imagebus
-import Messages
-import TestKit
+public import Messages
+public import TestKit
 
 extension StatusReport {
     /// A counter; nil where the coordinator has none of that name.
-    func counter(_ name: String) -> Int? {
+    public func counter(_ name: String) -> Int? {
         counters.first { $0.name == name }.map { Int($0.value) }
     }
 
     /// Nobody waits for anything, and every block was released.
-    var isIdle: Bool {
+    public var isIdle: Bool {
         ["liveRequests", "liveJobs", "liveBlocks"].allSatisfy { counter($0) == 0 }
     }
 }
@@ -17,12 +17,12 @@ extension StatusReport {
 extension StackHarness {
     /// Waits until nothing is left to be done.
     @discardableResult
-    func awaitIdle(timeout: Duration = defaultTimeout) async throws -> StatusReport {
+    public func awaitIdle(timeout: Duration = defaultTimeout) async throws -> StatusReport {
         try await awaitStatus("an idle stack", timeout: timeout) { $0.isIdle }
     }
 
     /// What the stack holds at the moment, for messages.
-    func summary() async throws -> String {
+    public func summary() async throws -> String {
         let report = try await awaitStatus("a status") { _ in true }
         let held = report.counters.filter {
             $0.value > 0 && ($0.name.hasPrefix("live") || $0.name.hasPrefix("queued"))
@@ -34,7 +34,7 @@ extension StackHarness {
     }
 
     /// A process below `serve` by its number in the status.
-    func child(_ process: StatusReport.ProcessStatus) throws -> ObservedProcess {
+    public func child(_ process: StatusReport.ProcessStatus) throws -> ObservedProcess {
         guard let child = children.first(where: { $0.processID == Int32(process.pid) }) else {
             throw StackFailure("\(process.kind.name) \(process.pid) is no child", log: logFile)
         }
@@ -45,7 +45,7 @@ extension StackHarness {
 extension ProcessFigures {
     /// The figures once the descriptors have not changed for 200 ms: connections that a test gave
     /// up end a moment later, which /proc tells nobody.
-    static func settled(_ process: Int32) async throws -> ProcessFigures {
+    public static func settled(_ process: Int32) async throws -> ProcessFigures {
         let deadline = ContinuousClock.now.advanced(by: .seconds(5))
         var figures = try ProcessFigures(of: process)
         var unchangedSince = ContinuousClock.now
@@ -61,10 +61,10 @@ extension ProcessFigures {
 
 extension StackHarness {
     /// Where clients connect.
-    var frontSocket: String { "\(runtimeDirectory)/front/front.sock" }
+    public var frontSocket: String { "\(runtimeDirectory)/front/front.sock" }
 
     /// Where workers of a kind connect.
-    func backSocket(_ kind: WorkerKind) -> String {
+    public func backSocket(_ kind: WorkerKind) -> String {
         "\(runtimeDirectory)/back/\(kind.name)/back.sock"
     }
 }

@@ -1,25 +1,35 @@
 import Vips
 
 /// An image as samples of 8 bits, bands interleaved.
-struct Pixels: Hashable {
-    let width: Int
-    let height: Int
-    let bands: Int
-    let samples: [UInt8]
+public struct Pixels: Hashable, Sendable {
+    /// Columns.
+    public let width: Int
+    /// Rows.
+    public let height: Int
+    /// Samples of one pixel.
+    public let bands: Int
+    /// Row by row.
+    public let samples: [UInt8]
+
+    /// Takes them as they are.
+    public init(width: Int, height: Int, bands: Int, samples: [UInt8]) {
+        (self.width, self.height) = (width, height)
+        (self.bands, self.samples) = (bands, samples)
+    }
 
     /// Red, green, blue and, where there is one, alpha.
-    func at(_ x: Int, _ y: Int) -> [UInt8] {
+    public func at(_ x: Int, _ y: Int) -> [UInt8] {
         let start = (y * width + x) * bands
         return Array(samples[start..<(start + bands)])
     }
 
     /// `512x418`
-    var size: String { "\(width)x\(height)" }
+    public var size: String { "\(width)x\(height)" }
 }
 
 extension Pixels {
     /// Decodes a file; the first bytes say its format.
-    init(decoding file: [UInt8]) throws {
+    public init(decoding file: [UInt8]) throws {
         self = try VipsLibrary().exclusively { () throws(VipsError) -> Pixels in
             try withStableBytes(of: file) { (bytes) throws(VipsError) in
                 try Pixels(Self.load(bytes))
@@ -54,17 +64,17 @@ extension Pixels {
     }
 
     /// As a JPEG.
-    func jpeg(quality: Int, progressive: Bool = false) throws -> [UInt8] {
+    public func jpeg(quality: Int, progressive: Bool = false) throws -> [UInt8] {
         try encoded(.jpeg(quality: quality, progressive: progressive))
     }
 
     /// As a PNG.
-    func png(interlaced: Bool = false) throws -> [UInt8] {
+    public func png(interlaced: Bool = false) throws -> [UInt8] {
         try encoded(.png(compression: 1, interlaced: interlaced))
     }
 
     /// As a WebP.
-    func webp(quality: Int) throws -> [UInt8] { try encoded(.webp(quality: quality)) }
+    public func webp(quality: Int) throws -> [UInt8] { try encoded(.webp(quality: quality)) }
 
     private func encoded(_ encoding: VipsEncoding) throws -> [UInt8] {
         try VipsLibrary().exclusively { () throws(VipsError) -> [UInt8] in

@@ -1,0 +1,2 @@
+// Nearly every file of this target uses it.
+@_exported import StackKit
