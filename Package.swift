@@ -255,6 +255,9 @@ let testing: [Target] = [
             "Imagebus", "Messages", "ImageModel", "Linux", "Vips", "TestKit", "StackKit", "ZeroMQ",
             "Wire", "EventLoop", "BusConnection", "SharedArena",
         ]),
+    tests(
+        "ConformanceTests",
+        ["Imagebus", "Messages", "ImageModel", "Linux", "TestKit", "StackKit"]),
 ]
 
 /// What docker/test runs inside containers, beside the programs.

@@ -6,7 +6,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Lists of URLs into the caches (sdwebimage.md §8, rows 106 to 111).
+    /// Lists of URLs into the caches (sdwebimage.md §8); see also ConformanceTests,
+    /// `PrefetchCases`.
     @Suite struct PrefetchTests {
         /// An origin with so many small pictures.
         private func origin(_ count: Int) throws -> (OriginServer, [String]) {
@@ -19,44 +20,6 @@ extension RealProcesses {
         }
 
         private let template = ImageRequest("", fit: 20)
-
-        @Test func threeURLsAreCountedOneByOneAndAreCachedThen() async throws {
-            let (origin, urls) = try origin(3)
-            try await withStack { stack in
-                let client = try stack.client()
-                let task = client.prefetch(urls, template: template)
-                var counts: [Int] = []
-                for await step in task.progress { counts.append(step.finished) }
-                #expect(counts.sorted() == counts && counts.allSatisfy { (1...3).contains($0) })
-                let end = try await task.result
-                #expect(end == PrefetchCounts(total: 3, finished: 3))
-                for url in urls {
-                    let image = try await client.load(ImageRequest(url, fit: 20)).response
-                    #expect(image.cacheType == .memory)
-                }
-                #expect(origin.requestCount("/0.jpg") == 1)
-            }
-        }
-
-        @Test func anEmptyListHasEnded() async throws {
-            try await withStack { stack in
-                let client = try stack.client()
-                let end = try await client.prefetch([]).result
-                #expect(end == PrefetchCounts(total: 0))
-            }
-        }
-
-        @Test func overlappingListsHaveTheirOwnCounts() async throws {
-            let (origin, urls) = try origin(6)
-            try await withStack { stack in
-                let client = try stack.client()
-                let first = client.prefetch(Array(urls[..<4]), template: template)
-                let second = client.prefetch(Array(urls[2...]), template: template)
-                #expect(try await first.result == PrefetchCounts(total: 4, finished: 4))
-                #expect(try await second.result == PrefetchCounts(total: 4, finished: 4))
-            }
-            for number in 0..<6 { #expect(origin.requestCount("/\(number).jpg") == 1) }
-        }
 
         @Test func whatFailsIsSkipped() async throws {
             let (origin, urls) = try origin(2)

@@ -1,0 +1,46 @@
+import ImageModel
+import Imagebus
+import Messages
+import StackKit
+import TestKit
+import Testing
+
+/// An origin with a picture on every path, and ways to hold it back.
+struct Gallery {
+    let origin = OriginServer()
+    /// 200 by 150 pixels.
+    let picture: [UInt8]
+
+    init() throws {
+        picture = try Pictures.waves(width: 200, height: 150).jpeg(quality: 80)
+        origin.route("/*", .bytes(picture, contentType: "image/jpeg"))
+    }
+
+    func url(_ path: String) -> String { origin.url(path) }
+
+    /// The path sends its head at once, and its body when the gate opens.
+    func hold(_ path: String, until gate: Gate) -> String {
+        origin.route(path, .hangBody(until: gate, then: picture))
+        return url(path)
+    }
+}
+
+extension StackHarness {
+    /// What `imagebus cache contains` says of a key.
+    func tiers(_ key: String, _ more: [String] = []) throws -> String {
+        let end = try run(["cache", "contains", key] + more)
+        return end.exitStatus == 0 ? String(end.outputText.dropLast()) : "\(end)"
+    }
+
+    /// `imagebus get --json` of a URL, and what it printed.
+    func answer(_ url: String, _ more: [String] = []) throws -> JSONValue {
+        try get([url, "--json"] + more).json()
+    }
+
+    /// Waits until no transfer waits or runs.
+    func awaitNoTransfers() async throws {
+        _ = try await awaitStatus("no transfers") { report in
+            report.stages.contains { $0.stage == "fetch" && $0.queued == 0 && $0.running == 0 }
+        }
+    }
+}

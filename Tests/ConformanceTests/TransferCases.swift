@@ -1,0 +1,154 @@
+import ImageModel
+import Imagebus
+import Messages
+import StackKit
+import TestKit
+import Testing
+
+extension Conformance {
+    /// Transfers, shared and cancelled (SDWebImageDownloaderTests).
+    @Suite struct TransferCases {
+        private let gallery: Gallery
+
+        init() throws { gallery = try Gallery() }
+
+        /// No URL: no image, error 1000.
+        @Test func case027_noURLIsError1000() async throws {
+            let client = try SharedStack.current.client()
+            #expect(await client.load("").errorCode?.rawValue == 1000)
+            #expect(await client.load(ImageRequest("", fit: 20)).errorCode?.rawValue == 1000)
+        }
+
+        /// Cancel: 2002, then no transfer is left.
+        @Test func case031_cancelEndsWith2002AndLeavesNoTransfer() async throws {
+            let stack = try SharedStack.current
+            let client = try stack.client()
+            let task = client.load(gallery.hold("/case031.jpg", until: Gate()))
+            #expect(await gallery.origin.waitForRequest("/case031.jpg"))
+            task.cancel()
+            #expect(await task.errorCode?.rawValue == 2002)
+            #expect(await gallery.origin.waitForConnectionClosed("/case031.jpg"))
+            try await stack.awaitNoTransfers()
+        }
+
+        /// cancelAllDownloads: every one ends with 2002, and the count is 0.
+        @Test func case032_cancellingAGroupLeavesNoTransfer() async throws {
+            let stack = try SharedStack.current
+            let client = try stack.client()
+            let group = GroupID(Identifier128(high: 3, low: 2))
+            let gate = Gate()
+            let tasks = (0..<20).map { number in
+                let url = gallery.hold("/case032-\(number).jpg", until: gate)
+                return client.load(ImageRequest(url: url), group: group)
+            }
+            #expect(await gallery.origin.waitForRequest("/case032-19.jpg"))
+            client.cancel(group: group)
+            for task in tasks { #expect(await task.errorCode?.rawValue == 2002) }
+            try await stack.awaitNoTransfers()
+        }
+
+        /// One URL twice, the first is cancelled: it ends with 2002, the second gets the image of
+        /// the same transfer.
+        @Test func case036_sameUrlTwiceCancellingFirst() async throws {
+            let stack = try SharedStack.current
+            let client = try stack.client()
+            let gate = Gate()
+            let url = gallery.hold("/case036.jpg", until: gate)
+            let (first, second) = (client.load(url), client.load(url))
+            #expect(await gallery.origin.waitForRequest("/case036.jpg"))
+            _ = try await stack.awaitStatus("both") { $0.counter("liveRequests") == 2 }
+            first.cancel()
+            #expect(await first.errorCode?.rawValue == 2002)
+            gate.open()
+            #expect(try await second.response.bytes?.array == gallery.picture)
+            #expect(gallery.origin.requestCount("/case036.jpg") == 1)
+        }
+
+        /// Cancel, and ask again at once: the first ends with 2002, the second does not join what
+        /// is dying and succeeds.
+        @Test func case037_cancelThenRequestAgain() async throws {
+            let stack = try SharedStack.current
+            let client = try stack.client()
+            gallery.origin.route(
+                "/case037.jpg",
+                .sequence([
+                    .hangBody(until: Gate(), then: gallery.picture), .bytes(gallery.picture),
+                ])
+            )
+            let url = gallery.url("/case037.jpg")
+            let first = client.load(url)
+            #expect(await gallery.origin.waitForRequest("/case037.jpg"))
+            first.cancel()
+            let second = client.load(url)
+            #expect(await first.errorCode?.rawValue == 2002)
+            #expect(try await second.response.bytes?.array == gallery.picture)
+            #expect(gallery.origin.requestCount("/case037.jpg") == 2)
+        }
+
+        /// Cancel right after the start: 2002 in SDWebImage's domain.
+        @Test func case043_cancelRightAfterTheStart() async throws {
+            let client = try SharedStack.current.client()
+            let url = gallery.hold("/case043.jpg", until: Gate())
+            for number in 0..<20 {
+                let task = client.load(ImageRequest(url, fit: 20 + number))
+                task.cancel()
+                let code = await task.errorCode
+                #expect(code?.rawValue == 2002)
+                #expect(code?.domain == "SDWebImageErrorDomain")
+            }
+        }
+
+        /// 200 staggered requests of one URL: 200 callbacks with the image. The first begins the
+        /// transfer, a hundred come with its parts, and the last fifty when it has ended.
+        @Test func case047_noneOfTwoHundredStaggeredCallbacksIsSkipped() async throws {
+            let stack = try SharedStack.current
+            let client = try stack.client()
+            let turnstile = Turnstile()
+            let chunk = gallery.picture.count / 100
+            gallery.origin.route(
+                "/case047.jpg", .stepped(gallery.picture, chunk: chunk, by: turnstile))
+            let sizes = Recorder<Int?>()
+            func load() -> LoadTask {
+                client.load(ImageRequest(url: gallery.url("/case047.jpg")), on: .inline) {
+                    sizes.append(try? $0.get().bytes?.count)
+                }
+            }
+            let first = load()
+            #expect(await gallery.origin.waitForRequest("/case047.jpg"))
+            for _ in 1..<150 {
+                _ = load()
+                turnstile.admit()
+            }
+            #expect(await first.errorCode == nil)
+            for _ in 150..<200 { _ = load() }
+            #expect(await sizes.wait(count: 200) != nil)
+            try await stack.awaitIdle()
+            #expect(sizes.values == Array(repeating: gallery.picture.count, count: 200))
+        }
+
+        /// Ten staggered requests of an empty file: each ends with 1001, once. (They are downloads
+        /// upstream, which have no blacklist: here `retryFailed` leads past it.)
+        @Test func case048_eachRequestOfAnEmptyFileFailsOnce() async throws {
+            let stack = try SharedStack.current
+            let client = try stack.client()
+            gallery.origin.route("/case048.jpg", .bytes([]))
+            var request = ImageRequest(url: gallery.url("/case048.jpg"))
+            request.options = .retryFailed
+            let codes = Recorder<UInt16?>()
+            for number in 0..<10 {
+                let task = client.load(request, on: .inline) { result in
+                    if case .failure(let error) = result {
+                        codes.append(error.code.rawValue)
+                    } else {
+                        codes.append(nil)
+                    }
+                }
+                // Every third waits for the end of those before it.
+                if number % 3 == 2 { _ = await task.errorCode }
+            }
+            #expect(await codes.wait(count: 10) != nil)
+            try await stack.awaitIdle()
+            #expect(codes.values == Array(repeating: 1001, count: 10))
+        }
+    }
+}
