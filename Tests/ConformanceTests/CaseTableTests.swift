@@ -1,0 +1,39 @@
+import Testing
+
+/// `CASES.md` has every case of SDWebImage's tests, once, with tests that exist or a reason.
+@Suite struct CaseTableTests {
+    private let rows = DocumentTable.rows(of: "CASES.md")
+    private let tests = NamedTests()
+
+    @Test func everyCaseHasOneRow() {
+        #expect(rows.map { $0.first } == (1...124).map { "\($0)" })
+        #expect(rows.allSatisfy { $0.count == 3 })
+    }
+
+    @Test func everyRowHasTestsThatExistOrAReason() {
+        for row in rows where row.count == 3 {
+            let names = DocumentTable.names(in: row[2])
+            for name in names where name != "serve" {
+                #expect(tests.all.contains(name), "case \(row[0]): there is no test \(name)")
+            }
+            let reason = row[2].split(separator: "`").first?.contains { $0.isLetter } == true
+            #expect(!names.isEmpty || reason, "case \(row[0]) has neither")
+        }
+    }
+
+    /// A test with a number is that of its row, and the only one there.
+    @Test func everyNumberedTestIsInItsRow() {
+        let named = rows.compactMap { row -> String? in
+            let name = DocumentTable.names(in: row.last ?? "").first
+            return name?.hasPrefix("case") == true ? name : nil
+        }
+        #expect(Set(named) == tests.numbered)
+        for row in rows {
+            let number = row.first.flatMap(Int.init) ?? 0
+            let prefix = "case" + String("00\(number)".suffix(3)) + "_"
+            for name in DocumentTable.names(in: row.last ?? "") where name.hasPrefix("case") {
+                #expect(name.hasPrefix(prefix), "case \(number): \(name)")
+            }
+        }
+    }
+}

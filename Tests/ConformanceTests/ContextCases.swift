@@ -1,0 +1,127 @@
+import ImageModel
+import Imagebus
+import Messages
+import StackKit
+import TestKit
+import Testing
+
+extension Conformance {
+    /// What a context says besides the bits (sdwebimage.md §2.2); those that need a configuration
+    /// have a file of their own.
+    @Suite struct ContextCases {
+        private let gallery: Gallery
+
+        init() throws { gallery = try Gallery() }
+
+        private static let tiers: [CacheTypes] = [.none, .disk, .memory, .all]
+
+        /// storeCacheType and originalStoreCacheType: each is kept where the request says, and
+        /// nowhere else.
+        @Test func resultAndOriginalAreKeptInTheirTiers() async throws {
+            let client = try SharedStack.current.client()
+            let admin = try SharedStack.current.client(asOperator: true)
+            for (result, original) in zip(Self.tiers, Self.tiers.reversed()) {
+                let path = "/store-\(result.name).jpg"
+                var request = ImageRequest(gallery.url(path), fit: 40, options: .waitStoreCache)
+                request.storeCacheTypes = result
+                request.originalStoreCacheTypes = original
+                let image = try await client.load(request).response
+                #expect(try await admin.contains(image.key) == result)
+                #expect(try await admin.contains(request.url) == original, "of \(result.name)")
+            }
+        }
+
+        /// queryCacheType: of what lies in one tier, only a query of that tier knows; so it is with
+        /// originalQueryCacheType and the original.
+        @Test func resultAndOriginalAreLookedForInTheirTiers() async throws {
+            let client = try SharedStack.current.client()
+            for stored in [CacheTypes.disk, .memory] {
+                for asked in Self.tiers {
+                    let name = "\(stored.name)-\(asked.name).jpg"
+                    let isThere = !asked.isDisjoint(with: stored)
+
+                    var result = ImageRequest(
+                        gallery.url("/query-\(name)"), fit: 40, options: .waitStoreCache)
+                    result.storeCacheTypes = stored
+                    result.originalStoreCacheTypes = .none
+                    _ = try await client.load(result).response
+                    result.options = .fromCacheOnly
+                    result.queryCacheTypes = asked
+                    let hit = try await client.load(result).response
+                    #expect(hit.status == (isThere ? .ok : .miss), "\(name)")
+                    #expect(hit.cacheType == (isThere ? stored : .none), "\(name)")
+
+                    var original = ImageRequest(
+                        gallery.url("/original-\(name)"), fit: 40, options: .waitStoreCache)
+                    original.storeCacheTypes = .none
+                    original.originalStoreCacheTypes = stored
+                    _ = try await client.load(original).response
+                    original.options = .fromCacheOnly
+                    original.originalQueryCacheTypes = asked
+                    let made = try await client.load(original).response
+                    #expect(made.status == (isThere ? .ok : .miss), "original \(name)")
+                }
+            }
+            #expect(gallery.origin.totalRequestCount == 16)
+        }
+
+        /// imageThumbnailPixelSize and imagePreserveAspectRatio: inside the box, or exactly the
+        /// box, under upstream's keys.
+        @Test func aThumbnailKeepsItsShapeUnlessItIsToldOtherwise() async throws {
+            let stack = try SharedStack.current
+            let url = gallery.url("/thumbnail.jpg")
+            for (keeps, height) in [(true, 30), (false, 40)] {
+                let answer = try stack.answer(
+                    url,
+                    ["--thumbnail", "40x40", "--context", "preserve-aspect-ratio=\(keeps)"])
+                #expect(answer["width"]?.integer == 40)
+                #expect(answer["height"]?.integer == height)
+                let suffix = "-Thumbnail({40.000000,40.000000},\(keeps ? 1 : 0)).jpg"
+                #expect(answer["key"]?.text == url.dropLast(4) + suffix)
+            }
+            #expect(gallery.origin.requestCount("/thumbnail.jpg") == 1)
+        }
+
+        /// imageTransformer: steps, and their key; without them the source as it is.
+        @Test func stepsAreTheTransformer() async throws {
+            let stack = try SharedStack.current
+            let url = gallery.url("/steps.jpg")
+            let answer = try stack.answer(url, ["--resize", "20x20", "--mode", "stretch"])
+            #expect(answer["width"]?.integer == 20 && answer["height"]?.integer == 20)
+            let suffix = "-SDImageResizingTransformer({20.000000,20.000000},0).jpg"
+            #expect(answer["key"]?.text == url.dropLast(4) + suffix)
+            #expect(try stack.answer(url)["key"]?.text == url)
+        }
+
+        /// Keys of later versions, and words that are none of SDWebImage's, are refused by name
+        /// before anything is asked.
+        @Test func contextsOfLaterVersionsAreRefusedByName() async throws {
+            let client = try SharedStack.current.client()
+            for key in ContextKey.notSupported {
+                var request = ImageRequest(url: gallery.url("/context.jpg"))
+                request.context.others[key.rawValue] = "1"
+                do throws(ImageError) {
+                    _ = try await client.load(request).response
+                    Issue.record("\(key.rawValue) was accepted")
+                } catch {
+                    #expect(error.code == .notSupported)
+                    #expect(error.details["option"] == key.rawValue)
+                }
+            }
+            var request = ImageRequest(url: gallery.url("/context.jpg"))
+            request.context.others["colour-of-the-sky"] = "blue"
+            #expect(await client.load(request).errorCode == .invalidRequest)
+            #expect(gallery.origin.acceptedConnectionCount == 0)
+        }
+
+        /// cacheSerializer: other bytes in the cache than those that are delivered are for a later
+        /// version.
+        @Test func aSerializerThatChangesBytesIsRefused() async throws {
+            let client = try SharedStack.current.client()
+            var request = ImageRequest(url: gallery.url("/serializer.jpg"))
+            request.context.serializer = .transcode(.webp, quality: 70)
+            #expect(await client.load(request).errorCode == .notSupported)
+            #expect(gallery.origin.acceptedConnectionCount == 0)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import TestKit
+
+/// The tables of a document of this folder.
+struct DocumentTable {
+    /// Below a heading, or in the whole document: the cells of each row behind the ruler.
+    static func rows(of file: String, below heading: String? = nil) -> [[String]] {
+        let path = RepositoryRoot.file("Tests/ConformanceTests/\(file)")
+        let lines = (FileBytes.text(path) ?? "").split(separator: "\n").map(String.init)
+        var isBelow = heading == nil
+        var isBody = false
+        var rows: [[String]] = []
+        for line in lines {
+            if line.hasPrefix("#") { isBelow = heading == nil || line == "## \(heading ?? "")" }
+            guard isBelow, line.hasPrefix("|") else {
+                isBody = false
+                continue
+            }
+            if isBody { rows.append(cells(of: line)) }
+            if line.hasPrefix("|---") { isBody = true }
+        }
+        return rows
+    }
+
+    private static func cells(of line: String) -> [String] {
+        line.split(separator: "|").map {
+            var cell = $0
+            while cell.first == " " { cell.removeFirst() }
+            while cell.last == " " { cell.removeLast() }
+            return String(cell)
+        }
+    }
+
+    /// What stands between backticks.
+    static func names(in cell: String) -> [String] {
+        let parts = cell.split(separator: "`", omittingEmptySubsequences: false)
+        return parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }
+    }
+}
+
+/// The tests of the repository by name, as far as a document may name them.
+struct NamedTests {
+    /// Functions of all files below `Tests`.
+    let all: Set<String>
+    /// Those of this folder whose name has the number of a case.
+    let numbered: Set<String>
+
+    /// Reads the folders.
+    init() {
+        let folder = RepositoryRoot.file("Tests")
+        all = Set(Self.functions(below: folder))
+        let own = Self.functions(below: "\(folder)/ConformanceTests")
+        numbered = Set(
+            own.filter { $0.hasPrefix("case") && $0.dropFirst(4).first?.isNumber == true })
+    }
+
+    private static func functions(below folder: String) -> [String] {
+        DirectoryEntries.names(folder).flatMap { name -> [String] in
+            let path = "\(folder)/\(name)"
+            guard name.hasSuffix(".swift") else {
+                return name.contains(".") ? [] : functions(below: path)
+            }
+            return (FileBytes.text(path) ?? "").split(separator: "\n").compactMap { line in
+                guard let range = line.firstRange(of: "func ") else { return nil }
+                let name = line[range.upperBound...].prefix {
+                    $0.isLetter || $0.isNumber || $0 == "_"
+                }
+                return name.isEmpty ? nil : String(name)
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import ImageModel
+import Testing
+
+/// `OPTIONS.md` has every option, once, with the test of what it does or of its refusal.
+@Suite struct OptionTableTests {
+    private let tests = NamedTests()
+    private let refusals: Set<String> = [
+        "optionsOfLaterVersionsAreRefusedByName", "contextsOfLaterVersionsAreRefusedByName",
+        "aSerializerThatChangesBytesIsRefused",
+    ]
+
+    @Test func everyBitHasOneRowAndItsTest() {
+        let rows = DocumentTable.rows(of: "OPTIONS.md", below: "Options")
+        #expect(rows.map { $0.first } == RequestOptions.names.indices.map { "\($0)" })
+        for (row, entry) in zip(rows, RequestOptions.names) where row.count == 4 {
+            #expect(row[1] == "`\(entry.name)`")
+            if RequestOptions.effective.contains(entry.option) {
+                #expect(row[2] == "acts", "\(entry.name)")
+            } else if RequestOptions.withoutEffect.contains(entry.option) {
+                #expect(row[2].hasPrefix("nothing: "), "\(entry.name)")
+            } else {
+                #expect(row[2] == "later", "\(entry.name)")
+            }
+            check(row[3], isLater: row[2] == "later", of: entry.name)
+        }
+        #expect(rows.allSatisfy { $0.count == 4 })
+    }
+
+    private func check(_ cell: String, isLater: Bool, of option: String) {
+        let names = DocumentTable.names(in: cell)
+        #expect(!names.isEmpty, "\(option) names no test")
+        for name in names { #expect(tests.all.contains(name), "\(option): no test \(name)") }
+        if isLater { #expect(!refusals.isDisjoint(with: names), "\(option): no refusal") }
+    }
+}
