@@ -1,0 +1,120 @@
+import ImageModel
+import Imagebus
+import Messages
+import StackKit
+import TestKit
+import Testing
+
+extension Conformance {
+    /// Who asks (sdwebimage.md §10.2): two identities share nothing, in flight or stored.
+    @Suite struct IdentityCases {
+        private let origin = OriginServer()
+        private let gate = Gate()
+        private let bytes: [String: [UInt8]]
+
+        /// An origin that gives everybody a picture of their own, by credentials.
+        init() throws {
+            var bytes: [String: [UInt8]] = [:]
+            for (number, name) in Self.identities.enumerated() {
+                bytes[name] = try Pictures.noise(width: 32, height: 24, seed: UInt64(number + 1))
+                    .png()
+            }
+            self.bytes = bytes
+        }
+
+        private static let identities = ["", "Bearer ann", "Bearer ben", "id=ann", "id=ben"]
+
+        private func route(_ path: String) {
+            let (bytes, gate) = (bytes, gate)
+            origin.route(
+                path,
+                OriginBehaviour { request in
+                    let name = request.header("authorization") ?? request.header("cookie") ?? ""
+                    var response = OriginResponse(bytes[name] ?? [], contentType: "image/png")
+                    response.bodyGate = gate
+                    return response
+                })
+        }
+
+        private func request(
+            _ path: String, _ identity: String, _ options: RequestOptions = []
+        ) -> ImageRequest {
+            var request = ImageRequest(url: origin.url(path))
+            let name = identity.hasPrefix("Bearer") ? "Authorization" : "Cookie"
+            if !identity.isEmpty {
+                request.headers = [HTTPHeader(name: name, value: identity)]
+            }
+            request.options = options
+            return request
+        }
+
+        /// One URL, all at once, with Authorization, with Cookie and without: as many GETs as
+        /// identities, each gets its own bytes, twice; afterwards each finds its own in the cache.
+        @Test func identitiesShareNeitherATransferNorAnEntry() async throws {
+            let stack = try SharedStack.current
+            route("/private.png")
+            let client = try stack.client()
+            let waiting = (Self.identities + Self.identities).map {
+                ($0, client.load(request("/private.png", $0, .waitStoreCache)))
+            }
+            #expect(await origin.waitForRequest("/private.png", count: Self.identities.count))
+            _ = try await stack.awaitStatus("all") { $0.counter("liveRequests") == waiting.count }
+            gate.open()
+            var keys: Set<String> = []
+            for (identity, task) in waiting {
+                let image = try await task.response
+                #expect(image.bytes?.array == bytes[identity], "\(identity)")
+                #expect(!image.key.contains("ann") && !image.key.contains("ben"))
+                keys.insert(image.key)
+            }
+            #expect(keys.count == Self.identities.count)
+            #expect(origin.requestCount("/private.png") == Self.identities.count)
+            for tier in [CacheTypes.memory, .disk] {
+                for identity in Self.identities {
+                    var request = request("/private.png", identity, .fromCacheOnly)
+                    request.queryCacheTypes = tier
+                    let image = try await client.load(request).response
+                    #expect(image.bytes?.array == bytes[identity], "\(identity) \(tier.name)")
+                    #expect(image.cacheType == tier)
+                }
+            }
+            #expect(origin.requestCount("/private.png") == Self.identities.count)
+        }
+
+        /// What a step makes of one identity's original is made of that one, cached or not.
+        @Test func aResultIsMadeOfTheOriginalOfItsIdentity() async throws {
+            let client = try SharedStack.current.client()
+            route("/steps.png")
+            gate.open()
+            for identity in Self.identities {
+                _ = try await client.load(
+                    request("/steps.png", identity, .waitStoreCache)
+                ).response
+            }
+            for identity in Self.identities {
+                var cropped = request("/steps.png", identity, .fromCacheOnly)
+                cropped.steps = [.crop(PixelRect(x: 3, y: 2, size: PixelSize(width: 1, height: 1)))]
+                cropped.output.format = .png
+                let image = try await client.load(cropped).response
+                let pixel = try Pixels(decoding: #require(image.bytes?.array)).at(0, 0)
+                let own = try Pixels(decoding: #require(bytes[identity])).at(3, 2)
+                #expect(pixel == own, "\(identity)")
+            }
+            #expect(origin.requestCount("/steps.png") == Self.identities.count)
+        }
+
+        /// Somebody else's image is a miss, not a hit of what others may see.
+        @Test func anotherIdentityFindsNothing() async throws {
+            let client = try SharedStack.current.client()
+            route("/alone.png")
+            gate.open()
+            _ = try await client.load(
+                request("/alone.png", "Bearer ann", .waitStoreCache)
+            ).response
+            for identity in ["", "Bearer ben", "id=ann"] {
+                let other = request("/alone.png", identity, .fromCacheOnly)
+                #expect(try await client.load(other).response.status == .miss, "\(identity)")
+            }
+        }
+    }
+}
