@@ -26,6 +26,20 @@ import Testing
         #expect(rows.allSatisfy { $0.count == 4 })
     }
 
+    @Test func everyContextKeyHasOneRowAndItsTest() {
+        let rows = DocumentTable.rows(of: "OPTIONS.md", below: "Context")
+        #expect(rows.map { $0.first } == ContextKey.allCases.map { "`\($0.rawValue)`" })
+        for (row, key) in zip(rows, ContextKey.allCases) where row.count == 3 {
+            if ContextKey.notSupported.contains(key) {
+                #expect(row[1] == "later", "\(key.rawValue)")
+            } else {
+                #expect(row[1] != "later", "\(key.rawValue)")
+            }
+            check(row[2], isLater: row[1].hasPrefix("later"), of: key.rawValue)
+        }
+        #expect(rows.allSatisfy { $0.count == 3 })
+    }
+
     private func check(_ cell: String, isLater: Bool, of option: String) {
         let names = DocumentTable.names(in: cell)
         #expect(!names.isEmpty, "\(option) names no test")
