@@ -113,15 +113,5 @@ extension Conformance {
             #expect(await client.load(request).errorCode == .invalidRequest)
             #expect(gallery.origin.acceptedConnectionCount == 0)
         }
-
-        /// cacheSerializer: other bytes in the cache than those that are delivered are for a later
-        /// version.
-        @Test func aSerializerThatChangesBytesIsRefused() async throws {
-            let client = try SharedStack.current.client()
-            var request = ImageRequest(url: gallery.url("/serializer.jpg"))
-            request.context.serializer = .transcode(.webp, quality: 70)
-            #expect(await client.load(request).errorCode == .notSupported)
-            #expect(gallery.origin.acceptedConnectionCount == 0)
-        }
     }
 }

@@ -6,7 +6,6 @@ import Testing
     private let tests = NamedTests()
     private let refusals: Set<String> = [
         "optionsOfLaterVersionsAreRefusedByName", "contextsOfLaterVersionsAreRefusedByName",
-        "aSerializerThatChangesBytesIsRefused",
     ]
 
     @Test func everyBitHasOneRowAndItsTest() {

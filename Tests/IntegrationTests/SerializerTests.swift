@@ -67,7 +67,7 @@ extension RealProcesses {
             try await withStack { stack in
                 let url = "http://127.0.0.1:1/a.jpg"
                 for (serializer, name) in [
-                    ("small", "notSupported"), ("transcode:gif", "unsupportedFormat"),
+                    ("small", "invalidRequest"), ("transcode:gif", "unsupportedFormat"),
                 ] {
                     let run = try stack.get([url, "--json"] + serialized(serializer))
                     #expect(try run.json()["error"]?["name"]?.text == name, "\(run)")
