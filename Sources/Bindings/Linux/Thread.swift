@@ -21,6 +21,13 @@ public struct Thread: ~Copyable, Sendable {
         handle = started
     }
 
+    /// Has the calling thread, and those that it starts from now on, stand back behind the others of
+    /// the machine: a nice value from 0 to 19. Throws EPERM where a system call filter forbids it,
+    /// and for a value below the one that holds.
+    public static func standBack(by nice: Int32) throws(Errno) {
+        _ = try syscall { clinux_thread_nice(nice) }
+    }
+
     deinit {
         // Fails only for a thread that was joined or detached before.
         _ = clinux_thread_detach(handle)

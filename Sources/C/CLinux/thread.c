@@ -1,7 +1,9 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <sys/resource.h>
 
 int clinux_thread_start(
     uint64_t *thread, size_t stack_bytes, void *(*body)(void *), void *argument) {
@@ -21,3 +23,7 @@ int clinux_thread_join(uint64_t thread) { return -pthread_join((pthread_t)thread
 int clinux_thread_detach(uint64_t thread) { return -pthread_detach((pthread_t)thread); }
 
 void clinux_thread_name(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+int clinux_thread_nice(int value) {
+    return setpriority(PRIO_PROCESS, 0, value) == 0 ? 0 : -errno;
+}

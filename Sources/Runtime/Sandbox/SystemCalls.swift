@@ -61,6 +61,8 @@ enum SystemCalls {
             // GLib lets a thread of a pool run as the one that made it.
             ("sched_getattr", [SeccompCondition(0, int: 0)]),
             ("sched_setattr", [SeccompCondition(0, int: 0)]),
+            // A work thread steps back behind those that answer.
+            ("setpriority", [SeccompCondition(0, int: 0), .zero(1)]),
             // libzmq says again that its threads are ordinary ones.
             ("sched_setscheduler", [SeccompCondition(1, int: ordinary)]),
         ] + descriptorCommands.map { ("fcntl", [SeccompCondition(1, int: $0)]) }

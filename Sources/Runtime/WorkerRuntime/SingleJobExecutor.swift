@@ -29,6 +29,9 @@ public final class SingleJobExecutor: JobExecutor {
         let flag: CancellationFlag
     }
 
+    /// How far work that fills a processor stands back behind what answers from memory.
+    private static let nice: Int32 = 5
+
     private let arena: Arena
     private let reporter: WorkerReporter
     private let assignments: Mailbox<Assignment>
@@ -50,7 +53,12 @@ public final class SingleJobExecutor: JobExecutor {
         self.reporter = reporter
         let assignments = try Mailbox<Assignment>(elementsMax: 16)
         self.assignments = assignments
-        let body: @Sendable () -> Void = { Self.run(assignments, reporter, makeWork()) }
+        let body: @Sendable () -> Void = {
+            // Hits, and the bus thread with its cancels, go first; where it may not, it is as urgent
+            // as they are.
+            try? Thread.standBack(by: Self.nice)
+            Self.run(assignments, reporter, makeWork())
+        }
         thread = try Thread(name: name, body)
     }
 

@@ -157,6 +157,9 @@ int clinux_thread_join(uint64_t thread);
 int clinux_thread_detach(uint64_t thread);
 void clinux_thread_name(const char *name);
 
+// Sets the nice value of the calling thread, which those that it starts inherit. 0 or -errno.
+int clinux_thread_nice(int value);
+
 // MARK: - faults (fault.c)
 
 /// When a signal ends the process, `count` words are copied from `words` to `copies`, and then its
