@@ -48,6 +48,7 @@ public enum CacheKey {
     /// The text of the entry that replies show as `key`, by its cache and its `-Auth(…)`. Entries
     /// under texts that clients chose are not found so: nothing in a key says that it is one.
     public static func stored(shown key: String, in cache: String) -> String {
+        let key = SourceURL.percentEncodingNonASCII(key)
         var terms = LoadTerms()
         if let mark = key.ranges(of: "-Auth(").last {
             let digest = key[mark.upperBound...].prefix(while: \.isHexDigit)

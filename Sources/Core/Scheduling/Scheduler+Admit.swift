@@ -23,9 +23,9 @@ extension Scheduler {
                 throw ImageError(.tokenInUse, "another request has this token")
             }
             guard !isDraining else { throw Self.shuttingDown }
-            if let refusal = terms.refusal { throw refusal }
             try load.image.checkWishes()
             try load.checkSlot()
+            if let refusal = terms.refusal { throw refusal }
             try checkBlacklist(load.image, terms)
             let names = try names(of: load.image, terms, upload)
             if answerFromMemory(load, of: client, names, in: batch) { return }
@@ -35,7 +35,9 @@ extension Scheduler {
                 distrustsMemory: load.staleRetries > 0, trace: load.trace)
             enlist(load, of: client, owner, order, in: batch)
         } catch {
-            if batch == nil, admitFallback(of: load, terms, from: client, owner, after: error) { return }
+            if batch == nil, admitFallback(of: load, terms, from: client, owner, after: error) {
+                return
+            }
             counters.ended(with: error)
             conclude(load, of: client, in: batch, .failure(error))
         }

@@ -26,10 +26,9 @@ extension Scheduler {
 
     private func entryWork(_ command: CacheCommand) throws(ImageError) -> EntryWork {
         try RequestContext.check(name: command.cache, "cache")
-        try Self.check(key: command.key)
         return EntryWork(
             action: command.action,
-            key: CacheKey.stored(shown: command.key, in: command.cache ?? ""),
+            key: try Self.storedText(of: command.key, in: command.cache ?? ""),
             tiers: command.tiers)
     }
 

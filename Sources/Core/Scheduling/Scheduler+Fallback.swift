@@ -65,7 +65,8 @@ extension Scheduler {
 
     // MARK: - Admission
 
-    private mutating func order(_ fallback: PreparedFallback, of failed: Order) throws(ImageError) -> Order
+    private mutating func order(_ fallback: PreparedFallback, of failed: Order) throws(ImageError)
+        -> Order
     {
         try order(
             fallback, of: failed.image, distrustsMemory: failed.distrustsMemory, failed.trace)
@@ -91,7 +92,8 @@ extension Scheduler {
             let canvas = Canvas(colour: colour, size: failed.nominalSize)
             let image = failed.painting(canvas)
             return Order(
-                image, LoadTerms(), try RequestNames(painting: image, limits: limits.image), canvas: canvas,
+                image, LoadTerms(), try RequestNames(painting: image, limits: limits.image),
+                canvas: canvas,
                 distrustsMemory: distrustsMemory, trace: trace)
         }
     }

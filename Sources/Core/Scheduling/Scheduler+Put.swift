@@ -3,8 +3,9 @@ import Messages
 
 // Bytes that an operator puts into a cache (sdwebimage.md §4.4, store).
 extension Scheduler {
-    /// Loads the header of the bytes, so that nothing is kept that is no image, and stores them as
-    /// they are, like an original that was fetched. The reply says which tiers have them.
+    /// Loads the header of the bytes, so that nothing is kept that is no image, and stores them like
+    /// an original that was fetched: as they are, or as the profile's serializer makes them. The
+    /// reply says which tiers have them.
     mutating func admitPut(
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, _ reference: BlockReference
     ) {
@@ -13,21 +14,26 @@ extension Scheduler {
         do throws(ImageError) {
             let image = try Self.request(putting: load)
             guard case .text(let key) = load.image.context.key else { throw Self.noKey }
-            try Self.check(key: key)
+            let text = try Self.storedText(of: key, in: terms.cache)
             upload.key = key
-            var load = load
+            var (load, terms) = (load, terms)
             load.image = image
+            // An operator wants these bytes under the key, or to hear why not.
+            terms.fallback = .none
+            terms.mayDownload = true
+            endTranscodes { $0.text == text && !$0.tiers.isDisjoint(with: image.storeCacheTypes) }
             admit(load, of: client, terms, upload: upload)
         } catch {
             refuse(load, of: client, error)
         }
     }
 
-    /// What a cache key may be, whoever chose it.
-    static func check(key: String) throws(ImageError) {
-        guard !key.isEmpty, key.utf8.count <= MessageLimits.keyBytesMax,
-            key.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
-        else { throw noKey }
+    /// The text under which a cache has the key that an operator names. Throws for what is no key.
+    static func storedText(of key: String, in cache: String) throws(ImageError) -> String {
+        guard !key.isEmpty, key.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { throw noKey }
+        let text = CacheKey.stored(shown: key, in: cache)
+        guard text.utf8.count <= MessageLimits.keyBytesMax else { throw noKey }
+        return text
     }
 
     /// The names of a request; what is put has the operator's.

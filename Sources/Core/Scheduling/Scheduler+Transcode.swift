@@ -66,7 +66,7 @@ extension Scheduler {
         return TranscodeNode(
             text: result.text, tiers: wish.tiers, steps: result.name.key.steps, output: output,
             metadata: metadata, key: result.name.key.decode.source,
-            plainText: result.order.names.plainOriginal,
+            plainText: result.order.names.plainResult,
             isRevalidation: result.name.origin.isRevalidation, source: result.source, result: node,
             keepsSource: kept != nil, urgency: result.waiters.urgency.unbounded,
             trace: result.order.trace, input: block)

@@ -10,6 +10,8 @@ public import Messages
 ///
 ///     requests ──► LookupNode                               a query of the result's key
 ///     requests ──► ResultNode ──► DecodeNode ──► SourceNode a result, its pixels, its bytes
+///     requests ──► TranscodeNode                            what a serializer makes, under way
+///                                                           to the disk
 ///
 /// A job reads at most one block and holds it while it is there; a node holds what it keeps.
 /// What is lost with a worker dissolves the nodes that need it, and their requests begin again.

@@ -131,7 +131,8 @@ struct StoreWish: Hashable, Sendable {
     /// The tiers that take the bytes as they are.
     var plainTiers: CacheTypes { output == nil ? tiers : tiers.subtracting(.disk) }
 
-    /// Whether a store with this wish does for the other one.
+    /// Whether a store with this wish does for the other one; whose serializer made it is not
+    /// asked, as it would not be of an entry that is there.
     func covers(_ other: StoreWish) -> Bool {
         other.tiers.isSubset(of: tiers) && (waitsForDisk || !other.waitsForDisk)
     }

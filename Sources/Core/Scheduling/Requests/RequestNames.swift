@@ -30,8 +30,8 @@ struct RequestNames: Hashable, Sendable {
 
     /// What an operator puts under a key, as replies show that.
     init(putting key: String, in cache: String) {
-        resultKey = key
         plainResult = CacheKey.stored(shown: key, in: cache)
+        resultKey = CacheKey.key(inStored: plainResult)
         plainOriginal = plainResult
         (result, original) = (plainResult, plainResult)
         scaleFactor = ScaleFactor.of(key: key)

@@ -61,6 +61,8 @@ extension Coordinator {
         if peers[id]?.door == .admin, load.image.context.key != nil {
             var unnamed = load
             unnamed.image.context.key = nil
+            // As for other commands, no name is the default cache, whatever the profile says.
+            unnamed.image.context.cache = unnamed.image.context.cache ?? "default"
             let terms = resolve(unnamed, isUpload: true, at: now).terms
             return handle(.put(ClientID(id), load, terms, reference), at: now)
         }
