@@ -1,0 +1,62 @@
+import TestKit
+import Testing
+
+@testable import imagebus_cli
+
+/// What the coordinator of the stack of containers can be told is what the program can be told.
+@Suite struct ComposeOptionsTests {
+    /// Of other processes, or said by the images.
+    private static let others: Set<String> = [
+        "only", "download", "decode", "transform", "runtime-dir", "cache-dir",
+        "allow-private-networks", "allow-address", "memory-limit", "disk-limit",
+        "help", "version",
+    ]
+    private static let variables = Command.serve.definitions
+        .filter { $0.visibility == .shown && !others.contains($0.name) }
+        .map(\.environmentName)
+
+    /// What is set below a line of the file that is all `head`, without its indentation.
+    private func settings(below head: String, in yaml: String) -> [Substring] {
+        let lines = yaml.split(separator: "\n")
+        guard let start = lines.firstIndex(where: { $0 == head }) else { return [] }
+        let margin = String(repeating: " ", count: head.prefix { $0 == " " }.count + 2)
+        return lines[(start + 1)...].prefix { $0.hasPrefix(margin) }
+            .map { line in line.drop { $0 == " " } }
+    }
+
+    @Test(arguments: variables)
+    func anOptionOfTheCoordinatorIsInTheStackAndItsDocument(variable: String) throws {
+        let yaml = try #require(FileBytes.text(RepositoryRoot.file("docker/compose.yaml")))
+        let own = settings(below: "  coordinator:", in: yaml)
+        #expect(own.contains("<<: *log"))
+        let all = own + settings(below: "x-log: &log", in: yaml)
+        #expect(all.contains { $0.hasPrefix("\(variable): ${\(variable):-") })
+        let document = try #require(FileBytes.text(RepositoryRoot.file("docker/README.md")))
+        #expect(document.contains("`\(variable)`"))
+    }
+
+    @Test func whatIsNotTheCoordinatorsIsAnOptionAllTheSame() {
+        let names = Set(Command.serve.definitions.map(\.name))
+        #expect(Self.others.subtracting(names) == [])
+        #expect(Self.variables.contains("IMAGEBUS_CONFIG"))
+    }
+
+    @Test func whatComposeLeavesEmptyIsAsIfItWereNotSet() throws {
+        let bare = ["HOME": "/home/a", "IMAGEBUS_ONLY": "coordinator"]
+        var empty = bare
+        for variable in Self.variables { empty[variable] = "" }
+        let expected = try options(bare)
+        #expect(try options(empty) == expected)
+    }
+
+    private func options(_ environment: [String: String]) throws -> ServeOptions {
+        let read = try OptionReader.read([], Command.serve.definitions, environment: environment)
+        return try ServeOptions(read, environment: environment)
+    }
+
+    @Test func aBlockEndsWhereItsIndentationDoes() {
+        let yaml = "a:\n  coordinator:\n    X: 1\n      Y: 2\n\n  # -- b\n  cache:\n    Z: 3\n"
+        #expect(settings(below: "  coordinator:", in: yaml) == ["X: 1", "Y: 2"])
+        #expect(settings(below: "  none:", in: yaml) == [])
+    }
+}
