@@ -48,7 +48,11 @@ import Testing
         #expect(try fallback("https://a/c.png") == .url("https://a/c.png"))
         #expect(try fallback("none") == Fallback.none)
         #expect(try options(["http://a/b"]).request.context.fallback == nil)
-        for text in ["#12345", "#1234567", "#+1234567", "#00GG00", ""] {
+        let wrong = [
+            "#12345", "#1234567", "#+1234567", "#-0000000", "#-00000", "#00GG00", "", "word",
+            "file:///a.png", "ftp://a/b.png", "http://",
+        ]
+        for text in wrong {
             #expect(complaint(["http://a/b", "--fallback", text])?.contains("--fallback") == true)
         }
     }

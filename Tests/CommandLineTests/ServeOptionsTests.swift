@@ -54,6 +54,20 @@ import Testing
         #expect(decoders.configurationFile == nil)
     }
 
+    @Test(arguments: ["download", "cache", "decode", "transform"])
+    func theFiguresOfASharedEnvironmentAreTheCoordinators(kind: String) throws {
+        let environment = [
+            "HOME": "/home/a", "IMAGEBUS_METRICS_FILE": "/run/m.prom",
+            "IMAGEBUS_METRICS_SECONDS": "5",
+        ]
+        #expect(try options(["--only", kind], environment).metricsFile == nil)
+        let file = try options(["--only", "coordinator"], environment).metricsFile
+        #expect(file?.path == "/run/m.prom")
+        #expect(file?.seconds == 5)
+        let said = complaint(["--only", kind, "--metrics-file", "/run/m.prom"])
+        #expect(said == "--metrics-file: only who serves the coordinator has figures")
+    }
+
     @Test func theEnvironmentOfAContainerIsEnough() throws {
         let options = try options(
             [],

@@ -21,6 +21,23 @@ import Testing
         }
     }
 
+    @Test func onlyWhatHasTheAttributeIsATest() {
+        let source = """
+            func helps() {}
+            @Test func first() {}
+            @Test(arguments: [
+                1, 2,
+            ])
+            func second(number: Int) {}
+            // @Test
+            private func helpsToo() {}
+            @MainActor @Test
+            // why
+            func third() {}
+            """
+        #expect(NamedTests.tests(in: source) == ["first", "second", "third"])
+    }
+
     /// A test with a number is that of its row, and the only one there.
     @Test func everyNumberedTestIsInItsRow() {
         let named = rows.compactMap { row -> String? in

@@ -39,7 +39,7 @@ struct DocumentTable {
 
 /// The tests of the repository by name, as far as a document may name them.
 struct NamedTests {
-    /// Functions of all files below `Tests`.
+    /// Tests of all files below `Tests`.
     let all: Set<String>
     /// Those of this folder whose name has the number of a case.
     let numbered: Set<String>
@@ -47,25 +47,37 @@ struct NamedTests {
     /// Reads the folders.
     init() {
         let folder = RepositoryRoot.file("Tests")
-        all = Set(Self.functions(below: folder))
-        let own = Self.functions(below: "\(folder)/ConformanceTests")
+        all = Set(Self.tests(below: folder))
+        let own = Self.tests(below: "\(folder)/ConformanceTests")
         numbered = Set(
             own.filter { $0.hasPrefix("case") && $0.dropFirst(4).first?.isNumber == true })
     }
 
-    private static func functions(below folder: String) -> [String] {
+    private static func tests(below folder: String) -> [String] {
         DirectoryEntries.names(folder).flatMap { name -> [String] in
             let path = "\(folder)/\(name)"
             guard name.hasSuffix(".swift") else {
-                return name.contains(".") ? [] : functions(below: path)
+                return name.contains(".") ? [] : tests(below: path)
             }
-            return (FileBytes.text(path) ?? "").split(separator: "\n").compactMap { line in
-                guard let range = line.firstRange(of: "func ") else { return nil }
-                let name = line[range.upperBound...].prefix {
-                    $0.isLetter || $0.isNumber || $0 == "_"
-                }
-                return name.isEmpty ? nil : String(name)
-            }
+            return tests(in: FileBytes.text(path) ?? "")
         }
+    }
+
+    /// The functions of a source text that have the attribute `@Test`, on their own line or before.
+    static func tests(in source: String) -> [String] {
+        var names: [String] = []
+        var isBelowAttribute = false
+        for line in source.split(separator: "\n") {
+            let text = line.drop { $0 == " " }
+            guard !text.hasPrefix("//") else { continue }
+            if text.hasPrefix("@"), text.contains("@Test") { isBelowAttribute = true }
+            guard isBelowAttribute, let range = text.firstRange(of: "func ") else { continue }
+            let name = text[range.upperBound...].prefix {
+                $0.isLetter || $0.isNumber || $0 == "_"
+            }
+            names.append(String(name))
+            isBelowAttribute = false
+        }
+        return names
     }
 }

@@ -14,6 +14,16 @@ import Testing
         #expect(bench.space.liveCount == 0)
     }
 
+    @Test func anUnchangedBodyMayHaveALocation() async throws {
+        let bench = try DownloadBench()
+        bench.origin.route(
+            "/a.png", .revalidated([1, 2], etag: "\"e\"").with(header: "Location", "/b.png"))
+        bench.origin.route("/b.png", .bytes([3]))
+        bench.start("/a.png", validators: Validators(etag: "\"e\"", lastModified: nil))
+        #expect(await bench.failure()?.code == .cacheNotModified)
+        #expect(bench.origin.requestCount("/b.png") == 0)
+    }
+
     @Test func bothValidatorsAreSentInPlaceOfTheRequestsOwn() async throws {
         let bench = try DownloadBench()
         bench.origin.route("/a.png", .bytes([1]))

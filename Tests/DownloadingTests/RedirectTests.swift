@@ -69,6 +69,43 @@ import Testing
         #expect(await bench.body()?.effectiveURL == other.url("/to"))
     }
 
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func itIsFollowed(status: Int) async throws {
+        let bench = try DownloadBench()
+        bench.origin.route("/from", .redirect(to: "/to", status: status))
+        bench.origin.route("/to", .bytes([1]))
+        bench.start("/from")
+        #expect(await bench.body()?.effectiveURL == bench.origin.url("/to"))
+    }
+
+    @Test(arguments: [300, 305, 306])
+    func aLocationAloneIsNotFollowed(status: Int) async throws {
+        let bench = try DownloadBench()
+        bench.origin.route("/from", .redirect(to: "/to", status: status))
+        bench.origin.route("/to", .bytes([1]))
+        bench.start("/from")
+        let failure = await bench.failure()
+        #expect(failure?.code == .invalidDownloadStatusCode)
+        #expect(failure?.details["httpStatus"] == "\(status)")
+        #expect(bench.origin.requestCount("/to") == 0)
+    }
+
+    /// What comes with it is read up to 64 KB, and no further.
+    @Test(arguments: [1_000, 200_000, 64 << 20])
+    func itIsFollowedWhateverItsBodyHas(count: Int) async throws {
+        let bench = try DownloadBench()
+        bench.origin.route(
+            "/from", .redirect(to: "/to").changed { $0.body = .generated(count: count) })
+        bench.origin.route("/to", .bytes([1]))
+        bench.start("/from")
+        let body = await bench.body()
+        #expect(body?.effectiveURL == bench.origin.url("/to"))
+        #expect(body?.reference.length == 1)
+        // Where the rest was not read, nothing else can come over the same connection.
+        let isCut = count > 64 << 10
+        #expect(bench.origin.acceptedConnectionCount == (isCut ? 2 : 1))
+    }
+
     @Test func spacesAndWordsOfOtherScriptsAreSentEncoded() async throws {
         let bench = try DownloadBench()
         bench.origin.route("/from", .redirect(to: "/a b/\u{E9}.png"))

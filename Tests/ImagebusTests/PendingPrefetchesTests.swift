@@ -31,9 +31,11 @@ private func report(_ finished: UInt64, skipped: UInt64 = 0, isFinal: Bool = fal
 private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
     var parts: [PrefetchRequest] = []
     while let part = pending.next {
+        #expect(pending.hasNext)
         _ = pending.sent(part)
         parts.append(part)
     }
+    #expect(!pending.hasNext)
     return parts
 }
 

@@ -88,6 +88,20 @@ private func told(_ actions: [PendingRequests.Action]) -> [String] {
         #expect(again.slot == nil)
     }
 
+    @Test func aLoadThatWasUnmodifiedDoesNotCancelWhatCameIntoItsSlotSince() {
+        var pending = pending()
+        _ = pending.submitted(request(1, slot: "s"), at: at(0))
+        _ = pending.submitted(request(2, slot: "s", avoids: true), at: at(0))
+        guard case .send(.load(let again)) = pending.foundUnmodified(token(1), at: at(1)).first
+        else {
+            Issue.record("it was not sent again")
+            return
+        }
+        #expect(again.slot == nil)
+        // The newer one is still the one that the slot has.
+        #expect(told(pending.submitted(request(3, slot: "s"), at: at(2))) == ["cancel 2"])
+    }
+
     @Test func classesChangeWhereverARequestIs() {
         var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
         _ = pending.submitted(request(1, slot: nil), at: at(0))

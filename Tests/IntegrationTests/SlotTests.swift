@@ -7,17 +7,38 @@ import Testing
 extension RealProcesses {
     /// What an image is for wants one image at a time; see also ConformanceTests, `ViewCases`.
     @Suite struct SlotTests {
+        /// The host takes one at a time: the raised one goes before those that wait longer.
         @Test func aRaisedLoadOfASlotGoesOnAndAnswers() async throws {
             let slow = try SlowPicture()
-            try await withStack { stack in
-                let client = try stack.client()
-                let task = client.load(
-                    ImageRequest(slow.origin.url("/slow.jpg"), fit: 20, options: .lowPriority))
-                #expect(await slow.origin.waitForRequest("/slow.jpg"))
-                client.reprioritise(task, .high)
-                slow.gate.open()
-                _ = try await task.response
+            let begun = Recorder<String>()
+            let picture = try Pictures.waves(width: 40, height: 30).jpeg(quality: 85)
+            for path in ["/first.jpg", "/second.jpg", "/raised.jpg"] {
+                slow.origin.route(path, .bytes(picture).observed { begun.append($0.path) })
             }
+            let oneAtATime = ["--allow-private-networks", "--fetches-per-host", "1"]
+            try await withStack(oneAtATime, decoders: 1) { stack in
+                let client = try stack.client()
+                func load(_ name: String, _ options: RequestOptions = []) -> LoadTask {
+                    // Whoever has no lookup before it waits in its order.
+                    let request = ImageRequest(
+                        slow.origin.url("/\(name).jpg"), fit: 20,
+                        options: options.union(.fromLoaderOnly))
+                    return client.load(request, slot: name)
+                }
+                let busy = load("slow")
+                #expect(await slow.origin.waitForRequest("/slow.jpg"))
+                let others = [load("first"), load("second")]
+                let raised = load("raised", .lowPriority)
+                _ = try await stack.awaitStatus("three that wait") {
+                    $0.counter("queued.fetch") == 3
+                }
+                client.reprioritise(raised, .high)
+                // What a client says is heard in its order.
+                _ = try await client.status()
+                slow.gate.open()
+                for task in [busy, raised] + others { _ = try await task.response }
+            }
+            #expect(begun.values == ["/raised.jpg", "/first.jpg", "/second.jpg"])
         }
     }
 }

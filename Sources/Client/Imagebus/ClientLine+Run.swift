@@ -69,7 +69,7 @@ extension ClientLine {
     private var nextDeadline: Instant? {
         var next = pending.nextDeadline
         func expect(_ moment: Instant) { next = next.map { min($0, moment) } ?? moment }
-        if isWelcome, !outbox.isEmpty || uploads.next != nil || prefetches.next != nil {
+        if isWelcome, !outbox.isEmpty || uploads.next != nil || prefetches.hasNext {
             expect(Instant.now().adding(milliseconds: Self.retryMilliseconds))
         }
         if let deadline = inquiries.nextDeadline { expect(deadline) }

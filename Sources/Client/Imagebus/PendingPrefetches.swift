@@ -99,15 +99,23 @@ struct PendingPrefetches {
 
     // MARK: - Parts
 
+    /// Whether a part may go, without making it.
+    var hasNext: Bool { isWelcome && unsent.contains { mayGo($0) != nil } }
+
+    /// The batch, where the window has room for more of it.
+    private func mayGo(_ batch: Token) -> Entry? {
+        entries[batch].flatMap { $0.open < window ? $0 : nil }
+    }
+
     /// The next part that may go, and of which batch it is.
     var next: PrefetchRequest? {
         guard isWelcome else { return nil }
         for batch in unsent {
-            guard let entry = entries[batch], entry.open < window else { continue }
+            guard let entry = mayGo(batch) else { continue }
             var count = 0
             var bytes = 0
             let most = min(MessageLimits.prefetchURLsMax, window - entry.open)
-            for url in entry.urls[entry.sent...] where count < most {
+            for url in entry.urls[entry.sent...].prefix(most) {
                 bytes += url.utf8.count
                 if count > 0, bytes > Self.partBytesMax { break }
                 count += 1

@@ -177,8 +177,7 @@ struct PendingRequests {
     }
 
     /// The bytes of a reply were reused before they could be taken: the same request again, at
-    /// most three times, then once more in pieces (DESIGN §4). It has ended there: it must not
-    /// cancel what came into its slot since; what comes later cancels it by its token.
+    /// most three times, then once more in pieces (DESIGN §4).
     mutating func foundStale(_ token: Token, at now: Instant) -> [Action] {
         guard let entry = entries[token] else { return [] }
         guard entry.request.staleRetries < Self.staleRetriesMax else {
@@ -187,8 +186,7 @@ struct PendingRequests {
         }
         if entry.isCancelled { return [end(token, .cancelled, "cancelled")] + sendQueued(at: now) }
         entries[token]?.request.staleRetries += 1
-        entries[token]?.request.slot = nil
-        return [send(token, at: now)].compactMap { $0 }
+        return sendAgain(token, at: now)
     }
 
     /// Nothing changed, but the cached image did not arrive: its bytes were reused, or went to an
@@ -197,7 +195,7 @@ struct PendingRequests {
         guard let entry = entries[token] else { return [] }
         if entry.isCancelled { return [end(token, .cancelled, "cancelled")] + sendQueued(at: now) }
         entries[token]?.request.image.options.remove(.refreshCached)
-        return [send(token, at: now)].compactMap { $0 }
+        return sendAgain(token, at: now)
     }
 
     /// The bytes of a reply cannot be read in shared memory: the same request once more, in pieces.
@@ -210,6 +208,12 @@ struct PendingRequests {
             return [end(token, error)] + sendQueued(at: now)
         }
         entries[token]?.request.wantsPieces = true
+        return sendAgain(token, at: now)
+    }
+
+    /// Sends what has ended there once more. It must not cancel what came into its slot since; what
+    /// comes later cancels it by its token.
+    private mutating func sendAgain(_ token: Token, at now: Instant) -> [Action] {
         entries[token]?.request.slot = nil
         return [send(token, at: now)].compactMap { $0 }
     }

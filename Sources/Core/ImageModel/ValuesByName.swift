@@ -20,15 +20,18 @@ extension CacheTypes {
 }
 
 extension Fallback {
-    /// `none`, an http or https URL, or a colour `#AARRGGBB`; `nil` for anything else.
+    /// `none`, an http or https URL, or a colour `#AARRGGBB` or, opaque, `#RRGGBB`; `nil` for
+    /// anything else.
     public init?(_ text: String) {
         if text == "none" {
             self = .none
         } else if text.utf8.first == UInt8(ascii: "#") {
             let digits = text.dropFirst()
-            guard digits.utf8.count == 8, digits.utf8.allSatisfy({ $0 != UInt8(ascii: "+") }),
-                let argb = UInt32(digits, radix: 16)
+            // A sign is no digit, though `UInt32` takes one.
+            guard [6, 8].contains(digits.utf8.count), digits.first != "+", digits.first != "-",
+                let number = UInt32(digits, radix: 16)
             else { return nil }
+            let argb = digits.utf8.count == 6 ? 0xFF00_0000 | number : number
             self = .colour(Colour(argb: argb))
         } else {
             guard let url = try? SourceURL(text), ["http", "https"].contains(url.scheme) else {

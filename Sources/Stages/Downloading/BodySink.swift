@@ -13,7 +13,7 @@ final class BodySink: TransferSink {
     private let space: any OutputSpace
     private var head: ResponseHead?
     /// Where the response leads to, instead of being a picture.
-    private(set) var location: String?
+    private var location: String?
     /// Bytes that came with a redirect, which nobody reads.
     private var redirectBytes = 0
     private var body: BodyBlock?
@@ -32,16 +32,23 @@ final class BodySink: TransferSink {
 
     func receive(_ head: ResponseHead) -> Bool {
         self.head = head
-        if head.isRedirect {
-            location = head.value("location")
-            return true
-        }
+        location = head.redirection
+        guard location == nil else { return true }
         guard (200..<300).contains(head.status) else {
             failure = .status(head)
             return false
         }
         progress.begin(expected: head.bodyLength)
         return true
+    }
+
+    /// Where to go on after a transfer that ended so; nil where it led nowhere else. A redirect
+    /// whose body is more than anybody reads was cut off by us: its location is there all the same.
+    func redirection(after error: CurlError?) -> String? {
+        switch error?.code {
+        case nil, .refusedByReceiver, .fileSizeExceeded: location
+        default: nil
+        }
     }
 
     /// The redirect is followed: another response comes.
@@ -68,7 +75,7 @@ final class BodySink: TransferSink {
         return true
     }
 
-    /// More than any origin has to say beside a location.
+    /// More than any origin has to say beside a location: the rest is not read.
     private static let redirectBytesMax = 64 << 10
 
     /// Reports where it is now.

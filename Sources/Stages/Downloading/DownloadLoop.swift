@@ -102,7 +102,7 @@ final class DownloadLoop {
                 continue
             }
             remove(download)
-            if error == nil, let location = download.sink.location {
+            if let location = download.sink.redirection(after: error) {
                 follow(location, download)
             } else {
                 answer(download.job, download.result(error), started: download.started)

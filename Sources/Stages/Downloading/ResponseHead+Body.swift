@@ -9,6 +9,15 @@ extension ResponseHead {
         return encoding == "identity" ? contentLength : nil
     }
 
+    /// Where the picture is said to be instead; the status says that it is there, not the location
+    /// alone: a 304 may have one, too, and 300 leaves a choice (RFC 9110 §15.4).
+    var redirection: String? {
+        guard [301, 302, 303, 307, 308].contains(status), let location = value("location"),
+            !location.isEmpty
+        else { return nil }
+        return location
+    }
+
     /// What the answer depends on; on everything where that is too long to be told.
     var vary: String? { value("vary") == nil ? nil : kept("vary") ?? "*" }
 

@@ -26,7 +26,7 @@ enum ConfigurationCheck {
     static func run(_ options: Options) -> Int32 {
         do throws(ConfigurationFileError) {
             let configuration = try ConfigurationFile.read(options.path)
-            Terminal.out("\(options.path): ok, \(summary(configuration))\n")
+            Terminal.out("\(options.path): ok, \(configuration.summary)\n")
             return 0
         } catch {
             Terminal.error(error.lines.map { "\($0)\n" }.joined())
@@ -48,16 +48,5 @@ enum ConfigurationCheck {
         } catch {
             return error.lines
         }
-    }
-
-    static func summary(_ configuration: Configuration) -> String {
-        let counts = [
-            (configuration.sources?.count ?? 0, "source"), (configuration.caches.count, "cache"),
-            (configuration.presets.count, "preset"),
-            (configuration.keyFilters.count, "key filter"),
-            (configuration.serializers.count, "serializer"),
-            (configuration.profiles.count, "profile"), (configuration.ruleCount, "rule"),
-        ]
-        return counts.map { "\($0) \($1)\($0 == 1 ? "" : "s")" }.joined(separator: ", ")
     }
 }

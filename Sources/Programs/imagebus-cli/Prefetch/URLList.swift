@@ -1,22 +1,11 @@
 import ImageModel
-import Linux
 
 /// The list of `prefetch -f`.
 enum URLList {
     /// Reads it to the end, or until Ctrl-C: one URL a line.
     static func read(_ file: String, _ interruption: Interruption) throws(ImageError) -> [String] {
-        let bytes: [UInt8]
-        if file == "-" {
-            bytes = try StandardInput.read(interruption)
-        } else {
-            do throws(Errno) {
-                bytes = try FileDescriptor.open(file, [.readOnly])
-                    .readToEnd(bytesMax: StandardInput.bytesMax)
-            } catch {
-                throw ImageError(.invalidRequest, "\(file) cannot be read (\(error))")
-            }
-        }
-        return urls(bytes)
+        guard file != "-" else { return urls(try StandardInput.read(interruption)) }
+        return urls(try InputFile.read(file, bytesMax: StandardInput.bytesMax))
     }
 
     /// Without empty lines and comments.

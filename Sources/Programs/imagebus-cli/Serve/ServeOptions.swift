@@ -49,7 +49,7 @@ struct ServeOptions: Hashable {
             try read.parsed("log-requests") { (text) throws(UsageError) in
                 try OptionValue.word(text, RequestLogging.allCases.map { ($0.rawValue, $0) })
             } ?? .misses
-        metricsFile = try MetricsFileOptions(read)
+        metricsFile = try Self.metricsFile(read, hasFigures: kinds.contains(.coordinator))
         configurationFile =
             kinds.contains(.coordinator) ? try read.parsed("config", OptionValue.path) : nil
         parent = try read.parsed("parent-pid") { (text) throws(UsageError) in
@@ -60,9 +60,6 @@ struct ServeOptions: Hashable {
             throw UsageError(
                 "neither XDG_CACHE_HOME nor HOME says where the cache is: "
                     + "name a --cache-dir")
-        }
-        guard metricsFile == nil || kinds.contains(.coordinator) else {
-            throw UsageError("--metrics-file: only who serves the coordinator has figures")
         }
         guard !kinds.isEmpty else { throw UsageError("there is no process to run") }
     }
@@ -90,6 +87,20 @@ struct ServeOptions: Hashable {
     ) throws(UsageError) -> String? {
         try read.parsed("cache-dir", OptionValue.path)
             ?? RuntimeLocation.cacheDirectory(environment: environment)
+    }
+
+    /// Several services may share one environment: what it says of the figures is for the one
+    /// that has them.
+    private static func metricsFile(
+        _ read: ReadOptions, hasFigures: Bool
+    ) throws(UsageError) -> MetricsFileOptions? {
+        var read = read
+        if !hasFigures { read.entries.removeAll { $0.origin == .environment } }
+        let file = try MetricsFileOptions(read)
+        guard file == nil || hasFigures else {
+            throw UsageError("--metrics-file: only who serves the coordinator has figures")
+        }
+        return file
     }
 
     private static func count(

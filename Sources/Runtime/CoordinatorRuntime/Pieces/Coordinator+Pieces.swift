@@ -55,19 +55,31 @@ extension Coordinator {
         guard expected.lacksCached, case .notModified = reply.outcome else {
             return send(.toClient(.reply(reply)), to: client.value, at: now)
         }
-        loadAgain(expected.load, until: expected.deadline, for: client, at: now)
+        loadUnmodified(expected.load, until: expected.deadline, for: client, at: now)
     }
 
-    private mutating func loadAgain(
+    /// The cached image once more, whoever asked for it: the origin has said what it had to say.
+    private mutating func loadUnmodified(
         _ load: LoadRequest, until deadline: Instant, for client: ClientID, at now: Instant
     ) {
+        loadAgain(load, until: deadline, for: client, at: now) {
+            $0.image.options.remove(.refreshCached)
+        }
+    }
+
+    /// The same load once more, changed after rules and profiles have. It has ended here: it must
+    /// not cancel what came into its slot since; what comes later cancels it by its token.
+    private mutating func loadAgain(
+        _ load: LoadRequest, until deadline: Instant, for client: ClientID, at now: Instant,
+        changed change: (inout LoadRequest) -> Void = { _ in }
+    ) {
         var again = load
+        again.slot = nil
         again.staleRetries += 1
         again.image.timeoutMilliseconds = max(1, deadline.milliseconds(since: now))
         deliveries.expect(again, of: client, until: deadline)
         var resolved = resolve(again, at: now)
-        // Whoever asked for it: the origin has said what it had to say.
-        resolved.load.image.options.remove(.refreshCached)
+        change(&resolved.load)
         handle(.load(client, resolved.load, resolved.terms), at: now)
     }
 
@@ -146,17 +158,11 @@ extension Coordinator {
         if delivery.reply.isRefreshing {
             return failCached(delivery, error, for: client, at: now)
         }
-        var again = delivery.load
-        let left = delivery.deadline.milliseconds(since: now)
-        guard error.code == .stale, again.uploadBytes == 0, left > 0,
-            again.staleRetries < Self.staleRetriesMax
+        guard error.code == .stale, delivery.load.uploadBytes == 0, delivery.deadline > now,
+            delivery.load.staleRetries < Self.staleRetriesMax
         else { return finish(delivery, with: .failure(error), for: client, at: now) }
         letGo(of: delivery, for: client, at: now)
-        again.staleRetries += 1
-        again.image.timeoutMilliseconds = left
-        deliveries.expect(again, of: client, until: delivery.deadline)
-        let resolved = resolve(again, at: now)
-        handle(.load(client, resolved.load, resolved.terms), at: now)
+        loadAgain(delivery.load, until: delivery.deadline, for: client, at: now)
     }
 
     /// A cached image was reused while it was read: the end of its load makes up for it.
@@ -171,7 +177,7 @@ extension Coordinator {
         guard case .notModified = end.outcome else {
             return send(.toClient(.reply(end)), to: client.value, at: now)
         }
-        loadAgain(delivery.load, until: delivery.deadline, for: client, at: now)
+        loadUnmodified(delivery.load, until: delivery.deadline, for: client, at: now)
     }
 
     private mutating func finish(
