@@ -1,5 +1,6 @@
 import Configuration
 import ConfigurationFile
+import Glibc
 import ImageModel
 import TestKit
 import Testing
@@ -69,7 +70,7 @@ import Testing
         ("a: 1\na: 2", "f:2: 'a' is here twice, first in line 1"),
         (
             "sources: [h]",
-            "f:1: sources: expected a pattern such as https://*.example.com/*, not 'h'"
+            "f:1: sources: expected a pattern such as https://*.example.com/*"
         ),
         (
             "sources: [\(Array(repeating: "'http://h/'", count: 65).joined(separator: ","))]",
@@ -145,7 +146,10 @@ import Testing
         (rule("block: {999: yes}"), "f:1: block: '999' is no status and no error"),
         (rule("block: {bad-image-date: yes}"), "did you mean 'bad-image-data'?"),
         (rule("headers: {'a b': x}"), "f:1: headers: 'a b' is no name of a header"),
-        (rule("headers: {A: {file: x}}"), "f:1: file: expected an absolute path, not 'x'"),
+        (rule("headers: {A: {file: x}}"), "f:1: file: expected an absolute path"),
+        (rule("headers: {Host: h}"), "f:1: headers: Host: the host is that of the URL"),
+        (rule("headers: {te: x}"), "f:1: headers: te: how messages and connections end"),
+        (rule("headers: {Proxy-A: {file: /a}}"), "f:1: headers: Proxy-A: how messages"),
         (rule("headers: {A: {flie: /x}}"), "f:1: A has no key 'flie', did you mean 'file'?"),
         (rule("headers: {A: [x]}"), "f:1: A: expected a text of one line"),
         (rule("identity: 'a b'"), "f:1: identity: expected a name"),
@@ -184,6 +188,40 @@ import Testing
     @Test func aFileThatIsNotThereIsSaidToBe() {
         #expect(throws: ConfigurationFileError.self) { try ConfigurationFile.read("/nowhere/f") }
         #expect(throws: ConfigurationFileError.self) { try ConfigurationFile.read("/tmp") }
+    }
+
+    @Test(arguments: [
+        "sources: ['https://me:s3cret@h/*']", "sources: s3cret",
+        "profiles: {p: {rules: [{match: 'https://me:s3cret@h/'}]}}",
+        rule(#"headers: {Authorization: "s3cret\u0001"}"#),
+        rule("headers: {A: {file: home/s3cret}}"), rule("fallback: 'me:s3cret@h'"),
+        "key-filters: {a: {replace-host: 'me:s3cret@h'}}", "key-filters: {a: {prefix: 's3cret x'}}",
+    ])
+    func whatMayBeASecretIsNotShown(text: String) {
+        let problems = problems(text)
+        #expect(problems.count == 1, "\(problems)")
+        #expect(!problems.joined().contains("s3cret"), "\(problems)")
+    }
+
+    @Test func nobodyWaitsForTheWriterOfAPipe() throws {
+        let folder = TestKit.TemporaryDirectory()
+        let path = folder.file("f")
+        try #require(mkfifo(path, 0o600) == 0)
+        let error = #expect(throws: ConfigurationFileError.self) {
+            try ConfigurationFile.read(path)
+        }
+        #expect(error?.lines == ["\(path): is no regular file"])
+    }
+
+    @Test func thereAreNoMoreSecretFilesThanAreLookedAt() {
+        func text(_ count: Int) -> String {
+            let headers = (0..<count).map { number in
+                "{match: '*', headers: {K: {file: /run/\(number)}}}"
+            }
+            return "profiles: {default: {rules: [\(headers.joined(separator: ", "))]}}"
+        }
+        #expect(problems(text(64)) == [])
+        #expect(problems(text(65)) == ["f: 65 secret files, at most 64 are read"])
     }
 
     @Test func differencesAreNamedAndNotShown() throws {

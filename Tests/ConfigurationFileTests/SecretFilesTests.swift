@@ -1,5 +1,6 @@
 import Configuration
 import ConfigurationFile
+import Glibc
 import Linux
 import TestKit
 import Testing
@@ -9,10 +10,22 @@ import Testing
     private let folder = TestKit.TemporaryDirectory()
 
     private func write(_ text: String, mode: UInt32 = 0o600) throws {
+        try write(Array(text.utf8), mode: mode)
+    }
+
+    private func write(_ bytes: [UInt8], mode: UInt32) throws {
         let path = folder.file("key")
         try? FileDescriptor.open(folder.path, .directory).unlink("key")
         let file = try FileDescriptor.open(path, [.writeOnly, .create, .exclusive], mode: mode)
-        try file.writeAll(Array(text.utf8))
+        try file.writeAll(bytes)
+        // Whatever the umask is.
+        try file.setMode(mode)
+    }
+
+    /// Says that the file changed at this second, which is long ago.
+    private func pretend(changedAt seconds: Int) {
+        let time = timespec(tv_sec: seconds, tv_nsec: 0)
+        #expect(utimensat(AT_FDCWD, folder.file("key"), [time, time], 0) == 0)
     }
 
     private func configuration() throws -> Configuration {
@@ -70,6 +83,73 @@ import Testing
         #expect(configuration.secrets.values.sorted() == ["two"])
         let found8 = secrets.takeNotes()
         #expect(found8.count == 1)
+    }
+
+    @Test(arguments: [[0x61, 0xE9], [0xFF], [0x61, 0xC3]] as [[UInt8]])
+    func whatIsNotUTF8IsRefusedAndNotMended(bytes: [UInt8]) throws {
+        try write(bytes, mode: 0o600)
+        var (configuration, secrets) = (try configuration(), SecretFiles())
+        let error = #expect(throws: ConfigurationFileError.self) {
+            try secrets.fill(&configuration, path: "f")
+        }
+        #expect(
+            error?.problems.map(\.reason) == [
+                "\(folder.file("key")): a secret is one line of text in UTF-8"
+            ])
+    }
+
+    @Test(arguments: [0o620, 0o602, 0o666] as [UInt32])
+    func aSecretThatOthersMayWriteIsRefused(mode: UInt32) throws {
+        try write("one", mode: mode)
+        var (configuration, secrets) = (try configuration(), SecretFiles())
+        let error = #expect(throws: ConfigurationFileError.self) {
+            try secrets.fill(&configuration, path: "f")
+        }
+        #expect(error?.description.contains("others than its owner may write") == true)
+    }
+
+    @Test(.enabled(if: CurrentProcess.userID == 0)) func aSecretOfAnotherUserIsRefused() throws {
+        try write("one")
+        try FileDescriptor.open(folder.file("key")).setOwner(userID: 12_345, groupID: 0)
+        var (configuration, secrets) = (try configuration(), SecretFiles())
+        let error = #expect(throws: ConfigurationFileError.self) {
+            try secrets.fill(&configuration, path: "f")
+        }
+        #expect(error?.description.contains("belongs to user 12345") == true)
+    }
+
+    @Test func aFileThatLooksTheSameIsNotReadAgain() throws {
+        try write("one")
+        pretend(changedAt: 1_000)
+        var (configuration, secrets) = (try configuration(), SecretFiles())
+        try secrets.fill(&configuration, path: "f")
+        try FileDescriptor.open(folder.file("key"), .writeOnly).writeAll(Array("two".utf8))
+        pretend(changedAt: 1_000)
+        let looked = secrets.refresh(&configuration)
+        #expect(!looked)
+        #expect(configuration.secrets.values.sorted() == ["one"])
+        pretend(changedAt: 1_001)
+        let read = secrets.refresh(&configuration)
+        #expect(read)
+        #expect(configuration.secrets.values.sorted() == ["two"])
+    }
+
+    @Test func aRefusedConfigurationLeavesTheSecretsOfTheOneBeforeIt() throws {
+        try write("one")
+        pretend(changedAt: 1_000)
+        var (old, secrets) = (try configuration(), SecretFiles())
+        try secrets.fill(&old, path: "f")
+        try write("two")
+        pretend(changedAt: 1_001)
+        let missing = "{match: '*', headers: {L: {file: /nowhere/key}}}"
+        let text =
+            "profiles: {default: {rules: ["
+            + "{match: '*', headers: {K: {file: \(folder.file("key"))}}}, \(missing)]}}"
+        var new = try ConfigurationFile.configuration(Array(text.utf8), path: "f")
+        #expect(throws: ConfigurationFileError.self) { try secrets.fill(&new, path: "f") }
+        let hasChanged = secrets.refresh(&old)
+        #expect(hasChanged)
+        #expect(old.secrets.values.sorted() == ["two"])
     }
 
     @Test func aFileThatIsMissingIsRefused() throws {

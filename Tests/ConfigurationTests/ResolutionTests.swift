@@ -44,8 +44,7 @@ import Testing
         var request = ImageRequest(url: url)
         change(&request)
         do throws(ImageError) {
-            _ = try configuration.resolve(request)
-            return nil
+            return try configuration.resolve(request).terms.refusal
         } catch {
             return error
         }
@@ -176,6 +175,24 @@ import Testing
         }
         let upload = ImageRequest(url: "upload:abc")
         #expect(try configuration.resolve(upload, isUpload: true).request.url == "upload:abc")
+    }
+
+    @Test func theTextsOfTheSourcesGoAlongWithEveryRequest() throws {
+        let texts = ["https://*.example.com/*", "http://h/"]
+        let patterns = try texts.map { try #require(URLPattern($0)) }
+        var configuration = configuration { $0.sources = patterns }
+        #expect(configuration.sourceTexts == texts)
+        #expect(try configuration.resolve(ImageRequest(url: url)).terms.sources == texts)
+        configuration.sources = nil
+        #expect(try configuration.resolve(ImageRequest(url: url)).terms.sources == [])
+    }
+
+    @Test func aSummaryCountsAndShowsNothing() throws {
+        let rule = try rule { $0.download = false }
+        let configuration = configuration { $0.profiles["default"]?.rules = [rule] }
+        #expect(
+            configuration.summary
+                == "0 sources, 2 caches, 2 presets, 1 key filter, 1 serializer, 2 profiles, 1 rule")
     }
 
     @Test func unknownNamesAreRefusedWithThoseThatAreThere() {

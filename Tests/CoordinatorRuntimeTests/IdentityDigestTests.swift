@@ -33,22 +33,45 @@ import Testing
         #expect(again == identities[0], "who asks, not for what")
     }
 
-    @Test func aNameTakesThePlaceOfCredentialsAndOfNothingElse() throws {
+    /// One whose secret header the configuration added, under a name.
+    private func named(
+        _ name: String, secret: String, url: String = "http://a.test/",
+        _ headers: [(String, String)] = []
+    ) -> Resolution {
+        var asked = request(url, headers + [("X-Api-Key", secret)])
+        asked.secretHeaders = ["x-api-key"]
+        asked.identityName = name
+        return asked
+    }
+
+    @Test func aNameTakesThePlaceOfTheOperatorsSecrets() throws {
         let digest = try IdentityDigest(keyFile: nil)
-        var (one, two) = (
-            request("http://a.test/", [("Cookie", "one")]),
-            request("http://a.test/", [("Cookie", "two")])
-        )
-        (one.identityName, two.identityName) = ("partner-7", "partner-7")
-        var other = one
-        other.identityName = "partner-8"
+        let one = digest.identity(of: named("partner-7", secret: "one"))
+        let two = digest.identity(of: named("partner-7", secret: "two"))
+        let other = digest.identity(of: named("partner-8", secret: "one"))
         var nobody = request("http://a.test/")
         nobody.identityName = "partner-7"
-        let identities = [one, two, other, nobody].map { digest.identity(of: $0) }
-        #expect(identities[1] == identities[0], "a rotated token is the same identity")
-        #expect(identities[0]?.contains("partner") == false)
-        #expect(identities[2] != nil && identities[2] != identities[0])
-        #expect(identities[3] == nil, "who shows nothing is nobody")
+        let nothing = digest.identity(of: nobody)
+        #expect(one == two, "a rotated token is the same identity")
+        #expect(one?.contains("partner") == false)
+        #expect(other != nil && other != one)
+        #expect(nothing == nil, "who shows nothing is nobody")
+    }
+
+    @Test func underANameClientsWithCredentialsOfTheirOwnStayApart() throws {
+        let digest = try IdentityDigest(keyFile: nil)
+        let different = [
+            named("p", secret: "one"),
+            named("p", secret: "one", [("Authorization", "me")]),
+            named("p", secret: "one", [("Authorization", "you")]),
+            named("p", secret: "one", [("Cookie", "me")]),
+            named("p", secret: "one", url: "http://me:x@a.test/"),
+            named("p", secret: "one", url: "http://you:x@a.test/"),
+        ]
+        let identities = different.compactMap { digest.identity(of: $0) }
+        #expect(Set(identities).count == different.count)
+        let rotated = digest.identity(of: named("p", secret: "two", [("Authorization", "me")]))
+        #expect(rotated == identities[1])
     }
 
     @Test func aSecretHeaderIsACredentialWhateverItsName() throws {

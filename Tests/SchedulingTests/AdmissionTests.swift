@@ -33,6 +33,15 @@ struct AdmissionTests {
         Refusal("a header with a line break", .invalidRequest) {
             $0.headers = [HTTPHeader(name: "A", value: "b\r\nC: d")]
         },
+        Refusal("a host beside that of the URL", .invalidRequest) {
+            $0.headers = [HTTPHeader(name: "hOsT", value: "internal.example.org")]
+        },
+        Refusal("a header that says where the message ends", .invalidRequest) {
+            $0.headers = [HTTPHeader(name: "Transfer-Encoding", value: "chunked")]
+        },
+        Refusal("a header for a proxy", .invalidRequest) {
+            $0.headers = [HTTPHeader(name: "Proxy-Connection", value: "close")]
+        },
         Refusal("65 headers", .invalidRequest) {
             $0.headers = (0..<65).map { HTTPHeader(name: "A\($0)", value: "") }
         },
@@ -86,6 +95,24 @@ struct AdmissionTests {
         let token = stack.load(refusal.image, by: client)
         #expect(stack.error(token) == refusal.code)
         #expect(stack.counters.failed == 1)
+        #expect(stack.isAtRest)
+    }
+
+    @Test(arguments: [
+        "Host", "Connection", "Content-Length", "Transfer-Encoding", "TE", "Trailer", "Upgrade",
+        "Keep-Alive", "Expect", "HTTP2-Settings", "Proxy-Authorization", "Proxy-X",
+    ]) func headersThatTheLoaderSaysAreRefusedWithAReason(name: String) {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let image = ImageRequest.picture().with { $0.headers = [HTTPHeader(name: name, value: "")] }
+        let token = stack.load(image, by: client)
+        guard case .failure(let error) = stack.reply(token)?.outcome else {
+            Issue.record("\(name) is refused")
+            return
+        }
+        #expect(error.code == .invalidRequest)
+        #expect(error.message.hasPrefix("a header is not accepted: "))
         #expect(stack.isAtRest)
     }
 

@@ -4,8 +4,9 @@ extension Configuration {
     /// What a request becomes: what it does not say its profile says, then all rules that match its
     /// URL replace what they name, in order, and at last names become what they stand for.
     ///
-    /// `isUpload`: the picture came along, and the URL is the name of its digest. Throws what keeps
-    /// the request from being made: a source that is not permitted, a name that is not there.
+    /// `isUpload`: the picture came along, and the URL is the name of its digest. What is wrong with
+    /// the URL, or with asking for it, is the refusal of the terms: there may be a fallback. Throws
+    /// for a name that is not there.
     public func resolve(
         _ request: ImageRequest, isUpload: Bool = false
     ) throws(ImageError) -> Resolution {
@@ -16,19 +17,37 @@ extension Configuration {
         _ request: ImageRequest, isUpload: Bool, isFallback: Bool
     ) throws(ImageError) -> Resolution {
         try request.context.check()
-        let url = try SourceURL(request.url)
-        let target = URLTarget(url)
+        let (url, refusal) = Self.url(of: request)
         let profile = try profile(request.context.profile)
+        let isCompared = !profile.rules.isEmpty || sources != nil
+        let target = isCompared ? URLTarget(url) : nil
         var draft = ResolutionDraft(request, profile)
-        for rule in profile.rules where rule.pattern.matches(target) { draft.obey(rule) }
+        if let target {
+            for rule in profile.rules where rule.pattern.matches(target) { draft.obey(rule) }
+        }
         if isFallback { draft.leaveFallback() }
         var resolution = try finish(draft, url, isUpload: isUpload)
-        if !isUpload, !permits(url) {
+        if !isUpload, let target, let sources, !URLPattern.permits(target, sources) {
             resolution.terms.refusal = ImageError(
                 .addressForbidden, "the sources of the configuration do not have this URL")
         }
+        if let refusal { resolution.terms.refusal = refusal }
         return resolution
     }
+
+    /// What is no URL is resolved like any, so that its fallback is known.
+    private static func url(of request: ImageRequest) -> (SourceURL, refusal: ImageError?) {
+        do throws(ImageError) {
+            return (try SourceURL(request.url), nil)
+        } catch {
+            return (anyURL, error)
+        }
+    }
+
+    private static let anyURL: SourceURL = {
+        guard let url = try? SourceURL("http://host/") else { preconditionFailure("it is a URL") }
+        return url
+    }()
 
     /// Throws what is wrong with a request whatever its URL is: names that are not there.
     public func check(_ request: ImageRequest) throws(ImageError) {
@@ -47,19 +66,16 @@ extension Configuration {
         return profile
     }
 
-    private func permits(_ url: SourceURL) -> Bool {
-        sources.map { URLPattern.permits(url, $0) } ?? true
-    }
-
     // MARK: - Names
 
     private func finish(
         _ draft: ResolutionDraft, _ url: SourceURL, isUpload: Bool
     ) throws(ImageError) -> Resolution {
         var resolution = Resolution(draft.request)
-        try checkLoader(draft.request.context.loader, url, isUpload: isUpload)
         try transform(&resolution.request, draft)
         resolution.terms = try terms(draft, url, isUpload: isUpload)
+        resolution.terms.refusal = try loaderRefusal(
+            draft.request.context.loader, url, isUpload: isUpload)
         resolution.terms.fallback = prepared(draft.request.context.fallback, of: resolution.request)
         if !isUpload { try add(draft.headers, to: &resolution) }
         resolution.identityName = draft.identity
@@ -67,16 +83,15 @@ extension Configuration {
         return resolution
     }
 
-    private func checkLoader(
+    private func loaderRefusal(
         _ name: String?, _ url: SourceURL, isUpload: Bool
-    ) throws(ImageError) {
-        guard let name, !isUpload else { return }
+    ) throws(ImageError) -> ImageError? {
+        guard let name, !isUpload else { return nil }
         guard let schemes = Self.loaders[name] else {
             throw Self.unknown("loader", Set(Self.loaders.keys))
         }
-        guard schemes.contains(url.scheme) else {
-            throw ImageError(.unsupportedScheme, "the loader \(name) takes no \(url.scheme) URLs")
-        }
+        if schemes.contains(url.scheme) { return nil }
+        return ImageError(.unsupportedScheme, "the loader \(name) takes no \(url.scheme) URLs")
     }
 
     private func transform(
@@ -103,11 +118,11 @@ extension Configuration {
     ) throws(ImageError) -> LoadTerms {
         let context = draft.request.context
         var terms = LoadTerms()
-        terms.cache = try cache(context.cache)
-        terms.originalCache = try cache(context.originalCache ?? context.cache)
+        terms.cache = try cacheText(of: context.cache)
+        terms.originalCache = try cacheText(of: context.originalCache ?? context.cache)
         if !isUpload { terms.base = try base(context.key, url) }
-        terms.mayDownload = draft.mayDownload
-        terms.sources = sources?.map(\.text) ?? []
+        terms.mayDownload = isUpload || draft.mayDownload
+        terms.sources = sourceTexts
         terms.blocks = draft.blocks
         terms.serializer = try serializer(context.serializer)
         terms.scope = context.profile.map { $0 == Self.defaultName ? "" : $0 } ?? ""
@@ -133,7 +148,9 @@ extension Configuration {
         }
     }
 
-    private func cache(_ name: String?) throws(ImageError) -> String {
+    /// What a cache is called in stored texts (`CacheKey.stored`): empty for the default one. Throws
+    /// where there is no cache of that name.
+    public func cacheText(of name: String?) throws(ImageError) -> String {
         guard let name, name != Self.defaultName else { return "" }
         guard caches.contains(name) else {
             throw Self.unknown("cache", caches.union([Self.defaultName]))

@@ -5,7 +5,12 @@ public import ImageModel
 /// they make of one request.
 public struct Configuration: Hashable, Sendable {
     /// URLs that may be asked; `nil`: every one that the address policy permits.
-    public var sources: [URLPattern]?
+    public var sources: [URLPattern]? {
+        didSet { sourceTexts = sources?.map(\.text) ?? [] }
+    }
+    /// The patterns of `sources` as they were written, for the terms of every request; none where
+    /// there are no sources.
+    public private(set) var sourceTexts: [String] = []
     /// Named caches besides the default one.
     public var caches: Set<String> = []
     /// Steps and output by name.

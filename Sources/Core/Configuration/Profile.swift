@@ -48,7 +48,7 @@ public struct Rule: Hashable, Sendable {
     public var blocks: [BlockCause: Bool] = [:]
     /// Headers for the origin; those of the same name are replaced.
     public var headers: [RuleHeader] = []
-    /// Names the identity in place of its credentials.
+    /// Stands in keys for the secrets of the rules; credentials of clients count beside it.
     public var identity: String?
 
     /// Says nothing about those URLs.

@@ -50,8 +50,11 @@ struct ResolutionDraft {
         if let identity = rule.identity { self.identity = identity }
     }
 
-    /// What is a fallback itself has none.
-    mutating func leaveFallback() { request.context.fallback = nil }
+    /// What is a fallback itself has none, and is not wished for as its image is, whatever rules say.
+    mutating func leaveFallback() {
+        request.context.fallback = nil
+        request.options.subtract(.ofImageOnly)
+    }
 
     /// Facts are those of the source: no steps.
     private mutating func set(_ transformer: NameOrNone) {

@@ -40,8 +40,12 @@ public struct URLPattern: Hashable, Sendable {
 
     /// Whether an allow-list of patterns has a URL.
     public static func permits(_ url: SourceURL, _ patterns: [URLPattern]) -> Bool {
-        let target = URLTarget(url)
-        return target.isPlain && patterns.contains { $0.matches(target) }
+        permits(URLTarget(url), patterns)
+    }
+
+    /// The same of a URL that was taken apart before.
+    static func permits(_ target: URLTarget, _ patterns: [URLPattern]) -> Bool {
+        target.isPlain && patterns.contains { $0.matches(target) }
     }
 
     /// Whether a URL is meant.

@@ -25,6 +25,23 @@ public struct HTTPHeader: Hashable, Sendable {
         }
     }
 
+    /// Why neither clients nor operators may say it; `nil` for all that they may.
+    ///
+    /// `Host` would name another site than the URL, for which `sources` and the address policy were
+    /// asked. The others say where a message ends, or what becomes of a connection that transfers
+    /// share (RFC 9110 §7.6.1, RFC 9112 §11.2).
+    public var refusal: String? {
+        let name = name.lowercased()
+        if name == "host" { return "the host is that of the URL" }
+        guard Self.framing.contains(name) || name.hasPrefix("proxy-") else { return nil }
+        return "how messages and connections end is said by the loader"
+    }
+
+    private static let framing: Set<String> = [
+        "connection", "content-length", "expect", "http2-settings", "keep-alive", "te", "trailer",
+        "transfer-encoding", "upgrade",
+    ]
+
     /// Whether it goes along where a redirect leads to another host: only what is known to say
     /// nothing of who asks does. Whatever else a client or an operator sends may be a credential.
     public var followsRedirects: Bool { Self.anonymous.contains(name.lowercased()) }

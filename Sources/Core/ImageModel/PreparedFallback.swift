@@ -28,7 +28,12 @@ extension ImageRequest {
         image.headers = []
         image.context.key = nil
         image.context.fallback = nil
-        image.options.subtract([.refreshCached, .fromLoaderOnly, .retryFailed])
+        image.options.subtract(.ofImageOnly)
         return image
     }
+}
+
+extension RequestOptions {
+    /// What is wished of an image, and not of the fallback in its place.
+    public static let ofImageOnly: RequestOptions = [.refreshCached, .fromLoaderOnly, .retryFailed]
 }

@@ -6,7 +6,7 @@ public struct Resolution: Hashable, Sendable {
     public var request: ImageRequest
     /// On what terms it is made; `identity` is for those who can make digests.
     public var terms: LoadTerms
-    /// What names the identity in place of its credentials.
+    /// What names the identity in place of the secret headers.
     public var identityName: String?
     /// Names of headers, in lower case, whose values the configuration holds in secret files: they
     /// are credentials, whatever their names are.

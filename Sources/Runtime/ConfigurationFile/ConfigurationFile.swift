@@ -1,20 +1,17 @@
 public import Configuration
-import Linux
 import YAML
 
 /// Reads a configuration from a YAML file: whole, or not at all.
 public enum ConfigurationFile {
-    /// Reads `path`; secrets are left for `SecretFiles`.
+    /// Reads `path`, a regular file, without waiting; secrets are left for `SecretFiles`.
     public static func read(_ path: String) throws(ConfigurationFileError) -> Configuration {
         let bytes: [UInt8]
-        do throws(Errno) {
-            let file = try FileDescriptor.open(path)
-            guard try file.status().type != .directory else { throw Errno.isDirectory }
+        do throws(RegularFileError) {
+            let file = try RegularFile(path)
             // One byte more than is read tells a file that is too long.
-            bytes = try file.readToEnd(bytesMax: YAMLLimits.bytesMax + 1)
+            bytes = try file.bytes(max: YAMLLimits.bytesMax + 1)
         } catch {
-            throw ConfigurationFileError(
-                path: path, [.init(line: nil, "cannot be read (\(error))")])
+            throw ConfigurationFileError(path: path, [.init(line: nil, "\(error)")])
         }
         return try configuration(bytes, path: path)
     }
@@ -35,6 +32,7 @@ public enum ConfigurationFile {
             KeyTable.file.read(root, "the file", into: &configuration, &reading)
         }
         reading.checkReferences(to: configuration)
+        reading.checkSecretFiles(of: configuration)
         guard reading.problems.isEmpty else {
             throw ConfigurationFileError(
                 path: path, reading.problems.sorted { ($0.line ?? 0) < ($1.line ?? 0) })

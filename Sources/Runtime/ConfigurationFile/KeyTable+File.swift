@@ -64,7 +64,9 @@ extension NameOrNone {
 }
 
 extension ValueReader where Value == URLPattern {
-    static let pattern = scalar("a pattern such as https://*.example.com/*") { URLPattern($0) }
+    static let pattern = scalar(
+        "a pattern such as https://*.example.com/*", isShown: false
+    ) { URLPattern($0) }
 }
 
 extension ValueReader where Value == String {
@@ -74,7 +76,9 @@ extension ValueReader where Value == String {
 }
 
 extension ValueReader where Value == Fallback {
-    static let fallback = scalar("none, a URL or a colour \"#AARRGGBB\"") { Fallback($0) }
+    static let fallback = scalar(
+        "none, a URL or a colour \"#AARRGGBB\"", isShown: false
+    ) { Fallback($0) }
 }
 
 extension ValueReader where Value == Serializer {

@@ -56,4 +56,12 @@ struct Reading {
                     + Nearness.hint(reference.name, names.sorted()))
         }
     }
+
+    /// Objects to more secret files than are looked at each second.
+    mutating func checkSecretFiles(of configuration: Configuration) {
+        let count = configuration.secretFiles.count
+        guard count > SecretFiles.filesMax else { return }
+        problems.append(
+            .init(line: nil, "\(count) secret files, at most \(SecretFiles.filesMax) are read"))
+    }
 }

@@ -1,5 +1,4 @@
 public import Configuration
-import ImageModel
 import Linux
 
 /// The secret files that a configuration names: read when it is loaded, and again while they are
@@ -15,10 +14,14 @@ public struct SecretFiles: Sendable {
 
     /// Bytes of a file.
     public static let bytesMax = 16 << 10
+    /// Files of one configuration: all of them are looked at each second.
+    public static let filesMax = 64
 
     /// What was noted, until it is taken.
     private var notes: [Note] = []
     private var unreadable: Set<String> = []
+    /// What files looked like when the values that hold were read.
+    private var stamps: [String: SecretFile.Stamp] = [:]
 
     /// Nothing was read yet.
     public init() {}
@@ -29,32 +32,44 @@ public struct SecretFiles: Sendable {
         _ configuration: inout Configuration, path: String
     ) throws(ConfigurationFileError) {
         var problems: [ConfigurationFileError.Problem] = []
-        for file in configuration.secretFiles {
+        var found: [String: SecretFile.Stamp] = [:]
+        for path in configuration.secretFiles {
             do throws(SecretFileError) {
-                configuration.secrets[file] = try read(file, tellsAccess: true)
+                let file = try SecretFile(path)
+                noteAccess(file.status, path)
+                found[path] = file.stamp()
+                configuration.secrets[path] = try file.text()
             } catch {
-                problems.append(.init(line: nil, "\(file): \(error.reason)"))
+                problems.append(.init(line: nil, "\(path): \(error.reason)"))
             }
         }
-        unreadable = []
+        // Until all of them are good the values of before hold, and so do their stamps.
         guard problems.isEmpty else { throw ConfigurationFileError(path: path, problems) }
+        (stamps, unreadable) = (found, [])
     }
 
-    /// Reads them again. What cannot be read any more keeps its value, which is noted once.
+    /// Reads those again that look different. What cannot be read any more keeps its value, which
+    /// is noted once.
     ///
     /// - Returns: whether any of them has changed.
     public mutating func refresh(_ configuration: inout Configuration) -> Bool {
         var hasChanged = false
-        for (file, old) in configuration.secrets {
+        for (path, old) in configuration.secrets {
             do throws(SecretFileError) {
-                let new = try read(file, tellsAccess: false)
-                unreadable.remove(file)
+                let file = try SecretFile(path)
+                let stamp = file.stamp()
+                guard stamp == nil || stamp != stamps[path] || unreadable.contains(path) else {
+                    continue
+                }
+                let new = try file.text()
+                stamps[path] = stamp
+                unreadable.remove(path)
                 guard !new.utf8.elementsEqual(old.utf8) else { continue }
-                configuration.secrets[file] = new
+                configuration.secrets[path] = new
                 hasChanged = true
             } catch {
-                if unreadable.insert(file).inserted {
-                    notes.append(Note(path: file, reason: "\(error.reason): its last value stays"))
+                if unreadable.insert(path).inserted {
+                    notes.append(Note(path: path, reason: "\(error.reason): its last value stays"))
                 }
             }
         }
@@ -67,45 +82,8 @@ public struct SecretFiles: Sendable {
         return notes
     }
 
-    /// One line without its end.
-    private mutating func read(
-        _ path: String, tellsAccess: Bool
-    ) throws(SecretFileError) -> String {
-        let bytes: [UInt8]
-        let status: FileStatus
-        do throws(Errno) {
-            // Not blocking: a pipe would wait for its writer.
-            let file = try FileDescriptor.open(path, [.readOnly, .nonBlocking])
-            status = try file.status()
-            guard status.type == .regular else { throw Errno.invalidArgument }
-            bytes = try file.readToEnd(bytesMax: Self.bytesMax + 1)
-        } catch {
-            throw SecretFileError(reason: "the secret cannot be read (\(error))")
-        }
-        if tellsAccess { noteAccess(status, path) }
-        let line = bytes.last == 0x0A ? bytes.dropLast() : bytes[...]
-        let text = String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
-        guard bytes.count <= Self.bytesMax else {
-            throw SecretFileError(reason: "the secret has more than \(Self.bytesMax) bytes")
-        }
-        guard !text.isEmpty, HTTPHeader(name: "a", value: text).isValid else {
-            throw SecretFileError(reason: "a secret is one line of text")
-        }
-        return text
-    }
-
     private mutating func noteAccess(_ status: FileStatus, _ path: String) {
-        if status.mode & 0o007 != 0 {
-            notes.append(Note(path: path, reason: "others may read this secret"))
-        }
-        guard [0, CurrentProcess.userID].contains(status.userID) else {
-            return notes.append(
-                Note(path: path, reason: "this secret belongs to user \(status.userID)"))
-        }
+        guard status.mode & 0o007 != 0 else { return }
+        notes.append(Note(path: path, reason: "others may read this secret"))
     }
-}
-
-/// Why a secret cannot be used; never what is in it.
-private struct SecretFileError: Error {
-    let reason: String
 }

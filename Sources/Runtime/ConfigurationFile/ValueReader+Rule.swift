@@ -181,6 +181,10 @@ extension ValueReader where Value == [RuleHeader] {
                 reading.object(entry.line, "\(name): '\(entry.key)' is no name of a header")
                 return nil
             }
+            if let reason = HTTPHeader(name: entry.key, value: "").refusal {
+                reading.object(entry.line, "\(name): \(entry.key): \(reason)")
+                return nil
+            }
             return value(of: entry.value, entry.key, &reading)
                 .map { RuleHeader(name: entry.key, value: $0) }
         }
@@ -190,7 +194,9 @@ extension ValueReader where Value == [RuleHeader] {
         of node: YAMLNode, _ name: String, _ reading: inout Reading
     ) -> RuleHeader.Value? {
         guard case .map = node.content else {
-            return ValueReader<String>.scalar("a text of one line, or {file: PATH}") {
+            return ValueReader<String>.scalar(
+                "a text of one line, or {file: PATH}", isShown: false
+            ) {
                 HTTPHeader(name: "a", value: $0).isValid ? $0 : nil
             }.read(node, name, &reading).map { .text($0) }
         }
@@ -203,7 +209,7 @@ extension ValueReader where Value == [RuleHeader] {
         var path: String?
         let table = KeyTable<String?>([
             .init(name: "file") { node, path, reading in
-                path = ValueReader<String>.scalar("an absolute path") {
+                path = ValueReader<String>.scalar("an absolute path", isShown: false) {
                     $0.hasPrefix("/") && !$0.utf8.contains(0) ? $0 : nil
                 }.read(node, "file", &reading)
             }

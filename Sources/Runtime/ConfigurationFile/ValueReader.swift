@@ -11,8 +11,12 @@ struct ValueReader<Value: Sendable>: Sendable {
     }
 
     /// Of a scalar: `parse` answers `nil` where it is not `expected`.
+    ///
+    /// `isShown`: errors say what is there instead; not where that may be a secret, or a URL with
+    /// one. Errors are logged, and sent to who asks.
     static func scalar(
-        _ expected: String, _ parse: @escaping @Sendable (String) -> Value?
+        _ expected: String, isShown: Bool = true,
+        _ parse: @escaping @Sendable (String) -> Value?
     ) -> ValueReader {
         ValueReader { node, name, reading in
             guard case .scalar(let text) = node.content else {
@@ -20,8 +24,9 @@ struct ValueReader<Value: Sendable>: Sendable {
                 return nil
             }
             guard let value = parse(text) else {
-                let found = text.isEmpty ? "nothing" : "'\(text.prefix(64))'"
-                reading.object(node.line, "\(name): expected \(expected), not \(found)")
+                let shown = isShown ? ", not '\(text.prefix(64))'" : ""
+                let found = text.isEmpty ? ", not nothing" : shown
+                reading.object(node.line, "\(name): expected \(expected)\(found)")
                 return nil
             }
             return value
@@ -70,13 +75,13 @@ extension ValueReader where Value == String {
     }
 
     /// A part of a key: printable ASCII without spaces, or nothing.
-    static let keyPart = scalar("a text of ASCII without spaces") {
+    static let keyPart = scalar("a text of ASCII without spaces", isShown: false) {
         $0.utf8.count <= RequestLimits.nameBytesMax
             && $0.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } ? $0 : nil
     }
 
     /// A host, with a port or without.
-    static let host = scalar("a host such as cdn.example.com") { text in
+    static let host = scalar("a host such as cdn.example.com", isShown: false) { text in
         let isHost = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/?#@".utf8.contains($0) }
         return !text.isEmpty && text.utf8.count <= 255 && isHost ? text : nil
     }

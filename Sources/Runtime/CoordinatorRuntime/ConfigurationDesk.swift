@@ -42,6 +42,11 @@ struct ConfigurationDesk {
     /// Whether a request like this one may become another one.
     func concerns(_ image: ImageRequest) -> Bool { path != nil || !image.context.isEmpty }
 
+    /// See `Configuration.cacheText`.
+    func cacheText(of name: String?) throws(ImageError) -> String {
+        try configuration.cacheText(of: name)
+    }
+
     /// Throws what is wrong with a request whatever its URL is: names that are not there.
     func check(_ image: ImageRequest) throws(ImageError) {
         if concerns(image) { try configuration.check(image) }
@@ -59,8 +64,5 @@ struct ConfigurationDesk {
     mutating func takeNotes() -> [SecretFiles.Note] { secrets.takeNotes() }
 
     /// How many there are of each, for the log.
-    var summary: String {
-        "\(configuration.profiles.count) profiles, \(configuration.ruleCount) rules, "
-            + "\(configuration.presets.count) presets, \(configuration.caches.count) caches"
-    }
+    var summary: String { configuration.summary }
 }

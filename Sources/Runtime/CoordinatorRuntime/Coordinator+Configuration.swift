@@ -40,6 +40,20 @@ extension Coordinator {
         return resolved
     }
 
+    /// An operator's command about one entry: the cache that it names becomes what stored texts call
+    /// it.
+    mutating func entry(_ command: CacheCommand, of client: ClientID, at now: Instant) {
+        var command = command
+        do throws(ImageError) {
+            let text = try configuration.cacheText(of: command.cache)
+            command.cache = text.isEmpty ? nil : text
+            handle(.cache(client, command), at: now)
+        } catch {
+            let report = CacheReport(number: command.number, outcome: .failure(error))
+            send(.toClient(.cache(report)), to: client.value, at: now)
+        }
+    }
+
     private static func checkUpload(_ image: ImageRequest) throws(ImageError) {
         guard image.context.key == nil else {
             throw ImageError(
@@ -57,7 +71,8 @@ extension Coordinator {
         tellNotes()
     }
 
-    /// SIGHUP: what is under way goes on as it was admitted.
+    /// SIGHUP: what is under way goes on as it was admitted. A file that is refused is refused
+    /// again when the next coordinator starts, which then has none of before to keep.
     mutating func reload(at now: Instant) {
         guard let path = configuration.path else {
             return bootstrap.log.warning("there is no configuration to load: see --config")
@@ -70,7 +85,8 @@ extension Coordinator {
             tellNotes()
         } catch {
             bootstrap.log.error(
-                "the configuration is not loaded, the one before it holds",
+                "the configuration is not loaded, the one before it holds until this coordinator "
+                    + "ends",
                 ["reason": .string("\(error)")])
         }
     }

@@ -114,7 +114,7 @@ extension Coordinator {
             drain(kind, for: id, at: now)
         case .cache(let command):
             guard gateway.door == .admin else { throw .unexpectedKind(.cacheCommand) }
-            handle(.cache(client, command), at: now)
+            entry(command, of: client, at: now)
         case .reprioritise(let token, let priority):
             handle(.reprioritise(client, token, priority), at: now)
         case .reprioritiseGroup(let group, let priority):

@@ -47,17 +47,25 @@ struct IdentityDigest: ~Copyable {
     }
 
     /// The digest in hex, or `nil` where the request has no credentials. Where the configuration
-    /// names the identity, the digest is that of the name: one who sees the name cannot make it.
+    /// names the identity, the name stands for its secrets and for nothing else: what a client
+    /// shows of its own keeps it apart from the others. One who sees the name cannot make the
+    /// digest.
     borrowing func identity(of resolution: Resolution) -> String? {
-        let request = resolution.request
-        let headers = SourceKey(request).headers.filter {
+        let headers = SourceKey(resolution.request).headers.filter {
             $0.isCredential || resolution.secretHeaders.contains($0.name)
         }
-        let userInfo = (try? SourceURL(request.url))?.userInfo
+        let userInfo = (try? SourceURL(resolution.request.url))?.userInfo
         guard userInfo != nil || !headers.isEmpty else { return nil }
+        guard let name = resolution.identityName else {
+            return digest.digest(Self.parts(userInfo, headers), of: "")
+        }
+        let shown = headers.filter { !resolution.secretHeaders.contains($0.name) }
         // No list of credentials begins so: a length has digits.
-        if let name = resolution.identityName { return digest.digest([name], of: "name,") }
-        return digest.digest([userInfo ?? ""] + headers.flatMap { [$0.name, $0.value] }, of: "")
+        return digest.digest([name] + Self.parts(userInfo, shown), of: "name,")
+    }
+
+    private static func parts(_ userInfo: String?, _ headers: [HTTPHeader]) -> [String] {
+        [userInfo ?? ""] + headers.flatMap { [$0.name, $0.value] }
     }
 
     /// The digest of header values on which an answer depends. It never is that of credentials.

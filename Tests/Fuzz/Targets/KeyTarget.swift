@@ -111,7 +111,8 @@ enum KeyTarget {
         let load = LoadRequest(token: Token(Identifier128(high: 1, low: 2)), image: request)
         let events: [SchedulerEvent] = [
             .workerJoined(cache, kind: .cache, incarnation: life, credit: 1),
-            .clientJoined(client, life), .load(client, load, LoadTerms(of: request, identity: identity)),
+            .clientJoined(client, life),
+            .load(client, load, LoadTerms(of: request, identity: identity)),
         ]
         for event in events {
             scheduler.handle(event, at: Instant(nanoseconds: 1), into: &actions)

@@ -54,6 +54,9 @@ extension RequestNames {
         guard headers.allSatisfy(\.isValid) else {
             throw ImageError(.invalidRequest, "a header has an invalid name or value")
         }
+        if let reason = headers.lazy.compactMap(\.refusal).first {
+            throw ImageError(.invalidRequest, "a header is not accepted: \(reason)")
+        }
     }
 
     /// Throws the first thing that is wrong with steps or output.

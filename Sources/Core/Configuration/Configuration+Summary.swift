@@ -1,0 +1,11 @@
+extension Configuration {
+    /// How many there are of each, in words; no names and no values.
+    public var summary: String {
+        let counts = [
+            (sources?.count ?? 0, "source"), (caches.count, "cache"), (presets.count, "preset"),
+            (keyFilters.count, "key filter"), (serializers.count, "serializer"),
+            (profiles.count, "profile"), (ruleCount, "rule"),
+        ]
+        return counts.map { "\($0) \($1)\($0 == 1 ? "" : "s")" }.joined(separator: ", ")
+    }
+}
