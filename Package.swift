@@ -154,8 +154,11 @@ let examples: [Target] = [
 
 // MARK: - Tests
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)")
+func tests(
+    _ name: String, _ dependencies: [Target.Dependency], documents: [String] = []
+) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies, path: "Tests/\(name)", exclude: documents)
 }
 
 let testing: [Target] = [
@@ -257,7 +260,8 @@ let testing: [Target] = [
         ]),
     tests(
         "ConformanceTests",
-        ["Imagebus", "Messages", "ImageModel", "Linux", "TestKit", "StackKit"]),
+        ["Imagebus", "Messages", "ImageModel", "Linux", "TestKit", "StackKit"],
+        documents: ["CASES.md", "OPTIONS.md"]),
 ]
 
 /// What docker/test runs inside containers, beside the programs.
