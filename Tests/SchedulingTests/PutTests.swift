@@ -85,6 +85,34 @@ struct PutTests {
         #expect(stack.isAtRest, "\(stack.testDescription)")
     }
 
+    @Test func aPutThatIsSentAgainWhileItIsEncodedAnewIsAnsweredOnce() {
+        var (stack, client) = Stack.staffed()
+        let transcoded: (inout ImageRequest) -> Void = {
+            $0.context.serializer = .transcode(.png, quality: nil)
+        }
+        let token = stack.put(key, by: client, transcoded)
+        stack.run(.decode, .decode)
+        stack.put(key, by: client, token: token, transcoded)
+        #expect(stack.reply(token) == nil)
+        stack.finishAll()
+        #expect(stack.replies[token]?.count == 1)
+        #expect(stack.image(token)?.storedTiers == .all)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func aLaterPutIsWhatIsKept() {
+        var (stack, client) = Stack.staffed()
+        let first = stack.put(key, by: client) {
+            $0.context.serializer = .transcode(.png, quality: nil)
+        }
+        stack.run(.decode, .decode)
+        let second = stack.put(key, by: client)
+        #expect(stack.error(first) == .arenaFull)
+        stack.finishAll()
+        #expect(stack.image(second)?.storedTiers == .all)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
     @Test func aLiveTokenIsAnsweredOnceThoughItsUploadIsRefused() {
         var (stack, client) = Stack.staffed()
         let token = stack.upload("x", by: client)

@@ -21,7 +21,12 @@ extension Scheduler {
             // An operator wants these bytes under the key, or to hear why not.
             terms.fallback = .none
             terms.mayDownload = true
-            endTranscodes { $0.text == text && !$0.tiers.isDisjoint(with: image.storeCacheTypes) }
+            // One that is sent again is the put that is under way.
+            if !hasLive(load.token, of: client) {
+                endTranscodes {
+                    $0.text == text && !$0.tiers.isDisjoint(with: image.storeCacheTypes)
+                }
+            }
             admit(load, of: client, terms, upload: upload)
         } catch {
             refuse(load, of: client, error)
