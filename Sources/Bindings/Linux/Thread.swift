@@ -21,7 +21,7 @@ public struct Thread: ~Copyable, Sendable {
         handle = started
     }
 
-    /// Has the calling thread, and those that it starts from now on, stand back behind the others of
+    /// Has the calling thread, and those that it starts from now on, stand back behind others of
     /// the machine: a nice value from 0 to 19. Throws EPERM where a system call filter forbids it,
     /// and for a value below the one that holds.
     public static func standBack(by nice: Int32) throws(Errno) {

@@ -4,9 +4,9 @@ extension Configuration {
     /// What a request becomes: what it does not say its profile says, then all rules that match its
     /// URL replace what they name, in order, and at last names become what they stand for.
     ///
-    /// `isUpload`: the picture came along, and the URL is the name of its digest. What is wrong with
-    /// the URL, or with asking for it, is the refusal of the terms: there may be a fallback. Throws
-    /// for a name that is not there.
+    /// `isUpload`: the picture came along, and the URL is the name of its digest. What is wrong
+    /// with the URL, or with asking for it, is the refusal of the terms: there may be a fallback.
+    /// Throws for a name that is not there.
     public func resolve(
         _ request: ImageRequest, isUpload: Bool = false
     ) throws(ImageError) -> Resolution {
@@ -148,8 +148,8 @@ extension Configuration {
         }
     }
 
-    /// What a cache is called in stored texts (`CacheKey.stored`): empty for the default one. Throws
-    /// where there is no cache of that name.
+    /// What a cache is called in stored texts (`CacheKey.stored`): empty for the default one.
+    /// Throws where there is no cache of that name.
     public func cacheText(of name: String?) throws(ImageError) -> String {
         guard let name, name != Self.defaultName else { return "" }
         guard caches.contains(name) else {

@@ -50,7 +50,8 @@ struct ResolutionDraft {
         if let identity = rule.identity { self.identity = identity }
     }
 
-    /// What is a fallback itself has none, and is not wished for as its image is, whatever rules say.
+    /// What is a fallback itself has none, and is not wished for as its image is, whatever rules
+    /// say.
     mutating func leaveFallback() {
         request.context.fallback = nil
         request.options.subtract(.ofImageOnly)

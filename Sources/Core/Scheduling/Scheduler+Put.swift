@@ -3,9 +3,9 @@ import Messages
 
 // Bytes that an operator puts into a cache (sdwebimage.md §4.4, store).
 extension Scheduler {
-    /// Loads the header of the bytes, so that nothing is kept that is no image, and stores them like
-    /// an original that was fetched: as they are, or as the profile's serializer makes them. The
-    /// reply says which tiers have them.
+    /// Loads the header of the bytes, so that nothing is kept that is no image, and stores them
+    /// like an original that was fetched: as they are, or as the profile's serializer makes them.
+    /// The reply says which tiers have them.
     mutating func admitPut(
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, _ reference: BlockReference
     ) {

@@ -40,8 +40,8 @@ extension Coordinator {
         return resolved
     }
 
-    /// An operator's command about one entry: the cache that it names becomes what stored texts call
-    /// it.
+    /// An operator's command about one entry: the cache that it names becomes what stored texts
+    /// call it.
     mutating func entry(_ command: CacheCommand, of client: ClientID, at now: Instant) {
         var command = command
         do throws(ImageError) {

@@ -54,8 +54,8 @@ public final class SingleJobExecutor: JobExecutor {
         let assignments = try Mailbox<Assignment>(elementsMax: 16)
         self.assignments = assignments
         let body: @Sendable () -> Void = {
-            // Hits, and the bus thread with its cancels, go first; where it may not, it is as urgent
-            // as they are.
+            // Hits, and the bus thread with its cancels, go first; where it may not stand back, it
+            // is as urgent as they are.
             try? Thread.standBack(by: Self.nice)
             Self.run(assignments, reporter, makeWork())
         }
