@@ -29,10 +29,13 @@ extension RealProcesses {
             ]
             try await withStack(arguments) { stack in
                 let client = try stack.client()
-                var tasks = [client.load(origin.url("/slow.png"))]
+                var slow = ImageRequest(url: origin.url("/slow.png"))
+                slow.timeoutMilliseconds = RequestLimits.timeoutMillisecondsMax
+                var tasks = [client.load(slow)]
                 #expect(await origin.waitForRequest("/slow.png"))
                 for number in 0..<Self.limit {
-                    tasks.append(client.load(origin.url("/slow.png?\(number)")))
+                    slow.url = origin.url("/slow.png?\(number)")
+                    tasks.append(client.load(slow))
                 }
                 _ = try await stack.awaitStatus("a full queue") {
                     $0.counter("queued.fetch") == Self.limit
