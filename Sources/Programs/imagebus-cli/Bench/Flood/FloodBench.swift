@@ -27,23 +27,15 @@ struct FloodBench: BenchKind {
         let flood = try Flood(setting, url: setting.options.url ?? setting.origin.url("flood.jpg"))
         let seconds = Double(setting.options.seconds) / Double(2 * Self.turns)
         let flight = LoadFlight(setting, seconds: seconds)
-        _ = try await hits(LoadFlight(setting, seconds: Self.warmUpSeconds), pictures)
+        _ = try await pictures.hits(in: LoadFlight(setting, seconds: Self.warmUpSeconds))
         var turns: [FloodTurn] = []
         for _ in 0..<Self.turns where !setting.hasStopped {
-            let alone = try await hits(flight, pictures)
+            let alone = try await pictures.hits(in: flight)
             let flooded = try await flood.during { () throws(ImageError) in
-                try await hits(flight, pictures)
+                try await pictures.hits(in: flight)
             }
             turns.append(FloodTurn(alone: alone, flooded: flooded.value, queued: flooded.queued))
         }
         return FloodReport(turns, concurrency: flight.concurrency)
-    }
-
-    private func hits(
-        _ flight: LoadFlight, _ pictures: WarmPictures
-    ) async throws(ImageError) -> LoadFigures {
-        flight.concurrency == 1
-            ? try await flight.runBlocking(pictures.loadAndWait)
-            : await flight.run(on: setting.client.executor, pictures.load)
     }
 }

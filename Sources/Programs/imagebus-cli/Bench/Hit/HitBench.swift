@@ -30,10 +30,7 @@ struct HitBench: BenchKind {
         var cost = ProcessorSum()
         for _ in 0..<Self.turns where !setting.hasStopped {
             let meter = ProcessorMeter([coordinator, CurrentProcess.processID])
-            let turn =
-                flight.concurrency == 1
-                ? try await flight.runBlocking(pictures.loadAndWait)
-                : await flight.run(on: setting.client.executor, pictures.load)
+            let turn = try await pictures.hits(in: flight)
             cost.add(meter, of: turn.requests)
             best.append(turn)
             tasks.append(await flight.run(pictures.load))

@@ -12,6 +12,14 @@ final class WarmPictures: Sendable {
         (self.client, self.requests, self.sizes) = (client, requests, sizes)
     }
 
+    /// Hits for as long as a flight lasts: one at a time through the blocking call, several through
+    /// tasks on the client's own executor.
+    func hits(in flight: LoadFlight) async throws(ImageError) -> LoadFigures {
+        flight.concurrency == 1
+            ? try await flight.runBlocking(loadAndWait)
+            : await flight.run(on: client.executor, load)
+    }
+
     /// One load through a task; its bytes, nil unless it was a memory hit of the right size.
     var load: LoadFlight.Load {
         { [self] in
