@@ -243,6 +243,34 @@ struct RefreshTests {
         #expect(tiers == [.all])
     }
 
+    /// The original of another cache is outdated as well, and nobody has a new one stored there.
+    @Test func anOutdatedOriginalGoesUnderEveryTextUnderWhichItIsNotReplaced() {
+        var setting = Setting()
+        var terms = LoadTerms()
+        (terms.cache, terms.originalCache) = ("x", "x")
+        let other = setting.stack.load(
+            .picture(size: 100, .refreshCached).with { $0.originalStoreCacheTypes = .none },
+            by: setting.client, terms: terms)
+        setting.weighed()
+        #expect(setting.stack.held(.fetch).count == 1, "both ask the same")
+        setting.fetched()
+        setting.weighed(length: 7)
+        var (removed, stored): ([String], [String]) = ([], [])
+        while let held = setting.stack.allHeld.first {
+            switch held.job.work {
+            case .entry(let work) where work.action == .remove && work.tiers == .all:
+                removed.append(work.key)
+            case .store(let work): stored.append(work.key ?? "")
+            default: break
+            }
+            setting.stack.finish(held)
+        }
+        #expect(removed == ["x\u{1F}http://example.org/a.jpg"])
+        #expect(stored.contains("http://example.org/a.jpg"))
+        #expect(setting.stack.image(other) != nil)
+        #expect(setting.stack.isAtRest, "\(setting.stack)")
+    }
+
     @Test func whatWasBeingMadeOfOldBytesIsMadeOfNewOnes() {
         var setting = Setting()
         setting.fetched()

@@ -230,7 +230,7 @@ extension Scheduler {
         case .transform(let node): results.contains(node) && results[node].job == job.id
         case .delivery(let node): results.contains(node) && results[node].job == job.id
         case .entry(let client, _): clients[client]?.entryJobs.contains(job.id) == true
-        case .probe: true
+        case .probe, .removal: true
         }
     }
 

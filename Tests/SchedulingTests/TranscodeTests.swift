@@ -194,6 +194,102 @@ struct TranscodeTests {
         #expect(stack.isAtRest, "\(stack.testDescription)")
     }
 
+    // MARK: - What a refresh found outdated
+
+    /// A refresh of an image that the cache has, whose origin has other bytes; after their decode.
+    private func changed(
+        size: Int?, pages: Int = 1, _ change: (inout SchedulerLimits) -> Void = { _ in }
+    ) -> (Stack, ClientID, Token) {
+        var (stack, client) = Stack.staffed(change)
+        let token = stack.load(picture(size: size, .refreshCached), by: client)
+        stack.finish(.query, stack.hit(stack.held(.query)[0], etag: "\"0\""))
+        // Other bytes than the cache has, by their length.
+        stack.finish(.fetch)
+        stack.finish(.query, stack.hit(stack.held(.query)[0], length: 7, etag: "\"0\""))
+        guard pages > 1 else {
+            stack.finish(.decode)
+            return (stack, client, token)
+        }
+        let info = ImageInfo(format: .gif, size: PixelSize(width: 4, height: 4), pages: pages)
+        stack.finish(.decode, .decoded(DecodedImage(info: info, pixels: nil)))
+        return (stack, client, token)
+    }
+
+    /// Plays to the end; what is removed, and from where.
+    private func removals(_ stack: inout Stack) -> [String: CacheTypes] {
+        var removed: [String: CacheTypes] = [:]
+        while let held = stack.allHeld.first {
+            if case .entry(let work) = held.job.work, work.action == .remove {
+                removed[work.key, default: .none].formUnion(work.tiers)
+            }
+            stack.finish(held)
+        }
+        return removed
+    }
+
+    private let key = "http://example.org/a.jpg"
+
+    @Test func anOutdatedEntryGoesWhereNoSerializerMakesANewOne() {
+        for (pages, most) in [(3, 64), (1, 0)] {
+            var (stack, _, token) = changed(size: nil, pages: pages) { $0.transcodesMax = most }
+            // Memory has the bytes as they are.
+            #expect(removals(&stack) == [key: .disk])
+            #expect(stack.image(token) != nil)
+            #expect(stack.isAtRest, "\(stack.testDescription)")
+        }
+    }
+
+    @Test func anOutdatedResultGoesWhereNoSerializerMakesANewOne() {
+        var (stack, _, token) = changed(size: 5) { $0.transcodesMax = 0 }
+        stack.finish(.transform)
+        let removed = removals(&stack)
+        #expect(removed[stack.image(token)?.key ?? ""] == .disk)
+        // The original is for the disk only, and memory may have the older one.
+        #expect(removed[key] == .all)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func anOutdatedEntryGoesWhereItsSerializerFails() {
+        for stage in [JobStage.decode, .transform, .store] {
+            var (stack, _, token) = changed(size: nil)
+            while stack.reply(token)?.isRefreshing == true { stack.finish(stack.held(.store)[0]) }
+            for earlier in [JobStage.decode, .transform].prefix(while: { $0 != stage }) {
+                stack.finish(earlier)
+            }
+            stack.fail(stage, .stepFailed)
+            #expect(removals(&stack) == [key: .all], "\(stage.name)")
+            #expect(stack.isAtRest, "\(stack.testDescription)")
+        }
+    }
+
+    @Test func whatASerializerReplacesIsNotRemoved() {
+        var (stack, _, _) = changed(size: 5)
+        #expect(removals(&stack).isEmpty)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
+    @Test func whatWasNotRefreshedStays() {
+        var (stack, client) = Stack.staffed { $0.transcodesMax = 0 }
+        stack.load(picture(size: 5), by: client)
+        #expect(removals(&stack).isEmpty)
+    }
+
+    @Test func aQueryThatCameBeforeARemovalIsMadeAgain() {
+        var (stack, client, _) = changed(size: 5) { $0.transcodesMax = 0 }
+        stack.finish(.transform)
+        while let held = stack.held(.store).first { stack.finish(held) }
+        let late = stack.load(picture(size: 5, []), by: client)
+        let removals = stack.held(.query).filter { held in
+            if case .entry = held.job.work { true } else { false }
+        }
+        for held in removals { stack.finish(held) }
+        for held in stack.held(.query).prefix(1) { stack.finish(held, stack.hit(held)) }
+        #expect(stack.reply(late) == nil, "what it found may have been the older one")
+        stack.finishAll()
+        #expect(stack.image(late) != nil)
+        #expect(stack.isAtRest, "\(stack.testDescription)")
+    }
+
     @Test func repliesGoBeforeSerializers() {
         var stack = Stack()
         for kind in WorkerKind.workers where kind != .decode { stack.hire(kind, credit: 4) }

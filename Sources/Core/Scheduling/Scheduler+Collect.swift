@@ -64,6 +64,8 @@ extension Scheduler {
         case (.probe(let id, let accuser), .stored): acquitProducer(of: id, accuser)
         case (.entry(let client, let number), .entry(let tiers)):
             tell(client, number, job.id, .tiers(tiers))
+        // What was read before the removal may have come from there.
+        case (.removal(let text), .entry): outdateQueries(of: text)
         case (.delivery(let node), .stored(let report)):
             results[node].timings.add(.store, waited: job.waited, worked: worked)
             delivered(node, report, by: worker)
@@ -147,6 +149,7 @@ extension Scheduler {
         case .transform(let node), .delivery(let node): dissolve(node, .fail(error))
         case .entry(let client, let number): tell(client, number, job.id, .failure(error))
         case .probe(let id, _): lost(id)
+        case .removal: break
         }
     }
 

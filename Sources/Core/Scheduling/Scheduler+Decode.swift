@@ -50,6 +50,7 @@ extension Scheduler {
         for result in decodes[node].results.waiters { usePixels(result) }
         storeOriginal(source)
         if isNews, sources.contains(source), sources[source].isReplacing {
+            removeUnreplacedOriginals(of: source)
             outdateOthers(of: source)
         }
         if decodes.contains(node) { leaveSource(node) }

@@ -43,7 +43,7 @@ extension Scheduler {
         case .decode(let node): decodes[node].trace
         case .transform(let node), .delivery(let node): results[node].order.trace
         case .probe(let job, _): jobs[job]?.trace
-        case .entry: nil
+        case .entry, .removal: nil
         }
     }
 

@@ -23,7 +23,7 @@ extension Scheduler {
         case .decode(let node): dissolve(node, .fail(Self.poisoned))
         case .transform(let node): dissolve(node, .fail(Self.poisoned))
         case .transcode(let node): ended(node, storing: .none)
-        case .lookup, .original, .delivery, .entry, .probe, .weighing: break
+        case .lookup, .original, .delivery, .entry, .removal, .probe, .weighing: break
         }
     }
 

@@ -160,6 +160,26 @@ extension Scheduler {
         }
     }
 
+    /// The new bytes are an image: under texts for which nobody has them stored, the older original
+    /// goes.
+    mutating func removeUnreplacedOriginals(of node: SourceNode.ID, under text: String? = nil) {
+        for (plain, tiers) in sources[node].originals.wished where text ?? plain == plain {
+            removeOutdated(
+                sources[node].text(of: plain),
+                exceptIn: sources[node].keeping == .nowhere ? .none : tiers)
+        }
+    }
+
+    /// What a refresh found outdated, and nothing but stores in these tiers takes the place of, is
+    /// removed: nobody is to be served it later. A store for the disk alone does that in memory by
+    /// itself, so that no tier has another value of the key.
+    mutating func removeOutdated(_ text: String, exceptIn tiers: CacheTypes) {
+        guard !tiers.contains(.disk) else { return }
+        let work = EntryWork(action: .remove, key: text, tiers: CacheTypes.all.subtracting(tiers))
+        // Before stores of this event: what is removed while it is stored is not kept.
+        _ = submit(.entry(work), for: .removal(text), reading: nil, .unbounded(.high))
+    }
+
     /// A result was replaced: queries of it that are under way may bring the old one.
     mutating func outdateQueries(of key: String) {
         for node in lookupTable[key] { lookups[node].outdate() }

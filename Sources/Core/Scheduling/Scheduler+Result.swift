@@ -128,6 +128,9 @@ extension Scheduler {
     /// it. It is finished whoever still waits.
     private mutating func deliver(_ node: ResultNode.ID, _ product: ResultNode.Product) {
         if results[node].isOriginal { transcodeBody(of: node, product) }
+        if results[node].name.origin.isRevalidation, results[node].provenance.keeping == .nowhere {
+            removeOutdated(results[node].order.names.result, exceptIn: .none)
+        }
         let tiers = results[node].plainTiers
         let work = StoreWork(
             key: tiers.isEmpty ? nil : results[node].text, source: product.reference,

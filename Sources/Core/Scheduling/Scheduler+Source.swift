@@ -56,16 +56,21 @@ extension Scheduler {
         if request.wantsProgress { sources[source].hasListeners = true }
         let plain = request.names.plainOriginal
         let isOneEntry = plain == request.names.plainResult
-        if sources[source].originals.enter(plain) { teachVariance(of: source, plain) }
+        let isNew = sources[source].originals.enter(plain)
+        if isNew { teachVariance(of: source, plain) }
         sources[source].originals.noteMissing(
             isOneEntry ? request.missedTiers : request.missedOriginalTiers, plain)
-        guard request.plan.includes(.storeOriginal) else { return }
-        sources[source].originals.want(
-            StoreWish(
-                tiers: request.plan.originalStoreTiers, waitsForDisk: request.waitsForStores,
-                serializer: request.order.serializer),
-            as: plain)
-        storeOriginal(source)
+        if request.plan.includes(.storeOriginal) {
+            sources[source].originals.want(
+                StoreWish(
+                    tiers: request.plan.originalStoreTiers, waitsForDisk: request.waitsForStores,
+                    serializer: request.order.serializer),
+                as: plain)
+            storeOriginal(source)
+        }
+        if isNew, sources[source].isReplacing {
+            removeUnreplacedOriginals(of: source, under: plain)
+        }
     }
 
     /// The bytes are there: every decode begins.

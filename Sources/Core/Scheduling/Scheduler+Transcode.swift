@@ -19,8 +19,11 @@ extension Scheduler {
                 text: source.text(of: plain), tiers: wish.tiers, steps: [], output: output,
                 metadata: source.metadata(info), key: source.name.key,
                 plainText: plain, isRevalidation: source.name.origin.isRevalidation,
-                source: node, result: nil, keepsSource: true,
+                replaces: source.isReplacing, source: node, result: nil, keepsSource: true,
                 urgency: source.decodes.urgency.unbounded, trace: source.trace, input: body.block))
+        if transcode == nil, source.isReplacing, !isTranscoding(node, as: plain) {
+            removeOutdated(source.text(of: plain), exceptIn: wish.plainTiers)
+        }
         return transcode != nil
     }
 
@@ -43,6 +46,13 @@ extension Scheduler {
             product.block, product.reference,
             transcode(
                 of: node, wish, output, product.metadata, source, reading: product.block))
+        if results[node].transcode == nil { removeOutdatedResult(of: node, exceptIn: wish) }
+    }
+
+    /// What no serializer makes anew is not left as it was before the refresh.
+    private mutating func removeOutdatedResult(of node: ResultNode.ID, exceptIn wish: StoreWish) {
+        guard results[node].name.origin.isRevalidation else { return }
+        removeOutdated(results[node].text, exceptIn: wish.plainTiers)
     }
 
     /// A result that is to be kept in another encoding is encoded a second time out of the same
@@ -53,7 +63,9 @@ extension Scheduler {
             let pixels = decodes[decode].pixels
         else { return }
         let transcode = transcode(of: node, wish, output, metadata, nil, reading: pixels.block)
-        guard let id = begin(transcode, metadata) else { return }
+        guard let id = begin(transcode, metadata) else {
+            return removeOutdatedResult(of: node, exceptIn: wish)
+        }
         results[node].transcode = id
         encode(id, pixels.pixels, pixels.info, reading: pixels.block)
     }
@@ -67,7 +79,8 @@ extension Scheduler {
             text: result.text, tiers: wish.tiers, steps: result.name.key.steps, output: output,
             metadata: metadata, key: result.name.key.decode.source,
             plainText: result.order.names.plainResult,
-            isRevalidation: result.name.origin.isRevalidation, source: result.source, result: node,
+            isRevalidation: result.name.origin.isRevalidation,
+            replaces: result.name.origin.isRevalidation, source: result.source, result: node,
             keepsSource: kept != nil, urgency: result.waiters.urgency.unbounded,
             trace: result.order.trace, input: block)
     }
@@ -148,11 +161,12 @@ extension Scheduler {
 
     // MARK: - The end
 
-    /// It was stored in these tiers, or could not be: nothing is under the key then. Who waited is
-    /// answered.
+    /// It was stored in these tiers, or could not be: nothing is under the key then, and what is
+    /// outdated does not stay there. Who waited is answered.
     mutating func ended(_ id: TranscodeNode.ID, storing tiers: CacheTypes) {
         guard let transcode = transcodes.remove(id) else { return }
         abandon(transcode.job)
+        if transcode.replaces { removeOutdated(transcode.text, exceptIn: tiers) }
         if !tiers.isEmpty {
             overtakeQueries(of: transcode.text, transcode.key)
             if transcode.isRevalidation { outdateQueries(of: transcode.text) }

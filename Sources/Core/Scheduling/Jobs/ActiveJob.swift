@@ -30,6 +30,8 @@ struct ActiveJob: Sendable {
         case delivery(ResultNode.ID)
         /// An operator asked; with the number of the question.
         case entry(ClientID, UInt64)
+        /// What a refresh found outdated, and no store replaces; under this text.
+        case removal(String)
         /// Whether a refreshed body is the stored one.
         case weighing(SourceNode.ID)
         /// Whether the bytes of a disputed job are there, as its worker says that they are not.
@@ -92,7 +94,7 @@ struct ActiveJob: Sendable {
     /// reply waits for comes last.
     var rank: UInt8 {
         switch purpose {
-        case .delivery, .probe, .weighing: 0
+        case .delivery, .probe, .weighing, .removal: 0
         case .original: 1
         case .transcode: kind == .cache ? 1 : 3
         case .lookup, .source, .decode, .transform, .entry, nil: 2
@@ -104,7 +106,7 @@ extension ActiveJob.Purpose {
     /// Whether it waits for space outside, where there is none: what no reply waits for does not.
     var mayWaitForSpace: Bool {
         switch self {
-        case .original, .weighing, .transcode: false
+        case .original, .weighing, .transcode, .removal: false
         default: true
         }
     }

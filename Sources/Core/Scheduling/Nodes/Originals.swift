@@ -39,6 +39,11 @@ struct Originals: Sendable {
         return entries.count - 1
     }
 
+    /// All texts, with the tiers for which a store is wanted or was begun.
+    var wished: [(text: String, tiers: CacheTypes)] {
+        entries.map { ($0.text, $0.wish.tiers.union($0.attempted)) }
+    }
+
     /// Somebody looks for it under this text; whether nobody did before.
     mutating func enter(_ text: String) -> Bool {
         let count = entries.count

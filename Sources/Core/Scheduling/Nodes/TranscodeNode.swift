@@ -22,6 +22,8 @@ struct TranscodeNode: Sendable {
     let key: SourceKey
     let plainText: String
     let isRevalidation: Bool
+    /// Whether what tiers have under that text is known to be outdated.
+    let replaces: Bool
     let source: SourceNode.ID?
     /// Of whom somebody may ask what became of it.
     let result: ResultNode.ID?
