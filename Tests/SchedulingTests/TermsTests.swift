@@ -133,6 +133,28 @@ struct TermsTests {
         stack.finishAll()
     }
 
+    @Test func whoMayFollowFewerRedirectsSharesNoTransferWithOneThatFollowsMore() {
+        var (stack, client) = Stack.staffed()
+        let narrow = Self.terms { $0.sources = ["http://example.org/*"] }
+        let image = ImageRequest.picture("a", size: 5, .fromLoaderOnly)
+        let free = stack.load(image, by: client)
+        let bound = stack.load(image, by: client, terms: narrow)
+        let same = stack.load(image, by: client, terms: narrow)
+        #expect(
+            stack.held(.fetch).map { held -> [String] in
+                guard case .fetch(let work) = held.job.work else { return [] }
+                return work.sources
+            } == [[], narrow.sources])
+        // Nor does it take the bytes that were fetched so.
+        stack.finish(stack.held(.fetch)[0])
+        let late = stack.load(image, by: client, terms: narrow)
+        #expect(stack.held(.fetch).count == 1)
+        stack.finishAll()
+        for token in [free, bound, same, late] { #expect(stack.image(token) != nil) }
+        #expect(stack.gets == [Self.url: 2])
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
     @Test func whatTheConfigurationRefusesEndsAtOnce() {
         var (stack, client) = Stack.staffed()
         let refused = Self.terms { $0.refusal = ImageError(.addressForbidden, "no") }

@@ -55,7 +55,7 @@ extension Scheduler {
 
     private mutating func joinUnderWay(_ id: LiveRequest.ID, _ way: JobPlan.Stage) -> Bool {
         guard requests[id].plan.includes(way) else { return false }
-        let name = resultName(id, way == .fetch ? .network : .cache(originalQuery(id)))
+        let name = resultName(id, way == .fetch ? network(id) : .cache(originalQuery(id)))
         guard let node = resultTable[name],
             requests[id].plan.queryTiers.isSubset(of: results[node].knownMissing)
         else { return false }
@@ -67,7 +67,7 @@ extension Scheduler {
     /// Makes the result of the cached original, unless the bytes are here already, or are being
     /// fetched since the cache does not have them.
     private mutating func queryOriginal(_ id: LiveRequest.ID) {
-        let fetched = Sourced(key: requests[id].order.key.decode.source, origin: .network)
+        let fetched = Sourced(key: requests[id].order.key.decode.source, origin: network(id))
         if requests[id].mayFetch, let node = source(fetched) {
             let tiers = requests[id].plan.originalQueryTiers
             if sources[node].body != nil
@@ -85,10 +85,16 @@ extension Scheduler {
             return join(id, resultName(id, .canvas(canvas)))
         }
         if let cached = requests[id].refreshing {
-            return join(id, resultName(id, .revalidation(cached.mark)))
+            let permitted = requests[id].order.terms.sources
+            return join(id, resultName(id, .revalidation(cached.mark, permitted: permitted)))
         }
         if requests[id].attempt == 1 { counters.misses += 1 }
-        join(id, resultName(id, .network))
+        join(id, resultName(id, network(id)))
+    }
+
+    /// The URL, as far as the request may follow it.
+    private func network(_ id: LiveRequest.ID) -> Origin {
+        .network(permitted: requests[id].order.terms.sources)
     }
 
     private func resultName(_ id: LiveRequest.ID, _ origin: Origin) -> ResultName {

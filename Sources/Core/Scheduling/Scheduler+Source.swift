@@ -6,7 +6,9 @@ extension Scheduler {
     /// The source of those bytes that is there, or on its way. What a refresh brought is as good
     /// as a transfer of one's own, but no answer to a refresh that begins later.
     func source(_ name: Sourced<SourceKey>) -> SourceNode.ID? {
-        let known = sourceTable[name.key]
+        let known = sourceTable[name.key].filter {
+            sources[$0].name.origin.permitted == name.origin.permitted
+        }
         let isPlain = name.origin.isNetwork
         if isPlain, let newest = known.first(where: { sources[$0].isReplacing }) { return newest }
         if let same = known.first(where: { sources[$0].name.origin == name.origin }) { return same }
@@ -27,7 +29,7 @@ extension Scheduler {
             switch name.origin {
             case .cache(let query): .query(query)
             case .network: .fetch(fetchWork(result.order))
-            case .revalidation(let mark): .fetch(fetchWork(result.order, mark.validators))
+            case .revalidation(let mark, _): .fetch(fetchWork(result.order, mark.validators))
             case .canvas: preconditionFailure("a canvas is painted and needs no bytes")
             }
         // The job follows at once; it needs to know the node.

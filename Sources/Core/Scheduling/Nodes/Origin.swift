@@ -4,12 +4,13 @@ import Messages
 /// Where source bytes come from. Work from either side is never shared: who may not fetch must not
 /// wait for a fetch, who asks no cache must not be answered by one (DESIGN §3).
 enum Origin: Hashable, Sendable {
-    /// The URL.
-    case network
+    /// The URL. Redirects are held against these patterns, where there are any: who may follow
+    /// fewer of them does not wait for a transfer that follows more (`LoadTerms.sources`).
+    case network(permitted: [String])
     /// The cache's copy of the original, staged for decoders by this query.
     case cache(QueryWork)
     /// The URL, for those who have a cached image of bytes with this mark (`refreshCached`).
-    case revalidation(BodyMark)
+    case revalidation(BodyMark, permitted: [String])
     /// No bytes: a picture of one colour.
     case canvas(Canvas)
 
@@ -32,13 +33,21 @@ enum Origin: Hashable, Sendable {
         switch self {
         case .network: true
         case .cache, .canvas: false
-        case .revalidation(let mark): mark.validators == nil
+        case .revalidation(let mark, _): mark.validators == nil
+        }
+    }
+
+    /// The patterns against which redirects are held.
+    var permitted: [String] {
+        switch self {
+        case .network(let permitted), .revalidation(_, let permitted): permitted
+        case .cache, .canvas: []
         }
     }
 
     /// Of the image that those have who wait.
     var mark: BodyMark? {
-        if case .revalidation(let mark) = self { return mark }
+        if case .revalidation(let mark, _) = self { return mark }
         return nil
     }
 
