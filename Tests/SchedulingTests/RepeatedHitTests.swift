@@ -124,6 +124,20 @@ struct RepeatedHitTests {
         #expect(ticket == nil)
     }
 
+    /// Nobody may be asked whether it is still right: then the index answers at once.
+    @Test func whoRefreshesWithoutALoaderIsAnsweredFromMemory() throws {
+        var (stack, client, _, _) = try stack()
+        var terms = LoadTerms()
+        terms.mayDownload = false
+        let image = ImageRequest.picture("a", .refreshCached)
+        let token = stack.load(image, by: client, terms: terms)
+        #expect(stack.image(token)?.cacheType == .memory)
+        #expect(stack.allHeld.isEmpty)
+        let ticket = stack.scheduler.hitTicket(
+            for: LoadRequest(token: token, image: image), terms)
+        #expect(ticket?.image == stack.image(token))
+    }
+
     @Test func aRetryAfterAStaleCopyHasNoTicket() throws {
         var (stack, _, _, _) = try stack()
         let retry = LoadRequest(token: token, image: .picture(), staleRetries: 1)

@@ -133,6 +133,30 @@ struct VaryTests {
         #expect(!isAnswered)
     }
 
+    @Test func aTicketOutlivesWhatIsLearnedOfOtherTexts() throws {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let image = Self.image("image/webp")
+        let keys = Self.keys(&stack, image, vary: "Accept", by: client)
+        stack.publish(keys[0])
+        let load = LoadRequest(token: Token(Identifier128(high: 5, low: 5)), image: image)
+        let found = stack.scheduler.hitTicket(for: load, LoadTerms())
+        let ticket = try #require(found)
+        for vary in ["Accept", nil, "X-Other"] {
+            let other = ImageRequest.picture("other", .fromLoaderOnly)
+            _ = Self.keys(&stack, other, vary: vary, by: client)
+            var scheduler = stack.scheduler
+            let isAnswered = scheduler.answer(ticket, again: load.token, of: client, at: stack.now)
+            #expect(isAnswered, "\(vary ?? "nothing")")
+        }
+        let again = image.with { $0.options = .fromLoaderOnly }
+        _ = Self.keys(&stack, again, vary: "Accept, X-Other", by: client)
+        let isAnswered = stack.scheduler.answer(
+            ticket, again: load.token, of: client, at: stack.now)
+        #expect(!isAnswered, "its own fields are others now")
+    }
+
     @Test func whoAsksStaysInTheKey() {
         var stack = Stack()
         stack.hireAll()

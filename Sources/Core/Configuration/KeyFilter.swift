@@ -3,13 +3,16 @@ import ImageModel
 /// Makes the text of a key of a URL, in this order (sdwebimage.md §1.8, cacheKeyFilter).
 public struct KeyFilter: Hashable, Sendable {
     /// Parameters of the query that are left out; `*` in a name stands for any text.
-    public var dropQuery: [String] = []
+    public var dropQuery: [String] = [] { didSet { dropped = dropQuery.map { Glob($0) } } }
     /// What stands in place of host and port.
     public var replaceHost: String?
     /// What comes before the text.
     public var prefix = ""
     /// What comes behind it.
     public var suffix = ""
+
+    /// The names of `dropQuery`, ready to be compared with those of every URL.
+    private var dropped: [Glob] = []
 
     /// Leaves URLs as they are.
     public init() {}
@@ -30,11 +33,10 @@ public struct KeyFilter: Hashable, Sendable {
         guard !dropQuery.isEmpty, let mark = rest[..<fragmentStart].firstIndex(of: "?") else {
             return String(rest)
         }
-        let globs = dropQuery.map { Glob($0) }
         let query = rest[rest.index(after: mark)..<fragmentStart]
         let kept = query.split(separator: "&", omittingEmptySubsequences: false).filter { part in
             let name = part.prefix { $0 != "=" }
-            return !globs.contains { $0.matches(name.utf8) }
+            return !dropped.contains { $0.matches(name.utf8) }
         }
         let text = kept.isEmpty ? "" : "?" + kept.joined(separator: "&")
         return rest[..<mark] + text + rest[fragmentStart...]

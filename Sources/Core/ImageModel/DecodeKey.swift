@@ -6,8 +6,11 @@ public struct DecodeKey: Hashable, Sendable {
     public let need: DecodeNeed
 
     /// The key of a request.
-    public init(_ request: ImageRequest) {
-        source = SourceKey(request)
+    public init(_ request: ImageRequest) { self.init(request, of: SourceKey(request)) }
+
+    /// The same, where the key of its source is known.
+    public init(_ request: ImageRequest, of source: SourceKey) {
+        self.source = source
         need = DecodeNeed(request)
     }
 }

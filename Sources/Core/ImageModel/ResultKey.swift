@@ -11,8 +11,11 @@ public struct ResultKey: Hashable, Sendable {
     public let infoOnly: Bool
 
     /// The key of a request.
-    public init(_ request: ImageRequest) {
-        decode = DecodeKey(request)
+    public init(_ request: ImageRequest) { self.init(request, of: SourceKey(request)) }
+
+    /// The same, where the key of its source is known.
+    public init(_ request: ImageRequest, of source: SourceKey) {
+        decode = DecodeKey(request, of: source)
         steps = request.allSteps
         output = request.output
         infoOnly = request.infoOnly

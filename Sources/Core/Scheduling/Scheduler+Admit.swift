@@ -28,10 +28,11 @@ extension Scheduler {
             if let refusal = terms.refusal { throw refusal }
             try checkBlacklist(load.image, terms)
             let names = try names(of: load.image, terms, upload)
-            if answerFromMemory(load, of: client, names, in: batch) { return }
+            let plan = JobPlan(load, terms, names)
+            if answerFromMemory(load, of: client, plan, names, in: batch) { return }
             if batch == nil { try checkRoom(for: client) }
             let order = Order(
-                load.image, terms, names, upload: upload,
+                load.image, terms, names, plan: plan, upload: upload,
                 distrustsMemory: load.staleRetries > 0, trace: load.trace)
             enlist(load, of: client, owner, order, in: batch)
         } catch {
@@ -85,10 +86,10 @@ extension Scheduler {
 
     /// A hit in the index ends a request before it has cost anything.
     private mutating func answerFromMemory(
-        _ load: LoadRequest, of client: ClientID, _ names: RequestNames,
+        _ load: LoadRequest, of client: ClientID, _ plan: JobPlan, _ names: RequestNames,
         in batch: PrefetchBatch.ID?
     ) -> Bool {
-        guard load.mayComeFromMemory, let cache,
+        guard plan.mayComeFromMemory, let cache,
             let entry = hits.entry(for: names.result, at: now)
         else { return false }
         counters.memoryHits += 1

@@ -101,8 +101,8 @@ extension Scheduler {
     /// A hit in the index ends a fallback before it has cost anything.
     private mutating func answerFromMemory(_ id: LiveRequest.ID) -> Bool {
         let request = requests[id]
-        guard request.plan.includes(.queryResult), request.plan.queryTiers.contains(.memory),
-            let cache, let entry = hits.entry(for: request.names.result, at: now)
+        guard request.plan.mayComeFromMemory, let cache,
+            let entry = hits.entry(for: request.names.result, at: now)
         else { return false }
         counters.memoryHits += 1
         touches.add(entry.reference.block, at: now)

@@ -46,7 +46,7 @@ extension Scheduler {
         of image: ImageRequest, _ terms: LoadTerms, _ upload: Upload?
     ) throws(ImageError) -> RequestNames {
         if let key = upload?.key {
-            return RequestNames(putting: key, in: terms.cache)
+            return RequestNames(putting: key, in: terms.cache, image)
         }
         return try names(of: image, terms, isUpload: upload != nil)
     }

@@ -6,8 +6,10 @@ public import Messages
 public struct HitTicket: Hashable, Sendable {
     let place: HitIndex.Place
     let block: BlockID
-    /// Of what was known of variants.
-    let generation: UInt64
+    /// The plain text of its original, and on what header fields that depended: what is learned of
+    /// other texts concerns it not.
+    let plainOriginal: String
+    let fields: [String]?
     /// What must not be on the blacklist; `nil` where that does not matter.
     let source: ScopedSource?
     /// The answer.
@@ -20,17 +22,19 @@ extension Scheduler {
     /// The ticket of a load that a hit answers now; `nil` where none does, for large results, whose
     /// answer depends on what the client keeps, and for loads with a slot, which may end others.
     public mutating func hitTicket(for load: LoadRequest, _ terms: LoadTerms) -> HitTicket? {
-        guard load.mayComeFromMemory, load.slot == nil, cache != nil, terms.refusal == nil,
+        guard load.slot == nil, cache != nil, terms.refusal == nil,
             (try? load.image.checkWishes()) != nil,
             blacklistEntry(of: load.image, terms) == nil,
             let names = try? names(of: load.image, terms),
+            JobPlan(load, terms, names).mayComeFromMemory,
             let entry = hits.entry(for: names.result, at: now),
             !ResultBlocks.isLarge(entry.reference)
         else { return nil }
         return HitTicket(
-            place: entry.place, block: entry.reference.block, generation: variances.generation,
+            place: entry.place, block: entry.reference.block, plainOriginal: names.plainOriginal,
+            fields: variances[names.plainOriginal],
             source: load.image.options.contains(.retryFailed)
-                ? nil : ScopedSource(SourceKey(load.image), terms),
+                ? nil : ScopedSource(names.source, terms),
             image: entry.delivered(for: load.image, names))
     }
 
@@ -42,7 +46,8 @@ extension Scheduler {
     ) -> Bool {
         let now = max(now, moment)
         guard !isDraining, cache != nil, touches.count(with: ticket.block) < limits.touchedMax,
-            ticket.generation == variances.generation,
+            variances.isEmpty
+                ? ticket.fields == nil : variances[ticket.plainOriginal] == ticket.fields,
             hits.isLive(ticket.place, at: now), clients.keys.contains(client),
             tokens.isEmpty || !tokens.keys.contains(token),
             batchTokens.isEmpty || !batchTokens.keys.contains(token),
@@ -59,20 +64,6 @@ extension Scheduler {
 extension Scheduler {
     /// What keys were derived of requests is derived anew: names may mean something else now.
     public mutating func forgetNames() { names.removeAll() }
-}
-
-extension LoadRequest {
-    /// Whether its cached image is not its last one: then more has to be known of it than the index
-    /// does.
-    private var refreshes: Bool {
-        image.options.contains(.refreshCached) && !image.options.contains(.fromCacheOnly)
-    }
-
-    /// Whether the memory tier may answer it.
-    var mayComeFromMemory: Bool {
-        staleRetries == 0 && image.queryCacheTypes.contains(.memory)
-            && !image.options.contains(.fromLoaderOnly) && !refreshes
-    }
 }
 
 extension HitIndex.Entry {

@@ -12,7 +12,7 @@ extension Scheduler {
             of: image, terms, isUpload: isUpload, limits: limits.image)
         // Hardly ever does an origin vary: then a hit pays nothing.
         guard !variances.isEmpty, let fields = variances[names.plainOriginal] else { return names }
-        return names.varied(by: variant(of: SourceKey(image), fields))
+        return names.varied(by: variant(of: names.source, fields))
     }
 
     /// A body came: what it depends on is where it is kept, and where others look for it from now

@@ -1,4 +1,5 @@
 import ImageModel
+import Messages
 
 /// What a load goes through, in order, and what of it this request skips (sdwebimage.md §1.4).
 struct JobPlan: Hashable, Sendable {
@@ -107,9 +108,31 @@ struct JobPlan: Hashable, Sendable {
     /// All ways to the image, none of them tried.
     var ways: Ways { Ways(bits: bits & ((2 << Stage.fetch.rawValue) - 1)) }
 
+    /// Whether the index of the memory tier may answer: it is asked for the result, and what it has
+    /// is the end. Of who refreshes more has to be known than the index does.
+    var mayComeFromMemory: Bool {
+        includes(.queryResult) && queryTiers.contains(.memory) && !refreshes
+    }
+
     /// Whether a cached image is followed by what the origin says of it.
     var refreshes: Bool { isRefreshing && includes(.fetch) }
 
     /// The ways of a request that has its cached image.
     var refreshWays: Ways { Ways(bits: 1 << Stage.fetch.rawValue) }
+}
+
+extension JobPlan {
+    /// That of a load under these names.
+    init(_ load: LoadRequest, _ terms: LoadTerms, _ names: RequestNames) {
+        self.init(load.image, terms, names, distrustsMemory: load.staleRetries > 0)
+    }
+
+    /// That of a request under these names.
+    init(
+        _ request: ImageRequest, _ terms: LoadTerms, _ names: RequestNames, distrustsMemory: Bool
+    ) {
+        self.init(
+            request, mayDownload: terms.mayDownload,
+            keepsOriginalApart: names.original != names.result, distrustsMemory: distrustsMemory)
+    }
 }

@@ -22,7 +22,7 @@ final class Order: Sendable {
 
     init(
         _ image: ImageRequest, _ terms: LoadTerms = LoadTerms(), _ names: RequestNames,
-        upload: Upload? = nil, canvas: Canvas? = nil, distrustsMemory: Bool,
+        plan: JobPlan? = nil, upload: Upload? = nil, canvas: Canvas? = nil, distrustsMemory: Bool,
         trace: TraceContext? = nil
     ) {
         self.image = image
@@ -32,10 +32,7 @@ final class Order: Sendable {
         self.canvas = canvas
         self.distrustsMemory = distrustsMemory
         self.trace = trace
-        key = ResultKey(image)
-        plan = JobPlan(
-            image, mayDownload: terms.mayDownload,
-            keepsOriginalApart: names.original != names.result,
-            distrustsMemory: distrustsMemory)
+        key = ResultKey(image, of: names.source)
+        self.plan = plan ?? JobPlan(image, terms, names, distrustsMemory: distrustsMemory)
     }
 }

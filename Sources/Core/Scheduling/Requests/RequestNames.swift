@@ -17,6 +17,8 @@ struct RequestNames: Hashable, Sendable {
     let scaleFactor: Double
     /// Where its transfer goes.
     let host: HostName?
+    /// What is fetched.
+    let source: SourceKey
 
     init(_ request: ImageRequest, _ url: SourceURL, _ terms: LoadTerms) {
         resultKey = CacheKey.result(request, url: url, terms: terms)
@@ -26,16 +28,18 @@ struct RequestNames: Hashable, Sendable {
         (result, original) = (plainResult, plainOriginal)
         scaleFactor = ScaleFactor.of(key: CacheKey.base(url, terms))
         host = HostName(url)
+        source = SourceKey(request)
     }
 
     /// What an operator puts under a key, as replies show that.
-    init(putting key: String, in cache: String) {
+    init(putting key: String, in cache: String, _ request: ImageRequest) {
         plainResult = CacheKey.stored(shown: key, in: cache)
         resultKey = CacheKey.key(inStored: plainResult)
         plainOriginal = plainResult
         (result, original) = (plainResult, plainResult)
         scaleFactor = ScaleFactor.of(key: key)
         host = nil
+        source = SourceKey(request)
     }
 
     private init(_ plain: RequestNames, _ variant: String?) {
@@ -43,7 +47,7 @@ struct RequestNames: Hashable, Sendable {
         result = CacheKey.varied(plainResult, by: variant)
         original = CacheKey.varied(plainOriginal, by: variant)
         resultKey = CacheKey.key(inStored: result)
-        (scaleFactor, host) = (plain.scaleFactor, plain.host)
+        (scaleFactor, host, source) = (plain.scaleFactor, plain.host, plain.source)
     }
 
     /// Those of a variant, `nil`: of an answer that depends on nothing.

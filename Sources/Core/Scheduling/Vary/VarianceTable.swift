@@ -5,8 +5,6 @@
 struct VarianceTable: Sendable {
     private let keysMax: Int
     private var fields: [String: [String]] = [:]
-    /// Counts what was learned: what was concluded before may be wrong.
-    private(set) var generation: UInt64 = 0
 
     init(keysMax: Int) { self.keysMax = keysMax }
 
@@ -19,7 +17,6 @@ struct VarianceTable: Sendable {
     /// The newest answer counts. Forgets all when full: what is in use comes back at once.
     mutating func learn(_ key: String, _ names: [String]?) {
         guard fields[key] != names else { return }
-        generation += 1
         if names != nil, fields.count >= keysMax { fields.removeAll(keepingCapacity: true) }
         fields[key] = names
     }
