@@ -93,6 +93,34 @@ import Testing
         #expect(asked.terms.fallback == .none)
     }
 
+    @Test func aFallbackIsResolvedByTheSameRulesWhenItIsNeeded() throws {
+        let other = "https://other.example.com/b.png"
+        let rule = try rule("https://other.example.com/*") {
+            $0.headers = [RuleHeader(name: "X-A", value: .text("1"))]
+            $0.fallback = .colour(Colour(argb: 1))
+            $0.sets = .refreshCached
+        }
+        let configuration = configuration {
+            $0.profiles["default"]?.rules = [rule]
+            $0.profiles["default"]?.cache = "products"
+            $0.profiles["default"]?.transformer = "card"
+            $0.profiles["default"]?.fallback = .url(other)
+        }
+        let terms = try configuration.resolve(ImageRequest(url: url)).terms
+        guard case .load(let asked) = terms.fallback else {
+            Issue.record("there is another URL")
+            return
+        }
+        #expect(asked.url == other)
+        #expect(asked.headers.isEmpty, "no rule was looked at yet")
+        let resolution = try configuration.resolve(fallback: asked)
+        #expect(resolution.request.headers == [HTTPHeader(name: "X-A", value: "1")])
+        #expect(resolution.request.steps == configuration.presets["card"]?.steps)
+        #expect(!resolution.request.options.contains(.refreshCached))
+        #expect(resolution.terms.cache == "products")
+        #expect(resolution.terms.fallback == .none, "a fallback has none")
+    }
+
     @Test func aRequestMayRefuseTheTransformerOfItsProfile() throws {
         let configuration = configuration { $0.profiles["default"]?.transformer = "card" }
         var request = ImageRequest(url: url)

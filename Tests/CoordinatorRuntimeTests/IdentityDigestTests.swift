@@ -53,6 +53,8 @@ import Testing
         nobody.identityName = "partner-7"
         let nothing = digest.identity(of: nobody)
         #expect(one == two, "a rotated token is the same identity")
+        let later = digest.identify
+        #expect(later(named("partner-7", secret: "one")) == one)
         #expect(one?.contains("partner") == false)
         #expect(other != nil && other != one)
         #expect(nothing == nil, "who shows nothing is nobody")

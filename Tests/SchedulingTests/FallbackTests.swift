@@ -103,6 +103,21 @@ struct FallbackTests {
         #expect(stack.isAtRest)
     }
 
+    @Test func aFallbackIsResolvedWhereItIsNeededOnly() {
+        var (stack, client) = Stack.staffed { $0.fetchRetriesMax = 0 }
+        let url = other
+        stack.scheduler.lateResolution = { request, kind in
+            #expect(kind == .fallback && request.url == url)
+            return Resolution(request, LoadTerms().refusing(.addressForbidden))
+        }
+        let token = stack.load(request(.url(other)), by: client)
+        #expect(stack.reply(token) == nil)
+        stack.run(.query, .query)
+        stack.finish(.fetch, .failed(Self.notFound))
+        #expect(failure(stack, token)?.details["fallback"] == "addressForbidden")
+        #expect(stack.isAtRest)
+    }
+
     @Test func aBlacklistedURLHasItsFallbackAsWell() {
         var (stack, client) = Stack.staffed()
         _ = stack.load(.picture("a", .fromLoaderOnly), by: client)

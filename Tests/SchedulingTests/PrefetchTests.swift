@@ -242,20 +242,52 @@ struct PrefetchTests {
         var stack = Stack { limits in
             limits.batchesPerClientMax = 2
             limits.prefetchesPerClientMax = 10
-            limits.prefetchBytesPerClientMax = 400
+            limits.prefetchBytesPerClientMax = 1_000
         }
         stack.hireAll()
         let client = stack.connect()
         let first = stack.prefetch(names(9), by: client, isLast: false)
         stack.prefetch(names(9), by: client, batch: first)
         #expect(stack.refusals[first]?.code == .busy, "and the batch has ended")
-        let long = String(repeating: "x", count: 400)
+        let long = String(repeating: "x", count: 1_000)
         #expect(stack.refusals[stack.prefetch([long], by: client)]?.code == .busy)
         stack.prefetch(["a"], by: client)
         stack.prefetch(["b"], by: client)
         #expect(stack.refusals[stack.prefetch(["c"], by: client)]?.code == .busy)
         #expect(stack.counters.refusedBusy == 3)
         stack.finishEverything()
+        #expect(stack.isAtRest)
+    }
+
+    @Test func whatURLsCostIsBoundedForEachClientAndForAll() {
+        var stack = Stack { limits in
+            limits.prefetchBytesPerClientMax = 10 * (SchedulerLimits.prefetchOverheadBytes + 25)
+            limits.prefetchBytesMax = 15 * (SchedulerLimits.prefetchOverheadBytes + 25)
+        }
+        let (client, other) = (stack.connect(), stack.connect())
+        #expect(ImageRequest.picture("p0").url.utf8.count == 25)
+        let tooMany = stack.prefetch(names(11).map { String($0.prefix(2)) }, by: client)
+        #expect(stack.refusals[tooMany]?.code == .busy)
+        let batch = stack.prefetch(names(10), by: client, isLast: false)
+        #expect(stack.refusals[batch] == nil)
+        let second = stack.prefetch(names(10), by: other, isLast: false)
+        #expect(stack.refusals[second]?.code == .busy, "together they have too many")
+        #expect(stack.refusals[stack.prefetch(names(5), by: other, isLast: false)] == nil)
+    }
+
+    @Test func aURLIsResolvedWhenItIsBegunAndNotBefore() {
+        var (stack, client) = stack()
+        let batch = stack.prefetch(names(5), by: client, like: .picture(size: 5, .fromLoaderOnly))
+        #expect(stack.gets.count == 3)
+        // The configuration is another one by now.
+        let terms = [3, 4].map { ImageRequest.picture("p\($0)") }.map { own in
+            (own.url, Resolution(own, LoadTerms().refusing(.addressForbidden)))
+        }
+        stack.resolve(Dictionary(uniqueKeysWithValues: terms))
+        stack.finishEverything()
+        #expect(stack.gets.count == 3)
+        #expect(stack.report(batch)?.skipped == 2)
+        #expect(stack.report(batch)?.finished == 5)
         #expect(stack.isAtRest)
     }
 
@@ -325,15 +357,14 @@ struct PrefetchTests {
         let urls = ["http://u:p@example.org/a.jpg", "http://example.org/a.jpg"]
         stack.prefetching[Token(Identifier128(high: 2, low: 7))] = client
         let own = ImageRequest.picture(size: 5).with { $0.url = urls[0] }
+        stack.resolve([urls[0]: Resolution(own, LoadTerms(identity: "d1"))])
         stack.send(
             .prefetch(
                 client,
                 PrefetchRequest(
                     batch: Token(Identifier128(high: 2, low: 7)), image: .picture(size: 5),
                     urls: urls),
-                PrefetchTerms(members: [
-                    urls[0]: PrefetchMember(own, LoadTerms(identity: "d1"))
-                ])))
+                LoadTerms()))
         let keys = stack.held(.query).compactMap { held in
             if case .query(let query) = held.job.work { query.key } else { nil }
         }

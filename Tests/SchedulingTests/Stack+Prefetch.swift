@@ -3,6 +3,28 @@ import Messages
 
 @testable import Scheduling
 
+/// On what terms a batch is loaded: the template, and URLs that are resolved otherwise.
+struct PrefetchTerms {
+    var terms = LoadTerms()
+    var members: [String: Resolution] = [:]
+}
+
+extension Resolution {
+    init(_ request: ImageRequest, _ terms: LoadTerms) {
+        self.init(request)
+        self.terms = terms
+    }
+}
+
+extension LoadTerms {
+    /// The terms of what the configuration refuses.
+    func refusing(_ code: ErrorCode) -> LoadTerms {
+        var terms = self
+        terms.refusal = ImageError(code, "as told")
+        return terms
+    }
+}
+
 // Batches and what is told of them.
 extension Stack {
     /// A batch, or a further part of one.
@@ -18,8 +40,19 @@ extension Stack {
         let request = PrefetchRequest(
             batch: token, image: image, urls: names.map { ImageRequest.picture($0).url },
             isLast: isLast, concurrency: concurrency)
-        send(.prefetch(client, request, terms))
+        resolve(terms.members)
+        send(.prefetch(client, request, terms.terms))
         return token
+    }
+
+    /// From now on these URLs of prefetches become these requests.
+    mutating func resolve(_ more: [String: Resolution]) {
+        members.merge(more) { $1 }
+        let members = members
+        scheduler.lateResolution = { request, kind in
+            let own = kind == .prefetched ? members[request.url] : nil
+            return own ?? Resolution(request)
+        }
     }
 
     /// What was told of a batch last.

@@ -68,6 +68,8 @@ struct Stack {
     var prefetching: [Token: ClientID] = [:]
     var prefetchReports: [Token: [PrefetchReport]] = [:]
     var refusals: [Token: ImageError] = [:]
+    /// URLs of prefetches that become other requests than their templates.
+    var members: [String: Resolution] = [:]
     /// Large blocks of `results/` that clients have and did not release.
     var reading: [ClientID: [BlockReference]] = [:]
     /// Blocks that may be released once more, since an outcome named them twice.

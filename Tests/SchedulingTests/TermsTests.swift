@@ -206,8 +206,8 @@ struct TermsTests {
         var (stack, client) = Stack.staffed()
         let (own, refused) = (ImageRequest.picture("b", size: 9), ImageRequest.picture("c"))
         let all = PrefetchTerms(members: [
-            own.url: PrefetchMember(own, Self.kept("x")),
-            refused.url: PrefetchMember(
+            own.url: Resolution(own, Self.kept("x")),
+            refused.url: Resolution(
                 refused, Self.terms { $0.refusal = ImageError(.addressForbidden, "no") }),
         ])
         let batch = stack.prefetch(["a", "b", "c"], by: client, terms: all)
@@ -227,7 +227,7 @@ struct TermsTests {
     @Test func whatIsWrongWithTheTemplateRefusesThePrefetch() {
         var (stack, client) = Stack.staffed()
         let refused = PrefetchTerms(
-            Self.terms { $0.refusal = ImageError(.invalidRequest, "no such profile") })
+            terms: Self.terms { $0.refusal = ImageError(.invalidRequest, "no such profile") })
         let batch = stack.prefetch(["a"], by: client, terms: refused)
         #expect(stack.refusals[batch]?.code == .invalidRequest)
         #expect(stack.isAtRest && stack.allHeld.isEmpty)

@@ -53,11 +53,11 @@ extension Walk {
 
     /// Of some URLs their own.
     private mutating func prefetchTerms(_ names: [String], _ image: ImageRequest) -> PrefetchTerms {
-        var all = PrefetchTerms(random.oneIn(4) ? terms() : LoadTerms())
+        var all = PrefetchTerms(terms: random.oneIn(4) ? terms() : LoadTerms())
         for name in names where random.oneIn(4) {
             var own = image
             own.url = ImageRequest.picture(name).url
-            all.members[own.url] = PrefetchMember(own, terms())
+            all.members[own.url] = Resolution(own, terms())
         }
         return all
     }

@@ -13,6 +13,11 @@ extension Configuration {
         try resolve(request, isUpload: isUpload, isFallback: false)
     }
 
+    /// The same of the fallback of another request (`PreparedFallback`): one that has none itself.
+    public func resolve(fallback request: ImageRequest) throws(ImageError) -> Resolution {
+        try resolve(request, isUpload: false, isFallback: true)
+    }
+
     private func resolve(
         _ request: ImageRequest, isUpload: Bool, isFallback: Bool
     ) throws(ImageError) -> Resolution {
@@ -76,7 +81,8 @@ extension Configuration {
         resolution.terms = try terms(draft, url, isUpload: isUpload)
         resolution.terms.refusal = try loaderRefusal(
             draft.request.context.loader, url, isUpload: isUpload)
-        resolution.terms.fallback = prepared(draft.request.context.fallback, of: resolution.request)
+        resolution.terms.fallback = Self.prepared(
+            draft.request.context.fallback, of: resolution.request)
         if !isUpload { try add(draft.headers, to: &resolution) }
         resolution.identityName = draft.identity
         resolution.request.context = draft.remainder
@@ -131,7 +137,9 @@ extension Configuration {
 
     /// A fallback is a request of its own, by the same rules and without a fallback itself; the
     /// steps are those of the image.
-    private func prepared(_ fallback: Fallback?, of request: ImageRequest) -> PreparedFallback {
+    private static func prepared(
+        _ fallback: Fallback?, of request: ImageRequest
+    ) -> PreparedFallback {
         guard case .url(let url) = fallback else {
             return PreparedFallback(fallback, of: request)
         }
@@ -139,13 +147,7 @@ extension Configuration {
         image.context.loader = nil
         image.context.preset = nil
         image.context.withoutTransformer = true
-        do throws(ImageError) {
-            return .load(try resolve(image, isUpload: false, isFallback: true))
-        } catch {
-            var refused = Resolution(image)
-            refused.terms.refusal = error
-            return .load(refused)
-        }
+        return .load(image)
     }
 
     /// What a cache is called in stored texts (`CacheKey.stored`): empty for the default one.

@@ -1,18 +1,19 @@
-/// What is delivered where a load fails, made ready: a load of its own, under the same profile.
+/// What is delivered where a load fails: a load of its own, under the same profile. It is resolved
+/// only then, since hardly ever a load fails.
 public indirect enum PreparedFallback: Hashable, Sendable {
     /// The error.
     case none
     /// A picture of one colour.
     case colour(Colour)
-    /// Another load; its terms say where it may not be made.
-    case load(Resolution)
+    /// Another load, which is resolved like any when it is begun.
+    case load(ImageRequest)
 
     /// Of a request without a configuration.
     public init(_ fallback: Fallback?, of request: ImageRequest) {
         switch fallback {
         case nil, .some(.none): self = .none
         case .colour(let colour): self = .colour(colour)
-        case .url(let url): self = .load(Resolution(request.loading(fallback: url)))
+        case .url(let url): self = .load(request.loading(fallback: url))
         }
     }
 }

@@ -20,8 +20,9 @@ public enum SchedulerEvent: Hashable, Sendable {
     case reprioritise(ClientID, Token, Priority)
     /// A client wants all images of a group more or less badly than it said.
     case reprioritiseGroup(ClientID, GroupID, Priority)
-    /// A client will want images: a batch of URLs, or a further part of one.
-    case prefetch(ClientID, PrefetchRequest, PrefetchTerms)
+    /// A client will want images: a batch of URLs, or a further part of one; with the terms of the
+    /// template, whose refusal is that of the batch. Its URLs are resolved when they are begun.
+    case prefetch(ClientID, PrefetchRequest, LoadTerms)
     /// A part of a prefetch could not be read, and its client was told so: the batch is over.
     case prefetchRefused(ClientID, Token)
     /// A client wants something else in a slot, which will be admitted later.

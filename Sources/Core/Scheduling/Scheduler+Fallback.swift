@@ -79,7 +79,8 @@ extension Scheduler {
     ) throws(ImageError) -> Order {
         switch fallback {
         case .none: throw ImageError(.internalError, "there is no fallback")
-        case .load(let load):
+        case .load(let asked):
+            let load = lateResolution(asked, .fallback)
             if let refusal = load.terms.refusal { throw refusal }
             try load.request.checkWishes()
             try checkBlacklist(load.request, load.terms)

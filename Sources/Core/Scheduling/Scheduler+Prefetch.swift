@@ -6,19 +6,16 @@ import Messages
 extension Scheduler {
     /// A batch, or a further part of one. What is refused ends the whole batch.
     mutating func prefetch(
-        _ request: PrefetchRequest, of client: ClientID, _ terms: PrefetchTerms
+        _ request: PrefetchRequest, of client: ClientID, _ terms: LoadTerms
     ) {
         guard clients.keys.contains(client) else { return }
         if prefetchers[client]?.passesOver(request) == true { return forgetPrefetcher(client) }
         do throws(ImageError) {
             let batch = try batch(of: request, client, terms)
             try checkRoom(for: request, in: batch, of: client)
-            let items = request.urls.map {
-                PrefetchBatch.Item(url: $0, member: terms.members[$0])
-            }
-            let id = batch ?? openBatch(request, terms.terms, of: client)
-            batches[id].add(items, isLast: request.isLast)
-            prefetchers[client]?.waiting += items.count
+            let id = batch ?? openBatch(request, of: client)
+            batches[id].add(request.urls, isLast: request.isLast)
+            prefetchers[client]?.waiting += request.urls.count
             prefetchers[client]?.waitingBytes += request.urlBytes
             wake(client)
             if batches[id].hasEnded { owe(id) }
@@ -29,10 +26,10 @@ extension Scheduler {
 
     /// The live batch that the part belongs to; `nil` for a first part, which may begin.
     private func batch(
-        of request: PrefetchRequest, _ client: ClientID, _ terms: PrefetchTerms
+        of request: PrefetchRequest, _ client: ClientID, _ terms: LoadTerms
     ) throws(ImageError) -> PrefetchBatch.ID? {
         guard let id = batchTokens[request.batch] else {
-            try checkBeginning(request, terms.terms)
+            try checkBeginning(request, terms)
             return nil
         }
         guard batches[id].client == client else {
@@ -81,12 +78,16 @@ extension Scheduler {
         guard prefetcher.waiting + request.urls.count <= limits.prefetchesPerClientMax,
             prefetcher.waitingBytes + request.urlBytes <= limits.prefetchBytesPerClientMax
         else { throw .busy("too many URLs of this client wait to be prefetched") }
+        let bytes = prefetchers.values.reduce(0) { $0 + $1.waitingBytes }
+        guard bytes + request.urlBytes <= limits.prefetchBytesMax else {
+            throw .busy("too many URLs of all clients wait to be prefetched")
+        }
     }
 
     private mutating func openBatch(
-        _ request: PrefetchRequest, _ terms: LoadTerms, of client: ClientID
+        _ request: PrefetchRequest, of client: ClientID
     ) -> PrefetchBatch.ID {
-        let id = batches.insert(PrefetchBatch(request, terms, of: client))
+        let id = batches.insert(PrefetchBatch(request, of: client))
         batchTokens[request.batch] = id
         prefetchers[client, default: Prefetcher()].join(id)
         return id
@@ -134,13 +135,15 @@ extension Scheduler {
             let most = prefetcher.batches.map({ batches[$0].concurrency }).max(),
             prefetcher.running < most,
             let id = prefetcher.batches.first(where: { batches[$0].mayBegin }),
-            let item = batches[id].next()
+            let url = batches[id].next()
         else { return false }
         prefetchers[client]?.rotate(id)
         prefetchers[client]?.waiting -= 1
-        prefetchers[client]?.waitingBytes -= item.url.utf8.count
-        let load = LoadRequest(token: batches[id].token, image: batches[id].image(of: item))
-        admit(load, of: client, batches[id].terms(of: item), in: id)
+        prefetchers[client]?.waitingBytes -= PrefetchBatch.bytes(of: url)
+        var resolution = lateResolution(batches[id].image(of: url), .prefetched)
+        resolution.request.priority = batches[id].priority
+        let load = LoadRequest(token: batches[id].token, image: resolution.request)
+        admit(load, of: client, resolution.terms, in: id)
         return true
     }
 
@@ -264,5 +267,5 @@ extension Scheduler {
 }
 
 extension PrefetchRequest {
-    fileprivate var urlBytes: Int { urls.reduce(0) { $0 + $1.utf8.count } }
+    fileprivate var urlBytes: Int { urls.reduce(0) { $0 + PrefetchBatch.bytes(of: $1) } }
 }

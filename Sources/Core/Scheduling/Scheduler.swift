@@ -20,6 +20,10 @@ public struct Scheduler: Sendable {
     /// Names header values in cache keys without telling them.
     let variantDigest: @Sendable ([HTTPHeader]) -> String
 
+    /// What requests become that are begun later than they came. Whoever knows a configuration sets
+    /// it, and sets it again when that has changed; without one they stay as they are.
+    public var lateResolution: LateResolution = { request, _ in Resolution(request) }
+
     // Who asks.
     var clients: [ClientID: LiveClient] = [:]
     var requests = SlotTable<LiveRequest>()

@@ -9,10 +9,15 @@ public struct SchedulerLimits: Hashable, Sendable {
     public var requestsPerClientMax = MessageLimits.windowMax
     /// Prefetches of one client that have not ended; one more is `busy`.
     public var batchesPerClientMax = 64
-    /// URLs that wait in all prefetches of one client, and their bytes; more is `busy`.
+    /// URLs that wait in all prefetches of one client, and their bytes, `prefetchOverheadBytes`
+    /// more for each; more is `busy`.
     public var prefetchesPerClientMax = 2 * RequestLimits.prefetchMax
     /// See `prefetchesPerClientMax`.
     public var prefetchBytesPerClientMax = 64 << 20
+    /// The same bytes of all clients together; more is `busy`.
+    public var prefetchBytesMax = 256 << 20
+    /// Bytes that a URL which waits costs besides its text: all that is kept of it is that text.
+    public static let prefetchOverheadBytes = 64
     /// URLs of prefetches that are begun in one event.
     public var prefetchesBegunMax = 64
     /// Jobs that wait for one kind of worker. A query or fetch beyond it is `busy`, an original

@@ -3,6 +3,7 @@ import ConfigurationFile
 import EventLoop
 import ImageModel
 import Messages
+import Scheduling
 
 /// The configuration that holds, and the file that it comes from.
 struct ConfigurationDesk {
@@ -57,6 +58,25 @@ struct ConfigurationDesk {
         guard !configuration.secrets.isEmpty,
             now >= secretsReadAt.adding(milliseconds: Self.secretsMilliseconds)
         else { return false }
+    /// The same of a request that is begun later than it came; what is wrong with it is the refusal
+    /// of its terms. It has no fallback.
+    func resolve(late image: ImageRequest, _ kind: LateRequest) -> Resolution {
+        do throws(ImageError) {
+            guard concerns(image) else { return Resolution(image) }
+            switch kind {
+            case .fallback: return try configuration.resolve(fallback: image)
+            case .prefetched:
+                var resolution = try configuration.resolve(image)
+                resolution.terms.fallback = .none
+                return resolution
+            }
+        } catch {
+            var refused = Resolution(image)
+            refused.terms.refusal = error
+            return refused
+        }
+    }
+
         secretsReadAt = now
         return secrets.refresh(&configuration)
     }

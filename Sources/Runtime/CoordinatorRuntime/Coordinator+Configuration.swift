@@ -29,15 +29,21 @@ extension Coordinator {
             resolved.terms = resolution.terms
             if !isUpload { resolved.terms.identity = identities.identity(of: resolution) }
             resolved.mayChange = !resolution.secretHeaders.isEmpty
-            if case .load(var fallback) = resolution.terms.fallback {
-                fallback.terms.identity = identities.identity(of: fallback)
-                resolved.terms.fallback = .load(fallback)
-                resolved.mayChange = resolved.mayChange || !fallback.secretHeaders.isEmpty
-            }
         } catch {
             resolved.terms.refusal = error
         }
         return resolved
+    }
+
+    /// Has the scheduler resolve by what holds now what it begins by itself: URLs of prefetches,
+    /// and fallbacks.
+    mutating func renewLateResolution() {
+        let (desk, identify) = (configuration, identities.identify)
+        scheduler.lateResolution = { image, kind in
+            var resolution = desk.resolve(late: image, kind)
+            resolution.terms.identity = identify(resolution)
+            return resolution
+        }
     }
 
     /// An operator's command about one entry: the cache that it names becomes what stored texts
@@ -105,3 +111,4 @@ extension Coordinator {
         }
     }
 }
+        renewLateResolution()

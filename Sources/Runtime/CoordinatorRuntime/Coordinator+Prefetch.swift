@@ -4,23 +4,13 @@ import Scheduling
 
 // Batches of URLs, and slots: what concerns more than one load of a client.
 extension Coordinator {
-    /// A batch, or a part of one. Each URL is resolved by itself, as that of a load is, as far as
-    /// it may become another request than the template.
+    /// A batch, or a part of one. Each URL is resolved by itself, as that of a load is, when the
+    /// scheduler begins it (`lateResolution`): a long list costs no more than its text.
     mutating func prefetch(_ request: PrefetchRequest, for client: ClientID, at now: Instant) {
         lookAtSecrets(at: now)
-        var load = LoadRequest(token: request.batch, image: request.image)
-        load.image.url = Self.anyURL
-        var terms = PrefetchTerms(resolveTemplate(load.image))
-        guard terms.terms.refusal == nil else {
-            return handle(.prefetch(client, request, terms), at: now)
-        }
-        let needsAll = configuration.concerns(load.image)
-        for url in request.urls where needsAll || url.utf8.contains(UInt8(ascii: "@")) {
-            load.image.url = SourceURL.percentEncodingNonASCII(url)
-            let resolved = resolve(load, at: now)
-            terms.members[url] = PrefetchMember(resolved.load.image, resolved.terms)
-        }
-        handle(.prefetch(client, request, terms), at: now)
+        var image = request.image
+        image.url = Self.anyURL
+        handle(.prefetch(client, request, resolveTemplate(image)), at: now)
     }
 
     /// On what terms the template itself is loaded: what is wrong with it is wrong with all URLs.
@@ -51,6 +41,8 @@ extension Coordinator {
     /// The reports of a turn.
     mutating func tellPrefetches(at now: Instant) {
         guard !prefetchReports.isEmpty else { return }
+        // A long list may be all that is loaded for a while.
+        lookAtSecrets(at: now)
         let reports = prefetchReports
         prefetchReports.removeAll(keepingCapacity: true)
         for (client, reports) in reports {

@@ -111,6 +111,7 @@ public struct Coordinator: ~Copyable {
         self.bootstrap = bootstrap
         joinAsProducer(at: began)
     }
+        renewLateResolution()
 
     /// Serves until drained; returns the exit status of the process.
     public mutating func run() throws -> Int32 {

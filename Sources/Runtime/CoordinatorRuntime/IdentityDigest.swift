@@ -51,17 +51,35 @@ struct IdentityDigest: ~Copyable {
     /// shows of its own keeps it apart from the others. One who sees the name cannot make the
     /// digest.
     borrowing func identity(of resolution: Resolution) -> String? {
+        Self.identity(of: resolution, digest)
+    }
+
+    /// The same for those who ask later.
+    var identify: @Sendable (Resolution) -> String? {
+        let digest = digest
+        return { Self.identity(of: $0, digest) }
+    }
+
+    private static func identity(of resolution: Resolution, _ digest: SharedDigest) -> String? {
+        let userInfo = userInfo(of: resolution.request.url)
+        // Most requests: nothing of them has to be put in order.
+        guard userInfo != nil || !resolution.request.headers.isEmpty else { return nil }
         let headers = SourceKey(resolution.request).headers.filter {
             $0.isCredential || resolution.secretHeaders.contains($0.name)
         }
-        let userInfo = (try? SourceURL(resolution.request.url))?.userInfo
         guard userInfo != nil || !headers.isEmpty else { return nil }
         guard let name = resolution.identityName else {
-            return digest.digest(Self.parts(userInfo, headers), of: "")
+            return digest.digest(parts(userInfo, headers), of: "")
         }
         let shown = headers.filter { !resolution.secretHeaders.contains($0.name) }
         // No list of credentials begins so: a length has digits.
-        return digest.digest([name] + Self.parts(userInfo, shown), of: "name,")
+        return digest.digest([name] + parts(userInfo, shown), of: "name,")
+    }
+
+    /// Without an `@` there is none.
+    private static func userInfo(of url: String) -> String? {
+        guard url.utf8.contains(UInt8(ascii: "@")) else { return nil }
+        return (try? SourceURL(url))?.userInfo
     }
 
     private static func parts(_ userInfo: String?, _ headers: [HTTPHeader]) -> [String] {

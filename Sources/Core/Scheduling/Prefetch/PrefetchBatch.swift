@@ -9,24 +9,17 @@ import Messages
 struct PrefetchBatch: Sendable {
     typealias ID = SlotTable<PrefetchBatch>.ID
 
-    /// A URL that was not begun yet.
-    struct Item: Sendable {
-        let url: String
-        /// How it is loaded, unless as the others are.
-        let member: PrefetchMember?
-    }
-
     let client: ClientID
     let token: Token
     /// How each URL is loaded.
     private let template: ImageRequest
-    private let terms: LoadTerms
     /// The class of its URLs: low, unless they are to be high (sdwebimage.md §8), or its client
     /// said otherwise since.
     var priority: Priority
     /// URLs that may be live at a time.
     let concurrency: Int
-    private(set) var waiting = Fifo<Item>()
+    private(set) var waiting = Fifo<String>()
+    /// What they cost in memory, as far as limits count it.
     private(set) var waitingBytes = 0
     /// Live requests.
     var members = SeatList<LiveRequest.ID>()
@@ -39,11 +32,10 @@ struct PrefetchBatch: Sendable {
     var owesReport = false
 
     /// The first part of a batch; its URLs are added like those of the others.
-    init(_ request: PrefetchRequest, _ terms: LoadTerms, of client: ClientID) {
+    init(_ request: PrefetchRequest, of client: ClientID) {
         self.client = client
         token = request.batch
         template = request.image
-        self.terms = terms
         priority = request.image.options.contains(.highPriority) ? .high : .low
         concurrency =
             request.concurrency == 0
@@ -56,32 +48,33 @@ struct PrefetchBatch: Sendable {
     /// Whether it has a URL to begin, and may.
     var mayBegin: Bool { waiting.count > 0 && members.count < concurrency }
 
-    /// How one of its URLs is loaded.
-    func image(of item: Item) -> ImageRequest {
-        var image = item.member?.image ?? template
-        if item.member == nil { image.url = SourceURL.percentEncodingNonASCII(item.url) }
-        image.priority = priority
+    /// How one of its URLs is loaded, before it is resolved.
+    func image(of url: String) -> ImageRequest {
+        var image = template
+        image.url = url
         return image
     }
 
-    /// On what terms it is.
-    func terms(of item: Item) -> LoadTerms { item.member?.terms ?? terms }
+    /// What a URL that waits costs: its text, and what holds it.
+    static func bytes(of url: String) -> Int {
+        url.utf8.count + SchedulerLimits.prefetchOverheadBytes
+    }
 
     /// More URLs, perhaps the last ones.
-    mutating func add(_ items: [Item], isLast: Bool) {
-        for item in items {
-            waiting.append(item)
-            waitingBytes += item.url.utf8.count
+    mutating func add(_ urls: [String], isLast: Bool) {
+        for url in urls {
+            waiting.append(url)
+            waitingBytes += Self.bytes(of: url)
         }
-        total += items.count
+        total += urls.count
         isComplete = isLast
     }
 
     /// The next URL, which waits no longer.
-    mutating func next() -> Item? {
-        let item = waiting.popFirst()
-        waitingBytes -= item?.url.utf8.count ?? 0
-        return item
+    mutating func next() -> String? {
+        let url = waiting.popFirst()
+        waitingBytes -= url.map(Self.bytes) ?? 0
+        return url
     }
 
     /// A URL has ended.
