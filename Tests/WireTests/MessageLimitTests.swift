@@ -226,6 +226,13 @@ import Testing
             "a class that does not exist", .job, job(9, ProtobufBytes()).number(4, 3),
             "Job.priority", .unknownValue),
         Case(
+            "4,098 bytes of sources", .job,
+            job(
+                8,
+                ProtobufBytes().text(1, "http://h/").repeating(2) {
+                    $0.text(5, String(repeating: "s", count: 2_049))
+                }), "Fetch.sources", .tooLong(limit: 4_096)),
+        Case(
             "a destination that does not exist", .job, job(9, ProtobufBytes().number(3, 2)),
             "Query.destination", .unknownValue),
         Case(

@@ -13,7 +13,7 @@ extension FetchWork {
             },
             sources: try read.texts(
                 wire.n_sources, wire.sources, "Fetch.sources", countMax: MessageLimits.sourcesMax,
-                limit: MessageLimits.sourcesBytesMax))
+                limit: MessageLimits.sourcesBytesMax, totalMax: MessageLimits.sourcesBytesMax))
     }
 
     func wire(_ write: FieldWriter) throws(WireError) -> UnsafeMutablePointer<Imagebus__V1__Fetch> {
@@ -28,7 +28,7 @@ extension FetchWork {
         wire.pointee.n_sources = sources.count
         wire.pointee.sources = try write.texts(
             sources, "Fetch.sources", countMax: MessageLimits.sourcesMax,
-            limit: MessageLimits.sourcesBytesMax)
+            limit: MessageLimits.sourcesBytesMax, totalMax: MessageLimits.sourcesBytesMax)
         return wire
     }
 }

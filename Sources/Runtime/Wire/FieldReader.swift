@@ -35,17 +35,22 @@ struct FieldReader {
         return name.isEmpty ? nil : name
     }
 
-    /// The elements of a repeated text, `countMax` at most.
+    /// The elements of a repeated text, `countMax` at most, of `limit` bytes each and, where there
+    /// is a limit for that, `totalMax` in all.
     func texts(
         _ count: Int, _ elements: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
-        _ field: String, countMax: Int, limit: Int
+        _ field: String, countMax: Int, limit: Int, totalMax: Int? = nil
     ) throws(WireError) -> [String] {
         guard count <= countMax else { throw .field(field, .tooMany(limit: countMax)) }
         guard let elements else { return [] }
         var texts: [String] = []
         texts.reserveCapacity(count)
+        var total = 0
         for index in 0..<count {
-            texts.append(try text(elements[index], field, limit: limit))
+            let text = try text(elements[index], field, limit: limit)
+            total += text.utf8.count
+            if let totalMax, total > totalMax { throw .field(field, .tooLong(limit: totalMax)) }
+            texts.append(text)
         }
         return texts
     }

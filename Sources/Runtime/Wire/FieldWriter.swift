@@ -35,11 +35,14 @@ struct FieldWriter {
         try text(name ?? "", field, limit: RequestLimits.nameBytesMax)
     }
 
-    /// The elements of a repeated text, `countMax` at most.
-    func texts(_ texts: [String], _ field: String, countMax: Int, limit: Int) throws(WireError)
-        -> UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
-    {
+    /// The elements of a repeated text, within the limits of `FieldReader.texts`.
+    func texts(
+        _ texts: [String], _ field: String, countMax: Int, limit: Int, totalMax: Int? = nil
+    ) throws(WireError) -> UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> {
         guard texts.count <= countMax else { throw .field(field, .tooMany(limit: countMax)) }
+        if let totalMax, texts.reduce(0, { $0 + $1.utf8.count }) > totalMax {
+            throw .field(field, .tooLong(limit: totalMax))
+        }
         let parts = try allocate(texts.count, of: UnsafeMutablePointer<CChar>?.self)
         for (index, text) in texts.enumerated() {
             (parts + index).initialize(to: try self.text(text, field, limit: limit))
