@@ -79,23 +79,48 @@ import Testing
         let writing = pipe.writeEnd
         let log = Log(program: "test", descriptor: writing.number)
         let text = String(repeating: "x", count: 100)
-        // 4 × 100 lines of under 200 bytes fill no more than the pipe holds… twice: read meanwhile.
+        // 4 × 60 lines of under 200 bytes fit into the pipe: what does not is left out.
         for thread in 0..<4 {
             _ = try Thread(name: "logger") {
-                for _ in 0..<100 { log.info(text, ["thread": LogValue(thread)]) }
+                for _ in 0..<60 { log.info(text, ["thread": LogValue(thread)]) }
             }
         }
         var bytes: [UInt8] = []
         let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 1)
         defer { chunk.deallocate() }
-        while bytes.filter({ $0 == 0x0A }).count < 400 {
+        while bytes.filter({ $0 == 0x0A }).count < 240 {
             try #require(try reading.wait(for: .readable, milliseconds: 10_000))
             bytes.append(contentsOf: chunk[..<(try reading.read(into: chunk))])
         }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-        #expect(lines.count == 400)
+        #expect(lines.count == 240)
         #expect(lines.allSatisfy { $0.contains("]: \(text) thread=") })
         try writing.close()
+    }
+
+    @Test func aFullPipeStopsNobodyAndWhatItCostIsTold() throws {
+        let pipe = try FileDescriptor.pipe()
+        let reading = pipe.readEnd
+        let writing = pipe.writeEnd
+        let log = Log(program: "test", descriptor: writing.number)
+        let text = String(repeating: "x", count: 1_000)
+        // More than any pipe takes that nobody made larger.
+        for _ in 0..<1_000 { log.info(text) }
+        let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
+        defer { chunk.deallocate() }
+        var bytes: [UInt8] = []
+        while try reading.wait(for: .readable, milliseconds: 0) {
+            bytes.append(contentsOf: chunk[..<(try reading.read(into: chunk))])
+        }
+        let written = bytes.count { $0 == 0x0A }
+        #expect(written > 0 && written < 1_000)
+        log.info("later")
+        try writing.close()
+        let rest = String(decoding: try reading.readToEnd(bytesMax: 1 << 20), as: UTF8.self)
+        let lines = rest.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines.first?.hasSuffix("nobody read them count=\(1_000 - written)") == true)
+        #expect(lines.last?.hasSuffix("]: later") == true)
     }
 
     @Test func aLogThatNobodyReadsDoesNotStopTheWork() throws {

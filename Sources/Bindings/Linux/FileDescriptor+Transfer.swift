@@ -67,6 +67,13 @@ extension FileDescriptor {
         }
     }
 
+    /// Whether a write to a descriptor that nobody here owns would not wait now (poll): a pipe
+    /// takes at least `PIPE_BUF` bytes then, as long as nobody else writes in between. Files always
+    /// do; what is no descriptor never does.
+    public static func hasRoom(_ number: Int32) -> Bool {
+        ((try? syscall { clinux_poll(number, true, 0) }) ?? 0) > 0
+    }
+
     static func writeAll(
         _ bytes: UnsafeRawBufferPointer, to number: Int32, at offset: Int
     ) throws(Errno) {

@@ -39,9 +39,7 @@ extension Coordinator {
         _ error: WireError, _ kind: MessageKind?, _ sender: RoutingID, _ gateway: Gateway,
         at now: Instant
     ) throws {
-        bootstrap.log.warning(
-            "a message was refused",
-            ["door": .string(gateway.door.name), "error": .string("\(error)")])
+        say(error, gateway, at: now)
         if case .unsupportedVersion = error { return try gateway.refuseVersion(of: sender) }
         guard let id = peers.id(at: gateway.door, sender) else {
             return refuseStranger(error, sender, gateway)
@@ -56,6 +54,18 @@ extension Coordinator {
         case .back:
             expel(id, error.imageError, at: now)
         }
+    }
+
+    /// Whoever sends nonsense without end fills no disk with what is said of it.
+    private mutating func say(_ error: WireError, _ gateway: Gateway, at now: Instant) {
+        guard case .write(let leftOut) = refusalLines.take(at: now.nanoseconds) else { return }
+        if leftOut > 0 {
+            bootstrap.log.warning(
+                "lines of refused messages were left out", ["count": LogValue(leftOut)])
+        }
+        bootstrap.log.warning(
+            "a message was refused",
+            ["door": .string(gateway.door.name), "error": .string("\(error)")])
     }
 
     /// Whether it arrives is the stranger's own affair.

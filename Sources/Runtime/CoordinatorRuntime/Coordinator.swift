@@ -28,6 +28,8 @@ public struct Coordinator: ~Copyable {
     var peers = PeerTable()
     var hitMemo = HitMemo()
     var requestLog: RequestLog
+    /// For lines about messages that were refused.
+    var refusalLines = LineBudget(linesPerSecond: 10)
     var configuration: ConfigurationDesk
     /// What goes out to clients in pieces, and what comes in so.
     var deliveries = PieceDeliveries()

@@ -4,6 +4,8 @@ import Linux
 ///
 /// A value that is handed to those who log: there is no global one. May be used from any thread;
 /// lines of at most 4 KiB do not mix. What cannot be written is lost: a log must not stop the work.
+/// So nothing is written to a pipe that is full, and the next line for which there is room comes
+/// after one that says how many were lost.
 public struct Log: Sendable {
     /// Names of a line's fields, in order, with their values.
     public typealias Fields = KeyValuePairs<String, LogValue>
@@ -16,6 +18,7 @@ public struct Log: Sendable {
     public let format: LogFormat
     private let descriptor: Int32
     private let process: ProcessID
+    private let lost = LostLines()
 
     /// A log for this process.
     public init(
@@ -60,10 +63,25 @@ public struct Log: Sendable {
         _ level: LogLevel, _ message: String, _ fields: () -> some Sequence<(String, LogValue)>
     ) {
         if level < self.level { return }
+        guard FileDescriptor.hasRoom(descriptor) else { return lost.add() }
+        let count = lost.take()
+        if count > 0 {
+            put(
+                max(.warning, self.level), "lines were lost: nobody read them",
+                [("count", LogValue(count))])
+            // That may have filled it.
+            guard FileDescriptor.hasRoom(descriptor) else { return lost.add() }
+        }
+        put(level, message, fields())
+    }
+
+    private func put(
+        _ level: LogLevel, _ message: String, _ fields: some Sequence<(String, LogValue)>
+    ) {
         var line = LogLine(
             format, level, program: program, process: process,
             nanoseconds: WallClock.nanoseconds(), message: message)
-        for (key, value) in fields() { line.add(key, value) }
+        for (key, value) in fields { line.add(key, value) }
         line.end()
         line.bytes.withUnsafeBytes { try? FileDescriptor.writeAll($0, to: descriptor) }
     }
