@@ -134,6 +134,23 @@ import Testing
         #expect(alone.children(programs: "/p")[0].arguments.last == "--keeps-workers")
     }
 
+    @Test func aCoordinatorAloneHasAKeyThatLastsWhereOneIsNamed() throws {
+        let folder = TestKit.TemporaryDirectory()
+        let environment = [
+            "HOME": "/home/a", "IMAGEBUS_SECRET_FILE": folder.file("a/b/identity.key"),
+        ]
+        let options = try options(["--only", "coordinator"], environment)
+        let key = SecretFile.prepare(options)
+        #expect(key == folder.file("a/b/identity.key"))
+        #expect(RuntimeLocation.mayWrite(folder.file("a/b")))
+        let arguments = options.children(programs: "/p", secretFile: key)[0].arguments
+        #expect(arguments.contains(["--secret-file", folder.file("a/b/identity.key")]))
+        // It is nobody else's.
+        #expect(try self.options(["--only", "cache"], environment).secretFile == nil)
+        // A whole stack takes it in place of the one in its cache.
+        #expect(SecretFile.prepare(try self.options([], environment)) == key)
+    }
+
     @Test func withoutADirectoryTheCacheIsInMemoryOnly() throws {
         let options = try options(["--memory-only", "--runtime-dir", "/r"], [:])
         let cache = options.children(programs: "/p").first { $0.kind == .cache }

@@ -21,6 +21,11 @@ extension Command {
                 [
                     .config, .runtimeDirectory, .cacheDirectory,
                     OptionDefinition(
+                        "secret-file", value: "FILE",
+                        "the key that keeps what is cached for different users apart;\n"
+                            + "made where it is missing (identity.key in the cache\n"
+                            + "directory; with --only coordinator none that lasts)"),
+                    OptionDefinition(
                         "memory-limit", value: "BYTES", "the memory tier, such as 256M"),
                     OptionDefinition("disk-limit", value: "BYTES", "the disk tier, such as 10G"),
                 ]

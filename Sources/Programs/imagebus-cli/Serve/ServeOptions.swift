@@ -17,6 +17,8 @@ struct ServeOptions: Hashable {
     var memoryLimit: Int?
     var diskLimit: Int?
     var coordinator = CoordinatorSettings()
+    /// The coordinator's key; nil: that of the cache directory, if any.
+    var secretFile: String?
     /// The coordinator's configuration; nil: none, or no coordinator is served.
     var configurationFile: String?
     var log = LogOptions()
@@ -52,6 +54,8 @@ struct ServeOptions: Hashable {
         metricsFile = try Self.metricsFile(read, hasFigures: kinds.contains(.coordinator))
         configurationFile =
             kinds.contains(.coordinator) ? try read.parsed("config", OptionValue.path) : nil
+        secretFile =
+            kinds.contains(.coordinator) ? try read.parsed("secret-file", OptionValue.path) : nil
         parent = try read.parsed("parent-pid") { (text) throws(UsageError) in
             Int32(try OptionValue.integer(text, in: 1...Int(Int32.max)))
         }
