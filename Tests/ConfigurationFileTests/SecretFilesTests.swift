@@ -85,6 +85,28 @@ import Testing
         #expect(found8.count == 1)
     }
 
+    @Test func atTheStartAMissingSecretIsNotedAndTakenWhenItComes() throws {
+        var (configuration, secrets) = (try configuration(), SecretFiles())
+        try secrets.fill(&configuration, path: "f", atStart: true)
+        #expect(configuration.secrets.isEmpty)
+        #expect(secrets.areUsed(by: configuration))
+        let notes = secrets.takeNotes()
+        #expect(notes.count == 1)
+        #expect(notes.first?.reason.hasSuffix("what needs it is refused") == true)
+        let isStill = secrets.refresh(&configuration)
+        #expect(!isStill)
+        let more = secrets.takeNotes()
+        #expect(more.isEmpty, "once")
+        // Later, where there are values of before, the file as a whole is refused.
+        #expect(throws: ConfigurationFileError.self) {
+            try secrets.fill(&configuration, path: "f")
+        }
+        try write("one")
+        let hasCome = secrets.refresh(&configuration)
+        #expect(hasCome)
+        #expect(configuration.secrets.values.sorted() == ["one"])
+    }
+
     @Test(arguments: [[0x61, 0xE9], [0xFF], [0x61, 0xC3]] as [[UInt8]])
     func whatIsNotUTF8IsRefusedAndNotMended(bytes: [UInt8]) throws {
         try write(bytes, mode: 0o600)

@@ -115,9 +115,37 @@ extension RealProcesses {
                     return log.contains("imagebus.yaml:2: ") && log.contains("'transformer'")
                 }
                 #expect(try width() == 50)
+                // The next one could not start with it: this one stays.
+                let drain = try stack.run(["drain", "coordinator"])
+                #expect(drain.exitStatus == 64, "\(drain)")
+                #expect(drain.errorText.contains("imagebus.yaml:2: "))
+                #expect(try width() == 50)
                 _ = write(file(60))
                 try stack.send(.hangUp)
                 try expectSoon("the third size", stack) { try width() == 60 }
+            }
+        }
+
+        @Test func aSecretThatIsMissingAtTheStartCostsOnlyWhatNeedsIt() async throws {
+            let origin = try origin()
+            let path = write(
+                """
+                profiles:
+                  default:
+                    rules:
+                      - match: "http://*/private/*"
+                        headers: {X-Api-Key: {file: \(folder.file("late"))}}
+                """)
+            try await withStack(arguments(path)) { stack in
+                #expect(try stack.get([origin.url("/a.jpg")]).exitStatus == 0)
+                #expect(try stack.get([origin.url("/private/a.jpg")]).exitStatus != 0)
+                #expect(origin.requestCount("/private/a.jpg") == 0)
+                folder.write(Array("late-secret\n".utf8), to: "late")
+                try expectSoon("the secret", stack) {
+                    try stack.get([origin.url("/private/a.jpg")]).exitStatus == 0
+                }
+                let sent = origin.requests("/private/a.jpg").map { $0.header("x-api-key") }
+                #expect(sent == ["late-secret"])
             }
         }
 

@@ -28,9 +28,14 @@ public struct SecretFiles: Sendable {
 
     /// Reads all files of a configuration. Throws where one of them cannot be used: what the others
     /// hold is then of no use.
+    ///
+    /// `atStart` there are no values of before that could hold meanwhile, and to end would help
+    /// nobody: such a file is noted, and looked for again by `refresh`. Until it can be used,
+    /// requests that need it are refused (`Configuration.resolve`), and no others.
     public mutating func fill(
-        _ configuration: inout Configuration, path: String
+        _ configuration: inout Configuration, path: String, atStart: Bool = false
     ) throws(ConfigurationFileError) {
+        var missing: Set<String> = []
         var problems: [ConfigurationFileError.Problem] = []
         var found: [String: SecretFile.Stamp] = [:]
         for path in configuration.secretFiles {
@@ -40,21 +45,33 @@ public struct SecretFiles: Sendable {
                 found[path] = file.stamp()
                 configuration.secrets[path] = try file.text()
             } catch {
-                problems.append(.init(line: nil, "\(path): \(error.reason)"))
+                guard atStart else {
+                    problems.append(.init(line: nil, "\(path): \(error.reason)"))
+                    continue
+                }
+                missing.insert(path)
+                notes.append(
+                    Note(path: path, reason: "\(error.reason): what needs it is refused"))
             }
         }
         // Until all of them are good the values of before hold, and so do their stamps.
         guard problems.isEmpty else { throw ConfigurationFileError(path: path, problems) }
-        (stamps, unreadable) = (found, [])
+        (stamps, unreadable) = (found, missing)
     }
 
-    /// Reads those again that look different. What cannot be read any more keeps its value, which
-    /// is noted once.
+    /// Whether there are files to look at.
+    public func areUsed(by configuration: Configuration) -> Bool {
+        !configuration.secrets.isEmpty || !unreadable.isEmpty
+    }
+
+    /// Reads those again that look different, or could not be read before. What cannot be read any
+    /// more keeps its value, which is noted once.
     ///
     /// - Returns: whether any of them has changed.
     public mutating func refresh(_ configuration: inout Configuration) -> Bool {
         var hasChanged = false
-        for (path, old) in configuration.secrets {
+        for path in unreadable.union(configuration.secrets.keys) {
+            let old = configuration.secrets[path]
             do throws(SecretFileError) {
                 let file = try SecretFile(path)
                 let stamp = file.stamp()
@@ -64,7 +81,7 @@ public struct SecretFiles: Sendable {
                 let new = try file.text()
                 stamps[path] = stamp
                 unreadable.remove(path)
-                guard !new.utf8.elementsEqual(old.utf8) else { continue }
+                if let old, new.utf8.elementsEqual(old.utf8) { continue }
                 configuration.secrets[path] = new
                 hasChanged = true
             } catch {

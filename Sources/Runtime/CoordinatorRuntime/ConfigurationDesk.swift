@@ -15,22 +15,40 @@ struct ConfigurationDesk {
 
     private static let secretsMilliseconds = 1_000
 
-    /// Reads the file, where there is one.
+    /// Reads the file, where there is one. Secrets that cannot be read are noted only, and looked
+    /// for again: nothing of before could hold in their place.
     init(path: String?) throws(ConfigurationFileError) {
         self.path = path
-        if path != nil { _ = try reload(at: .now()) }
+        if path != nil { _ = try load(at: .now(), isStart: true) }
     }
 
     /// Loads the file anew: whole, or not at all.
     ///
     /// - Returns: what has changed, in words.
     mutating func reload(at now: Instant) throws(ConfigurationFileError) -> String {
+        try load(at: now, isStart: false)
+    }
+
+    private mutating func load(
+        at now: Instant, isStart: Bool
+    ) throws(ConfigurationFileError) -> String {
         guard let path else { return "nothing" }
         var new = try ConfigurationFile.read(path)
-        try secrets.fill(&new, path: path)
+        try secrets.fill(&new, path: path, atStart: isStart)
         defer { configuration = new }
         secretsReadAt = now
         return new.differences(from: configuration)
+    }
+
+    /// Why another coordinator could not start with the file as it is now; `nil`: it could.
+    var fault: String? {
+        guard let path else { return nil }
+        do throws(ConfigurationFileError) {
+            _ = try ConfigurationFile.read(path)
+            return nil
+        } catch {
+            return error.lines.first
+        }
     }
 
     /// What a request becomes. Without a configuration, one that asks for nothing of it stays as it
@@ -40,24 +58,6 @@ struct ConfigurationDesk {
         return try configuration.resolve(image, isUpload: isUpload)
     }
 
-    /// Whether a request like this one may become another one.
-    func concerns(_ image: ImageRequest) -> Bool { path != nil || !image.context.isEmpty }
-
-    /// See `Configuration.cacheText`.
-    func cacheText(of name: String?) throws(ImageError) -> String {
-        try configuration.cacheText(of: name)
-    }
-
-    /// Throws what is wrong with a request whatever its URL is: names that are not there.
-    func check(_ image: ImageRequest) throws(ImageError) {
-        if concerns(image) { try configuration.check(image) }
-    }
-
-    /// Reads secret files again that were not looked at for a second; whether any has changed.
-    mutating func refreshSecrets(at now: Instant) -> Bool {
-        guard !configuration.secrets.isEmpty,
-            now >= secretsReadAt.adding(milliseconds: Self.secretsMilliseconds)
-        else { return false }
     /// The same of a request that is begun later than it came; what is wrong with it is the refusal
     /// of its terms. It has no fallback.
     func resolve(late image: ImageRequest, _ kind: LateRequest) -> Resolution {
@@ -77,6 +77,24 @@ struct ConfigurationDesk {
         }
     }
 
+    /// Whether a request like this one may become another one.
+    func concerns(_ image: ImageRequest) -> Bool { path != nil || !image.context.isEmpty }
+
+    /// See `Configuration.cacheText`.
+    func cacheText(of name: String?) throws(ImageError) -> String {
+        try configuration.cacheText(of: name)
+    }
+
+    /// Throws what is wrong with a request whatever its URL is: names that are not there.
+    func check(_ image: ImageRequest) throws(ImageError) {
+        if concerns(image) { try configuration.check(image) }
+    }
+
+    /// Reads secret files again that were not looked at for a second; whether any has changed.
+    mutating func refreshSecrets(at now: Instant) -> Bool {
+        guard secrets.areUsed(by: configuration),
+            now >= secretsReadAt.adding(milliseconds: Self.secretsMilliseconds)
+        else { return false }
         secretsReadAt = now
         return secrets.refresh(&configuration)
     }

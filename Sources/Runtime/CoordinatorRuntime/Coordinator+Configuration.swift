@@ -77,8 +77,25 @@ extension Coordinator {
         tellNotes()
     }
 
+    /// Whether another coordinator could take the place of this one: it could not start with a file
+    /// that has a fault. An operator who wants that is told the fault, and this one stays.
+    mutating func mayBeReplaced(at now: Instant, by operator: UInt64) -> Bool {
+        guard let fault = configuration.fault else { return true }
+        bootstrap.log.error(
+            "this coordinator stays: the next one could not load the configuration",
+            ["reason": .string(fault)])
+        let error = ImageError(
+            .invalidRequest, "the configuration has a fault: \(fault.prefix(Self.faultMax))")
+        send(.toClient(.refused(error, nil)), to: `operator`, at: now)
+        return false
+    }
+
+    /// Characters of a fault, so that the sentence stays within what a message carries.
+    private static var faultMax: Int { 200 }
+
     /// SIGHUP: what is under way goes on as it was admitted. A file that is refused is refused
-    /// again when the next coordinator starts, which then has none of before to keep.
+    /// again when the next coordinator starts, which then has none of before to keep: so no
+    /// operator replaces this one meanwhile (`mayBeReplaced`).
     mutating func reload(at now: Instant) {
         guard let path = configuration.path else {
             return bootstrap.log.warning("there is no configuration to load: see --config")
@@ -101,6 +118,7 @@ extension Coordinator {
     private mutating func forgetNames() {
         hitMemo = HitMemo()
         scheduler.forgetNames()
+        renewLateResolution()
     }
 
     /// What an operator should know of the configuration that was loaded.
@@ -111,4 +129,3 @@ extension Coordinator {
         }
     }
 }
-        renewLateResolution()

@@ -146,6 +146,7 @@ extension Coordinator {
 
     /// Processes of a kind finish what they have and end; their supervisors start the next ones.
     private mutating func drain(_ kind: WorkerKind, for operator: UInt64, at now: Instant) {
+        if kind == .coordinator, !mayBeReplaced(at: now, by: `operator`) { return }
         let told = peers.all.filter { peer in
             if case .worker(kind, _) = peer.role { !peer.isLeaving } else { false }
         }

@@ -111,9 +111,9 @@ public struct Coordinator: ~Copyable {
         self.gateways = gateways
         gatewayList = Door.all.compactMap { gateways[$0] }
         self.bootstrap = bootstrap
+        renewLateResolution()
         joinAsProducer(at: began)
     }
-        renewLateResolution()
 
     /// Serves until drained; returns the exit status of the process.
     public mutating func run() throws -> Int32 {
