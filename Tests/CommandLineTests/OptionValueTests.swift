@@ -60,6 +60,10 @@ import Testing
         #expect(try OptionValue.rotation("-12.5").quarterTurnsClockwise == nil)
         #expect(throws: UsageError.self) { try OptionValue.rotation("inf") }
         #expect(try OptionValue.flip("hv") == .flip(horizontal: true, vertical: true))
+        #expect(
+            try OptionValue.overlay("http://h/m.png,-1,2,0.5")
+                == Overlay(url: "http://h/m.png", x: -1, y: 2, opacity: 0.5))
+        #expect(throws: UsageError.self) { try OptionValue.overlay("m.png") }
         #expect(try OptionValue.format("jpg") == .jpeg)
         #expect(throws: UsageError.self) { try OptionValue.format("gif") }
     }

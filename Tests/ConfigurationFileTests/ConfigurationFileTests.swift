@@ -33,7 +33,9 @@ import Testing
         #expect(
             configuration.presets["card"]?.steps
                 == [.resize(PixelSize(width: 512, height: 512), .fill)])
-        #expect(configuration.presets["banner"]?.steps.map(\.name) == ["crop", "resize"])
+        #expect(
+            configuration.presets["banner"]?.steps.map(\.name)
+                == ["crop", "resize", "overlay"])
         #expect(
             configuration.presets["banner"]?.output == OutputOptions(format: .jpeg, quality: 80))
         #expect(configuration.presets["icon"]?.thumbnail?.box == PixelSize(width: 64, height: 64))

@@ -90,6 +90,7 @@ enum VipsWay {
                 image = try image.copiedToMemory()
                 if horizontal { image = try image.flippedHorizontally() }
                 if vertical { image = try image.flippedVertically() }
+            case .overlay: Issue.record("only one lane lays pictures over others")
             }
         }
         return image

@@ -61,6 +61,10 @@ struct HonestWalk {
         if random.oneIn(5) { request.queryCacheTypes = .disk }
         if random.oneIn(3) { request.context.serializer = .transcode(.png, quality: nil) }
         if random.oneIn(5) { request.originalQueryCacheTypes = .all }
+        if random.oneIn(4), !request.infoOnly {
+            let other = "p\(Int.random(in: 0...5, using: &random))"
+            request.steps.append(.overlay(Overlay(url: ImageRequest.picture(other).url)))
+        }
         stack.load(request, by: client)
     }
 

@@ -20,6 +20,7 @@ extension Scheduler {
         auditPrefetches(check)
         auditSlots(check)
         auditFallbacks(check)
+        auditOverlays(check)
         check(moving.count == 0, "everybody has arrived somewhere")
         return faults
     }
@@ -54,6 +55,8 @@ extension Scheduler {
                 check(
                     lookups.contains(node) && lookups[node].waiters.waiters.contains(id),
                     "a lookup knows who waits")
+            case .overlays:
+                check(request.gathering != nil, "who waits for overlays gathers them")
             case .result(let node, _):
                 check(
                     results.contains(node) && results[node].waiters.waiters.contains(id),
@@ -98,10 +101,11 @@ extension Scheduler {
         for id in decodes.ids {
             let node = decodes[id]
             check(decodeTable[node.name] == id, "a decode is found by its name")
-            check(!node.results.isEmpty, "a decode is needed")
+            check(node.isNeeded, "a decode is needed")
             for result in node.results.waiters {
                 check(results[result].decode == id, "a result knows its decode")
             }
+            if node.name.key.isOverlay { continue }
             let urgencies = node.results.waiters.map { results[$0].waiters.urgency }
             check(node.results.urgency.priority == urgencies.map(\.priority).max(), "max class")
             check(node.results.urgency.deadline == urgencies.map(\.deadline).max(), "longest")
@@ -237,7 +241,7 @@ extension Scheduler {
     private func auditBlocks(_ check: (Bool, String) -> Void) {
         var holds: [BlockHandle: Int] = [:]
         for job in jobs.values {
-            if let input = job.input { holds[input, default: 0] += 1 }
+            for input in job.inputs { holds[input, default: 0] += 1 }
         }
         for id in requests.ids {
             if let upload = requests[id].order.upload { holds[upload.block, default: 0] += 1 }

@@ -85,7 +85,7 @@ extension Stack {
         }
         if job.millisecondsLeft == 0 { fault("job \(job.id.value) has no time") }
         attempts[job.id] = job.attempt
-        if let input = job.work.input, !isReadable(input) {
+        if !job.work.inputs.allSatisfy(isReadable) {
             fault("job \(job.id.value) reads a block that is not there")
         }
         if case .store(let work) = job.work, let other = work.comparedWith,
@@ -158,8 +158,9 @@ extension Stack {
             {
                 return !$0.isCancelled
             }
-            return $0.job.work.input?.block == block
-                && $0.job.work.input?.producer?.incarnation == record.incarnation
+            return $0.job.work.inputs.contains {
+                $0.block == block && $0.producer?.incarnation == record.incarnation
+            }
         }
         if !readers.isEmpty { fault("released block \(block.value) while it is read") }
         workers[worker]?.live.remove(block)

@@ -13,6 +13,7 @@ extension Resolution {
     init(_ request: ImageRequest, _ terms: LoadTerms) {
         self.init(request)
         self.terms = terms
+        self.terms.overlays = request.preparedOverlays
     }
 }
 

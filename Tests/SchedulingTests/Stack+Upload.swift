@@ -29,6 +29,7 @@ extension Stack {
             token: token, group: group, image: image, uploadBytes: length, slot: slot)
         var terms = LoadTerms()
         terms.serializer = image.context.serializer ?? .asIs
+        terms.overlays = image.preparedOverlays
         terms.fallback = PreparedFallback(image.context.fallback, of: image)
         send(.loadUpload(client, load, terms, reference))
         return token

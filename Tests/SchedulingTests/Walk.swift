@@ -69,6 +69,7 @@ struct Walk {
             limits.attemptsMax = 3
             limits.outputBytesMax.download = 3 << 20
             limits.outputBytesMax.decode = 1_000
+            limits.overlayBytesMax = 8_000
             limits.outputBytesMax.transform = 3 << 20
             limits.unreleasedBytesPerClientMax = 3 << 20
             limits.quarantineMax = 2
@@ -266,6 +267,7 @@ struct Walk {
                 random.oneIn(3) ? .asIs : .transcode(pick([.webp, .png]) ?? .png, quality: nil)
         }
         request.context.fallback = fallback()
+        addOverlays(to: &request)
         let timeouts = isCalm ? [30_000, 3_000] : [30_000, 30_000, 3_000, 300, 40, 1]
         request.timeoutMilliseconds = pick(timeouts) ?? 1
         return request

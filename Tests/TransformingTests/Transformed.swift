@@ -47,17 +47,24 @@ extension Transformed {
 func transform(
     _ source: Source, _ steps: [TransformStep], output: OutputOptions = OutputOptions(),
     limits: ImageLimits = ImageLimits(), space: HeapSpace = HeapSpace(),
-    cancellation: CancellationFlag = CancellationFlag()
+    cancellation: CancellationFlag = CancellationFlag(), overlays: [Source] = []
 ) throws -> Transformed {
     let reference = BlockReference(
         segment: 1, offset: 0, length: UInt64(source.samples.count), block: BlockID(1))
     let work = TransformWork(
         source: reference, layout: source.layout, sourceInfo: source.info, steps: steps,
-        output: output, limits: limits)
+        output: output, limits: limits,
+        overlays: overlays.map {
+            OverlayInput(source: reference, layout: $0.layout, info: $0.info)
+        })
+    let layers = overlays.map { overlay in
+        overlay.samples.withUnsafeBytes { OverlayPixels(copying: $0) }
+    }
     let stage = try TransformStage()
     do {
         let image = try source.samples.withUnsafeBytes { pixels in
-            try stage.perform(work, pixels: pixels, output: space, cancellation: cancellation)
+            try stage.perform(
+                work, pixels: pixels, overlays: layers, output: space, cancellation: cancellation)
         }
         #expect(space.outstanding == 1)
         return try Transformed(image, space.bytes(image.reference))

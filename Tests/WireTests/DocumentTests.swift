@@ -87,7 +87,7 @@ import Testing
             }
             return false
         }
-        #expect(parts["Step"] == ["Resize", "Rect", "Rotate", "Flip"])
+        #expect(parts["Step"] == ["Resize", "Rect", "Rotate", "Flip", "Overlay"])
         #expect(parts.count > 10)
         for name in parts.keys {
             var seen: Set<String> = []

@@ -56,13 +56,20 @@ extension RandomValues {
                 TransformWork(
                     source: reference(length: bytes), layout: layout, sourceInfo: info(),
                     steps: list(0...RequestLimits.stepsMax + 1) { $0.step() }, output: output(),
-                    limits: limits())),
+                    limits: limits(),
+                    overlays: list(0...RequestLimits.overlaysMax) { $0.overlayInput() })),
             .paint(
                 PaintWork(
                     colour: Colour(argb: number()),
                     size: PixelSize(width: number(1...40_000), height: number(1...40_000)),
                     output: output(), limits: limits())),
         ]
+    }
+
+    private mutating func overlayInput() -> OverlayInput {
+        let layout = layout()
+        return OverlayInput(
+            source: reference(length: UInt64(layout.byteCount ?? 0)), layout: layout, info: info())
     }
 
     /// One of each kind of message, jobs with each work.

@@ -7,10 +7,15 @@ extension RandomValues {
     }
 
     mutating func step() -> TransformStep {
-        switch number(0...3) {
+        switch number(0...4) {
         case 0: .resize(size(), word())
         case 1: .crop(PixelRect(x: number(), y: number(), size: size()))
         case 2: .rotate(Rotation(radians: finite(), fitsSize: bool()))
+        case 3:
+            .overlay(
+                Overlay(
+                    url: text(300), x: number(), y: number(),
+                    opacity: Double(number(0...1_000)) / 1_000))
         default: .flip(horizontal: bool(), vertical: bool())
         }
     }

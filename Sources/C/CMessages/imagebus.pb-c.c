@@ -322,6 +322,51 @@ void   imagebus__v1__flip__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__flip__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__overlay__init
+                     (Imagebus__V1__Overlay         *message)
+{
+  static const Imagebus__V1__Overlay init_value = IMAGEBUS__V1__OVERLAY__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__overlay__get_packed_size
+                     (const Imagebus__V1__Overlay *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__overlay__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__overlay__pack
+                     (const Imagebus__V1__Overlay *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__overlay__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__overlay__pack_to_buffer
+                     (const Imagebus__V1__Overlay *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__overlay__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Overlay *
+       imagebus__v1__overlay__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Overlay *)
+     protobuf_c_message_unpack (&imagebus__v1__overlay__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__overlay__free_unpacked
+                     (Imagebus__V1__Overlay *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__overlay__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__step__init
                      (Imagebus__V1__Step         *message)
 {
@@ -1400,6 +1445,51 @@ void   imagebus__v1__decode__free_unpacked
   if(!message)
     return;
   assert(message->base.descriptor == &imagebus__v1__decode__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__overlay_input__init
+                     (Imagebus__V1__OverlayInput         *message)
+{
+  static const Imagebus__V1__OverlayInput init_value = IMAGEBUS__V1__OVERLAY_INPUT__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__overlay_input__get_packed_size
+                     (const Imagebus__V1__OverlayInput *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__overlay_input__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__overlay_input__pack
+                     (const Imagebus__V1__OverlayInput *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__overlay_input__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__overlay_input__pack_to_buffer
+                     (const Imagebus__V1__OverlayInput *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__overlay_input__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__OverlayInput *
+       imagebus__v1__overlay_input__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__OverlayInput *)
+     protobuf_c_message_unpack (&imagebus__v1__overlay_input__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__overlay_input__free_unpacked
+                     (Imagebus__V1__OverlayInput *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__overlay_input__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   imagebus__v1__transform__init
@@ -3914,7 +4004,84 @@ const ProtobufCMessageDescriptor imagebus__v1__flip__descriptor =
   (ProtobufCMessageInit) imagebus__v1__flip__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__step__field_descriptors[4] =
+static const ProtobufCFieldDescriptor imagebus__v1__overlay__field_descriptors[4] =
+{
+  {
+    "url",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Overlay, url),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "x",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Overlay, x),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "y",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Overlay, y),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "opacity",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_DOUBLE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Overlay, opacity),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__overlay__field_indices_by_name[] = {
+  3,   /* field[3] = opacity */
+  0,   /* field[0] = url */
+  1,   /* field[1] = x */
+  2,   /* field[2] = y */
+};
+static const ProtobufCIntRange imagebus__v1__overlay__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__overlay__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Overlay",
+  "Overlay",
+  "Imagebus__V1__Overlay",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Overlay),
+  4,
+  imagebus__v1__overlay__field_descriptors,
+  imagebus__v1__overlay__field_indices_by_name,
+  1,  imagebus__v1__overlay__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__overlay__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__step__field_descriptors[5] =
 {
   {
     "resize",
@@ -3964,17 +4131,30 @@ static const ProtobufCFieldDescriptor imagebus__v1__step__field_descriptors[4] =
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "overlay",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__Step, step_case),
+    offsetof(Imagebus__V1__Step, overlay),
+    &imagebus__v1__overlay__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__step__field_indices_by_name[] = {
   1,   /* field[1] = crop */
   3,   /* field[3] = flip */
+  4,   /* field[4] = overlay */
   0,   /* field[0] = resize */
   2,   /* field[2] = rotate */
 };
 static const ProtobufCIntRange imagebus__v1__step__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__step__descriptor =
 {
@@ -3984,7 +4164,7 @@ const ProtobufCMessageDescriptor imagebus__v1__step__descriptor =
   "Imagebus__V1__Step",
   "imagebus.v1",
   sizeof(Imagebus__V1__Step),
-  4,
+  5,
   imagebus__v1__step__field_descriptors,
   imagebus__v1__step__field_indices_by_name,
   1,  imagebus__v1__step__number_ranges,
@@ -5905,7 +6085,71 @@ const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor =
   (ProtobufCMessageInit) imagebus__v1__decode__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__transform__field_descriptors[6] =
+static const ProtobufCFieldDescriptor imagebus__v1__overlay_input__field_descriptors[3] =
+{
+  {
+    "source",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__OverlayInput, source),
+    &imagebus__v1__reference__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "layout",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__OverlayInput, layout),
+    &imagebus__v1__pixel_layout__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "info",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__OverlayInput, info),
+    &imagebus__v1__image_info__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__overlay_input__field_indices_by_name[] = {
+  2,   /* field[2] = info */
+  1,   /* field[1] = layout */
+  0,   /* field[0] = source */
+};
+static const ProtobufCIntRange imagebus__v1__overlay_input__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__overlay_input__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.OverlayInput",
+  "OverlayInput",
+  "Imagebus__V1__OverlayInput",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__OverlayInput),
+  3,
+  imagebus__v1__overlay_input__field_descriptors,
+  imagebus__v1__overlay_input__field_indices_by_name,
+  1,  imagebus__v1__overlay_input__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__overlay_input__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__transform__field_descriptors[7] =
 {
   {
     "source",
@@ -5979,11 +6223,24 @@ static const ProtobufCFieldDescriptor imagebus__v1__transform__field_descriptors
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "overlays",
+    7,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__Transform, n_overlays),
+    offsetof(Imagebus__V1__Transform, overlays),
+    &imagebus__v1__overlay_input__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__transform__field_indices_by_name[] = {
   1,   /* field[1] = layout */
   5,   /* field[5] = limits */
   4,   /* field[4] = output */
+  6,   /* field[6] = overlays */
   0,   /* field[0] = source */
   2,   /* field[2] = source_info */
   3,   /* field[3] = steps */
@@ -5991,7 +6248,7 @@ static const unsigned imagebus__v1__transform__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__transform__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__transform__descriptor =
 {
@@ -6001,7 +6258,7 @@ const ProtobufCMessageDescriptor imagebus__v1__transform__descriptor =
   "Imagebus__V1__Transform",
   "imagebus.v1",
   sizeof(Imagebus__V1__Transform),
-  6,
+  7,
   imagebus__v1__transform__field_descriptors,
   imagebus__v1__transform__field_indices_by_name,
   1,  imagebus__v1__transform__number_ranges,

@@ -10,16 +10,21 @@ extension Configuration {
     public func resolve(
         _ request: ImageRequest, isUpload: Bool = false
     ) throws(ImageError) -> Resolution {
-        try resolve(request, isUpload: isUpload, isFallback: false)
+        try resolve(request, isUpload: isUpload, as: .image)
+    }
+
+    /// What a request is loaded for.
+    private enum Part {
+        case image, fallback, overlay
     }
 
     /// The same of the fallback of another request (`PreparedFallback`): one that has none itself.
     public func resolve(fallback request: ImageRequest) throws(ImageError) -> Resolution {
-        try resolve(request, isUpload: false, isFallback: true)
+        try resolve(request, isUpload: false, as: .fallback)
     }
 
     private func resolve(
-        _ request: ImageRequest, isUpload: Bool, isFallback: Bool
+        _ request: ImageRequest, isUpload: Bool, as part: Part
     ) throws(ImageError) -> Resolution {
         try request.context.check()
         let (url, refusal) = Self.url(of: request)
@@ -30,8 +35,12 @@ extension Configuration {
         if let target {
             for rule in profile.rules where rule.pattern.matches(target) { draft.obey(rule) }
         }
-        if isFallback { draft.leaveFallback() }
-        var resolution = try finish(draft, url, isUpload: isUpload)
+        switch part {
+        case .image: break
+        case .fallback: draft.leaveFallback()
+        case .overlay: draft.leaveImage()
+        }
+        var resolution = try finish(draft, url, isUpload: isUpload, as: part)
         if !isUpload, let target, let sources, !URLPattern.permits(target, sources) {
             resolution.terms.refusal = ImageError(
                 .addressForbidden, "the sources of the configuration do not have this URL")
@@ -74,15 +83,17 @@ extension Configuration {
     // MARK: - Names
 
     private func finish(
-        _ draft: ResolutionDraft, _ url: SourceURL, isUpload: Bool
+        _ draft: ResolutionDraft, _ url: SourceURL, isUpload: Bool, as part: Part
     ) throws(ImageError) -> Resolution {
         var resolution = Resolution(draft.request)
-        try transform(&resolution.request, draft)
+        if part != .overlay { try transform(&resolution.request, draft) }
         resolution.terms = try terms(draft, url, isUpload: isUpload)
         resolution.terms.refusal = try loaderRefusal(
             draft.request.context.loader, url, isUpload: isUpload)
         resolution.terms.fallback = Self.prepared(
             draft.request.context.fallback, of: resolution.request)
+        let request = resolution.request
+        resolution.terms.overlays = request.overlays.map { overlay($0, of: request) }
         if !isUpload { try add(draft.headers, to: &resolution) }
         resolution.identityName = draft.identity
         resolution.request.context = draft.remainder
@@ -143,11 +154,28 @@ extension Configuration {
         guard case .url(let url) = fallback else {
             return PreparedFallback(fallback, of: request)
         }
-        var image = request.loading(fallback: url)
+        return .load(following(request.loading(fallback: url)))
+    }
+
+    /// A load that follows from another one: as its image, but for what was said of that alone.
+    private static func following(_ request: ImageRequest) -> ImageRequest {
+        var image = request
         image.context.loader = nil
         image.context.preset = nil
         image.context.withoutTransformer = true
-        return .load(image)
+        return image
+    }
+
+    /// The load of what is laid over a picture; what is wrong with it is the refusal of its terms.
+    private func overlay(_ overlay: Overlay, of request: ImageRequest) -> Resolution {
+        let image = Self.following(request.loading(overlay: overlay))
+        do throws(ImageError) {
+            return try resolve(image, isUpload: false, as: .overlay)
+        } catch {
+            var refused = Resolution(image)
+            refused.terms.refusal = error
+            return refused
+        }
     }
 
     /// What a cache is called in stored texts (`CacheKey.stored`): empty for the default one.

@@ -57,6 +57,16 @@ struct ResolutionDraft {
         request.options.subtract(.ofImageOnly)
     }
 
+    /// What is laid over an image is the original of its URL, whatever rules say, and is loaded
+    /// anew where the image is.
+    mutating func leaveImage() {
+        request.context.fallback = nil
+        request.options.remove(.refreshCached)
+        request.thumbnail = nil
+        request.steps = []
+        request.output = OutputOptions()
+    }
+
     /// Facts are those of the source: no steps.
     private mutating func set(_ transformer: NameOrNone) {
         defaultTransformer = nil

@@ -11,11 +11,24 @@ public enum CacheKey {
     public static func result(_ request: ImageRequest, url: SourceURL, terms: LoadTerms) -> String {
         var suffixes: [String] = []
         if let thumbnail = request.thumbnail { suffixes.append(thumbnail.key) }
-        suffixes += request.steps.map(\.key)
+        suffixes += keys(of: request.steps, terms.overlays)
         if !request.output.isDefault { suffixes.append(outputSuffix(request.output)) }
         if let identity = terms.identity { suffixes.append("Auth(\(identity))") }
         guard !suffixes.isEmpty else { return base(url, terms) }
         return inserting(suffixes.joined(separator: "-"), into: base(url, terms))
+    }
+
+    /// An overlay has the name under which its original is stored: who asks for it, and in which
+    /// cache, is in that. Which version of it was there is in no key, as with the picture itself.
+    private static func keys(of steps: [TransformStep], _ overlays: [Resolution]) -> [String] {
+        var overlays = overlays.makeIterator()
+        return steps.map { step in
+            guard let overlay = step.overlay, let load = overlays.next(),
+                let url = try? SourceURL(load.request.url)
+            else { return step.key }
+            let name = original(url: url, terms: load.terms)
+            return overlay.key(named: stored(name, in: load.terms.originalCache, load.terms))
+        }
     }
 
     /// What the suffixes are put into: the URL without user info, or what takes its place.

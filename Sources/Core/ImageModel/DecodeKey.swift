@@ -4,6 +4,8 @@ public struct DecodeKey: Hashable, Sendable {
     public let source: SourceKey
     /// What the result needs of them at least.
     public let need: DecodeNeed
+    /// Whether they are laid over others: such pictures are smaller, or refused.
+    public let isOverlay: Bool
 
     /// The key of a request.
     public init(_ request: ImageRequest) { self.init(request, of: SourceKey(request)) }
@@ -12,5 +14,13 @@ public struct DecodeKey: Hashable, Sendable {
     public init(_ request: ImageRequest, of source: SourceKey) {
         self.source = source
         need = DecodeNeed(request)
+        isOverlay = false
+    }
+
+    /// The key of a picture that is laid over others, as it is.
+    public init(overlay source: SourceKey) {
+        self.source = source
+        need = .full
+        isOverlay = true
     }
 }

@@ -28,7 +28,7 @@ public enum DecodeNeed: Hashable, Sendable {
             case .resize(let box, let mode):
                 self = .cover(turned ? box.transposed : box, mode)
                 return
-            case .crop:
+            case .crop, .overlay:
                 self = .full
                 return
             }

@@ -23,7 +23,7 @@ extension TransformStep {
         case .rotate(let rotation):
             let turns = rotation.quarterTurnsClockwise ?? 0
             return turns % 2 == 1 ? source?.transposed : source
-        case .flip: return source
+        case .flip, .overlay: return source
         }
     }
 }

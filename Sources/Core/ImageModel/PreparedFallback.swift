@@ -20,15 +20,16 @@ public indirect enum PreparedFallback: Hashable, Sendable {
 
 extension ImageRequest {
     /// The same with another URL: its steps, output, tiers and class, and nothing that was said to
-    /// one origin only. What is wished of the image (to be loaded anew, to be refreshed, to be
-    /// tried although it failed before) is not wished of its fallback; and that has none of its
-    /// own.
+    /// one origin only, nor what was laid over the image, which may be what failed. What is wished
+    /// of the image (to be loaded anew, to be refreshed, to be tried although it failed before) is
+    /// not wished of its fallback; and that has none of its own.
     public func loading(fallback url: String) -> ImageRequest {
         var image = self
         image.url = url
         image.headers = []
         image.context.key = nil
         image.context.fallback = nil
+        image.steps.removeAll { $0.overlay != nil }
         image.options.subtract(.ofImageOnly)
         return image
     }

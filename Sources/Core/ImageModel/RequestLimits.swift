@@ -20,6 +20,8 @@ public enum RequestLimits {
     public static let prefetchConcurrencyMax = 64
     /// Steps of a request.
     public static let stepsMax = 32
+    /// Steps of a request that lay another picture over its own.
+    public static let overlaysMax = 4
     /// Pixels on one side of a step's box.
     public static let sideMax = 32_767
     /// Pixels of one image at any step.

@@ -12,10 +12,11 @@ public struct Resolution: Hashable, Sendable {
     /// are credentials, whatever their names are.
     public var secretHeaders: Set<String>
 
-    /// A request to which nothing was added.
+    /// A request to which nothing was added, with what it lays over its picture.
     public init(_ request: ImageRequest) {
         self.request = request
         terms = LoadTerms()
+        terms.overlays = request.preparedOverlays
         identityName = nil
         secretHeaders = []
     }

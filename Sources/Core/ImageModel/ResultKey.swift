@@ -9,15 +9,20 @@ public struct ResultKey: Hashable, Sendable {
     public let output: OutputOptions
     /// Only header facts.
     public let infoOnly: Bool
+    /// Whose bytes are laid over them, in the order of the steps.
+    public let overlays: [SourceKey]
 
-    /// The key of a request.
-    public init(_ request: ImageRequest) { self.init(request, of: SourceKey(request)) }
+    /// The key of a request and of what is laid over its picture.
+    public init(_ request: ImageRequest, overlays: [SourceKey] = []) {
+        self.init(request, of: SourceKey(request), overlays: overlays)
+    }
 
     /// The same, where the key of its source is known.
-    public init(_ request: ImageRequest, of source: SourceKey) {
+    public init(_ request: ImageRequest, of source: SourceKey, overlays: [SourceKey]) {
         decode = DecodeKey(request, of: source)
         steps = request.allSteps
         output = request.output
         infoOnly = request.infoOnly
+        self.overlays = overlays
     }
 }

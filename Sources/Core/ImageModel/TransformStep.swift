@@ -8,11 +8,14 @@ public enum TransformStep: Hashable, Sendable {
     case rotate(Rotation)
     /// Mirror left to right, top to bottom, or both.
     case flip(horizontal: Bool, vertical: Bool)
+    /// Lay another picture over it.
+    case overlay(Overlay)
 }
 
 extension TransformStep {
     /// SDWebImage's transformer key (sdwebimage.md §7.1); `fit`, which upstream does not have,
-    /// has a name of its own.
+    /// has a name of its own, as has an overlay, which keys know by the name of its original
+    /// (`CacheKey`).
     public var key: String {
         switch self {
         case .resize(let box, .fit):
@@ -27,6 +30,7 @@ extension TransformStep {
                 + "\(rotation.fitsSize ? 1 : 0))"
         case .flip(let horizontal, let vertical):
             "SDImageFlippingTransformer(\(horizontal ? 1 : 0),\(vertical ? 1 : 0))"
+        case .overlay(let overlay): overlay.key(named: overlay.url)
         }
     }
 
@@ -37,6 +41,7 @@ extension TransformStep {
         case .crop: "crop"
         case .rotate: "rotate"
         case .flip: "flip"
+        case .overlay: "overlay"
         }
     }
 }

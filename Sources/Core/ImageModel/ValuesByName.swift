@@ -59,3 +59,30 @@ extension TransformStep {
         return .rotate(Rotation(degreesClockwise: degrees))
     }
 }
+
+extension Overlay {
+    /// `URL`, `URL,X,Y` or `URL,X,Y,OPACITY`; `nil` for anything else. Numbers are read from the
+    /// end, so that a URL may have commas; one that ends like such numbers is given all three.
+    public init?(_ text: String) {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        let places = -RequestLimits.sideMax...RequestLimits.sideMax
+        func place(_ part: Substring) -> Int? {
+            PlainNumber.integer(part).flatMap { places.contains($0) ? $0 : nil }
+        }
+        func overlay(_ count: Int, opacity: Double) -> Overlay? {
+            guard parts.count > count, let x = place(parts[parts.count - count]),
+                let y = place(parts[parts.count - count + 1])
+            else { return nil }
+            let url = parts.dropLast(count).joined(separator: ",")
+            return Overlay(url: url, x: x, y: y, opacity: opacity)
+        }
+        let last = parts.last.flatMap { PlainNumber.decimal(String($0)) }
+        let opacity = last.flatMap { (0...1).contains($0) ? $0 : nil }
+        self =
+            opacity.flatMap { overlay(3, opacity: $0) } ?? overlay(2, opacity: 1)
+            ?? Overlay(url: text)
+        guard let url = try? SourceURL(url), ["http", "https"].contains(url.scheme) else {
+            return nil
+        }
+    }
+}

@@ -38,7 +38,7 @@ public enum JobWork: Hashable, Sendable {
         }
     }
 
-    /// The block that it reads; `nil` where it reads none.
+    /// The block that it reads, the first one of several; `nil` where it reads none.
     public var input: BlockReference? {
         switch self {
         case .fetch, .query, .entry, .paint: nil
@@ -46,6 +46,13 @@ public enum JobWork: Hashable, Sendable {
         case .decode(let work): work.source
         case .transform(let work): work.source
         }
+    }
+
+    /// All blocks that it reads.
+    public var inputs: [BlockReference] {
+        let first = input.map { [$0] } ?? []
+        guard case .transform(let work) = self else { return first }
+        return first + work.overlays.map(\.source)
     }
 }
 
@@ -263,18 +270,39 @@ public struct TransformWork: Hashable, Sendable {
     public var output: OutputOptions
     /// Limits of every step's image.
     public var limits: ImageLimits
+    /// What is laid over it, in the order of the steps that do so; those have no URL.
+    public var overlays: [OverlayInput]
 
     /// Describes a transformation.
     public init(
         source: BlockReference, layout: PixelLayout, sourceInfo: ImageInfo,
-        steps: [TransformStep], output: OutputOptions, limits: ImageLimits
+        steps: [TransformStep], output: OutputOptions, limits: ImageLimits,
+        overlays: [OverlayInput] = []
     ) {
+        self.overlays = overlays
         self.source = source
         self.layout = layout
         self.sourceInfo = sourceInfo
         self.steps = steps
         self.output = output
         self.limits = limits
+    }
+}
+
+/// The pixels of a picture that is laid over another one.
+public struct OverlayInput: Hashable, Sendable {
+    /// The pixels.
+    public var source: BlockReference
+    /// How they lie.
+    public var layout: PixelLayout
+    /// What they were made of; the size is the displayed one.
+    public var info: ImageInfo
+
+    /// Describes them.
+    public init(source: BlockReference, layout: PixelLayout, info: ImageInfo) {
+        self.source = source
+        self.layout = layout
+        self.info = info
     }
 }
 

@@ -51,6 +51,12 @@ extension Scheduler {
     /// What was fetched is an image after all: that counts where somebody asked for another try.
     mutating func leaveBlacklist(_ node: DecodeNode.ID, _ source: SourceNode.ID) {
         guard !blacklist.isEmpty, sources[source].body?.fetched != nil else { return }
+        for taker in decodes[node].takers.waiters {
+            guard let order = order(of: taker), order.image.options.contains(.retryFailed) else {
+                continue
+            }
+            blacklist.remove(ScopedSource(sources[source].name.key, order.terms))
+        }
         for result in decodes[node].results.waiters {
             for id in results[result].waiters.waiters
             where requests[id].image.options.contains(.retryFailed) {
@@ -64,8 +70,14 @@ extension Scheduler {
         sources[node].decodes.waiters.flatMap { decode in
             decodes[decode].results.waiters.flatMap { result in
                 results[result].waiters.waiters.map { requests[$0].order }
-            }
+            } + decodes[decode].takers.waiters.compactMap { order(of: $0) }
         }
+    }
+
+    /// The load of an overlay.
+    private func order(of taker: OverlayTaker) -> Order? {
+        guard case .request(let id, let index) = taker else { return nil }
+        return requests[id].gathering?.places[index].order
     }
 
     // MARK: - Operators

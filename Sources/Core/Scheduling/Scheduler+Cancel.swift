@@ -59,6 +59,7 @@ extension Scheduler {
         switch requests[id].standing {
         case .moving, .original, .transcode: return nil
         case .lookup(let node, _): return lookups[node].job
+        case .overlays: return awaitedOverlayJob(of: id)
         case .result(let node, _):
             if let job = results[node].job { return job }
             guard let decode = results[node].decode else { return nil }
@@ -81,6 +82,7 @@ extension Scheduler {
             lookups[node].waiters.leave(seat)
             if lookups[node].waiters.isEmpty { return retire(node) }
             retune(lookups[node].job, lookups[node].waiters.urgency)
+        case .overlays: leaveOverlays(id)
         case .result(let node, _):
             leaveResult(id)
             // Once the result exists, a cancel changes the reply and no longer the store.
@@ -113,11 +115,15 @@ extension Scheduler {
     }
 
     mutating func dissolve(_ node: SourceNode.ID, _ fate: Fate) {
-        for decode in sources[node].decodes.waiters { dissolve(decode, fate) }
+        for decode in sources[node].decodes.waiters where decodes.contains(decode) {
+            dissolve(decode, fate)
+        }
     }
 
     mutating func dissolve(_ node: DecodeNode.ID, _ fate: Fate) {
+        let takers = decodes[node].takers.waiters
         for result in decodes[node].results.waiters { dissolve(result, fate) }
+        for taker in takers { meet(fate, taker, of: node) }
     }
 
     /// The node is over; with the last result its decode is, and with the last decode its source.
@@ -133,6 +139,7 @@ extension Scheduler {
         case .fail(let error): reply(id, .failure(error))
         case .again: moving.append(.again(id))
         case .afresh:
+            leaveOverlays(id)
             requests[id].beginAfresh()
             moving.append(.onward(id))
         case .unmodified: reply(id, .notModified)

@@ -61,7 +61,8 @@ extension Scheduler {
         case (.transform(let node), .transformed(let image)):
             results[node].timings.add(.transform, waited: job.waited, worked: worked)
             if let block { transformed(node, image, block) }
-        case (.probe(let id, let accuser), .stored): acquitProducer(of: id, accuser)
+        case (.probe(let id, let input, let accuser), .stored):
+            acquitProducer(of: id, input, accuser)
         case (.entry(let client, let number), .entry(let tiers)):
             tell(client, number, job.id, .tiers(tiers))
         // What was read before the removal may have come from there.
@@ -142,13 +143,15 @@ extension Scheduler {
             if error.code == .badImageData, case .cache = decodes[node].name.origin {
                 return dissolve(node, .onward(decodes[node].timings))
             }
-            if let source = decodes[node].source, sources[source].body?.fetched != nil {
+            // What is too large to be laid over others may be a picture for others.
+            let isOurs = decodes[node].name.key.isOverlay && error.code == .limitExceeded
+            if let source = decodes[node].source, sources[source].body?.fetched != nil, !isOurs {
                 enterBlacklist(source, for: error)
             }
             dissolve(node, .fail(error))
         case .transform(let node), .delivery(let node): dissolve(node, .fail(error))
         case .entry(let client, let number): tell(client, number, job.id, .failure(error))
-        case .probe(let id, _): lost(id)
+        case .probe(let id, _, _): lost(id)
         case .removal: break
         }
     }

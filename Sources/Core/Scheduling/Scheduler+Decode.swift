@@ -4,12 +4,12 @@ import Messages
 // A decode and the results that are made of its pixels.
 extension Scheduler {
     /// A decode needs bytes: those of the source that is there, or of a new one.
-    mutating func attach(_ node: DecodeNode.ID, for result: ResultNode) {
-        let name = result.name.source
-        let urgency = decodes[node].results.urgency
+    mutating func attach(_ node: DecodeNode.ID, _ order: Order) {
+        let name = Sourced(key: decodes[node].name.key.source, origin: decodes[node].name.origin)
+        let urgency = decodes[node].urgency
         let known = source(name)
         if known != nil { counters.coalesced.sources += 1 }
-        let source = known ?? beginSource(name, for: result, urgency)
+        let source = known ?? beginSource(name, order, urgency)
         decodes[node].source = source
         decodes[node].seat = sources[source].decodes.join(node, urgency)
         if sources[source].body != nil { beginDecode(node) } else if known != nil { spread(source) }
@@ -23,11 +23,13 @@ extension Scheduler {
         decodes[node].provenance = Provenance(
             tier: body.tier, mark: body.mark, keeping: sources[source].keeping)
         decodes[node].timings += sources[source].timings
+        let key = decodes[node].name.key
         let work = DecodeWork(
-            source: body.reference, need: decodes[node].name.key.need, limits: limits.image)
+            source: body.reference, need: key.need,
+            limits: key.isOverlay ? limits.overlay : limits.image)
         let job = submit(
             .decode(work), for: .decode(node), reading: body.block,
-            decodes[node].results.urgency,
+            decodes[node].urgency,
             suspect: .decode(sources[source].name.key))
         decodes[node].began(job)
     }
@@ -43,11 +45,15 @@ extension Scheduler {
         sources[source].info = image.info
         leaveBlacklist(node, source)
         if let pixels = image.pixels, let block {
-            decodes[node].decoded(DecodeNode.Pixels(block, pixels, image.info))
+            keep(pixels, block, image.info, of: node)
         } else {
             decodes[node].decoded(nil)
         }
-        for result in decodes[node].results.waiters { usePixels(result) }
+        if decodes.contains(node) {
+            for result in decodes[node].results.waiters { usePixels(result) }
+        }
+        // Whoever needed but the facts is answered, and the decode may be over.
+        if decodes.contains(node) { cameOverlay(node) }
         storeOriginal(source)
         if isNews, sources.contains(source), sources[source].isReplacing {
             removeUnreplacedOriginals(of: source)
@@ -55,6 +61,24 @@ extension Scheduler {
         }
         if decodes.contains(node) { leaveSource(node) }
         tidy(source)
+    }
+
+    /// Pixels are there, for as long as anybody needs them. Of those that are laid over others
+    /// there are only so many.
+    private mutating func keep(
+        _ pixels: DecodedImage.Pixels, _ block: BlockHandle, _ info: ImageInfo,
+        of node: DecodeNode.ID
+    ) {
+        guard decodes[node].name.key.isOverlay else {
+            return decodes[node].decoded(DecodeNode.Pixels(block, pixels, info))
+        }
+        guard hasOverlayRoom(for: pixels) else {
+            if let source = decodes[node].source { storeOriginal(source) }
+            drop(block)
+            return dissolve(node, .fail(Self.noOverlayRoom))
+        }
+        overlayBytes += pixels.reference.length
+        decodes[node].decoded(DecodeNode.Pixels(block, pixels, info))
     }
 
     /// A decode needs no bytes any more.
@@ -71,13 +95,16 @@ extension Scheduler {
         guard let decode = decodes.remove(node) else { return }
         decodeTable[decode.name] = nil
         if let job = decode.job { abandon(job) }
-        if let pixels = decode.pixels { drop(pixels.block) }
+        if let pixels = decode.pixels {
+            if decode.name.key.isOverlay { overlayBytes -= pixels.pixels.reference.length }
+            drop(pixels.block)
+        }
         if let source = decode.source { tidy(source) }
     }
 
-    /// Its results are wanted more or less than before.
+    /// What needs it is wanted more or less than before.
     mutating func spread(_ node: DecodeNode.ID) {
-        let urgency = decodes[node].results.urgency
+        let urgency = decodes[node].urgency
         retune(decodes[node].job, urgency)
         guard let source = decodes[node].source, let seat = decodes[node].seat else { return }
         sources[source].decodes.update(seat, urgency)

@@ -17,7 +17,15 @@ extension Scheduler {
     /// Whether what the kind has made and nobody has used up yet leaves room for more. What uses
     /// it up are later stages, which do not wait for earlier ones: so it becomes less.
     func hasBudget(_ kind: WorkerKind) -> Bool {
-        limits.outputBytesMax.bytes(kind).map { ledger.liveBytes(of: kind) < $0 } ?? true
+        limits.outputBytesMax.bytes(kind).map { usableBytes(of: kind) < $0 } ?? true
+    }
+
+    /// Bytes that the kind has made and that later stages use up. Overlays have a budget of their
+    /// own: who keeps them may be waiting for this one.
+    private func usableBytes(of kind: WorkerKind) -> UInt64 {
+        let live = ledger.liveBytes(of: kind)
+        guard kind == .decode else { return live }
+        return live > overlayBytes ? live - overlayBytes : 0
     }
 
     /// Whether one more job of class low may be given out: it never has more than its share, so
@@ -85,12 +93,19 @@ extension Scheduler {
     /// there is nothing that could be released (DESIGN §4, space never deadlocks).
     mutating func park(_ id: JobID) -> Bool {
         guard let kind = jobs[id]?.kind,
-            ledger.hasLiveBlocks(of: kind) || (kind == .cache && resultBlocks.hasReaders)
+            hasRoomToCome(kind) || (kind == .cache && resultBlocks.hasReaders)
         else { return false }
         setAside(id, .parked)
         parked.append(id)
         parkedSince = parkedSince ?? now
         return true
+    }
+
+    /// Whether anything that such workers made may be released without anybody finding space first.
+    /// Overlays are kept by those who may be waiting for it.
+    private func hasRoomToCome(_ kind: WorkerKind) -> Bool {
+        guard kind == .decode, overlayBytes > 0 else { return ledger.hasLiveBlocks(of: kind) }
+        return usableBytes(of: kind) > 0
     }
 
     /// Space became free: as many parked jobs of the kind try again as blocks did.

@@ -19,6 +19,7 @@ extension Scheduler {
             let fallback = request.order.terms.fallback(
                 after: error, infoOnly: request.image.infoOnly)
         else { return false }
+        leaveOverlays(id)
         requests[id].fallBack(after: FallenBack(error: error, url: request.image.url))
         do throws(ImageError) {
             requests[id].begin(try order(fallback, of: request.order))

@@ -8,25 +8,28 @@ extension Scheduler {
         queues[Int(kind.rawValue)].count < limits.queuedJobsMax
     }
 
-    /// A new job, at the end of its queue. It holds the block that it reads.
+    /// A new job, at the end of its queue. It holds the blocks that it reads.
     mutating func submit(
         _ work: JobWork, for purpose: ActiveJob.Purpose, reading input: BlockHandle?,
-        _ urgency: Urgency, suspect: Suspect? = nil
+        beside overlays: [BlockHandle] = [], _ urgency: Urgency, suspect: Suspect? = nil
     ) -> JobID {
-        submit(JobSheet(work), for: purpose, reading: input, urgency, suspect: suspect)
+        submit(
+            JobSheet(work), for: purpose, reading: input, beside: overlays, urgency,
+            suspect: suspect)
     }
 
     /// The same again.
     mutating func submit(
         _ sheet: JobSheet, for purpose: ActiveJob.Purpose, reading input: BlockHandle?,
-        _ urgency: Urgency, suspect: Suspect? = nil
+        beside overlays: [BlockHandle] = [], _ urgency: Urgency, suspect: Suspect? = nil
     ) -> JobID {
         lastJob += 1
         let id = JobID(lastJob)
         if let input { ledger.hold(input) }
+        for overlay in overlays { ledger.hold(overlay) }
         var job = ActiveJob(
-            id: id, sheet: sheet, input: input, suspect: suspect, trace: trace(of: purpose),
-            purpose: purpose,
+            id: id, sheet: sheet, input: input, overlays: overlays, suspect: suspect,
+            trace: trace(of: purpose), purpose: purpose,
             urgency: Self.bounded(urgency, sheet.stage), waitingSince: now)
         job.ticket = queues[Int(sheet.kind.rawValue)].enter(job)
         loads[Int(sheet.stage.rawValue)].enter(job)
@@ -42,7 +45,7 @@ extension Scheduler {
         case .transcode(let node): transcodes[node].trace
         case .decode(let node): decodes[node].trace
         case .transform(let node), .delivery(let node): results[node].order.trace
-        case .probe(let job, _): jobs[job]?.trace
+        case .probe(let job, _, _): jobs[job]?.trace
         case .entry, .removal: nil
         }
     }
@@ -79,6 +82,7 @@ extension Scheduler {
             loads[Int(left.stage.rawValue)].leave(left)
         }
         if let input = job.input { drop(input) }
+        for overlay in job.overlays { drop(overlay) }
     }
 
     /// A worker holds the job no longer.
@@ -105,9 +109,10 @@ extension Scheduler {
         }
     }
 
-    /// A worker hears of a new class, and of a deadline that moved by more than a second.
+    /// A worker that is there hears of a new class, and of a deadline that moved by more than a
+    /// second.
     private mutating func tellIfMoved(_ id: JobID, _ worker: WorkerID) {
-        guard let job = jobs[id], !job.isStopped else { return }
+        guard let job = jobs[id], !job.isStopped, roster.contains(worker) else { return }
         let (new, told) = (job.effective, job.told)
         let moved = max(new.deadline, told.deadline).milliseconds(
             since: min(new.deadline, told.deadline))

@@ -3,41 +3,56 @@ import Messages
 
 // A job could not read what it was given (DESIGN §4, §6: a producer forges or truncates).
 extension Scheduler {
-    /// The bytes behind the job's reference are gone, or fewer than was said.
+    /// The bytes behind a reference of the job are gone, or fewer than was said.
     ///
     /// The cache is believed: the producer loses its session, and all that it made is made again.
-    /// Any other reader might say so to harm the producer: then the cache looks, and who did not
-    /// tell the truth loses its session. What lies in the cache's own arena, or in the
-    /// coordinator's, is there.
+    /// Any other reader might say so to harm the producer: then the cache looks, at one input after
+    /// the other, and who did not tell the truth loses its session. What lies in the cache's own
+    /// arena, or in the coordinator's, is there.
     mutating func inputLost(
         _ job: ActiveJob, _ purpose: ActiveJob.Purpose, at worker: WorkerID
     ) {
-        guard let producer = job.input?.worker, producer != cache, producer != .coordinator,
-            roster.contains(producer)
-        else { return lost(job.id) }
-        guard job.kind == .cache else { return dispute(job, accuser: worker) }
+        guard let input = doubtfulInput(of: job) else { return lost(job.id) }
+        guard job.kind == .cache else { return dispute(job, input, accuser: worker) }
+        let producer = job.inputs[input].worker
         forget(job)
         expel(producer, Self.bytesMissing)
         // Where the block was not the producer's last one, nothing hung on it any more.
-        if case .probe(let id, _) = purpose { lost(id) }
+        if case .probe(let id, _, _) = purpose { lost(id) }
+    }
+
+    /// The first of the job's inputs, from that one on, whose bytes may not be there.
+    private func doubtfulInput(of job: ActiveJob, from first: Int = 0) -> Int? {
+        let inputs = job.inputs
+        return inputs.indices.dropFirst(first).first { index in
+            let producer = inputs[index].worker
+            return producer != cache && producer != .coordinator && roster.contains(producer)
+        }
     }
 
     /// The job waits until the cache has looked.
-    private mutating func dispute(_ job: ActiveJob, accuser: WorkerID) {
-        guard let source = job.work.input, let input = job.input else { return lost(job.id) }
+    private mutating func dispute(_ job: ActiveJob, _ input: Int, accuser: WorkerID) {
         setAside(job.id, .disputed)
-        let look = StoreWork(
-            key: nil, source: source, tiers: .none, delivers: false, waitsForDisk: false,
-            metadata: Self.nothing)
-        _ = submit(
-            .store(look), for: .probe(of: job.id, accuser: accuser), reading: input,
-            .unbounded(.high))
+        look(at: input, of: job, accuser: accuser)
     }
 
-    /// The bytes are there: the reader lied, and its job is another one's. Where nobody disputes
-    /// any more, since the request or the producer is gone, nobody lied.
-    mutating func acquitProducer(of id: JobID, _ accuser: WorkerID) {
-        guard jobs[id]?.place == .disputed else { return }
+    private mutating func look(at input: Int, of job: ActiveJob, accuser: WorkerID) {
+        let look = StoreWork(
+            key: nil, source: job.work.inputs[input], tiers: .none, delivers: false,
+            waitsForDisk: false, metadata: Self.nothing)
+        _ = submit(
+            .store(look), for: .probe(of: job.id, input: input, accuser: accuser),
+            reading: job.inputs[input], .unbounded(.high))
+    }
+
+    /// The bytes are there: where those of all inputs are, the reader lied, and its job is another
+    /// one's. Where nobody disputes any more, since the request or the producer is gone, nobody
+    /// lied.
+    mutating func acquitProducer(of id: JobID, _ input: Int, _ accuser: WorkerID) {
+        guard let job = jobs[id], job.place == .disputed else { return }
+        if let next = doubtfulInput(of: job, from: input + 1) {
+            return look(at: next, of: job, accuser: accuser)
+        }
         expel(accuser, Self.bytesThere)
         lost(id)
     }

@@ -28,13 +28,20 @@ extension Scheduler {
         }
         counters.requeued += 1
         requests[id].attempt += 1
+        leaveOverlays(id)
         requests[id].beginAfresh()
         tryNextWay(id)
     }
 
     /// With no way left nobody has it: that is no error (sdwebimage.md §1.4, step 3).
     private mutating func tryNextWay(_ id: LiveRequest.ID) {
-        switch requests[id].ways.next() {
+        let ways = requests[id].ways
+        let way = requests[id].ways.next()
+        if mustGather(id, before: way) {
+            requests[id].ways = ways
+            return gather(id)
+        }
+        switch way {
         case .queryResult: queryResult(id)
         case .queryOriginal: queryOriginal(id)
         case .fetch: fetch(id)
@@ -55,7 +62,8 @@ extension Scheduler {
 
     private mutating func joinUnderWay(_ id: LiveRequest.ID, _ way: JobPlan.Stage) -> Bool {
         guard requests[id].plan.includes(way) else { return false }
-        let name = resultName(id, way == .fetch ? network(id) : .cache(originalQuery(id)))
+        let name = resultName(
+            id, way == .fetch ? requests[id].order.network : .cache(originalQuery(id)))
         guard let node = resultTable[name],
             requests[id].plan.queryTiers.isSubset(of: results[node].knownMissing)
         else { return false }
@@ -67,7 +75,8 @@ extension Scheduler {
     /// Makes the result of the cached original, unless the bytes are here already, or are being
     /// fetched since the cache does not have them.
     private mutating func queryOriginal(_ id: LiveRequest.ID) {
-        let fetched = Sourced(key: requests[id].order.key.decode.source, origin: network(id))
+        let fetched = Sourced(
+            key: requests[id].order.key.decode.source, origin: requests[id].order.network)
         if requests[id].mayFetch, let node = source(fetched) {
             let tiers = requests[id].plan.originalQueryTiers
             if sources[node].body != nil
@@ -85,16 +94,13 @@ extension Scheduler {
             return join(id, resultName(id, .canvas(canvas)))
         }
         if let cached = requests[id].refreshing {
+            // Whether an overlay has changed nobody can tell by what the picture was known by.
+            let mark = requests[id].order.terms.overlays.isEmpty ? cached.mark : .none
             let permitted = requests[id].order.terms.sources
-            return join(id, resultName(id, .revalidation(cached.mark, permitted: permitted)))
+            return join(id, resultName(id, .revalidation(mark, permitted: permitted)))
         }
         if requests[id].attempt == 1 { counters.misses += 1 }
-        join(id, resultName(id, network(id)))
-    }
-
-    /// The URL, as far as the request may follow it.
-    private func network(_ id: LiveRequest.ID) -> Origin {
-        .network(permitted: requests[id].order.terms.sources)
+        join(id, resultName(id, requests[id].order.network))
     }
 
     private func resultName(_ id: LiveRequest.ID, _ origin: Origin) -> ResultName {

@@ -17,6 +17,7 @@ extension Scheduler {
         guard requests[id].plan.refreshes else { return answer(id, image, block) }
         if requests[id].batch == nil { show(id, image, block) }
         requests[id].refreshing = refreshing
+        leaveOverlays(id)
         requests[id].ways = requests[id].allWays
         requests[id].standing = .moving
         moving.append(.onward(id))

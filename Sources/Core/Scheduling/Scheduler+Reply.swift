@@ -48,6 +48,7 @@ extension Scheduler {
     /// Takes a request off every list that knows it by its client or token.
     @discardableResult
     mutating func strike(_ id: LiveRequest.ID) -> LiveRequest {
+        leaveOverlays(id)
         guard let request = requests.remove(id) else {
             preconditionFailure("a request ends once")
         }

@@ -29,6 +29,7 @@ extension Scheduler {
         case .lookup(let node, let seat):
             lookups[node].waiters.update(seat, urgency)
             retune(lookups[node].job, lookups[node].waiters.urgency)
+        case .overlays: spreadOverlays(of: id)
         case .result(let node, let seat):
             results[node].waiters.update(seat, urgency)
             spread(node)

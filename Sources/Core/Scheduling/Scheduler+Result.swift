@@ -17,6 +17,7 @@ extension Scheduler {
             let node = results.insert(ResultNode(name: name, for: requests[id]))
             resultTable[name] = node
             sit(id, at: node)
+            takeOverlays(node, from: id)
             if let canvas = results[node].canvas { paint(node, canvas) } else { attach(node) }
         }
     }
@@ -42,7 +43,7 @@ extension Scheduler {
         results[node].decode = decode
         results[node].seat = decodes[decode].results.join(node, urgency)
         if isNew {
-            attach(decode, for: results[node])
+            attach(decode, results[node].order)
         } else {
             counters.coalesced.decodes += 1
             spread(decode)
@@ -72,13 +73,13 @@ extension Scheduler {
         results[node].isMade(of: decodes[decode].provenance)
         results[node].timings += decodes[decode].timings
         guard let pixels = decodes[decode].pixels else { return useFacts(node) }
+        let overlays = overlays(of: node)
+        let key = results[node].name.key
         let work = TransformWork(
-            source: pixels.pixels.reference, layout: pixels.pixels.layout,
-            sourceInfo: pixels.info, steps: results[node].name.key.steps,
-            output: results[node].name.key.output, limits: limits.image)
+            pixels.pixels, pixels.info, key.steps, over: overlays, key.output, limits.image)
         let job = submit(
             .transform(work), for: .transform(node), reading: pixels.block,
-            results[node].waiters.urgency,
+            beside: overlays.map(\.block), results[node].waiters.urgency,
             suspect: .transform(results[node].name.key))
         results[node].beganTransform(job)
     }
@@ -121,6 +122,7 @@ extension Scheduler {
             info: image.info, etag: mark.etag, lastModified: mark.lastModified)
         transcodePixels(of: node, metadata)
         leaveDecode(node)
+        leaveOverlays(node)
         deliver(node, ResultNode.Product(block, image.reference, metadata))
     }
 
@@ -173,6 +175,7 @@ extension Scheduler {
     private mutating func complete(
         _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?, _ result: ResultNode
     ) {
+        leaveOverlays(id)
         requests[id].timings += result.timings
         if result.provenance.tier != .none { counters.originalUses += 1 }
         var image = image
@@ -225,12 +228,20 @@ extension Scheduler {
         results[node].decode = nil
         results[node].seat = nil
         decodes[decode].results.leave(seat)
-        if decodes[decode].results.isEmpty { retire(decode) } else { spread(decode) }
+        if decodes[decode].isNeeded { spread(decode) } else { retire(decode) }
+    }
+
+    /// Nor those that are laid over them.
+    private mutating func leaveOverlays(_ node: ResultNode.ID) {
+        let seats = results[node].overlays
+        results[node].overlays = []
+        leave(seats)
     }
 
     /// The node is over: its job is of no use, and what it held is free.
     mutating func retire(_ node: ResultNode.ID) {
         leaveDecode(node)
+        leaveOverlays(node)
         guard let result = results.remove(node) else { return }
         resultTable[result.name] = nil
         if let job = result.job { abandon(job) }

@@ -20,23 +20,23 @@ extension Scheduler {
 
     /// Begins to obtain bytes: from the URL, or from the cache, unless they came along.
     mutating func beginSource(
-        _ name: Sourced<SourceKey>, for result: ResultNode, _ urgency: Urgency
+        _ name: Sourced<SourceKey>, _ order: Order, _ urgency: Urgency
     ) -> SourceNode.ID {
-        if let upload = result.order.upload {
-            return beginSource(name, of: upload, result.order)
+        if let upload = order.upload {
+            return beginSource(name, of: upload, order)
         }
         let work: JobWork =
             switch name.origin {
             case .cache(let query): .query(query)
-            case .network: .fetch(fetchWork(result.order))
-            case .revalidation(let mark, _): .fetch(fetchWork(result.order, mark.validators))
+            case .network: .fetch(fetchWork(order))
+            case .revalidation(let mark, _): .fetch(fetchWork(order, mark.validators))
             case .canvas: preconditionFailure("a canvas is painted and needs no bytes")
             }
         // The job follows at once; it needs to know the node.
-        let sheet = JobSheet(work, host: name.origin.isFetched ? result.order.names.host : nil)
+        let sheet = JobSheet(work, host: name.origin.isFetched ? order.names.host : nil)
         let node = sources.insert(
             SourceNode(
-                name: name, sheet: sheet, order: result.order, job: JobID(0)))
+                name: name, sheet: sheet, order: order, job: JobID(0)))
         sourceTable.insert(node, under: name.key)
         let job = submit(
             sheet, for: .source(node), reading: nil, urgency,

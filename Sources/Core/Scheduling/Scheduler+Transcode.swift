@@ -62,7 +62,8 @@ extension Scheduler {
         guard let output = wish.output, let decode = results[node].decode,
             let pixels = decodes[decode].pixels
         else { return }
-        let transcode = transcode(of: node, wish, output, metadata, nil, reading: pixels.block)
+        var transcode = transcode(of: node, wish, output, metadata, nil, reading: pixels.block)
+        transcode.overlays = overlays(of: node)
         guard let id = begin(transcode, metadata) else {
             return removeOutdatedResult(of: node, exceptIn: wish)
         }
@@ -120,11 +121,12 @@ extension Scheduler {
     ) {
         let transcode = transcodes[id]
         let work = TransformWork(
-            source: pixels.reference, layout: pixels.layout, sourceInfo: info,
-            steps: transcode.steps, output: transcode.output, limits: limits.image)
+            pixels, info, transcode.steps, over: transcode.overlays, transcode.output,
+            limits.image)
         transcodes[id].input = block
         transcodes[id].job = submit(
-            .transform(work), for: .transcode(id), reading: block, transcode.urgency,
+            .transform(work), for: .transcode(id), reading: block,
+            beside: transcode.overlays.map(\.block), transcode.urgency,
             suspect: .transcode(transcode.key, transcode.output))
     }
 
@@ -140,6 +142,7 @@ extension Scheduler {
             key: transcode.text, source: image.reference, tiers: transcode.tiers, delivers: false,
             waitsForDisk: true, metadata: metadata)
         transcodes[id].input = block
+        transcodes[id].overlays = []
         transcodes[id].job = submit(
             .store(work), for: .transcode(id), reading: block, transcode.urgency)
     }

@@ -39,16 +39,20 @@ extension Scheduler {
         guard let kind = roster[worker]?.kind, roster.leave(worker) else { return }
         ledger.leave(worker)
         if worker == cache { cacheGone(worker) }
-        for node in results.ids where results[node].product?.block.worker == worker {
+        for node in results.ids
+        where results.contains(node) && results[node].product?.block.worker == worker {
             dissolve(node, .again)
         }
-        for node in decodes.ids where decodes[node].pixels?.block.worker == worker {
+        // With a result end the decodes of what is laid over it.
+        for node in decodes.ids
+        where decodes.contains(node) && decodes[node].pixels?.block.worker == worker {
             dissolve(node, .again)
         }
-        for node in sources.ids where sources[node].kept?.block.worker == worker {
+        for node in sources.ids
+        where sources.contains(node) && sources[node].kept?.block.worker == worker {
             lose(node)
         }
-        endTranscodes { $0.input.worker == worker }
+        endTranscodes { $0.reads(from: worker) }
         weighAgain(after: worker)
         endDisputes(about: worker)
         // Each goes before the one that was put in front last.
@@ -77,7 +81,7 @@ extension Scheduler {
             switch requests[id].standing {
             case .original(let node, let seat): sources[node].watchers.leave(seat)
             case .transcode(let node, let seat): transcodes[node].watchers.leave(seat)
-            case .moving, .lookup, .result: continue
+            case .moving, .lookup, .overlays, .result: continue
             }
             requests[id].pending = nil
             requests[id].standing = .moving

@@ -10,10 +10,11 @@ public import Messages
 ///
 ///     requests ──► LookupNode                               a query of the result's key
 ///     requests ──► ResultNode ──► DecodeNode ──► SourceNode a result, its pixels, its bytes
+///     requests, results ────────► DecodeNode ──► SourceNode what is laid over it
 ///     requests ──► TranscodeNode                            what a serializer makes, under way
 ///                                                           to the disk
 ///
-/// A job reads at most one block and holds it while it is there; a node holds what it keeps.
+/// A job holds the blocks that it reads while it is there; a node holds what it keeps.
 /// What is lost with a worker dissolves the nodes that need it, and their requests begin again.
 public struct Scheduler: Sendable {
     let limits: SchedulerLimits
@@ -72,6 +73,8 @@ public struct Scheduler: Sendable {
     var resultBlocks: ResultBlocks
     var hits: HitIndex
     var touches = TouchBatch()
+    /// Of pixels that are laid over others, as long as anybody needs them.
+    var overlayBytes: UInt64 = 0
 
     // What is not tried, and how long cancels took.
     var quarantine: Quarantine

@@ -45,6 +45,11 @@ public struct SchedulerLimits: Hashable, Sendable {
     /// nothing new until some is released (DESIGN §4, space never deadlocks). The cache needs no
     /// such budget: it may evict.
     public var outputBytesMax = OutputBudgets()
+    /// Bytes of pixels that are kept to be laid over others, beside the budget of decodes; who
+    /// needs more of them is `busy`.
+    public var overlayBytesMax: UInt64 = 256 << 20
+    /// Pixels of one of them: four of that size are within `overlayBytesMax`.
+    public var overlayPixelsMax = 16_000_000
     /// Bytes of large results that clients have not released, all together and one client; beyond
     /// it a client gets them to copy.
     public var unreleasedBytesMax: UInt64 = 256 << 20
@@ -71,6 +76,13 @@ public struct SchedulerLimits: Hashable, Sendable {
     public var bodyBytesMax: UInt64 = 64 << 20
     /// Limits of an image, at admission for what the request itself says, and in every job.
     public var image = ImageLimits()
+
+    /// Limits of a picture that is laid over another one.
+    var overlay: ImageLimits {
+        var limits = image
+        limits.pixelsMax = min(limits.pixelsMax, overlayPixelsMax)
+        return limits
+    }
 
     /// Milliseconds for which a worker may hold a job.
     public var jobMilliseconds = JobDeadlines()

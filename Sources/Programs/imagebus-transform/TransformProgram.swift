@@ -29,10 +29,16 @@ enum TransformProgram {
                     switch work {
                     case .transform(let transform):
                         defer { reader.trim() }
+                        var overlays: [OverlayPixels] = []
+                        for overlay in transform.overlays {
+                            overlays.append(
+                                OverlayPixels(copying: try reader.bytes(of: overlay.source)))
+                        }
                         let pixels = try reader.bytes(of: transform.source)
                         return .transformed(
                             try stage.perform(
-                                transform, pixels: pixels, output: arena, cancellation: flag))
+                                transform, pixels: pixels, overlays: overlays, output: arena,
+                                cancellation: flag))
                     case .paint(let paint):
                         return .transformed(
                             try stage.paint(paint, output: arena, cancellation: flag))

@@ -18,6 +18,7 @@ extension KeyTable where Target == PresetItem {
         Row("crop", .step("LEFT,TOP,WIDTH,HEIGHT") { PixelRect($0).map { .crop($0) } }, add),
         Row("rotate", .step("degrees clockwise") { .rotate(degrees: $0) }, add),
         Row("flip", .step("h, v or hv") { .flip(named: $0) }, add),
+        Row("overlay", .step("URL[,X,Y[,OPACITY]]") { Overlay($0).map { .overlay($0) } }, add),
         Row("thumbnail", .size, \.thumbnail),
         Row("format", .format, \.output.format),
         Row("quality", .number(in: 0...100), \.output.quality),

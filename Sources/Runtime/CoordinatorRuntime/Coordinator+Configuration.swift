@@ -28,7 +28,8 @@ extension Coordinator {
             resolved.load.image = resolution.request
             resolved.terms = resolution.terms
             if !isUpload { resolved.terms.identity = identities.identity(of: resolution) }
-            resolved.mayChange = !resolution.secretHeaders.isEmpty
+            resolved.terms.identifyOverlays(by: identities.identify)
+            resolved.mayChange = resolution.hasSecrets
         } catch {
             resolved.terms.refusal = error
         }
@@ -42,6 +43,7 @@ extension Coordinator {
         scheduler.lateResolution = { image, kind in
             var resolution = desk.resolve(late: image, kind)
             resolution.terms.identity = identify(resolution)
+            resolution.terms.identifyOverlays(by: identify)
             return resolution
         }
     }

@@ -21,6 +21,8 @@ extension TransformStep {
         case IMAGEBUS__V1__STEP__STEP_FLIP:
             let part = try read.required(wire.flip, "Step.flip")
             self = .flip(horizontal: part.horizontal != 0, vertical: part.vertical != 0)
+        case IMAGEBUS__V1__STEP__STEP_OVERLAY:
+            self = .overlay(try Overlay(try read.required(wire.overlay, "Step.overlay"), read))
         default: throw .field("Step.step", .missing)
         }
     }
@@ -43,6 +45,9 @@ extension TransformStep {
             part.pointee.horizontal = horizontal ? 1 : 0
             part.pointee.vertical = vertical ? 1 : 0
             wire.pointee.flip = part
+        case .overlay(let overlay):
+            wire.pointee.step_case = IMAGEBUS__V1__STEP__STEP_OVERLAY
+            wire.pointee.overlay = try overlay.wire(write)
         }
         return wire
     }

@@ -11,7 +11,11 @@ extension TransformWork {
                 try read.required(wire.source_info, "Transform.source_info"), read),
             steps: try TransformStep.list(wire.n_steps, wire.steps, "Transform.steps", read),
             output: try OutputOptions(wire.output, read),
-            limits: try ImageLimits(try read.required(wire.limits, "Transform.limits"), read))
+            limits: try ImageLimits(try read.required(wire.limits, "Transform.limits"), read),
+            overlays: try read.list(
+                wire.n_overlays, wire.overlays, "Transform.overlays",
+                limit: RequestLimits.overlaysMax
+            ) { part throws(WireError) in try OverlayInput(part, read) })
         try layout.check(in: source, "Transform.layout")
     }
 
@@ -27,6 +31,10 @@ extension TransformWork {
         wire.pointee.steps = try TransformStep.wire(steps, "Transform.steps", write)
         wire.pointee.output = try output.wire(write)
         wire.pointee.limits = try limits.wire(write)
+        wire.pointee.n_overlays = overlays.count
+        wire.pointee.overlays = try write.list(
+            overlays, "Transform.overlays", limit: RequestLimits.overlaysMax
+        ) { overlay throws(WireError) in try overlay.wire(write) }
         return wire
     }
 }

@@ -17,12 +17,12 @@ struct TransformJob {
     }
 
     func run(
-        _ pixels: UnsafeRawBufferPointer, to output: some OutputSpace
+        _ pixels: UnsafeRawBufferPointer, overlays: [OverlayPixels], to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
         if let format = work.output.format, !format.isEncodable { throw .unencodable(format) }
         let source = try PixelSource(work, pixels)
         try checkCancellation()
-        let pipeline = Pipeline(work.steps)
+        let pipeline = try Pipeline(work.steps, overlays: sources(overlays))
         guard PlanarLane.takes(work.layout) else {
             return try encode(try picture(source), after: pipeline.steps, to: output)
         }
@@ -50,6 +50,14 @@ struct TransformJob {
 
     private func encoder(hasAlpha: Bool) -> Encoder {
         Encoder(work, hasAlpha: hasAlpha, cancellation: sampler.cancellation)
+    }
+
+    private func sources(_ overlays: [OverlayPixels]) throws(ImageError) -> [PixelSource] {
+        var sources: [PixelSource] = []
+        for (input, pixels) in zip(work.overlays, overlays) {
+            sources.append(try PixelSource(input, work.limits, pixels.bytes))
+        }
+        return sources
     }
 
     private func picture(_ source: PixelSource) throws(ImageError) -> Picture {

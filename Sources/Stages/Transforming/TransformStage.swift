@@ -36,6 +36,7 @@ public struct TransformStage: Sendable {
     ///   - work: layout, steps, output options and limits; its reference is not looked at.
     ///   - pixels: as the layout says, at least `layout.byteCount` bytes; must not change until
     ///     this returns.
+    ///   - overlays: the pixels of `work.overlays`, one by one.
     ///   - output: where the encoded bytes go. On success the block belongs to the outcome, on a
     ///     throw nothing is left reserved.
     ///   - cancellation: looked at between steps and every few rows.
@@ -43,12 +44,14 @@ public struct TransformStage: Sendable {
     ///   cannot do; `limitExceeded`; `unsupportedFormat` for a format that is not encoded;
     ///   `cancelled`; what `output` throws; `internalError`.
     public func perform(
-        _ work: TransformWork, pixels: UnsafeRawBufferPointer, output: some OutputSpace,
-        cancellation: CancellationFlag
+        _ work: TransformWork, pixels: UnsafeRawBufferPointer, overlays: [OverlayPixels] = [],
+        output: some OutputSpace, cancellation: CancellationFlag
     ) throws(ImageError) -> EncodedImage {
         try library.exclusively { () throws(ImageError) -> EncodedImage in
             let sampler = PlaneSampler(graphs: graphs, cancellation: cancellation)
-            return try TransformJob(work, sampler).run(pixels, to: output)
+            return try withExtendedLifetime(overlays) { () throws(ImageError) -> EncodedImage in
+                try TransformJob(work, sampler).run(pixels, overlays: overlays, to: output)
+            }
         }
     }
 

@@ -26,11 +26,16 @@ extension ByteReader {
     mutating func mode() -> ResizeMode { pick(ResizeMode.allCases) ?? .fit }
 
     mutating func step() -> TransformStep {
-        switch choice(5) {
+        switch choice(6) {
         case 0: .resize(size(), mode())
         case 1: .crop(PixelRect(x: number(), y: number(), size: size()))
         case 2: .rotate(Rotation(radians: double(), fitsSize: bool()))
         case 3: .rotate(Rotation(degreesClockwise: Double(choice(9)) * 90 - 360))
+        case 4:
+            .overlay(
+                Overlay(
+                    url: url(), x: number(), y: number(),
+                    opacity: bool() ? double() : Double(choice(3)) / 2))
         default: .flip(horizontal: bool(), vertical: bool())
         }
     }

@@ -5,6 +5,7 @@ extension LoadTerms {
     init(of request: ImageRequest, identity: String? = nil) {
         self.init(identity: identity)
         serializer = request.context.serializer ?? .asIs
+        overlays = request.preparedOverlays
         fallback = PreparedFallback(request.context.fallback, of: request)
     }
 }

@@ -22,6 +22,7 @@ typedef struct Imagebus__V1__Header Imagebus__V1__Header;
 typedef struct Imagebus__V1__Resize Imagebus__V1__Resize;
 typedef struct Imagebus__V1__Rotate Imagebus__V1__Rotate;
 typedef struct Imagebus__V1__Flip Imagebus__V1__Flip;
+typedef struct Imagebus__V1__Overlay Imagebus__V1__Overlay;
 typedef struct Imagebus__V1__Step Imagebus__V1__Step;
 typedef struct Imagebus__V1__Thumbnail Imagebus__V1__Thumbnail;
 typedef struct Imagebus__V1__Output Imagebus__V1__Output;
@@ -46,6 +47,7 @@ typedef struct Imagebus__V1__Store Imagebus__V1__Store;
 typedef struct Imagebus__V1__Entry Imagebus__V1__Entry;
 typedef struct Imagebus__V1__Need Imagebus__V1__Need;
 typedef struct Imagebus__V1__Decode Imagebus__V1__Decode;
+typedef struct Imagebus__V1__OverlayInput Imagebus__V1__OverlayInput;
 typedef struct Imagebus__V1__Transform Imagebus__V1__Transform;
 typedef struct Imagebus__V1__Paint Imagebus__V1__Paint;
 typedef struct Imagebus__V1__FetchedBody Imagebus__V1__FetchedBody;
@@ -301,12 +303,35 @@ struct  Imagebus__V1__Flip
     , 0, 0 }
 
 
+struct  Imagebus__V1__Overlay
+{
+  ProtobufCMessage base;
+  /*
+   * empty in jobs
+   */
+  char *url;
+  /*
+   * negative counts from the right edge
+   */
+  int64_t x;
+  /*
+   * negative counts from the bottom edge
+   */
+  int64_t y;
+  double opacity;
+};
+#define IMAGEBUS__V1__OVERLAY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__overlay__descriptor) \
+    , (char *)protobuf_c_empty_string, 0, 0, 0 }
+
+
 typedef enum {
   IMAGEBUS__V1__STEP__STEP__NOT_SET = 0,
   IMAGEBUS__V1__STEP__STEP_RESIZE = 1,
   IMAGEBUS__V1__STEP__STEP_CROP = 2,
   IMAGEBUS__V1__STEP__STEP_ROTATE = 3,
-  IMAGEBUS__V1__STEP__STEP_FLIP = 4
+  IMAGEBUS__V1__STEP__STEP_FLIP = 4,
+  IMAGEBUS__V1__STEP__STEP_OVERLAY = 5
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__STEP__STEP__CASE)
 } Imagebus__V1__Step__StepCase;
 
@@ -319,6 +344,7 @@ struct  Imagebus__V1__Step
     Imagebus__V1__Rect *crop;
     Imagebus__V1__Rotate *rotate;
     Imagebus__V1__Flip *flip;
+    Imagebus__V1__Overlay *overlay;
   };
 };
 #define IMAGEBUS__V1__STEP__INIT \
@@ -908,6 +934,18 @@ struct  Imagebus__V1__Decode
     , NULL, NULL, NULL }
 
 
+struct  Imagebus__V1__OverlayInput
+{
+  ProtobufCMessage base;
+  Imagebus__V1__Reference *source;
+  Imagebus__V1__PixelLayout *layout;
+  Imagebus__V1__ImageInfo *info;
+};
+#define IMAGEBUS__V1__OVERLAY_INPUT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__overlay_input__descriptor) \
+    , NULL, NULL, NULL }
+
+
 struct  Imagebus__V1__Transform
 {
   ProtobufCMessage base;
@@ -918,10 +956,15 @@ struct  Imagebus__V1__Transform
   Imagebus__V1__Step **steps;
   Imagebus__V1__Output *output;
   Imagebus__V1__Limits *limits;
+  /*
+   * of the steps that lay one over it, in their order
+   */
+  size_t n_overlays;
+  Imagebus__V1__OverlayInput **overlays;
 };
 #define IMAGEBUS__V1__TRANSFORM__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__transform__descriptor) \
-    , NULL, NULL, NULL, 0,NULL, NULL, NULL }
+    , NULL, NULL, NULL, 0,NULL, NULL, NULL, 0,NULL }
 
 
 struct  Imagebus__V1__Paint
@@ -2168,6 +2211,25 @@ Imagebus__V1__Flip *
 void   imagebus__v1__flip__free_unpacked
                      (Imagebus__V1__Flip *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__Overlay methods */
+void   imagebus__v1__overlay__init
+                     (Imagebus__V1__Overlay         *message);
+size_t imagebus__v1__overlay__get_packed_size
+                     (const Imagebus__V1__Overlay   *message);
+size_t imagebus__v1__overlay__pack
+                     (const Imagebus__V1__Overlay   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__overlay__pack_to_buffer
+                     (const Imagebus__V1__Overlay   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Overlay *
+       imagebus__v1__overlay__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__overlay__free_unpacked
+                     (Imagebus__V1__Overlay *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__Step methods */
 void   imagebus__v1__step__init
                      (Imagebus__V1__Step         *message);
@@ -2623,6 +2685,25 @@ Imagebus__V1__Decode *
                       const uint8_t       *data);
 void   imagebus__v1__decode__free_unpacked
                      (Imagebus__V1__Decode *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__OverlayInput methods */
+void   imagebus__v1__overlay_input__init
+                     (Imagebus__V1__OverlayInput         *message);
+size_t imagebus__v1__overlay_input__get_packed_size
+                     (const Imagebus__V1__OverlayInput   *message);
+size_t imagebus__v1__overlay_input__pack
+                     (const Imagebus__V1__OverlayInput   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__overlay_input__pack_to_buffer
+                     (const Imagebus__V1__OverlayInput   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__OverlayInput *
+       imagebus__v1__overlay_input__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__overlay_input__free_unpacked
+                     (Imagebus__V1__OverlayInput *message,
                       ProtobufCAllocator *allocator);
 /* Imagebus__V1__Transform methods */
 void   imagebus__v1__transform__init
@@ -3570,6 +3651,9 @@ typedef void (*Imagebus__V1__Rotate_Closure)
 typedef void (*Imagebus__V1__Flip_Closure)
                  (const Imagebus__V1__Flip *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__Overlay_Closure)
+                 (const Imagebus__V1__Overlay *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__Step_Closure)
                  (const Imagebus__V1__Step *message,
                   void *closure_data);
@@ -3641,6 +3725,9 @@ typedef void (*Imagebus__V1__Need_Closure)
                   void *closure_data);
 typedef void (*Imagebus__V1__Decode_Closure)
                  (const Imagebus__V1__Decode *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__OverlayInput_Closure)
+                 (const Imagebus__V1__OverlayInput *message,
                   void *closure_data);
 typedef void (*Imagebus__V1__Transform_Closure)
                  (const Imagebus__V1__Transform *message,
@@ -3836,6 +3923,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__header__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__resize__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__rotate__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__flip__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__overlay__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__step__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__thumbnail__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__output__descriptor;
@@ -3860,6 +3948,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__store__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__entry__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__need__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__overlay_input__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__transform__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__paint__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__fetched_body__descriptor;

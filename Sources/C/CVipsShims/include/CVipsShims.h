@@ -91,6 +91,10 @@ int cvips_profile_to_srgb(cvips_image in, cvips_image *out);
 // alpha.c
 int cvips_flatten(cvips_image in, double red, double green, double blue, cvips_image *out);
 int cvips_add_alpha(cvips_image in, cvips_image *out);
+// `over`, of which `opacity` (0 to 1) is left, blended over `in` at `left`, `top`, within which it
+// lies. sRGB of 8 bits, with alpha where `in` has it.
+int cvips_overlay(cvips_image in, cvips_image over, int left, int top, double opacity,
+                  cvips_image *out);
 
 // save.c: `write` takes all `count` bytes and answers 0, or ends the save with another value.
 typedef int (*cvips_sink)(void *context, const void *bytes, size_t count);

@@ -34,14 +34,17 @@ struct ActiveJob: Sendable {
         case removal(String)
         /// Whether a refreshed body is the stored one.
         case weighing(SourceNode.ID)
-        /// Whether the bytes of a disputed job are there, as its worker says that they are not.
-        case probe(of: JobID, accuser: WorkerID)
+        /// Whether the bytes of a disputed job are there, as its worker says that they are not; of
+        /// several inputs those of one.
+        case probe(of: JobID, input: Int, accuser: WorkerID)
     }
 
     let id: JobID
     let sheet: JobSheet
-    /// The block that it reads, held for as long as the job is there.
+    /// The block that it reads, held for as long as the job is there, and those that it reads
+    /// beside it.
     let input: BlockHandle?
+    var overlays: [BlockHandle] = []
     /// What a crash of its worker would be evidence against.
     let suspect: Suspect?
     /// Of the request that began the work.
@@ -74,6 +77,7 @@ struct ActiveJob: Sendable {
     /// Whether it waits, for a worker or for something else.
     var isWaiting: Bool { worker == nil }
     var isStopped: Bool { stoppedAt != nil }
+    var inputs: [BlockHandle] { (input.map { [$0] } ?? []) + overlays }
     var work: JobWork { sheet.work }
     var kind: WorkerKind { sheet.kind }
     var stage: JobStage { sheet.stage }

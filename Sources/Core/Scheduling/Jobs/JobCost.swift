@@ -22,7 +22,11 @@ extension JobWork {
 }
 
 extension TransformWork {
-    fileprivate var pixels: UInt64 { UInt64(clamping: layout.planes.first?.size.area ?? 1) }
+    fileprivate var pixels: UInt64 {
+        ([layout] + overlays.map(\.layout)).reduce(0) { sum, layout in
+            sum &+ UInt64(clamping: layout.planes.first?.size.area ?? 1)
+        }
+    }
 }
 
 extension ImageFormat {

@@ -1,9 +1,10 @@
 import ImageModel
 import Messages
 
-/// One decode, for all results that are made of its pixels.
+/// One decode, for all results that are made of its pixels, or for all pictures that they are laid
+/// over.
 ///
-///     awaitingSource ──bytes──► decoding ──pixels──► decoded ──no result needs them──► gone
+///     awaitingSource ──bytes──► decoding ──pixels──► decoded ──nobody needs them──► gone
 struct DecodeNode: Sendable {
     typealias ID = SlotTable<DecodeNode>.ID
 
@@ -35,6 +36,8 @@ struct DecodeNode: Sendable {
     private(set) var state = State.awaitingSource
     /// Results that wait for the pixels or read them.
     var results = WaiterList<ResultNode.ID>()
+    /// Who lays the pixels over others.
+    var takers = WaiterList<OverlayTaker>()
     /// Its source, which may be gone once it has been decoded.
     var source: SourceNode.ID?
     /// Its place among those who need the source's bytes, until it has been decoded.
@@ -57,6 +60,11 @@ struct DecodeNode: Sendable {
         if case .decoded(let pixels) = state { return pixels }
         return nil
     }
+
+    /// Whether anybody needs it.
+    var isNeeded: Bool { !results.isEmpty || !takers.isEmpty }
+    /// How badly: those of a name are all of one sort.
+    var urgency: Urgency { name.key.isOverlay ? takers.urgency : results.urgency }
 
     mutating func began(_ job: JobID) { state = .decoding(job) }
 

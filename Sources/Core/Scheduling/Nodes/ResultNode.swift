@@ -45,6 +45,8 @@ struct ResultNode: Sendable {
     /// Its decode, and its place among those who need the pixels, until it needs them no more.
     var decode: DecodeNode.ID?
     var seat: WaiterList<ResultNode.ID>.Seat?
+    /// What is laid over the pixels, in the order of the steps, until it is.
+    var overlays: [OverlaySeat] = []
     /// Its source, which may be gone once the result exists.
     var source: SourceNode.ID?
     /// Of the source's bytes.

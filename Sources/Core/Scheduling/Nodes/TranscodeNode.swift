@@ -33,9 +33,16 @@ struct TranscodeNode: Sendable {
     let trace: TraceContext?
     /// What its job reads; the job holds it.
     var input: BlockHandle
+    /// What is laid over it, until it was; its job holds that, too.
+    var overlays: [DecodeNode.Pixels] = []
     var job = JobID(0)
     /// Requests that have their image and wait for the store.
     var watchers = SeatList<LiveRequest.ID>()
+
+    /// Whether its job reads what that worker made.
+    func reads(from worker: WorkerID) -> Bool {
+        input.worker == worker || overlays.contains { $0.block.worker == worker }
+    }
 
     /// Whether it is made of older bytes of the same URL than those of a source which replaces
     /// them.

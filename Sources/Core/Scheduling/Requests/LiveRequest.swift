@@ -11,6 +11,8 @@ struct LiveRequest: Sendable {
         case moving
         /// For a query of the result's key.
         case lookup(LookupNode.ID, WaiterList<LiveRequest.ID>.Seat)
+        /// For what is laid over its picture.
+        case overlays
         /// For a result that is being made.
         case result(ResultNode.ID, WaiterList<LiveRequest.ID>.Seat)
         /// With its image, for the store of the original (`waitStoreCache`).
@@ -68,6 +70,8 @@ struct LiveRequest: Sendable {
     /// Of its own queries; shared work keeps its own.
     var timings = StageTimings()
     var pending: Pending?
+    /// What is laid over its picture, once that is loaded or on its way.
+    var gathering: Gathering?
     /// What it was answered with, while the origin is asked (`refreshCached`).
     var refreshing: Refreshing?
     /// What became of the image that was asked for, where this is about its fallback.

@@ -19,6 +19,8 @@ final class Order: Sendable {
     let distrustsMemory: Bool
     /// What is written under its keys; no name of one.
     var serializer: Serializer { terms.serializer }
+    /// Its URL, as far as redirects may be followed.
+    var network: Origin { .network(permitted: terms.sources) }
 
     init(
         _ image: ImageRequest, _ terms: LoadTerms = LoadTerms(), _ names: RequestNames,
@@ -32,7 +34,8 @@ final class Order: Sendable {
         self.canvas = canvas
         self.distrustsMemory = distrustsMemory
         self.trace = trace
-        key = ResultKey(image, of: names.source)
+        key = ResultKey(
+            image, of: names.source, overlays: terms.overlays.map { SourceKey($0.request) })
         self.plan = plan ?? JobPlan(image, terms, names, distrustsMemory: distrustsMemory)
     }
 }

@@ -13,6 +13,9 @@ extension RequestNames {
             throw ImageError(.unsupportedScheme, "no loader takes \(url.scheme) URLs")
         }
         try Self.check(headers: request.headers)
+        guard request.overlays.map(\.url) == terms.overlays.map(\.request.url) else {
+            throw ImageError(.internalError, "overlays came without their terms")
+        }
         let hasCredentials =
             url.userInfo != nil || request.headers.contains(where: \.isCredential)
         guard !hasCredentials || terms.identity != nil else {
@@ -73,6 +76,10 @@ extension RequestNames {
                 .invalidRequest, "at most \(RequestLimits.stepsMax) steps are accepted")
         }
         for step in request.allSteps { try check(step, limits) }
+        guard request.overlays.count <= RequestLimits.overlaysMax else {
+            throw ImageError(
+                .invalidRequest, "at most \(RequestLimits.overlaysMax) overlays are accepted")
+        }
         let isPlain = request.thumbnail == nil && request.steps.isEmpty
         guard !request.infoOnly || (isPlain && request.output.isDefault) else {
             throw ImageError(
@@ -87,6 +94,7 @@ extension RequestNames {
             guard rotation.quarterTurnsClockwise != nil else {
                 throw ImageError(.invalidRequest, "this version turns by 90, 180 or 270 degrees")
             }
+        case .overlay(let overlay): try check(overlay)
         case .crop(let rectangle): try check(box: rectangle.size, of: step)
         case .resize(let box, .fit): try check(box: box, of: step)
         case .resize(let box, _):
@@ -95,6 +103,24 @@ extension RequestNames {
             guard let area = box.area, area <= pixelsMax else {
                 throw tooLarge(step, limit: pixelsMax, "pixels")
             }
+        }
+    }
+
+    private static func check(_ overlay: Overlay) throws(ImageError) {
+        let places = -RequestLimits.sideMax...RequestLimits.sideMax
+        guard places.contains(overlay.x), places.contains(overlay.y) else {
+            throw ImageError(
+                .invalidRequest,
+                "overlay: at most \(RequestLimits.sideMax) pixels from an edge")
+        }
+        guard (0...1).contains(overlay.opacity) else {
+            throw ImageError(.invalidRequest, "overlay: the opacity is a number from 0 to 1")
+        }
+        guard let url = try? SourceURL(overlay.url), ["http", "https"].contains(url.scheme),
+            url.userInfo == nil
+        else {
+            throw ImageError(
+                .invalidRequest, "overlay: an http or https URL without user info is expected")
         }
     }
 

@@ -68,6 +68,7 @@ struct RequestNamesMemo: Sendable {
         let base: KeyBase
         let cache: String
         let originalCache: String
+        let overlays: [Resolution]
         let isUpload: Bool
 
         init(_ request: ImageRequest, _ terms: LoadTerms, isUpload: Bool) {
@@ -81,6 +82,7 @@ struct RequestNamesMemo: Sendable {
             base = terms.base
             cache = terms.cache
             originalCache = terms.originalCache
+            overlays = terms.overlays
             self.isUpload = isUpload
         }
     }

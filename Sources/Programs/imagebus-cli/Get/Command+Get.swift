@@ -78,6 +78,10 @@ extension Command {
         OptionDefinition("crop", value: "X,Y,W,H", "cut a rectangle out (repeatable)"),
         OptionDefinition("rotate", value: "DEG", "turn clockwise (repeatable)"),
         OptionDefinition("flip", value: "h|v|hv", "mirror (repeatable)"),
+        OptionDefinition(
+            "overlay", value: "URL[,X,Y[,OPACITY]]",
+            "lay another picture over it, at X, Y from the left and top edge,\n"
+                + "negative: from the right and bottom one (repeatable, 4)"),
         OptionDefinition("thumbnail", value: "WxH", "reduce while decoding, before all steps"),
     ]
 

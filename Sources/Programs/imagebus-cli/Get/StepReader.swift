@@ -43,6 +43,7 @@ struct StepReader {
         case "crop": steps.append(.other(.crop(try OptionValue.rectangle(entry.value))))
         case "rotate": steps.append(.other(.rotate(try OptionValue.rotation(entry.value))))
         case "flip": steps.append(.other(try OptionValue.flip(entry.value)))
+        case "overlay": steps.append(.other(.overlay(try OptionValue.overlay(entry.value))))
         default: break
         }
     }

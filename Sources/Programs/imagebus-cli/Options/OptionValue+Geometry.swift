@@ -49,6 +49,16 @@ extension OptionValue {
             ])
     }
 
+    /// `http://host/mark.png,-10,-10,0.5`
+    static func overlay(_ text: String) throws(UsageError) -> Overlay {
+        guard let overlay = Overlay(text) else {
+            throw UsageError(
+                "an overlay is an http or https URL, which X,Y and an opacity from 0 to 1 may "
+                    + "follow, such as http://host/mark.png,-10,-10,0.5")
+        }
+        return overlay
+    }
+
     static func resizeMode(_ text: String) throws(UsageError) -> ResizeMode {
         try word(
             text,

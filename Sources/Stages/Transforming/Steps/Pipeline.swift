@@ -5,8 +5,22 @@ import Messages
 struct Pipeline {
     let steps: [any PictureStep]
 
-    init(_ steps: [TransformStep]) {
-        self.steps = steps.flatMap(Self.steps) + [Settle()]
+    /// `overlays` are what its steps lay over the picture, in their order; throws where there are
+    /// more or fewer.
+    init(_ steps: [TransformStep], overlays: [PixelSource] = []) throws(ImageError) {
+        guard steps.count(where: { $0.overlay != nil }) == overlays.count else {
+            throw ImageError(.internalError, "a job has other overlays than its steps")
+        }
+        var sources = overlays.makeIterator()
+        var pipeline: [any PictureStep] = []
+        for step in steps {
+            if let overlay = step.overlay, let source = sources.next() {
+                pipeline.append(Lay(overlay: overlay, source: source))
+            } else {
+                pipeline += Self.steps(step)
+            }
+        }
+        self.steps = pipeline + [Settle()]
     }
 
     /// Adds to the plan what it can say, and answers the steps that are left, from the first one on
@@ -27,6 +41,7 @@ struct Pipeline {
         case .rotate(let rotation): [Rotate(rotation: rotation)]
         case .flip(let horizontal, let vertical):
             [Flip(horizontal: horizontal, vertical: vertical)]
+        case .overlay: []
         }
     }
 

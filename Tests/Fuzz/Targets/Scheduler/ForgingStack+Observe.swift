@@ -52,7 +52,7 @@ extension ForgingStack {
         try expect(record.kind == job.work.kind, "a job goes to its kind")
         try expect(record.held.count < record.window, "a job goes where there is credit")
         try expect(!held.contains { $0.job.id == job.id }, "a job is in one place")
-        if let input = job.work.input { try expect(isThere(input), "a job reads what is there") }
+        for input in job.work.inputs { try expect(isThere(input), "a job reads what is there") }
         workers[worker]?.held[job.id] = job
     }
 
@@ -73,8 +73,9 @@ extension ForgingStack {
             workers[worker]?.handed.remove(block) != nil,
             "block \(block.value) is released once, when it was handed over")
         let isRead = held.contains {
-            $0.job.work.input?.block == block
-                && $0.job.work.input?.producer?.incarnation == record.incarnation
+            $0.job.work.inputs.contains {
+                $0.block == block && $0.producer?.incarnation == record.incarnation
+            }
         }
         try expect(!isRead, "nothing is released while it is read")
     }

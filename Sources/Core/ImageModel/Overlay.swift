@@ -1,0 +1,90 @@
+/// A picture that is laid over another one; where it reaches beyond that, it is cut off.
+public struct Overlay: Hashable, Sendable {
+    /// Where it is, percent-encoded as that of a request. Empty in jobs: who lays it over is given
+    /// its pixels.
+    public let url: String
+    /// Columns from the left edge to its left edge; negative: from its right edge to the right one.
+    public let x: Int
+    /// Rows from the top edge to its top edge; negative: from its bottom edge to the bottom one.
+    public let y: Int
+    /// How much of it is seen, 0 to 1, in thousandths: what it is multiplied with where it is
+    /// opaque.
+    public let opacity: Double
+
+    /// At the top left corner, as it is, unless something else is said. What is no number is no
+    /// opacity: NaN stays what it is, and is refused.
+    public init(url: String, x: Int = 0, y: Int = 0, opacity: Double = 1) {
+        self.url = SourceURL.percentEncodingNonASCII(url)
+        (self.x, self.y) = (x, y)
+        self.opacity = (opacity * 1_000).rounded() / 1_000
+    }
+
+    /// Where, and how much of it is seen, without what it is.
+    public var placed: Overlay { Overlay(url: "", x: x, y: y, opacity: opacity) }
+
+    /// Where its top left corner is on a picture.
+    public func origin(of size: PixelSize, on base: PixelSize) -> (x: Int, y: Int) {
+        (
+            x < 0 ? base.width - size.width + x : x,
+            y < 0 ? base.height - size.height + y : y
+        )
+    }
+
+    /// The transformer key, in which the overlay has the name of its original.
+    func key(named name: String) -> String {
+        "ImagebusOverlayTransformer(\(Self.escaped(name)),{\(x).000000,\(y).000000},"
+            + "\(decimalText(opacity)))"
+    }
+
+    /// So that nothing in a name can be taken for a part of the key around it.
+    private static func escaped(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        let bytes = text.utf8.flatMap { byte -> [UInt8] in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                [byte]
+            default: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension ImageRequest {
+    /// What is laid over the picture, in the order of its steps.
+    public var overlays: [Overlay] { steps.compactMap(\.overlay) }
+
+    /// The load of one of its overlays: the original of another URL, from and into the tiers of
+    /// originals, in the same class and on the same wishes. It has nothing that was said to the
+    /// origin of the picture, and is not refreshed by itself: a request that is, loads it anew.
+    public func loading(overlay: Overlay) -> ImageRequest {
+        var image = self
+        image.url = overlay.url
+        image.headers = []
+        image.thumbnail = nil
+        image.steps = []
+        image.output = OutputOptions()
+        image.infoOnly = false
+        image.context.key = nil
+        image.context.fallback = nil
+        image.options.remove(.refreshCached)
+        return image
+    }
+
+    /// The loads of its overlays, without a configuration.
+    public var preparedOverlays: [Resolution] {
+        overlays.map { Resolution(loading(overlay: $0)) }
+    }
+}
+
+extension TransformStep {
+    /// What is laid over, if that is the step.
+    public var overlay: Overlay? {
+        if case .overlay(let overlay) = self { return overlay }
+        return nil
+    }
+
+    /// The step for who does it, without the URL of what is laid over.
+    public var forJobs: TransformStep { overlay.map { .overlay($0.placed) } ?? self }
+}

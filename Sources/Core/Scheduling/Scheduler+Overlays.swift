@@ -1,0 +1,164 @@
+import ImageModel
+import Messages
+
+// What is laid over a picture is loaded like any other: admitted, fetched at most once at a time,
+// cached (DESIGN §3, §7).
+//
+//     the result is not cached ──► gathering ──pixels of all overlays──► the ways to the picture
+//                                     └──one cannot be had──► the request fails
+//
+// All of them are there before anything of the picture is: so nothing that holds pixels of a
+// picture waits for space. Who holds overlays may wait for space, since they have a budget of their
+// own beside that of pictures; and who finds it used up does not wait at all.
+extension Scheduler {
+    /// Whether the request has to gather what is laid over its picture before it goes that way.
+    func mustGather(_ id: LiveRequest.ID, before way: JobPlan.Stage?) -> Bool {
+        guard way != nil, way != .queryResult, !requests[id].order.terms.overlays.isEmpty else {
+            return false
+        }
+        return !hasGathered(id)
+    }
+
+    private func hasGathered(_ id: LiveRequest.ID) -> Bool {
+        guard let gathering = requests[id].gathering else { return false }
+        return gathering.places.allSatisfy { place in
+            place.decode.map { decodes[$0.node].pixels != nil } ?? false
+        }
+    }
+
+    /// Loads all overlays of a request, which waits for them.
+    mutating func gather(_ id: LiveRequest.ID) {
+        leaveOverlays(id)
+        var places: [Gathering.Place] = []
+        for load in requests[id].order.terms.overlays {
+            do throws(ImageError) {
+                let order = try admit(load, over: id)
+                places.append(
+                    Gathering.Place(
+                        order: order, decode: nil, hasAskedCache: !asksCache(order, for: id)))
+            } catch {
+                return reply(id, .failure(error))
+            }
+        }
+        requests[id].gathering = Gathering(places: places)
+        requests[id].standing = .overlays
+        for index in places.indices where requests.contains(id) {
+            obtain(index, of: id)
+        }
+        goOnIfGathered(id)
+    }
+
+    /// The load of an overlay as a request of its own; throws why the request cannot have it.
+    private mutating func admit(
+        _ load: Resolution, over id: LiveRequest.ID
+    ) throws(ImageError) -> Order {
+        let order: Order
+        do throws(ImageError) {
+            if let refusal = load.terms.refusal { throw refusal }
+            try load.request.checkWishes()
+            try checkBlacklist(load.request, load.terms)
+            let source = SourceKey(load.request)
+            let isPoisoned =
+                quarantine.holds(.decode(source), at: now)
+                || quarantine.holds(.fetch(source), at: now)
+            if isPoisoned { throw Self.poisoned }
+            order = Order(
+                load.request, load.terms, try names(of: load.request, load.terms),
+                distrustsMemory: false, trace: requests[id].order.trace)
+        } catch {
+            throw ImageError.overlay(error, url: load.request.url)
+        }
+        let key = DecodeKey(overlay: order.key.decode.source)
+        let origins = [order.network, .cache(originalQuery(of: order))]
+        if origins.contains(where: { decodeTable[Sourced(key: key, origin: $0)] != nil }) {
+            return order
+        }
+        for stage in [JobStage.decode, .fetch] {
+            if let error = refusal(in: stage) { throw error }
+        }
+        guard overlayBytes < limits.overlayBytesMax else { throw Self.noOverlayRoom }
+        return order
+    }
+
+    private func asksCache(_ order: Order, for id: LiveRequest.ID) -> Bool {
+        let image = order.image
+        guard requests[id].refreshing == nil, !image.options.contains(.fromLoaderOnly),
+            !image.originalQueryCacheTypes.isEmpty
+        else { return false }
+        // It is here already, or is being fetched since the cache does not have it.
+        guard order.plan.includes(.fetch) else { return true }
+        let key = order.key.decode.source
+        if decodeTable[Sourced(key: DecodeKey(overlay: key), origin: order.network)] != nil {
+            return false
+        }
+        guard let node = source(Sourced(key: key, origin: order.network)) else { return true }
+        return sources[node].body == nil
+            && !image.originalQueryCacheTypes.isSubset(
+                of: sources[node].originals.missing(order.names.plainOriginal))
+    }
+
+    // MARK: - One overlay
+
+    /// Joins the decode of an overlay that is under way, or begins one: of the cached original, or
+    /// else of what its origin has. With no way left nobody has it.
+    mutating func obtain(_ index: Int, of id: LiveRequest.ID) {
+        guard let place = requests[id].gathering?.places[index] else { return }
+        guard !place.hasAskedCache || place.order.plan.includes(.fetch) else {
+            leaveOverlays(id)
+            requests[id].standing = .moving
+            counters.misses += 1
+            return reply(id, .miss(key: requests[id].names.resultKey))
+        }
+        let name = Sourced(
+            key: DecodeKey(overlay: place.order.key.decode.source),
+            origin: place.hasAskedCache
+                ? place.order.network : .cache(originalQuery(of: place.order)))
+        let known = decodeTable[name]
+        let node = known ?? decodes.insert(DecodeNode(name: name, trace: place.order.trace))
+        decodeTable[name] = node
+        let seat = decodes[node].takers.join(.request(id, index), requests[id].urgency)
+        requests[id].gathering?.places[index].decode = OverlaySeat(node: node, seat: seat)
+        if known == nil {
+            attach(node, place.order)
+        } else {
+            counters.coalesced.decodes += 1
+            spread(node)
+        }
+        tellSource(of: node, aboutOverlay: place)
+    }
+
+    private func originalQuery(of order: Order) -> QueryWork {
+        QueryWork(
+            key: order.names.original, tiers: order.image.originalQueryCacheTypes,
+            destination: .staging,
+            promotes: order.image.originalStoreCacheTypes.contains(.memory))
+    }
+
+    /// The original of an overlay is kept like that of a picture.
+    private mutating func tellSource(of node: DecodeNode.ID, aboutOverlay place: Gathering.Place) {
+        guard let source = decodes[node].source, sources.contains(source) else { return }
+        let order = place.order
+        let plain = order.names.plainOriginal
+        if sources[source].originals.enter(plain) { teachVariance(of: source, plain) }
+        sources[source].originals.noteMissing(place.missed, plain)
+        let tiers = order.image.originalStoreCacheTypes
+        guard !tiers.isEmpty else { return }
+        sources[source].originals.want(
+            StoreWish(tiers: tiers, waitsForDisk: false, serializer: order.serializer), as: plain)
+        storeOriginal(source)
+    }
+
+    /// The pixels of an overlay are there.
+    mutating func cameOverlay(_ node: DecodeNode.ID) {
+        for taker in decodes[node].takers.waiters {
+            if case .request(let id, _) = taker { goOnIfGathered(id) }
+        }
+    }
+
+    mutating func goOnIfGathered(_ id: LiveRequest.ID) {
+        guard requests.contains(id), case .overlays = requests[id].standing, hasGathered(id)
+        else { return }
+        requests[id].standing = .moving
+        moving.append(.onward(id))
+    }
+}

@@ -1,0 +1,18 @@
+import ImageModel
+
+extension Resolution {
+    /// Whether values of secret files are in it, or in what is laid over its picture: it may become
+    /// another one without a reload.
+    var hasSecrets: Bool {
+        !secretHeaders.isEmpty || terms.overlays.contains { !$0.secretHeaders.isEmpty }
+    }
+}
+
+extension LoadTerms {
+    /// Who asks for what is laid over a picture: nobody, unless a rule says so.
+    mutating func identifyOverlays(by identity: (Resolution) -> String?) {
+        for index in overlays.indices {
+            overlays[index].terms.identity = identity(overlays[index])
+        }
+    }
+}

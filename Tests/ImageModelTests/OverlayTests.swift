@@ -1,0 +1,71 @@
+import ImageModel
+import Testing
+
+struct OverlayTests {
+    @Test(arguments: [
+        ("http://h/a.png", "http://h/a.png", 0, 0, 1.0),
+        ("http://h/a.png,3,-4", "http://h/a.png", 3, -4, 1),
+        ("http://h/a.png,3,-4,0.25", "http://h/a.png", 3, -4, 0.25),
+        ("http://h/a,b.png,10,20,1", "http://h/a,b.png", 10, 20, 1),
+        ("http://h/a,5,10,20", "http://h/a,5", 10, 20, 1),
+        ("http://h/a.png,x,1", "http://h/a.png,x,1", 0, 0, 1),
+    ])
+    func numbersAreReadFromTheEnd(
+        text: String, url: String, x: Int, y: Int, opacity: Double
+    ) throws {
+        let overlay = try #require(Overlay(text))
+        #expect(overlay == Overlay(url: url, x: x, y: y, opacity: opacity))
+    }
+
+    @Test(arguments: ["", "a.png", "ftp://h/a.png,1,1", ",1,1", "1,1"])
+    func whatIsNoURLIsNoOverlay(text: String) {
+        #expect(Overlay(text) == nil)
+    }
+
+    @Test func placesCountFromTheNearerEdge() {
+        let (size, base) = (PixelSize(width: 10, height: 6), PixelSize(width: 40, height: 20))
+        func origin(_ x: Int, _ y: Int) -> [Int] {
+            let origin = Overlay(url: "", x: x, y: y).origin(of: size, on: base)
+            return [origin.x, origin.y]
+        }
+        #expect(origin(0, 0) == [0, 0])
+        #expect(origin(3, -1) == [3, 13])
+        #expect(origin(-40, 99) == [-10, 99])
+    }
+
+    @Test func itsLoadHasNothingThatWasSaidOfThePicture() {
+        var request = ImageRequest(url: "http://h/a.png")
+        request.headers = [HTTPHeader(name: "Cookie", value: "a")]
+        request.steps = [
+            .overlay(Overlay(url: "http://h/m.png")), .flip(horizontal: true, vertical: false),
+        ]
+        request.output.format = .webp
+        request.context.key = .text("k")
+        request.context.fallback = .url("http://h/f.png")
+        request.options = [.refreshCached, .fromLoaderOnly, .retryFailed]
+        let load = request.preparedOverlays.map(\.request)
+        #expect(load.map(\.url) == ["http://h/m.png"])
+        #expect(load.first?.headers == [])
+        #expect(load.first?.wantsOriginal == true)
+        #expect(load.first?.context == RequestContext())
+        #expect(load.first?.options == [.fromLoaderOnly, .retryFailed])
+    }
+
+    @Test func nothingInItsNameIsTakenForAPartOfTheKey() throws {
+        var request = ImageRequest(url: "http://h/a.png")
+        request.steps = [.overlay(Overlay(url: "http://h/m-Auth(0).png?b=/c,{1}", x: -1))]
+        var terms = LoadTerms()
+        terms.overlays = request.preparedOverlays
+        let key = CacheKey.result(request, url: try SourceURL(request.url), terms: terms)
+        #expect(
+            key == "http://h/a-ImagebusOverlayTransformer(http%3A%2F%2Fh%2Fm%2DAuth%280%29%2Epng"
+                + "%3Fb%3D%2Fc%2C%7B1%7D,{-1.000000,0.000000},1.000000).png")
+    }
+
+    @Test func theFallbackHasNoOverlays() {
+        var request = ImageRequest(url: "http://h/a.png")
+        request.steps = [.overlay(Overlay(url: "http://h/m.png"))]
+        #expect(request.loading(fallback: "http://h/f.png").steps.isEmpty)
+        #expect(request.overlays.count == 1)
+    }
+}

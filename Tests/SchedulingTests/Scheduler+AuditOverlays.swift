@@ -1,0 +1,65 @@
+import ImageModel
+import Messages
+
+@testable import Scheduling
+
+extension Scheduler {
+    /// Who lays what over which picture, and what that keeps in use.
+    func auditOverlays(_ check: (Bool, String) -> Void) {
+        var seats = 0
+        for id in requests.ids {
+            let places = requests[id].gathering?.places ?? []
+            seats += places.count
+            check(
+                requests[id].gathering == nil
+                    || places.count == requests[id].order.terms.overlays.count,
+                "a request gathers all its overlays")
+            let taken = places.enumerated().allSatisfy { index, place in
+                guard let node = place.decode?.node, decodes.contains(node) else { return false }
+                return decodes[node].takers.waiters.contains(.request(id, index))
+            }
+            check(taken, "the decode of an overlay knows who needs it")
+            let isThere = places.allSatisfy { place in
+                place.decode.map { decodes[$0.node].pixels != nil } ?? false
+            }
+            if case .overlays = requests[id].standing {
+                check(!isThere, "nobody waits for overlays that are there")
+            } else {
+                check(isThere, "who has gone on has all overlays")
+            }
+        }
+        for id in results.ids {
+            let node = results[id]
+            seats += node.overlays.count
+            let isMade = node.exists || node.canvas != nil
+            check(
+                node.overlays.count == (isMade ? 0 : node.name.key.overlays.count),
+                "a result has its overlays until it is made")
+            check(overlays(of: id).count == node.overlays.count, "they are there")
+        }
+        auditOverlayDecodes(seats, check)
+    }
+
+    private func auditOverlayDecodes(_ seats: Int, _ check: (Bool, String) -> Void) {
+        let nodes = decodes.ids.map { decodes[$0] }
+        for node in nodes {
+            check(
+                node.name.key.isOverlay ? node.results.isEmpty : node.takers.isEmpty,
+                "pixels are laid over others, or others over them")
+        }
+        check(
+            nodes.reduce(0) { $0 + $1.takers.count } == seats,
+            "nobody else keeps overlays in use")
+        let bytes = nodes.filter(\.name.key.isOverlay)
+            .reduce(0) { $0 + ($1.pixels?.pixels.reference.length ?? 0) }
+        check(overlayBytes == bytes, "bytes of overlays are counted")
+        check(overlayBytes <= limits.overlayBytesMax, "overlays have a budget")
+        for job in jobs.values {
+            guard case .transform(let work) = job.work else { continue }
+            let laid = work.steps.compactMap(\.overlay)
+            check(laid.count == work.overlays.count, "a job has what its steps lay over it")
+            check(laid.allSatisfy(\.url.isEmpty), "no transformer is told a URL")
+            check(job.inputs.count == 1 + laid.count, "a job holds all that it reads")
+        }
+    }
+}
