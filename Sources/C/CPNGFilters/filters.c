@@ -53,7 +53,8 @@ static void paeth(const uint8_t *restrict row, const uint8_t *restrict above, si
         int16_t to_top = magnitude((int16_t)(left - corner));
         int16_t to_corner = magnitude((int16_t)(left + top - 2 * corner));
         int16_t vertical = to_top <= to_corner ? top : corner;
-        int16_t nearest = (to_left <= to_top) & (to_left <= to_corner) ? left : vertical;
+        int16_t is_left = (to_left <= to_top) & (to_left <= to_corner);
+        int16_t nearest = is_left ? left : vertical;
         out[1 + i] = (uint8_t)(row[i] - nearest);
     }
 }
