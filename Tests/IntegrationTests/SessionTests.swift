@@ -38,6 +38,24 @@ extension RealProcesses {
             }
         }
 
+        /// The load, and the bytes that it brings, need nobody to hold the client; it ends after.
+        @Test func aClientThatNobodyHoldsEndsWithItsLastLoad() async throws {
+            let origin = OriginServer()
+            let gate = Gate()
+            origin.route("/a.png", .hangBody(until: gate, then: try Pictures.quadrants().png()))
+            try await withStack(["--allow-private-networks"]) { stack in
+                let before = try await stack.awaitStatus("a status") { _ in true }
+                let task = try stack.client().load(origin.url("/a.png"))
+                #expect(await origin.waitForRequest("/a.png"))
+                gate.open()
+                let image = try await task.response
+                #expect(image.bytes?.array.isEmpty == false)
+                _ = try await stack.awaitStatus("no client but the one that asks") {
+                    $0.counter("clients") == before.counter("clients")
+                }
+            }
+        }
+
         @Test func everyHelloIsAnsweredHoweverManyComeAtOnce() async throws {
             try await withStack { stack in
                 let configuration = try ClientConfiguration(

@@ -109,6 +109,7 @@ extension ClientLine {
             case .cancelAny(let token): outbox.append(.cancel(token))
             case .cancelGroupOfAny(let group): outbox.append(.cancelGroup(group))
             case .close: close(at: now)
+            case .endWhenIdle: endsWhenIdle = true
             }
         }
         taken = orders

@@ -16,8 +16,12 @@ extension ClientLine {
 
     /// Whether nobody waits for anything and nothing is to be sent: the line can be left alone.
     var isIdle: Bool {
-        end == nil && pending.isEmpty && outbox.isEmpty && releases.isEmpty && inquiries.isEmpty
-            && prefetches.isEmpty && isWelcome
+        end == nil && !isPending && outbox.isEmpty && releases.isEmpty && isWelcome
+    }
+
+    /// Whether anybody waits for anything.
+    private var isPending: Bool {
+        !pending.isEmpty || !prefetches.isEmpty || !inquiries.isEmpty
     }
 
     /// One turn; how the line ended, where it did.
@@ -37,6 +41,7 @@ extension ClientLine {
             perform(pending.expire(at: now), at: now)
             perform(prefetches.expire(at: now))
             inquiries.expire(at: now)
+            if endsWhenIdle, !isClosed, !isPending { close(at: now) }
             try sendOutbox()
             if isClosed { end = End(error: nil) }
         } catch {

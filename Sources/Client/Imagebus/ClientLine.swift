@@ -37,6 +37,8 @@ struct ClientLine: ~Copyable {
     var releases: [BlockID] = []
     var isWelcome = false
     var isClosed = false
+    /// It is closed once nothing is pending.
+    var endsWhenIdle = false
     /// Nothing is done any more.
     var end: End?
     let incarnation = Incarnation(

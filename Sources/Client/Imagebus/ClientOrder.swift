@@ -16,4 +16,6 @@ enum ClientOrder: Sendable {
     case cancelGroupOfAny(GroupID)
     case ask(Inquiry)
     case close
+    /// Nobody can begin anything any more: the line ends once nothing is pending.
+    case endWhenIdle
 }

@@ -12,7 +12,8 @@ import ZeroMQ
 ///     let image = try await client.load(request).response
 ///
 /// It connects in the background, again and again; loads that have no answer when a coordinator
-/// restarts are sent again. Ends with `close()` or with the last reference.
+/// restarts are sent again. `close()` ends it; without that it ends after the last reference to it,
+/// when what was begun has ended.
 public final class ImagebusClient: Sendable {
     let desk: OrderDesk
     let seat: LineSeat
@@ -37,7 +38,7 @@ public final class ImagebusClient: Sendable {
         }
     }
 
-    deinit { _ = desk.post(.close) }
+    deinit { _ = desk.post(.endWhenIdle) }
 
     /// Begins a load. Its task ends exactly once; a `group` can be cancelled as a whole. With
     /// `detach` the stack goes on with it when this process ends, so that its result is stored. A
@@ -190,7 +191,7 @@ public final class ImagebusClient: Sendable {
             case .load(_, let task), .upload(_, let task, _): task.finish(.failure(error))
             case .prefetch(_, let task): task.finish(.failure(error))
             case .ask(let inquiry): inquiry.answer(.failure(error))
-            case .close: return
+            case .close, .endWhenIdle: return
             case .cancel, .cancelGroup, .cancelAny, .cancelGroupOfAny, .release, .reprioritise,
                 .reprioritiseGroup:
                 continue
