@@ -14,7 +14,10 @@ extension RealProcesses {
 
         init() throws {
             let picture = try Pictures.quadrants().png()
-            origin.route("/slow.png", .hangBody(until: gate, then: picture))
+            // Slow, and not so slow that the transfer is given up: for a quarter of an hour.
+            let large = try Pictures.noise(width: 900, height: 800).png()
+            origin.route(
+                "/slow.png", .slow(large, chunk: 2_048, every: .seconds(1), until: gate))
             origin.route("/late.png", .bytes(picture))
         }
 

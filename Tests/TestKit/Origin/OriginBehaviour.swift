@@ -64,9 +64,11 @@ extension OriginBehaviour {
         return respond(response)
     }
 
-    /// These bytes, `chunk` at a time with a pause after each.
-    public static func slow(_ bytes: [UInt8], chunk: Int, every pause: Duration) -> Self {
-        .bytes(bytes).changed { $0.pace = .steady(bytes: chunk, every: pause) }
+    /// These bytes, `chunk` at a time with a pause after each, as long as the gate is shut.
+    public static func slow(
+        _ bytes: [UInt8], chunk: Int, every pause: Duration, until gate: Gate? = nil
+    ) -> Self {
+        .bytes(bytes).changed { $0.pace = .steady(bytes: chunk, every: pause, until: gate) }
     }
 
     /// These bytes, `chunk` for each step of the turnstile.

@@ -92,8 +92,10 @@ struct OriginConnection: ~Copyable {
                 from: offset, count: min(response.pace.stepByteCount, end - offset))
             var event = write(response.framed(part))
             offset += part.count
-            if event == .proceeded, case .steady(_, let interval) = response.pace, offset < end {
-                event = pause(interval)
+            if event == .proceeded, case .steady(_, let interval, let gate) = response.pace,
+                offset < end
+            {
+                event = wait(for: gate?.descriptor, timeout: interval)
             }
             if event != .proceeded { return event }
         }
@@ -126,10 +128,6 @@ struct OriginConnection: ~Copyable {
     private func pause(for gate: Gate?) -> ConnectionEvent {
         guard let gate else { return .proceeded }
         return wait(for: gate.descriptor, timeout: nil)
-    }
-
-    private func pause(_ interval: Duration) -> ConnectionEvent {
-        wait(for: nil, timeout: interval)
     }
 
     private func pass(_ turnstile: Turnstile) -> ConnectionEvent {

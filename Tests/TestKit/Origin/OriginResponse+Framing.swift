@@ -55,7 +55,7 @@ extension OriginPace {
     var stepByteCount: Int {
         switch self {
         case .atOnce: 1 << 16
-        case .steady(let bytes, _), .stepped(let bytes, _): max(1, bytes)
+        case .steady(let bytes, _, _), .stepped(let bytes, _): max(1, bytes)
         }
     }
 }

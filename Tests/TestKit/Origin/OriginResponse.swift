@@ -94,8 +94,8 @@ public enum OriginLength: Sendable {
 /// How fast a body goes out.
 public enum OriginPace: Sendable {
     case atOnce
-    /// `bytes` at once, then a pause of `every`.
-    case steady(bytes: Int, every: Duration)
+    /// `bytes` at once, then a pause of `every`; without pauses once the gate is open.
+    case steady(bytes: Int, every: Duration, until: Gate? = nil)
     /// `bytes` for each step that the turnstile admits.
     case stepped(bytes: Int, Turnstile)
 }
