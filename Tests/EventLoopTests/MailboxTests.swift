@@ -30,6 +30,14 @@ import Testing
         #expect(mailbox.post(4))
     }
 
+    @Test func aClosedMailboxRefusesAndHandsOverWhatItHas() throws {
+        let mailbox = try Mailbox<Int>(elementsMax: 10)
+        #expect(mailbox.post(1) && mailbox.post(2))
+        #expect(mailbox.close() == [1, 2])
+        #expect(!mailbox.post(3))
+        #expect(mailbox.isEmpty && mailbox.close().isEmpty)
+    }
+
     @Test func whatALimitLeavesKeepsTheLoopAwake() throws {
         let mailbox = try Mailbox<Int>(elementsMax: 10)
         var loop = EventLoop(sourcesMax: 1)

@@ -56,6 +56,29 @@ extension RealProcesses {
             }
         }
 
+        /// Also for tasks that run on the client's thread, which is there no more.
+        @Test func whoComesAfterCloseIsToldSo() async throws {
+            try await withStack { stack in
+                let client = try stack.client()
+                _ = try await client.status()
+                let url = "http://127.0.0.1:9/none.png"
+                let last = await withTaskExecutorPreference(client.executor) {
+                    client.close()
+                    return await client.load(url).errorCode
+                }
+                #expect(last == .cancelled)
+                #expect(await client.load(url).errorCode == .cancelled)
+                await #expect(throws: ImageError.self) { try await client.status() }
+                await #expect(throws: ImageError.self) {
+                    try await client.prefetch([url]).result
+                }
+                let blocking = await BackgroundThread.value {
+                    Result { try client.loadAndWait(ImageRequest(url: url)) }
+                }
+                #expect(throws: ImageError.self) { try blocking.get() }
+            }
+        }
+
         @Test func everyHelloIsAnsweredHoweverManyComeAtOnce() async throws {
             try await withStack { stack in
                 let configuration = try ClientConfiguration(

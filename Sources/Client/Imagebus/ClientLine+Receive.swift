@@ -87,6 +87,10 @@ extension ClientLine {
         desk.orders.take(into: &taken)
         let orders = exchange(&taken, with: [])
         for order in orders {
+            if isClosed {
+                order.refuse(.clientClosed)
+                continue
+            }
             switch order {
             case .load(let request, let task):
                 submit(request, task, at: now)

@@ -18,4 +18,16 @@ enum ClientOrder: Sendable {
     case close
     /// Nobody can begin anything any more: the line ends once nothing is pending.
     case endWhenIdle
+
+    /// Tells whoever waits for it why nothing comes of it.
+    func refuse(_ error: ImageError) {
+        switch self {
+        case .load(_, let task), .upload(_, let task, _): task.finish(.failure(error))
+        case .prefetch(_, let task): task.finish(.failure(error))
+        case .ask(let inquiry): inquiry.answer(.failure(error))
+        case .cancel, .cancelGroup, .cancelAny, .cancelGroupOfAny, .release, .reprioritise,
+            .reprioritiseGroup, .close, .endWhenIdle:
+            break
+        }
+    }
 }

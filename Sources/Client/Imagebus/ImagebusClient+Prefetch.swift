@@ -23,7 +23,7 @@ extension ImagebusClient {
         let order = PrefetchOrder(
             batch: task.token, template: template, urls: urls, concurrency: concurrency)
         if !desk.post(.prefetch(order, task)) {
-            task.finish(.failure(ImageError(.busy, "too much is pending in this process")))
+            task.finish(.failure(desk.refusal))
         }
         return task
     }

@@ -32,7 +32,7 @@ public final class ImagebusClient: Sendable {
             let executor = LineExecutor(desk)
             let seat = LineSeat(try ClientLine(configuration, desk, executor), desk)
             (self.desk, self.seat, lineExecutor) = (desk, seat, executor)
-            _ = try Thread(name: "imagebus-client") { Self.run(seat) }
+            _ = try Thread(name: "imagebus-client") { Self.run(seat, executor) }
         } catch {
             throw ImageError(.unavailable, "the client cannot start: \(error)")
         }
@@ -79,15 +79,12 @@ public final class ImagebusClient: Sendable {
     ///     await withTaskExecutorPreference(client.executor) { … }
     ///
     /// Such a task must neither block nor compute for long: all loads of this client would wait.
-    /// It runs nothing any more once the client is closed.
+    /// Once the client has ended, they run where tasks without a preference do.
     public var executor: any TaskExecutor { lineExecutor }
 
     /// Leaves the order of a load for the line.
     func post(_ order: ClientOrder, _ task: LoadTask) {
-        if !desk.post(order) {
-            let error = ImageError(.busy, "too many loads are pending in this process")
-            task.finish(.failure(error), onLine: false)
-        }
+        if !desk.post(order) { task.finish(.failure(desk.refusal), onLine: false) }
     }
 
     /// Begins a load of a URL.
@@ -167,7 +164,7 @@ public final class ImagebusClient: Sendable {
         let result: Result<ServerMessage, ImageError> = await withCheckedContinuation {
             let inquiry = Inquiry(
                 question, deadline: deadline, isAnswer: { answer($0) != nil }, $0)
-            if !desk.post(.ask(inquiry)) { inquiry.answer(.failure(.clientClosed)) }
+            if !desk.post(.ask(inquiry)) { inquiry.answer(.failure(desk.refusal)) }
         }
         guard let value = answer(try result.get()) else {
             preconditionFailure("an inquiry takes only what answers it")
@@ -175,27 +172,14 @@ public final class ImagebusClient: Sendable {
         return value
     }
 
-    /// Ends all pending loads with `cancelled`, and the connection. Bytes that were delivered stay.
+    /// Ends all pending loads with `cancelled`, and the connection; so does every later load. Bytes
+    /// that were delivered stay.
     public func close() { _ = desk.post(.close) }
 
-    private static func run(_ seat: LineSeat) {
+    private static func run(_ seat: LineSeat, _ executor: LineExecutor) {
         let error = seat.run()
         seat.end()
-        if let error { refuseAll(seat.desk.orders, .lineEnded(error)) }
-    }
-
-    /// Nobody else reads the orders now: whoever waits is told so.
-    private static func refuseAll(_ orders: Mailbox<ClientOrder>, _ error: ImageError) {
-        while let order = try? orders.take(milliseconds: nil) {
-            switch order {
-            case .load(_, let task), .upload(_, let task, _): task.finish(.failure(error))
-            case .prefetch(_, let task): task.finish(.failure(error))
-            case .ask(let inquiry): inquiry.answer(.failure(error))
-            case .close, .endWhenIdle: return
-            case .cancel, .cancelGroup, .cancelAny, .cancelGroupOfAny, .release, .reprioritise,
-                .reprioritiseGroup:
-                continue
-            }
-        }
+        seat.desk.close(.lineEnded(error))
+        executor.retire()
     }
 }

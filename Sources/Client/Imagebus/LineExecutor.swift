@@ -4,26 +4,38 @@ import Synchronization
 /// again as soon as it has an image needs no other thread to be woken.
 final class LineExecutor: TaskExecutor {
     let desk: OrderDesk
-    private let waiting = Mutex<[UnownedJob]>([])
+    /// `nil` once the line has ended.
+    private let waiting = Mutex<[UnownedJob]?>([])
 
     init(_ desk: OrderDesk) { self.desk = desk }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let isFirst = waiting.withLock { jobs in
-            jobs.append(job)
-            return jobs.count == 1
+        let place = waiting.withLock { jobs in
+            jobs?.append(job)
+            return jobs?.count
         }
-        if isFirst { desk.rouse() }
+        switch place {
+        case nil: globalConcurrentExecutor.enqueue(job)
+        case 1: desk.rouse()
+        default: break
+        }
     }
 
     /// Whether something waits at this moment.
-    var isBusy: Bool { waiting.withLock { !$0.isEmpty } }
+    var isBusy: Bool { waiting.withLock { $0?.isEmpty == false } }
 
     /// Runs what waits; what comes up meanwhile is left to the next time. On the thread that runs
     /// the line.
     func runWaiting() {
-        let jobs = waiting.withLock { exchange(&$0, with: []) }
+        let jobs = waiting.withLock { $0 == nil ? [] : exchange(&$0, with: []) ?? [] }
         for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+
+    /// Nobody runs the line any more: a task that is told so has to go on elsewhere.
+    func retire() {
+        for job in waiting.withLock({ exchange(&$0, with: nil) }) ?? [] {
+            globalConcurrentExecutor.enqueue(job)
+        }
     }
 }

@@ -1,4 +1,5 @@
 import EventLoop
+import ImageModel
 import Linux
 import Synchronization
 
@@ -17,6 +18,8 @@ final class OrderDesk: Sendable {
     let isTurning = Atomic(false)
     /// Wakes the own thread where it does not run the line.
     let recall: EventDescriptor
+    /// Why nothing is taken any more.
+    private let ended = Mutex<ImageError?>(nil)
 
     init(ordersMax: Int) throws(Errno) {
         orders = try Mailbox(elementsMax: ordersMax)
@@ -26,11 +29,22 @@ final class OrderDesk: Sendable {
     /// Whether no order waits at this moment.
     var isEmpty: Bool { orders.isEmpty }
 
-    /// Tells the line something; false where too much waits already. Any thread.
+    /// Tells the line something; false where it is not taken (`refusal`). Any thread.
     func post(_ order: ClientOrder) -> Bool {
         guard orders.post(order, wakes: false) else { return false }
         rouse()
         return true
+    }
+
+    /// Why something was not taken.
+    var refusal: ImageError {
+        ended.withLock { $0 } ?? ImageError(.busy, "too much is pending in this process")
+    }
+
+    /// The line has ended: refuses what waits, and all that comes later.
+    func close(_ reason: ImageError) {
+        ended.withLock { $0 = reason }
+        for order in orders.close() { order.refuse(reason) }
     }
 
     /// Sees to it that what was just left for the line is looked at. Any thread.

@@ -3,7 +3,13 @@ import Synchronization
 
 /// A bounded queue from any thread to one: posting wakes the loop that watches `descriptor`.
 public final class Mailbox<Element: Sendable>: Sendable {
-    private let waiting: Mutex<[Element]>
+    /// What waits, and whether nothing is taken in any more.
+    private struct State {
+        var queue: [Element] = []
+        var isClosed = false
+    }
+
+    private let waiting: Mutex<State>
     private let event: EventDescriptor
     private let elementsMax: Int
 
@@ -11,24 +17,24 @@ public final class Mailbox<Element: Sendable>: Sendable {
     public init(elementsMax: Int) throws(Errno) {
         self.elementsMax = elementsMax
         event = try EventDescriptor()
-        waiting = Mutex([])
+        waiting = Mutex(State())
     }
 
     /// What the reading loop watches; readable while something waits.
     public var descriptor: Int32 { event.descriptor.number }
 
     /// Whether nothing waits at this moment.
-    public var isEmpty: Bool { waiting.withLock { $0.isEmpty } }
+    public var isEmpty: Bool { waiting.withLock { $0.queue.isEmpty } }
 
     /// Puts an element in, from any thread, without waiting for the reader.
     ///
-    /// Returns false when the mailbox is full; the element is not in it then. A reader that is
-    /// known to look before it waits need not be woken (`wakes`).
+    /// Returns false when the mailbox is full or closed; the element is not in it then. A reader
+    /// that is known to look before it waits need not be woken (`wakes`).
     public func post(_ element: Element, wakes: Bool = true) -> Bool {
-        let place: Int? = waiting.withLock { queue in
-            if queue.count >= elementsMax { return nil }
-            queue.append(element)
-            return queue.count
+        let place: Int? = waiting.withLock { state in
+            if state.isClosed || state.queue.count >= elementsMax { return nil }
+            state.queue.append(element)
+            return state.queue.count
         }
         // Whoever finds it empty wakes the reader; the others' elements are taken with the first.
         if wakes, place == 1 { event.signal() }
@@ -44,10 +50,10 @@ public final class Mailbox<Element: Sendable>: Sendable {
     /// Appends all waiting elements to `elements`, oldest first, whether or not `descriptor` is
     /// readable, and leaves it so. On the reading thread only.
     public func take(into elements: inout [Element]) {
-        waiting.withLock { queue in
-            guard !queue.isEmpty else { return }
-            elements.append(contentsOf: queue)
-            queue.removeAll(keepingCapacity: true)
+        waiting.withLock { state in
+            guard !state.queue.isEmpty else { return }
+            elements.append(contentsOf: state.queue)
+            state.queue.removeAll(keepingCapacity: true)
         }
     }
 
@@ -56,13 +62,21 @@ public final class Mailbox<Element: Sendable>: Sendable {
     /// On the reading thread only. When some are left, `descriptor` stays readable.
     public func drain(into elements: inout [Element], limit: Int = .max) {
         event.drain()
-        let isLeft = waiting.withLock { queue in
-            let count = Swift.min(limit, queue.count)
-            elements.append(contentsOf: queue[..<count])
-            queue.removeFirst(count)
-            return !queue.isEmpty
+        let isLeft = waiting.withLock { state in
+            let count = Swift.min(limit, state.queue.count)
+            elements.append(contentsOf: state.queue[..<count])
+            state.queue.removeFirst(count)
+            return !state.queue.isEmpty
         }
         if isLeft { event.signal() }
+    }
+
+    /// Takes nothing in any more, and returns what waits, oldest first: nobody else will see it.
+    public func close() -> [Element] {
+        waiting.withLock { state in
+            state.isClosed = true
+            return exchange(&state.queue, with: [])
+        }
     }
 
     /// Takes the oldest element, and waits for one if there is none; nil when the time is over.
