@@ -77,7 +77,7 @@ extension ValueReader where Value == String {
 
 extension ValueReader where Value == Fallback {
     static let fallback = scalar(
-        "none, a URL or a colour \"#AARRGGBB\"", isShown: false
+        "none, a URL or a colour, \"#RRGGBB\" or \"#AARRGGBB\"", isShown: false
     ) { Fallback($0) }
 }
 

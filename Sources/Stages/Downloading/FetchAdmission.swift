@@ -23,7 +23,7 @@ struct FetchAdmission {
         } catch {
             throw .refused(error)
         }
-        for header in work.headers where !header.isValid || Self.isFraming(header) {
+        for header in work.headers where !header.isValid || header.refusal != nil {
             throw .header(header.name)
         }
         url = work.url
@@ -69,16 +69,5 @@ struct FetchAdmission {
             validators.lastModified.map { HTTPHeader(name: "If-Modified-Since", value: $0) },
         ]
         return others + conditions.compactMap(\.self).filter(\.isValid)
-    }
-
-    /// Fields that say where a message ends, or what becomes of the connection. Transfers share
-    /// connections: a request that announces a body would swallow the next one (RFC 9112 §11.2).
-    private static func isFraming(_ header: HTTPHeader) -> Bool {
-        switch header.name.lowercased() {
-        case "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "te",
-            "trailer", "expect", "proxy-connection", "proxy-authorization", "http2-settings":
-            true
-        default: false
-        }
     }
 }

@@ -111,9 +111,10 @@ extension Command {
     ]
 
     private static let fallback = OptionDefinition(
-        "fallback", value: "URL|#AARRGGBB",
+        "fallback", value: "URL|COLOUR",
         "what comes instead of an image that cannot be had, and is marked so:\n"
-            + "another one, loaded without the --header, or a colour (the error)")
+            + "another one, loaded without the --header, or a colour, #RRGGBB or\n"
+            + "#AARRGGBB (the error)")
 
     private static let traceparent = OptionDefinition(
         "traceparent", value: "T",
