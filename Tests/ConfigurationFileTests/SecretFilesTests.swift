@@ -38,7 +38,7 @@ import Testing
     func aSecretIsOneLine(text: String) throws {
         try write(text)
         var (configuration, secrets) = (try configuration(), SecretFiles())
-        try secrets.fill(&configuration, path: "f")
+        try secrets.fill(&configuration, path: "f", after: Configuration())
         #expect(configuration.secrets.values.sorted() == ["one"])
         let found1 = secrets.takeNotes()
         #expect(found1.isEmpty)
@@ -49,7 +49,7 @@ import Testing
         try write(text)
         var (configuration, secrets) = (try configuration(), SecretFiles())
         let error = #expect(throws: ConfigurationFileError.self) {
-            try secrets.fill(&configuration, path: "f")
+            try secrets.fill(&configuration, path: "f", after: Configuration())
         }
         #expect(error?.description.contains(folder.file("key")) == true)
         #expect(error?.description.contains("aaa") == false)
@@ -58,7 +58,7 @@ import Testing
     @Test func aSecretThatOthersMayReadIsNoted() throws {
         try write("one", mode: 0o644)
         var (configuration, secrets) = (try configuration(), SecretFiles())
-        try secrets.fill(&configuration, path: "f")
+        try secrets.fill(&configuration, path: "f", after: Configuration())
         let found2 = secrets.takeNotes()
         #expect(found2.map(\.reason) == ["others may read this secret"])
         let found3 = secrets.takeNotes()
@@ -68,7 +68,7 @@ import Testing
     @Test func aChangedFileIsReadAgainAndALostOneKeepsItsValue() throws {
         try write("one")
         var (configuration, secrets) = (try configuration(), SecretFiles())
-        try secrets.fill(&configuration, path: "f")
+        try secrets.fill(&configuration, path: "f", after: Configuration())
         let found4 = secrets.refresh(&configuration)
         #expect(!found4)
         try write("two")
@@ -87,7 +87,7 @@ import Testing
 
     @Test func atTheStartAMissingSecretIsNotedAndTakenWhenItComes() throws {
         var (configuration, secrets) = (try configuration(), SecretFiles())
-        try secrets.fill(&configuration, path: "f", atStart: true)
+        try secrets.fill(&configuration, path: "f", after: nil)
         #expect(configuration.secrets.isEmpty)
         #expect(secrets.areUsed(by: configuration))
         let notes = secrets.takeNotes()
@@ -97,14 +97,52 @@ import Testing
         #expect(!isStill)
         let more = secrets.takeNotes()
         #expect(more.isEmpty, "once")
-        // Later, where there are values of before, the file as a whole is refused.
-        #expect(throws: ConfigurationFileError.self) {
-            try secrets.fill(&configuration, path: "f")
-        }
         try write("one")
         let hasCome = secrets.refresh(&configuration)
         #expect(hasCome)
         #expect(configuration.secrets.values.sorted() == ["one"])
+    }
+
+    @Test func aReloadDoesWithoutWhatWasMissingBeforeItToo() throws {
+        var (old, secrets) = (try configuration(), SecretFiles())
+        try secrets.fill(&old, path: "f", after: nil)
+        _ = secrets.takeNotes()
+        var new = try configuration()
+        try secrets.fill(&new, path: "f", after: old)
+        #expect(new.secrets.isEmpty)
+        let notes = secrets.takeNotes()
+        #expect(notes.first?.reason.hasSuffix("what needs it is refused") == true)
+        try write("one")
+        let hasCome = secrets.refresh(&new)
+        #expect(hasCome)
+        #expect(new.secrets.values.sorted() == ["one"])
+    }
+
+    @Test func aReloadRefusesToLoseASecret() throws {
+        try write("one")
+        var (old, secrets) = (try configuration(), SecretFiles())
+        try secrets.fill(&old, path: "f", after: nil)
+        try FileDescriptor.open(folder.path, .directory).unlink("key")
+        var new = try configuration()
+        let error = #expect(throws: ConfigurationFileError.self) {
+            try secrets.fill(&new, path: "f", after: old)
+        }
+        #expect(error?.description.contains(folder.file("key")) == true)
+        #expect(old.secrets.values.sorted() == ["one"])
+    }
+
+    @Test func whatOnlyThisProcessStillHasWouldBeLost() throws {
+        try write("one")
+        let next = try configuration()
+        var (current, secrets) = (next, SecretFiles())
+        try secrets.fill(&current, path: "f", after: nil)
+        #expect(SecretFiles.loss(from: current, to: next) == nil)
+        try FileDescriptor.open(folder.path, .directory).unlink("key")
+        let loss = SecretFiles.loss(from: current, to: next)
+        #expect(loss?.path == folder.file("key"))
+        #expect(loss?.reason.hasSuffix("its last value would be lost") == true)
+        #expect(SecretFiles.loss(from: next, to: next) == nil, "it never had one")
+        #expect(SecretFiles.loss(from: current, to: Configuration()) == nil, "no longer used")
     }
 
     @Test(arguments: [[0x61, 0xE9], [0xFF], [0x61, 0xC3]] as [[UInt8]])
@@ -112,7 +150,7 @@ import Testing
         try write(bytes, mode: 0o600)
         var (configuration, secrets) = (try configuration(), SecretFiles())
         let error = #expect(throws: ConfigurationFileError.self) {
-            try secrets.fill(&configuration, path: "f")
+            try secrets.fill(&configuration, path: "f", after: Configuration())
         }
         #expect(
             error?.problems.map(\.reason) == [
@@ -125,7 +163,7 @@ import Testing
         try write("one", mode: mode)
         var (configuration, secrets) = (try configuration(), SecretFiles())
         let error = #expect(throws: ConfigurationFileError.self) {
-            try secrets.fill(&configuration, path: "f")
+            try secrets.fill(&configuration, path: "f", after: Configuration())
         }
         #expect(error?.description.contains("others than its owner may write") == true)
     }
@@ -135,7 +173,7 @@ import Testing
         try FileDescriptor.open(folder.file("key")).setOwner(userID: 12_345, groupID: 0)
         var (configuration, secrets) = (try configuration(), SecretFiles())
         let error = #expect(throws: ConfigurationFileError.self) {
-            try secrets.fill(&configuration, path: "f")
+            try secrets.fill(&configuration, path: "f", after: Configuration())
         }
         #expect(error?.description.contains("belongs to user 12345") == true)
     }
@@ -144,7 +182,7 @@ import Testing
         try write("one")
         pretend(changedAt: 1_000)
         var (configuration, secrets) = (try configuration(), SecretFiles())
-        try secrets.fill(&configuration, path: "f")
+        try secrets.fill(&configuration, path: "f", after: Configuration())
         try FileDescriptor.open(folder.file("key"), .writeOnly).writeAll(Array("two".utf8))
         pretend(changedAt: 1_000)
         let looked = secrets.refresh(&configuration)
@@ -160,7 +198,7 @@ import Testing
         try write("one")
         pretend(changedAt: 1_000)
         var (old, secrets) = (try configuration(), SecretFiles())
-        try secrets.fill(&old, path: "f")
+        try secrets.fill(&old, path: "f", after: nil)
         try write("two")
         pretend(changedAt: 1_001)
         let missing = "{match: '*', headers: {L: {file: /nowhere/key}}}"
@@ -168,7 +206,9 @@ import Testing
             "profiles: {default: {rules: ["
             + "{match: '*', headers: {K: {file: \(folder.file("key"))}}}, \(missing)]}}"
         var new = try ConfigurationFile.configuration(Array(text.utf8), path: "f")
-        #expect(throws: ConfigurationFileError.self) { try secrets.fill(&new, path: "f") }
+        #expect(throws: ConfigurationFileError.self) {
+            try secrets.fill(&new, path: "f", after: old)
+        }
         let hasChanged = secrets.refresh(&old)
         #expect(hasChanged)
         #expect(old.secrets.values.sorted() == ["two"])
@@ -177,7 +217,7 @@ import Testing
     @Test func aFileThatIsMissingIsRefused() throws {
         var (configuration, secrets) = (try configuration(), SecretFiles())
         #expect(throws: ConfigurationFileError.self) {
-            try secrets.fill(&configuration, path: "f")
+            try secrets.fill(&configuration, path: "f", after: Configuration())
         }
     }
 }

@@ -1,3 +1,4 @@
+import Linux
 import TestKit
 import Testing
 
@@ -186,6 +187,35 @@ extension RealProcesses {
                 let log = FileBytes.text(stack.logFile) ?? ""
                 #expect(!log.contains("first-secret") && !log.contains("second-secret"))
                 #expect(try !stack.run(["status", "--json"]).outputText.contains("-secret"))
+            }
+        }
+
+        @Test func aCoordinatorThatAloneHasASecretStays() async throws {
+            let origin = try origin()
+            let key = folder.write(Array("first-secret\n".utf8), to: "key")
+            let path = write(
+                """
+                profiles:
+                  default:
+                    rules:
+                      - {match: "http://*/a.jpg", headers: {X-Api-Key: {file: \(key)}}}
+                      - match: "http://*/private/*"
+                        headers: {X-Api-Key: {file: \(folder.file("never"))}}
+                """)
+            try await withStack(arguments(path)) { stack in
+                #expect(try stack.get([origin.url("/a.jpg")]).exitStatus == 0)
+                try FileDescriptor.open(folder.path, .directory).unlink("key")
+                let refused = try stack.run(["drain", "coordinator"])
+                #expect(refused.exitStatus == 64, "\(refused)")
+                #expect(refused.errorText.contains(key))
+                let anew = [origin.url("/a.jpg"), "--option", "from-loader-only"]
+                #expect(try stack.get(anew).exitStatus == 0)
+                let sent = origin.requests("/a.jpg").map { $0.header("x-api-key") }
+                #expect(sent == ["first-secret", "first-secret"])
+                folder.write(Array("second-secret\n".utf8), to: "key")
+                // What it never had itself keeps no coordinator.
+                let drained = try stack.run(["drain", "coordinator"])
+                #expect(drained.exitStatus == 0, "\(drained)")
             }
         }
 

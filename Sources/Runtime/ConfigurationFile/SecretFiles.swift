@@ -26,15 +26,18 @@ public struct SecretFiles: Sendable {
     /// Nothing was read yet.
     public init() {}
 
-    /// Reads all files of a configuration. Throws where one of them cannot be used: what the others
-    /// hold is then of no use.
+    /// Reads all files of a configuration that takes the place of `old`; `nil`: there is none of
+    /// before. Throws where a file cannot be used of which `old` has a value, or which it does not
+    /// name: `old` holds on then, with all that it has.
     ///
-    /// `atStart` there are no values of before that could hold meanwhile, and to end would help
-    /// nobody: such a file is noted, and looked for again by `refresh`. Until it can be used,
-    /// requests that need it are refused (`Configuration.resolve`), and no others.
+    /// Where nothing is to lose, to refuse the whole would help nobody: at the start, and where
+    /// `old` names the file and has no value of it either. Such a file is noted, and looked for
+    /// again by `refresh`. Until it can be used, requests that need it are refused
+    /// (`Configuration.resolve`), and no others.
     public mutating func fill(
-        _ configuration: inout Configuration, path: String, atStart: Bool = false
+        _ configuration: inout Configuration, path: String, after old: Configuration?
     ) throws(ConfigurationFileError) {
+        let nothingToLose = old.map(Self.missed(by:))
         var missing: Set<String> = []
         var problems: [ConfigurationFileError.Problem] = []
         var found: [String: SecretFile.Stamp] = [:]
@@ -45,7 +48,7 @@ public struct SecretFiles: Sendable {
                 found[path] = file.stamp()
                 configuration.secrets[path] = try file.text()
             } catch {
-                guard atStart else {
+                guard nothingToLose?.contains(path) ?? true else {
                     problems.append(.init(line: nil, "\(path): \(error.reason)"))
                     continue
                 }
@@ -57,6 +60,24 @@ public struct SecretFiles: Sendable {
         // Until all of them are good the values of before hold, and so do their stamps.
         guard problems.isEmpty else { throw ConfigurationFileError(path: path, problems) }
         (stamps, unreadable) = (found, missing)
+    }
+
+    /// Files that a configuration names and has no value of.
+    private static func missed(by configuration: Configuration) -> Set<String> {
+        Set(configuration.secretFiles.filter { configuration.secrets[$0] == nil })
+    }
+
+    /// The first file of `next` that another process could not use now, although `current` has a
+    /// value of it: that is lost with this process. Of a file without a value nothing is lost.
+    public static func loss(from current: Configuration, to next: Configuration) -> Note? {
+        for path in next.secretFiles where current.secrets[path] != nil {
+            do throws(SecretFileError) {
+                _ = try SecretFile(path).text()
+            } catch {
+                return Note(path: path, reason: "\(error.reason): its last value would be lost")
+            }
+        }
+        return nil
     }
 
     /// Whether there are files to look at.

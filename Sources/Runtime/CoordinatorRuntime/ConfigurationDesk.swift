@@ -22,7 +22,8 @@ struct ConfigurationDesk {
         if path != nil { _ = try load(at: .now(), isStart: true) }
     }
 
-    /// Loads the file anew: whole, or not at all.
+    /// Loads the file anew: whole, or not at all. Secrets that this one has no value of either
+    /// refuse nothing, as a restart would do without them too; those that the file names newly do.
     ///
     /// - Returns: what has changed, in words.
     mutating func reload(at now: Instant) throws(ConfigurationFileError) -> String {
@@ -34,18 +35,20 @@ struct ConfigurationDesk {
     ) throws(ConfigurationFileError) -> String {
         guard let path else { return "nothing" }
         var new = try ConfigurationFile.read(path)
-        try secrets.fill(&new, path: path, atStart: isStart)
+        try secrets.fill(&new, path: path, after: isStart ? nil : configuration)
         defer { configuration = new }
         secretsReadAt = now
         return new.differences(from: configuration)
     }
 
-    /// Why another coordinator could not start with the file as it is now; `nil`: it could.
+    /// Why another coordinator could not do with the files as they are now what this one does;
+    /// `nil`: it could. What this one has no secret for either is no fault.
     var fault: String? {
         guard let path else { return nil }
         do throws(ConfigurationFileError) {
-            _ = try ConfigurationFile.read(path)
-            return nil
+            let next = try ConfigurationFile.read(path)
+            let loss = SecretFiles.loss(from: configuration, to: next)
+            return loss.map { "\($0.path): \($0.reason)" }
         } catch {
             return error.lines.first
         }

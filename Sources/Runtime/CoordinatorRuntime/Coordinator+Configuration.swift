@@ -80,11 +80,12 @@ extension Coordinator {
     }
 
     /// Whether another coordinator could take the place of this one: it could not start with a file
-    /// that has a fault. An operator who wants that is told the fault, and this one stays.
+    /// that has a fault, and would have no value of a secret that only this one still knows. An
+    /// operator who wants that is told the reason, and this one stays.
     mutating func mayBeReplaced(at now: Instant, by operator: UInt64) -> Bool {
         guard let fault = configuration.fault else { return true }
         bootstrap.log.error(
-            "this coordinator stays: the next one could not load the configuration",
+            "this coordinator stays: the next one could not load all of the configuration",
             ["reason": .string(fault)])
         let error = ImageError(
             .invalidRequest, "the configuration has a fault: \(fault.prefix(Self.faultMax))")
@@ -95,9 +96,9 @@ extension Coordinator {
     /// Characters of a fault, so that the sentence stays within what a message carries.
     private static var faultMax: Int { 200 }
 
-    /// SIGHUP: what is under way goes on as it was admitted. A file that is refused is refused
-    /// again when the next coordinator starts, which then has none of before to keep: so no
-    /// operator replaces this one meanwhile (`mayBeReplaced`).
+    /// SIGHUP: what is under way goes on as it was admitted. A file with a fault is refused again
+    /// when the next coordinator starts, which then has none of before to keep: so no operator
+    /// replaces this one meanwhile (`mayBeReplaced`).
     mutating func reload(at now: Instant) {
         guard let path = configuration.path else {
             return bootstrap.log.warning("there is no configuration to load: see --config")
