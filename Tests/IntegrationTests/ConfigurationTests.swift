@@ -190,6 +190,61 @@ extension RealProcesses {
             }
         }
 
+        /// What the origin sees of two headers of rules that are resolved late, under a named
+        /// profile: at a URL of a prefetch, and at one that stands in for a load that fails.
+        private func lateHeaders(
+            _ round: Int, _ origin: OriginServer, _ stack: StackHarness
+        ) throws -> [[String?]] {
+            let paths = ["/late/listed-\(round).jpg", "/late/instead-\(round).jpg"]
+            let profile = ["--profile", "shop"]
+            let prefetch = try stack.run(["prefetch", origin.url(paths[0])] + profile)
+            #expect(prefetch.exitStatus == 0, "\(prefetch)")
+            let fallback = ["--fallback", origin.url(paths[1]), "--json"]
+            let load = try stack.get([origin.url("/gone-\(round).jpg")] + fallback + profile)
+            #expect(load.exitStatus == 0, "\(load)")
+            return paths.flatMap { path in
+                origin.requests(path).map { [$0.header("x-version"), $0.header("x-api-key")] }
+            }
+        }
+
+        @Test func whatIsResolvedLateFollowsAReloadAndASecret() async throws {
+            let origin = try origin()
+            let picture = try Pictures.waves(width: 40, height: 30).jpeg(quality: 80)
+            origin.route("/late/*", .bytes(picture, contentType: "image/jpeg"))
+            let key = folder.write(Array("first-secret\n".utf8), to: "key")
+            func file(_ version: String) -> String {
+                """
+                profiles:
+                  shop:
+                    rules:
+                      - match: "http://*/*"
+                        headers: {X-Version: \(version), X-Api-Key: {file: \(key)}}
+                """
+            }
+            let path = write(file("one"))
+            try await withStack(arguments(path)) { stack in
+                // A load is resolved when it comes: it tells when the new rules hold.
+                func awaitHeader(_ name: String, _ value: String, at path: String) throws {
+                    let anew = ["--profile", "shop", "--option", "from-loader-only"]
+                    try expectSoon(value, stack) {
+                        _ = try stack.get([origin.url(path)] + anew)
+                        return origin.requests(path).last?.header(name) == value
+                    }
+                }
+                let first = try lateHeaders(1, origin, stack)
+                #expect(first == [["one", "first-secret"], ["one", "first-secret"]])
+                _ = write(file("two"))
+                try stack.send(.hangUp)
+                try awaitHeader("x-version", "two", at: "/a.jpg")
+                let second = try lateHeaders(2, origin, stack)
+                #expect(second == [["two", "first-secret"], ["two", "first-secret"]])
+                folder.write(Array("second-secret\n".utf8), to: "key")
+                try awaitHeader("x-api-key", "second-secret", at: "/private/a.jpg")
+                let third = try lateHeaders(3, origin, stack)
+                #expect(third == [["two", "second-secret"], ["two", "second-secret"]])
+            }
+        }
+
         @Test func aCoordinatorThatAloneHasASecretStays() async throws {
             let origin = try origin()
             let key = folder.write(Array("first-secret\n".utf8), to: "key")

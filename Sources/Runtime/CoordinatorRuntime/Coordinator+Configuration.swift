@@ -17,10 +17,7 @@ extension Coordinator {
 
     /// Resolves a load. What the configuration refuses goes on to the scheduler, which knows
     /// whether the load is one that was made before.
-    mutating func resolve(
-        _ load: LoadRequest, isUpload: Bool = false, at now: Instant
-    ) -> Resolved {
-        lookAtSecrets(at: now)
+    func resolve(_ load: LoadRequest, isUpload: Bool = false) -> Resolved {
         var resolved = Resolved(load: load, terms: LoadTerms(), mayChange: false)
         do throws(ImageError) {
             if isUpload { try Self.checkUpload(load.image) }
@@ -70,7 +67,8 @@ extension Coordinator {
         }
     }
 
-    /// Reads secret files again where it is time to.
+    /// Reads secret files again where it is time to: at the head of every turn, since what begins
+    /// in it may be late (`renewLateResolution`) with no load coming in.
     mutating func lookAtSecrets(at now: Instant) {
         if configuration.refreshSecrets(at: now) {
             bootstrap.log.info("a secret file has changed")

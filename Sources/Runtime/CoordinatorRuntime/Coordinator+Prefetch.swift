@@ -7,7 +7,6 @@ extension Coordinator {
     /// A batch, or a part of one. Each URL is resolved by itself, as that of a load is, when the
     /// scheduler begins it (`lateResolution`): a long list costs no more than its text.
     mutating func prefetch(_ request: PrefetchRequest, for client: ClientID, at now: Instant) {
-        lookAtSecrets(at: now)
         var image = request.image
         image.url = Self.anyURL
         handle(.prefetch(client, request, resolveTemplate(image)), at: now)
@@ -41,8 +40,6 @@ extension Coordinator {
     /// The reports of a turn.
     mutating func tellPrefetches(at now: Instant) {
         guard !prefetchReports.isEmpty else { return }
-        // A long list may be all that is loaded for a while.
-        lookAtSecrets(at: now)
         let reports = prefetchReports
         prefetchReports.removeAll(keepingCapacity: true)
         for (client, reports) in reports {

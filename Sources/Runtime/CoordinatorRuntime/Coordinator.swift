@@ -130,6 +130,7 @@ public struct Coordinator: ~Copyable {
         }
         while exitStatus == nil {
             let turn = try loop.wait(until: nextDeadline)
+            lookAtSecrets(at: turn.wokenAt)
             // Ends of connections first: what is read afterwards is of the living (DESIGN §5).
             for gateway in gatewayList where gateway.hasConnectionNews(in: turn) {
                 drainMonitor(gateway, at: turn.wokenAt)

@@ -13,7 +13,7 @@ extension Coordinator {
     {
         let client = ClientID(id)
         let inPieces = expectPieces(request, for: id, at: now)
-        let resolved = resolve(request, at: now)
+        let resolved = resolve(request)
         handle(.load(client, resolved.load, resolved.terms), at: now)
         if !inPieces { learn(request, resolved, gateway) }
     }
@@ -78,7 +78,7 @@ extension Coordinator {
         again.staleRetries += 1
         again.image.timeoutMilliseconds = max(1, deadline.milliseconds(since: now))
         deliveries.expect(again, of: client, until: deadline)
-        var resolved = resolve(again, at: now)
+        var resolved = resolve(again)
         change(&resolved.load)
         handle(.load(client, resolved.load, resolved.terms), at: now)
     }

@@ -63,10 +63,10 @@ extension Coordinator {
             unnamed.image.context.key = nil
             // As for other commands, no name is the default cache, whatever the profile says.
             unnamed.image.context.cache = unnamed.image.context.cache ?? "default"
-            let terms = resolve(unnamed, isUpload: true, at: now).terms
+            let terms = resolve(unnamed, isUpload: true).terms
             return handle(.put(ClientID(id), load, terms, reference), at: now)
         }
-        let resolved = resolve(load, isUpload: true, at: now)
+        let resolved = resolve(load, isUpload: true)
         handle(.loadUpload(ClientID(id), resolved.load, resolved.terms, reference), at: now)
     }
 
