@@ -22,28 +22,13 @@ struct IdentityDigest: ~Copyable {
         }
     }
 
-    /// Reads the key from a file of mode 0600, and makes the file where there is none. Without a
-    /// path the key lives as long as the process.
+    /// Takes the key from its file (`IdentityKeyFile`). Without a path it lives as long as the
+    /// process.
     init(keyFile path: String?) throws {
-        digest = try SharedDigest(try Self.key(file: path))
-    }
-
-    private static func key(file path: String?) throws -> [UInt8] {
-        guard let path else { return Random.bytes(count: KeyedDigest.keyLength) }
-        do throws(Errno) {
-            let file = try FileDescriptor.open(path, [.readOnly, .noFollow])
-            let key = try file.readToEnd(bytesMax: KeyedDigest.keyLength)
-            guard key.count == KeyedDigest.keyLength else { throw Errno.invalidArgument }
-            return key
-        } catch .noSuchFile {
-            let key = Random.bytes(count: KeyedDigest.keyLength)
-            let file = try FileDescriptor.open(
-                path, [.writeOnly, .create, .exclusive, .noFollow], mode: 0o600)
-            try file.writeAll(key)
-            return key
-        } catch {
-            throw IdentityKeyError(path: path, errno: error)
+        let key = try path.map { (path) throws(IdentityKeyError) in
+            try IdentityKeyFile(path: path).key()
         }
+        digest = try SharedDigest(key ?? Random.bytes(count: KeyedDigest.keyLength))
     }
 
     /// The digest in hex, or `nil` where the request has no credentials. Where the configuration
@@ -92,16 +77,5 @@ struct IdentityDigest: ~Copyable {
         return { headers in
             digest.digest(headers.flatMap { [$0.name, $0.value] }, of: "vary,")
         }
-    }
-}
-
-/// The key file cannot be used.
-struct IdentityKeyError: Error, CustomStringConvertible {
-    let path: String
-    let errno: Errno
-
-    var description: String {
-        "\(path) is no key of \(KeyedDigest.keyLength) bytes (\(errno)): remove it, and a new one "
-            + "is made"
     }
 }
