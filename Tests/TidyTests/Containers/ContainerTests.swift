@@ -18,9 +18,22 @@ import Testing
     @Test func everyTmpfsHasTheOwnerOfTheTable() throws {
         let table = MountTable(markdown: try #require(files.text(of: "docker/README.md")))
         let compose = ComposeFile(yaml: try #require(files.text(of: "docker/compose.yaml")))
-        // What outlives the stack is no tmpfs: its owner comes from the image.
-        let lasting: Set = ["cache", "identity"]
-        #expect(compose.owners == table.owners.filter { !lasting.contains($0.volume) })
+        #expect(compose.owners == table.owners.filter { !Self.lasting.contains($0.volume) })
+    }
+
+    /// What outlives the stack is no tmpfs: its owner is that of the directory in the image.
+    private static let lasting: Set = ["cache", "identity"]
+
+    @Test func whatOutlivesTheStackHasTheOwnerOfTheTableInItsImage() throws {
+        let table = MountTable(markdown: try #require(files.text(of: "docker/README.md")))
+        let image = ImageDirectories(dockerfile: try #require(files.text(of: "docker/Dockerfile")))
+        let lasting = table.mounts.filter { Self.lasting.contains($0.volume) }
+        #expect(Set(lasting.map(\.volume)) == Self.lasting)
+        for mount in lasting {
+            let owner = try #require(table.owners.first { $0.volume == mount.volume }).owner
+            let installed = image.owners[mount.service]?[mount.path]
+            #expect(installed == owner, "\(mount)")
+        }
     }
 
     // MARK: - The rules themselves
@@ -55,6 +68,19 @@ import Testing
         #expect(table.mounts.count == 3)
         #expect(compose.mounts == table.mounts)
         #expect(compose.owners == table.owners)
+    }
+
+    @Test func directoriesOfImagesAreRead() {
+        let dockerfile = """
+            FROM bus AS cache
+            RUN apt-get update \\
+                && install --directory --owner=4102 --group=4103 --mode=0700 /var/a
+            USER 4102
+            FROM bus AS other
+            RUN install --directory --owner=1 /b
+            """
+        let image = ImageDirectories(dockerfile: dockerfile)
+        #expect(image.owners == ["cache": ["/var/a": "4102:4103 0700"], "other": ["/b": "1:? ?"]])
     }
 
     @Test(arguments: [
