@@ -72,27 +72,16 @@ extension CacheStage {
 
     /// Work under way must not bring back what is removed now: its bytes are delivered, not kept.
     private func forget(_ matches: (String) -> Bool) {
+        keepOutOfMemory(matches)
         for (ticket, work) in pending {
-            switch work {
-            case .looking(let job, var query) where matches(query.key):
-                query.promotes = false
-                pending[ticket] = .looking(job, query)
-            case .reading(let job, var query, let row, let body) where matches(query.key):
-                query.promotes = false
-                pending[ticket] = .reading(job, query, row, body)
-            case .copying(.query(let job, var query, let finding), let body)
-            where matches(query.key):
-                query.promotes = false
-                pending[ticket] = .copying(.query(job, query, finding), body)
-            case .copying(.store(let job, let store, var plan), let body)
-            where plan.key.map(matches) ?? false:
-                plan.key = nil
-                plan.toMemory = false
-                plan.toDisk = false
-                plan.skipped.append("removed meanwhile")
-                pending[ticket] = .copying(.store(job, store, plan), body)
-            default: break
-            }
+            guard case .copying(.store(let job, let store, var plan), let body) = work,
+                plan.key.map(matches) ?? false
+            else { continue }
+            plan.key = nil
+            plan.toMemory = false
+            plan.toDisk = false
+            plan.skipped.append("removed meanwhile")
+            pending[ticket] = .copying(.store(job, store, plan), body)
         }
     }
 }

@@ -17,6 +17,7 @@ extension CacheStage {
         }
         let request: DiskWork = work.action == .contains ? .find(work.key) : .remove(work.key)
         if !ask(request, .attending(job, work, inMemory: inMemory), now) {
+            if work.action == .remove { outdate(work.key) }
             answer(job, .failed(Self.tooMuchWaits))
         }
     }
@@ -26,9 +27,13 @@ extension CacheStage {
         _ job: CacheJob, to work: EntryWork, inMemory: CacheTypes, _ result: DiskResult
     ) {
         switch result {
-        case .found(let isThere): answer(job, .entry(isThere ? inMemory.union(.disk) : inMemory))
+        case .found(let isThere):
+            let isFound = isThere && !outdated.contains(work.key)
+            answer(job, .entry(isFound ? inMemory.union(.disk) : inMemory))
         case .removed(true): answer(job, .entry(inMemory.union(.disk)))
         default:
+            // It is tried again all the same; until then nobody is answered from it.
+            if work.action == .remove { outdate(work.key) }
             let error = ImageError(.internalError, "the disk cannot remove it now; try again later")
             answer(job, .failed(error))
         }

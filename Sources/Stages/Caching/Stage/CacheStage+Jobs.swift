@@ -73,6 +73,7 @@ extension CacheStage {
     /// The passing of time: about once a second.
     public func tick(now: UnixTime) -> [CacheAction] {
         if !touches.isEmpty, ask(.touch(Array(touches)), .noting, now) { touches = [] }
+        removeAgain(now)
         maintain(now)
         return settle(now)
     }
@@ -111,7 +112,8 @@ extension CacheStage {
         case (.looking(let job, let query), let result): looked(result, job, query, now)
         case (.reading(let job, let query, let row, let body), .read(let isWhole)):
             didRead(isWhole, row, body, job, query, now)
-        case (.writing(let write), .written(let result)): didWrite(write, result)
+        case (.writing(let write), .written(let result)): didWrite(write, result, now)
+        case (.removing(let key), .removed(false)): outdate(key)
         case (.attending(let job, let work, let tiers), let result):
             attended(job, to: work, inMemory: tiers, result)
         case (.commanding(let id), .removed(let isDone)): act(.commanded(id, isDone))

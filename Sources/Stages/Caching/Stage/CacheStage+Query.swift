@@ -12,6 +12,7 @@ extension CacheStage {
                 expires: policy.disk.expiry(created: write.stored, stored: write.stored))
             return give(.body(write.body), length: write.body.length, job, work, finding, now)
         }
+        guard !outdated.contains(work.key) else { return miss(job) }
         if !ask(.look(work.key, home(work)), .looking(job, work), now) {
             answer(job, .failed(Self.tooMuchWaits))
         }
@@ -54,6 +55,7 @@ extension CacheStage {
     func looked(_ result: DiskResult, _ job: CacheJob, _ work: QueryWork, _ now: UnixTime) {
         // Another query may have brought it into memory meanwhile (sdwebimage.md §4.5).
         if work.tiers.contains(.memory), answerFromMemory(job, work, now) { return }
+        guard !outdated.contains(work.key) else { return miss(job) }
         switch result {
         case .fetched(let row, let body): didRead(true, row, body, job, work, now)
         case .located(let row): located(row, job, work, now)
@@ -66,7 +68,7 @@ extension CacheStage {
         _ isWhole: Bool, _ row: IndexRow, _ body: Body, _ job: CacheJob, _ work: QueryWork,
         _ now: UnixTime
     ) {
-        guard isWhole else { return miss(job) }
+        guard isWhole, !outdated.contains(work.key) else { return miss(job) }
         let finding = Finding(
             tier: .disk, metadata: row.metadata,
             expires: policy.disk.expiry(created: row.created, stored: row.stored))

@@ -14,7 +14,7 @@ extension CacheStage {
         }
         var plan = plan(work, length: length)
         do {
-            guard let body = try reserve(work, &plan, length: length) else {
+            guard let body = try reserve(work, &plan, length: length, now) else {
                 return answer(job, .stored(report(plan)))
             }
             let source = CopySource.payload(work.source, source)
@@ -72,7 +72,7 @@ extension CacheStage {
     /// Memory for the copy: `nil` where nobody wants it. A result that only the memory tier wanted
     /// may still go to the disk when `results/` is full.
     private func reserve(
-        _ work: StoreWork, _ plan: inout StorePlan, length: Int
+        _ work: StoreWork, _ plan: inout StorePlan, length: Int, _ now: UnixTime
     ) throws(ImageError) -> Body? {
         if plan.isResult {
             do {
@@ -86,8 +86,7 @@ extension CacheStage {
         }
         guard plan.toDisk, let key = plan.key else { return nil }
         guard writeBehind.hasRoom(key: key, length: length) else {
-            plan.toDisk = false
-            plan.skipped.append(Self.writeBehindFull)
+            skipDisk(key, &plan, now)
             return nil
         }
         return try Body(in: .other(heap), length: length)
@@ -122,15 +121,25 @@ extension CacheStage {
         guard plan.toDisk, let key = plan.key else { return nil }
         let added = writeBehind.add(key: key, body: body, metadata: work.metadata, stored: now)
         guard let (number, replaced) = added else {
-            plan.toDisk = false
-            plan.skipped.append(Self.writeBehindFull)
+            skipDisk(key, &plan, now)
             return nil
         }
+        // What is there of an older value is replaced.
+        outdated.remove(key)
         if let replaced, let others = waiters.removeValue(forKey: replaced) {
             // Their key is on its way all the same.
             waiters[number] = others
         }
         return number
+    }
+
+    /// There is no room on the way to the disk: an older value does not stay there either, nor in
+    /// memory where the new one is not for that.
+    private func skipDisk(_ key: String, _ plan: inout StorePlan, _ now: UnixTime) {
+        plan.toDisk = false
+        plan.skipped.append("disk: the write-behind is full")
+        removeOutdated(key, now)
+        if !plan.toMemory { apply(memory.remove(key: key)) }
     }
 
     private func report(_ plan: StorePlan) -> StoreReport {
@@ -142,22 +151,24 @@ extension CacheStage {
             delivered: nil, tiers: tiers, skipped: skipped.isEmpty ? nil : skipped)
     }
 
-    private static let writeBehindFull = "disk: the write-behind is full"
-
     // MARK: - Disk
 
     /// Begins the next write, where none is under way.
     func pumpWrites(_ now: UnixTime) {
         guard let write = writeBehind.next() else { return }
         if !ask(.write(write), .writing(write), now) {
-            didWrite(write, .skipped("disk: \(Self.tooMuchWaits.message)"))
+            didWrite(write, .skipped("disk: \(Self.tooMuchWaits.message)"), now)
         }
     }
 
     /// A write has ended: answer those who waited for it.
-    func didWrite(_ write: PendingWrite, _ result: DiskWriteResult) {
+    func didWrite(_ write: PendingWrite, _ result: DiskWriteResult, _ now: UnixTime) {
         writeBehind.finish()
-        if result != .stored { counts.diskSkipped += 1 }
+        if result != .stored {
+            counts.diskSkipped += 1
+            // Where a newer one waits, that takes the place of what is there.
+            if writeBehind.write(of: write.key) == nil { removeOutdated(write.key, now) }
+        }
         endWaiting(write.number, skipped: result.reason)
     }
 

@@ -34,6 +34,9 @@ public final class CacheStage {
     /// Jobs that are answered when a write has ended, by its number.
     var waiters: [UInt64: [StoreWaiter]] = [:]
     var touches: Set<String> = []
+    /// Keys whose older value is still on the disk, since it could not be removed yet: none of them
+    /// is answered from there.
+    var outdated: Set<String> = []
 
     let inbox: Inbox
     let disk: WorkThread<DiskRequest, DiskAnswer>?

@@ -17,6 +17,8 @@ enum PendingWork {
     case copying(Filling, Body)
     /// The write under way.
     case writing(PendingWrite)
+    /// The older value of a key, which is removed.
+    case removing(String)
     /// A command that the disk carries out.
     case commanding(CacheCommandID)
     /// An entry that the disk looks for or removes, for its tiers in memory.
@@ -37,14 +39,14 @@ extension PendingWork {
         case .copying(.query(let job, _, _), _): job
         case .copying(.store(let job, _, _), _): job
         case .copying(.comparison(let job, _), _): job
-        case .writing, .commanding, .maintaining, .flushing, .noting: nil
+        case .writing, .removing, .commanding, .maintaining, .flushing, .noting: nil
         }
     }
 
     /// Whether the process must not end before it: somebody waits, or something is to be kept.
     var isWork: Bool {
         switch self {
-        case .looking, .reading, .copying, .writing, .commanding, .attending: true
+        case .looking, .reading, .copying, .writing, .removing, .commanding, .attending: true
         case .maintaining, .flushing, .noting: false
         }
     }
