@@ -62,6 +62,36 @@ import Testing
         #expect(try cache.query("a") == .miss)
     }
 
+    @Test(arguments: [CacheTypes.memory, .disk])
+    func removalFromOneTierLeavesWhatIsBeingStoredInTheOther(tier: CacheTypes) throws {
+        let disk = try DiskFixture()
+        let cache = try StageFixture(disk.path)
+        let bytes = sample(3 << 20)
+        let id = cache.begin(cache.storing("a", bytes))
+        #expect(try cache.remove("a", tier) == .entry(tier))
+        guard case .stored(let report) = try cache.wait({ cache.outcome(id) }) else {
+            Issue.record("stored all the same")
+            return
+        }
+        let other = CacheTypes.all.subtracting(tier)
+        #expect(report.tiers == other)
+        #expect(report.skipped == "\(tier.name): removed meanwhile")
+        #expect(try cache.tiers(of: "a") == other)
+        #expect(try cache.get("a", other)?.bytes == bytes)
+    }
+
+    @Test func removalFromTheDiskLeavesWhatWasReadBeforeIt() throws {
+        let disk = try DiskFixture()
+        let cache = try StageFixture(disk.path)
+        _ = try cache.put("a", sample(40_000), .disk)
+        let id = cache.begin(
+            .query(QueryWork(key: "a", tiers: .all, destination: .results, promotes: true)))
+        #expect(try cache.remove("a", .disk) == .entry(.disk))
+        _ = try cache.wait { cache.outcome(id) }
+        #expect(try cache.get("a", .memory)?.bytes == sample(40_000))
+        #expect(try cache.query("a", .disk) == .miss)
+    }
+
     @Test func aStoreThatWaitsForTheDiskIsAnsweredWhenItsKeyIsRemoved() throws {
         let disk = try DiskFixture()
         let cache = try StageFixture(disk.path)

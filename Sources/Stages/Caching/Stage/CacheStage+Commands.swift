@@ -2,10 +2,10 @@ public import ImageModel
 internal import Messages
 
 extension CacheStage {
-    /// Forgets a key in memory: its entry, its use, what waits for the disk, and what is being read
-    /// or copied for it, which is not kept.
+    /// Forgets a key of tiers, as far as memory knows: its entry, its use, what waits for the disk,
+    /// and what is being read or copied for it, which is not kept there.
     func forget(_ key: String, _ tiers: CacheTypes) {
-        forget { $0 == key }
+        forget(tiers) { $0 == key }
         if tiers.contains(.memory) { apply(memory.remove(key: key)) }
         guard tiers.contains(.disk) else { return }
         touches.remove(key)
@@ -17,7 +17,7 @@ extension CacheStage {
     public func clear(
         _ tiers: CacheTypes, command: CacheCommandID, now: UnixTime
     ) -> [CacheAction] {
-        forget { _ in true }
+        forget(tiers) { _ in true }
         if tiers.contains(.memory) { apply(memory.clear()) }
         if tiers.contains(.disk) {
             touches = []
@@ -70,18 +70,32 @@ extension CacheStage {
         }
     }
 
-    /// Work under way must not bring back what is removed now: its bytes are delivered, not kept.
-    private func forget(_ matches: (String) -> Bool) {
-        keepOutOfMemory(matches)
+    /// Work under way must not bring back what is removed now: its bytes are delivered, not kept
+    /// in these tiers.
+    private func forget(_ tiers: CacheTypes, _ matches: (String) -> Bool) {
+        if tiers.contains(.memory) { keepOutOfMemory(matches) }
         for (ticket, work) in pending {
             guard case .copying(.store(let job, let store, var plan), let body) = work,
                 plan.key.map(matches) ?? false
             else { continue }
-            plan.key = nil
-            plan.toMemory = false
-            plan.toDisk = false
-            plan.skipped.append("removed meanwhile")
+            plan.leaveOut(tiers)
             pending[ticket] = .copying(.store(job, store, plan), body)
+        }
+    }
+}
+
+extension StorePlan {
+    /// The key was removed from these tiers meanwhile: the body is kept in the others at most.
+    fileprivate mutating func leaveOut(_ tiers: CacheTypes) {
+        let (wasForMemory, wasForDisk) = (toMemory, toDisk)
+        if tiers.contains(.memory) { toMemory = false }
+        if tiers.contains(.disk) { toDisk = false }
+        guard (toMemory, toDisk) != (wasForMemory, wasForDisk) else { return }
+        if !toMemory && !toDisk {
+            key = nil
+            skipped.append("removed meanwhile")
+        } else {
+            skipped.append(toMemory ? CacheStage.removed : "memory: removed meanwhile")
         }
     }
 }
