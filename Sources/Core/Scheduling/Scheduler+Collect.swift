@@ -152,8 +152,16 @@ extension Scheduler {
         case .transform(let node), .delivery(let node): dissolve(node, .fail(error))
         case .entry(let client, let number): tell(client, number, job.id, .failure(error))
         case .probe(let id, _, _): lost(id)
-        case .removal: break
+        case .removal(let text): removeAgain(job, text)
         }
+    }
+
+    /// A cache that could not remove what is outdated is asked once more. Where it cannot then
+    /// either, it knows the key, and answers nobody from it.
+    private mutating func removeAgain(_ job: ActiveJob, _ text: String) {
+        guard job.retries == 0 else { return }
+        let again = submit(job.sheet, for: .removal(text), reading: nil, job.urgency)
+        jobs[again]?.retries = 1
     }
 
     // MARK: - Progress
