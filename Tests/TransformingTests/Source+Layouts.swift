@@ -1,0 +1,79 @@
+import ImageModel
+import Messages
+
+/// The same pixels in the other ways in which decoders leave them.
+extension Source {
+    /// Planes as a JPEG has them: colours in half the columns and rows, alike everywhere, so that
+    /// no filter changes them. Every plane's rows are padded.
+    static func planar(
+        _ width: Int, _ height: Int, blue: Int = 128, red: Int = 128,
+        _ luma: (_ x: Int, _ y: Int) -> Int
+    ) -> Source {
+        var source = Source(width, height, .grey) { x, y, _ in luma(x, y) }
+        let half = PixelSize(width: (width + 1) / 2, height: (height + 1) / 2)
+        source.samples = []
+        source.layout.planes = []
+        source.append(PixelSize(width: width, height: height), luma)
+        source.append(half) { _, _ in blue }
+        source.append(half) { _, _ in red }
+        for plane in 1...2 {
+            // Of an odd side the last sample stands for one pixel.
+            source.layout.planes[plane].activeWidth = Double(width) / 2
+            source.layout.planes[plane].activeHeight = Double(height) / 2
+        }
+        return source
+    }
+
+    /// One plane more, behind the others.
+    private mutating func append(_ size: PixelSize, _ sample: (_ x: Int, _ y: Int) -> Int) {
+        let stride = (size.width / 64 + 1) * 64
+        layout.planes.append(
+            PixelPlane(bands: .grey, offset: samples.count, size: size, stride: stride))
+        for y in 0..<size.height {
+            for x in 0..<stride {
+                samples.append(x < size.width ? UInt8(clamping: sample(x, y)) : Self.padding)
+            }
+        }
+    }
+
+    /// Red, green and blue of Y, Cb and Cr (JFIF 1.02).
+    static func colour(luma: Int, blue: Int, red: Int) -> [Int] {
+        let (light, cb, cr) = (Double(luma), Double(blue - 128), Double(red - 128))
+        let colours = [
+            light + 1.402 * cr, light - 0.344136 * cb - 0.714136 * cr, light + 1.772 * cb,
+        ]
+        return colours.map { Int($0.rounded()) }
+    }
+
+    /// Stored as it is, and to be turned clockwise by a quarter to be displayed.
+    var turned: Source {
+        var source = self
+        source.layout.orientation = Orientation(exif: 6)
+        source.info.size = info.size.transposed
+        return source
+    }
+
+    /// Interleaved pixels, so many bytes of something else behind every row.
+    func padded(by count: Int) -> Source {
+        var source = self
+        let row = layout.planes[0].stride
+        source.layout.planes[0].stride = row + count
+        source.samples = []
+        for line in 0..<info.size.height {
+            source.samples.append(contentsOf: samples[(line * row)..<((line + 1) * row)])
+            source.samples.append(contentsOf: [UInt8](repeating: Self.padding, count: count))
+        }
+        return source
+    }
+
+    /// What is no pixel.
+    private static let padding: UInt8 = 238
+
+    /// One pixel of interleaved, unpadded ones: three colours, and alpha where it has some.
+    func pixel(_ x: Int, _ y: Int) -> [Int] {
+        let count = Int(layout.planes[0].bands.rawValue)
+        let start = y * layout.planes[0].stride + x * count
+        let pixel = samples[start..<(start + count)].map { Int($0) }
+        return count < 3 ? [pixel[0], pixel[0]] + pixel : pixel
+    }
+}
