@@ -48,6 +48,31 @@ struct OverlayResolutionTests {
         #expect(!overlay.terms.mayDownload)
     }
 
+    /// Its original is shared with pictures of which something else was said.
+    @Test func itIsKeptAsItsOwnRulesSayAndNotAsThePictureIs() throws {
+        var configuration = Configuration()
+        var request = request()
+        request.context.serializer = .transcode(.jpeg, quality: 50)
+        #expect(try configuration.resolve(request).terms.overlays.first?.terms.serializer == .asIs)
+        var profile = Profile()
+        var (picture, mark) = (
+            Rule(try #require(URLPattern("http://pictures.example/*"))),
+            Rule(try #require(URLPattern("http://marks.example/*")))
+        )
+        picture.serializer = .transcode(.jpeg, quality: nil)
+        mark.serializer = .transcode(.webp, quality: nil)
+        profile.rules = [picture, mark]
+        configuration.profiles["default"] = profile
+        let terms = try configuration.resolve(request).terms
+        #expect(terms.serializer == picture.serializer)
+        #expect(terms.overlays.first?.terms.serializer == mark.serializer)
+        profile.rules = [picture]
+        profile.serializer = .transcode(.png, quality: nil)
+        configuration.profiles["default"] = profile
+        let overlay = try configuration.resolve(request).terms.overlays.first
+        #expect(overlay?.terms.serializer == profile.serializer)
+    }
+
     @Test func sourcesHoldForItAndRefuseNothingButIt() throws {
         var configuration = Configuration()
         configuration.sources = [try #require(URLPattern("http://pictures.example/*"))]

@@ -42,6 +42,7 @@ struct OverlayTests {
         request.output.format = .webp
         request.context.key = .text("k")
         request.context.fallback = .url("http://h/f.png")
+        request.context.serializer = .named("small")
         request.options = [.refreshCached, .fromLoaderOnly, .retryFailed]
         let load = request.preparedOverlays.map(\.request)
         #expect(load.map(\.url) == ["http://h/m.png"])

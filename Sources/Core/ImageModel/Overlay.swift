@@ -57,7 +57,8 @@ extension ImageRequest {
 
     /// The load of one of its overlays: the original of another URL, from and into the tiers of
     /// originals, in the same class and on the same wishes. It has nothing that was said to the
-    /// origin of the picture, and is not refreshed by itself: a request that is, loads it anew.
+    /// origin of the picture, is not kept as that is, since others lay it over theirs, and is not
+    /// refreshed by itself: a request that is, loads it anew.
     public func loading(overlay: Overlay) -> ImageRequest {
         var image = self
         image.url = overlay.url
@@ -68,6 +69,7 @@ extension ImageRequest {
         image.infoOnly = false
         image.context.key = nil
         image.context.fallback = nil
+        image.context.serializer = nil
         image.options.remove(.refreshCached)
         return image
     }
