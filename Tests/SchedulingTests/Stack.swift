@@ -215,7 +215,7 @@ struct Stack {
         var terms = terms
         // The configuration's part: a request's own serializer is no name here.
         if let serializer = image.context.serializer { terms.serializer = serializer }
-        terms.overlays = image.preparedOverlays
+        if terms.overlays.isEmpty { terms.overlays = image.preparedOverlays }
         terms.fallback = PreparedFallback(image.context.fallback, of: image)
         if terms.serializer.output != nil { transcodes = true }
         let isRefused = scheduler.refuses(image, terms, at: now)

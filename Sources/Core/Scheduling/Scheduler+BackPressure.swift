@@ -8,9 +8,15 @@ extension Scheduler {
     mutating func refusal(toMake name: ResultName, of order: Order) -> ImageError? {
         if order.plan.includes(.transform), let error = refusal(in: .transform) { return error }
         if order.plan.includes(.deliver), let error = refusal(in: .store) { return error }
-        guard order.canvas == nil, decodeTable[name.decode] == nil else { return nil }
+        return order.canvas == nil ? refusal(toDecode: name.decode, of: order) : nil
+    }
+
+    /// The same of pixels.
+    mutating func refusal(toDecode name: Sourced<DecodeKey>, of order: Order) -> ImageError? {
+        guard decodeTable[name] == nil else { return nil }
         if let error = refusal(in: .decode) { return error }
-        guard order.upload == nil, source(name.source) == nil else { return nil }
+        let bytes = Sourced(key: name.key.source, origin: name.origin)
+        guard order.upload == nil, source(bytes) == nil else { return nil }
         return refusal(in: name.origin.isFetched ? .fetch : .query)
     }
 

@@ -52,32 +52,23 @@ extension Scheduler {
     private mutating func admit(
         _ load: Resolution, over id: LiveRequest.ID
     ) throws(ImageError) -> Order {
-        let order: Order
         do throws(ImageError) {
             if let refusal = load.terms.refusal { throw refusal }
             try load.request.checkWishes()
             try checkBlacklist(load.request, load.terms)
-            let source = SourceKey(load.request)
-            let isPoisoned =
-                quarantine.holds(.decode(source), at: now)
-                || quarantine.holds(.fetch(source), at: now)
-            if isPoisoned { throw Self.poisoned }
-            order = Order(
+            return Order(
                 load.request, load.terms, try names(of: load.request, load.terms),
                 distrustsMemory: false, trace: requests[id].order.trace)
         } catch {
             throw ImageError.overlay(error, url: load.request.url)
         }
-        let key = DecodeKey(overlay: order.key.decode.source)
-        let origins = [order.network, .cache(originalQuery(of: order))]
-        if origins.contains(where: { decodeTable[Sourced(key: key, origin: $0)] != nil }) {
-            return order
-        }
-        for stage in [JobStage.decode, .fetch] {
-            if let error = refusal(in: stage) { throw error }
-        }
-        guard overlayBytes < limits.overlayBytesMax else { throw Self.noOverlayRoom }
-        return order
+    }
+
+    /// Why nobody begins to load those pixels, which are not on their way.
+    private mutating func refusal(toLay name: Sourced<DecodeKey>, _ order: Order) -> ImageError? {
+        if isPoisoned(name) { return ImageError.overlay(Self.poisoned, url: order.image.url) }
+        if let error = refusal(toDecode: name, of: order) { return error }
+        return overlayBytes < limits.overlayBytesMax ? nil : Self.noOverlayRoom
     }
 
     private func asksCache(_ order: Order, for id: LiveRequest.ID) -> Bool {
@@ -104,16 +95,17 @@ extension Scheduler {
     mutating func obtain(_ index: Int, of id: LiveRequest.ID) {
         guard let place = requests[id].gathering?.places[index] else { return }
         guard !place.hasAskedCache || place.order.plan.includes(.fetch) else {
-            leaveOverlays(id)
-            requests[id].standing = .moving
             counters.misses += 1
-            return reply(id, .miss(key: requests[id].names.resultKey))
+            return giveUp(id, .miss(key: requests[id].names.resultKey))
         }
         let name = Sourced(
             key: DecodeKey(overlay: place.order.key.decode.source),
             origin: place.hasAskedCache
                 ? place.order.network : .cache(originalQuery(of: place.order)))
         let known = decodeTable[name]
+        if known == nil, let error = refusal(toLay: name, place.order) {
+            return giveUp(id, .failure(error))
+        }
         let node = known ?? decodes.insert(DecodeNode(name: name, trace: place.order.trace))
         decodeTable[name] = node
         let seat = decodes[node].takers.join(.request(id, index), requests[id].urgency)
@@ -125,6 +117,13 @@ extension Scheduler {
             spread(node)
         }
         tellSource(of: node, aboutOverlay: place)
+    }
+
+    /// A request that waits for overlays will not have them all.
+    private mutating func giveUp(_ id: LiveRequest.ID, _ outcome: Reply.Outcome) {
+        leaveOverlays(id)
+        requests[id].standing = .moving
+        reply(id, outcome)
     }
 
     private func originalQuery(of order: Order) -> QueryWork {

@@ -29,9 +29,13 @@ extension Scheduler {
 
     /// Whether making the result would need work that is not tried.
     func isPoisoned(_ name: ResultName) -> Bool {
-        let source = name.key.decode.source
+        isPoisoned(name.decode) || quarantine.holds(.transform(name.key), at: now)
+    }
+
+    /// The same of pixels.
+    func isPoisoned(_ name: Sourced<DecodeKey>) -> Bool {
+        let source = name.key.source
         if quarantine.holds(.decode(source), at: now) { return true }
-        if quarantine.holds(.transform(name.key), at: now) { return true }
         return name.origin.isFetched && quarantine.holds(.fetch(source), at: now)
     }
 
