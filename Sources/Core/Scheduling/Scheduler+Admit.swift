@@ -25,7 +25,7 @@ extension Scheduler {
             guard !isDraining else { throw Self.shuttingDown }
             try load.image.checkWishes()
             try load.checkSlot()
-            if let refusal = terms.refusal { throw refusal }
+            if let refusal = terms.firstRefusal { throw refusal }
             try checkBlacklist(load.image, terms)
             let names = try names(of: load.image, terms, upload)
             let plan = JobPlan(load, terms, names)

@@ -53,7 +53,6 @@ extension Scheduler {
         _ load: Resolution, over id: LiveRequest.ID
     ) throws(ImageError) -> Order {
         do throws(ImageError) {
-            if let refusal = load.terms.refusal { throw refusal }
             try load.request.checkWishes()
             try checkBlacklist(load.request, load.terms)
             return Order(

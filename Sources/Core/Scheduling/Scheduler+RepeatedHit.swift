@@ -22,7 +22,7 @@ extension Scheduler {
     /// The ticket of a load that a hit answers now; `nil` where none does, for large results, whose
     /// answer depends on what the client keeps, and for loads with a slot, which may end others.
     public mutating func hitTicket(for load: LoadRequest, _ terms: LoadTerms) -> HitTicket? {
-        guard load.slot == nil, cache != nil, terms.refusal == nil,
+        guard load.slot == nil, cache != nil, terms.firstRefusal == nil,
             (try? load.image.checkWishes()) != nil,
             blacklistEntry(of: load.image, terms) == nil,
             let names = try? names(of: load.image, terms),

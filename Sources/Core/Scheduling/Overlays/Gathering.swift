@@ -33,6 +33,19 @@ enum OverlayTaker: Hashable, Sendable {
     case result(ResultNode.ID)
 }
 
+extension LoadTerms {
+    /// Why the configuration does not let it be made, be it for one of its overlays: what it says
+    /// now holds for what was made when it said something else.
+    var firstRefusal: ImageError? {
+        if let refusal { return refusal }
+        for overlay in overlays {
+            guard let refusal = overlay.terms.refusal else { continue }
+            return ImageError.overlay(refusal, url: overlay.request.url)
+        }
+        return nil
+    }
+}
+
 extension ImageError {
     /// Why a request fails whose overlay cannot be had. What says nothing of the overlay, but that
     /// the stack should be asked again, stays what it is.

@@ -1,0 +1,76 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Scheduling
+
+/// Whether a picture may be had whose overlay may not.
+struct OverlayPolicyTests {
+    private static let mark = "http://marks.example/mark.png"
+
+    private func picture() -> ImageRequest {
+        ImageRequest.picture("a", size: 8).with { request in
+            request.steps.append(.overlay(Overlay(url: Self.mark)))
+        }
+    }
+
+    private func overlayError(_ stack: Stack, _ token: Token) -> String? {
+        guard case .failure(let error) = stack.reply(token)?.outcome else { return nil }
+        return error.details["overlay"]
+    }
+
+    /// The load that a configuration makes which has not the overlay's URL.
+    private func refusing(_ image: ImageRequest) -> LoadTerms {
+        var terms = LoadTerms()
+        terms.overlays = image.preparedOverlays
+        terms.overlays[0].terms.refusal = ImageError(.addressForbidden, "not this one")
+        return terms
+    }
+
+    @Test func anOverlayThatIsForbiddenNowIsForbiddenInWhatIsCachedToo() throws {
+        var (stack, client) = Stack.staffed()
+        let image = picture()
+        var allowed = LoadTerms()
+        allowed.overlays = image.preparedOverlays
+        stack.publish(
+            CacheKey.result(image, url: try SourceURL(image.url), terms: allowed))
+        let hit = stack.load(image, by: client)
+        #expect(stack.image(hit)?.cacheType == .memory)
+        let load = LoadRequest(token: Token(Identifier128(high: 2, low: 2)), image: image)
+        #expect(stack.scheduler.hitTicket(for: load, allowed) != nil)
+        #expect(stack.scheduler.hitTicket(for: load, refusing(image)) == nil)
+        let token = stack.load(image, by: client, terms: refusing(image))
+        #expect(stack.error(token) == .stepFailed)
+        #expect(overlayError(stack, token) == ErrorCode.addressForbidden.rule.name)
+        #expect(stack.held(.query).isEmpty)
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
+    @Test func theFallbackOfAPictureWithAForbiddenOverlayIsDelivered() throws {
+        var (stack, client) = Stack.staffed()
+        let image = picture().with { $0.context.fallback = .colour(Colour(argb: 0xFF00_0000)) }
+        let token = stack.load(image, by: client, terms: refusing(image))
+        stack.finishAll()
+        #expect(stack.image(token)?.fallbackFor?.code == .stepFailed)
+        #expect(stack.gets.isEmpty)
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
+    /// The blacklist saves transfers; a result that is there needs none.
+    @Test func aResultThatIsCachedIsServedThoughItsOverlayIsBlacklisted() throws {
+        var (stack, client) = Stack.staffed()
+        stack.load(ImageRequest(url: Self.mark), by: client)
+        stack.run(.query, .fetch)
+        stack.fail(.decode, .badImageData)
+        let image = picture()
+        let refused = stack.load(image, by: client)
+        stack.run(.query)
+        #expect(overlayError(stack, refused) == ErrorCode.blacklisted.rule.name)
+        var terms = LoadTerms()
+        terms.overlays = image.preparedOverlays
+        stack.publish(CacheKey.result(image, url: try SourceURL(image.url), terms: terms))
+        let hit = stack.load(image, by: client)
+        #expect(stack.image(hit) != nil)
+        #expect(stack.isAtRest, "\(stack)")
+    }
+}
