@@ -22,6 +22,7 @@ extension Scheduler {
         }
         decodes[node].provenance = Provenance(
             tier: body.tier, mark: body.mark, keeping: sources[source].keeping)
+        decodes[node].isVaried = sources[source].isVaried
         decodes[node].timings += sources[source].timings
         let key = decodes[node].name.key
         let work = DecodeWork(

@@ -88,6 +88,16 @@ extension Scheduler {
         results[node].overlays.compactMap { decodes[$0.node].pixels }
     }
 
+    /// Where a result may be kept that is made of a picture with that provenance: nowhere, where
+    /// an overlay depends on what was said to its origin, since that is in no key.
+    func provenance(of node: ResultNode.ID, _ picture: Provenance) -> Provenance {
+        var provenance = picture
+        if results[node].overlays.contains(where: { decodes[$0.node].isVaried }) {
+            provenance.keeping = .nowhere
+        }
+        return provenance
+    }
+
     /// Whether there is room for pixels of that size beside the overlays that are kept.
     func hasOverlayRoom(for pixels: DecodedImage.Pixels) -> Bool {
         overlayBytes + pixels.reference.length <= limits.overlayBytesMax

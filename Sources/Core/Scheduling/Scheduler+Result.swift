@@ -70,7 +70,7 @@ extension Scheduler {
         guard let decode = results[node].decode else {
             preconditionFailure("a result waits at its decode until the pixels are there")
         }
-        results[node].isMade(of: decodes[decode].provenance)
+        results[node].isMade(of: provenance(of: node, decodes[decode].provenance))
         results[node].timings += decodes[decode].timings
         guard let pixels = decodes[decode].pixels else { return useFacts(node) }
         let overlays = overlays(of: node)

@@ -44,6 +44,8 @@ struct DecodeNode: Sendable {
     var seat: WaiterList<DecodeNode.ID>.Seat?
     /// Of the source's bytes.
     var provenance = Provenance()
+    /// Whether these depend on what was said to the origin.
+    var isVaried = false
     var timings = StageTimings()
 
     init(name: Sourced<DecodeKey>, trace: TraceContext?) {

@@ -163,6 +163,15 @@ struct SourceNode: Sendable {
         return nil
     }
 
+    /// Whether the bytes depend on what was said to the origin: who says something else has others.
+    var isVaried: Bool {
+        switch keeping {
+        case .asNamed: queriedText.map { $0 != plainText } ?? false
+        case .variant(let digest): digest != nil
+        case .nowhere: true
+        }
+    }
+
     /// Whether the node has a reason to stay.
     var isInUse: Bool { !decodes.isEmpty || isStoring }
 

@@ -1,0 +1,71 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Scheduling
+
+/// What is kept of overlays, and of what is made with them.
+struct OverlayKeepingTests {
+    private static let mark = "http://marks.example/mark.png"
+
+    private func picture(_ name: String = "a", _ options: RequestOptions = []) -> ImageRequest {
+        ImageRequest.picture(name, size: 8, options).with { request in
+            request.steps.append(.overlay(Overlay(url: Self.mark)))
+        }
+    }
+
+    /// Fetches what is asked for; only the answer of the overlay's origin depends on something.
+    /// Returns the keys under which the cache is to keep anything.
+    private func finish(_ stack: inout Stack, vary: String? = nil) -> [String] {
+        var keys: [String] = []
+        while let held = stack.allHeld.first {
+            if case .store(let work) = held.job.work, let key = work.key { keys.append(key) }
+            guard case .fetch(let work) = held.job.work else {
+                stack.finish(held)
+                continue
+            }
+            let body = FetchedBody(
+                reference: stack.block(of: held.worker), httpStatus: 200, etag: "\"1\"",
+                vary: work.url == Self.mark ? vary : nil, effectiveURL: work.url)
+            stack.finish(held, .fetched(body))
+        }
+        return keys
+    }
+
+    // MARK: - Vary
+
+    @Test(arguments: ["X-Key", "*"])
+    func whatDependsOnWhoAsksForTheOverlayIsKeptUnderNoName(vary: String) {
+        var (stack, client) = Stack.staffed()
+        let token = stack.load(picture(), by: client)
+        let keys = finish(&stack, vary: vary)
+        #expect(stack.image(token) != nil)
+        #expect(!keys.contains { $0.contains("Overlay") })
+        #expect(keys.contains("http://example.org/a.jpg"), "the picture itself depends on nothing")
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
+    @Test func norIsWhatIsMadeOfItsCachedOriginal() {
+        var (stack, client) = Stack.staffed()
+        stack.load(picture("a"), by: client)
+        #expect(finish(&stack, vary: "X-Key").contains { $0.hasPrefix("http://marks") })
+        let token = stack.load(picture("b"), by: client)
+        stack.run(.query)
+        guard let query = stack.held(.query).first, case .query(let work) = query.job.work else {
+            Issue.record("the cache is not asked for the original")
+            return
+        }
+        #expect(work.key.contains("-Vary(vary=x-key)"))
+        stack.finish(query, stack.hit(query))
+        #expect(!finish(&stack).contains { $0.contains("Overlay") })
+        #expect(stack.image(token) != nil)
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
+    @Test func whatDependsOnNothingIsKept() {
+        var (stack, client) = Stack.staffed()
+        stack.load(picture(), by: client)
+        #expect(finish(&stack, vary: "Accept-Encoding").contains { $0.contains("Overlay") })
+        #expect(stack.isAtRest, "\(stack)")
+    }
+}
