@@ -68,4 +68,30 @@ struct OverlayKeepingTests {
         #expect(finish(&stack, vary: "Accept-Encoding").contains { $0.contains("Overlay") })
         #expect(stack.isAtRest, "\(stack)")
     }
+
+    // MARK: - Space
+
+    @Test func aResultThatIsMadeHoldsNoOverlaysWhileItIsStored() {
+        var (stack, client) = Stack.staffed()
+        let image = picture("a", .fromLoaderOnly).with { $0.originalStoreCacheTypes = .none }
+        let token = stack.load(image, by: client)
+        stack.run(.fetch, .decode, .fetch, .decode)
+        #expect(stack.scheduler.overlayBytes > 0)
+        stack.run(.transform)
+        #expect(stack.reply(token) == nil)
+        #expect(stack.scheduler.overlayBytes == 0)
+        stack.kill(stack.worker(.transform))
+        stack.hire(.transform)
+        #expect(stack.held(.fetch).count == 1, "it is made again, from the start")
+        stack.finishAll()
+        #expect(stack.image(token) != nil)
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
+    @Test func fourOverlaysOfOneRequestAreAboutHalfOfWhatThereIsRoomFor() {
+        let limits = SchedulerLimits()
+        let bytes = UInt64(4 * RequestLimits.overlaysMax * limits.overlayPixelsMax)
+        #expect(bytes < limits.overlayBytesMax * 5 / 8)
+        #expect(limits.overlay.pixelsMax == 3840 * 2160)
+    }
 }

@@ -75,7 +75,7 @@ struct OverlayTests {
             return
         }
         #expect(work.need == .full)
-        #expect(work.limits.pixelsMax == 16_000_000)
+        #expect(work.limits.pixelsMax == 3840 * 2160)
     }
 
     @Test func nothingThatWasSaidToTheOriginOfThePictureIsSaidToThatOfTheOverlay() {

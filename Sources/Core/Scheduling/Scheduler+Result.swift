@@ -28,6 +28,7 @@ extension Scheduler {
         requests[id].standing = .result(node, seat)
         results[node].wish.unite(request.storeWish)
         results[node].knownMissing.formUnion(request.missedTiers)
+        if results[node].exists { leaveOverlays(id) }
         tellSource(of: node, about: request)
     }
 
@@ -113,7 +114,8 @@ extension Scheduler {
         retire(node)
     }
 
-    /// The result exists: the pixels are needed no more.
+    /// The result exists: the pixels are needed no more, nor by those who wait for it. Where it is
+    /// lost they begin again, and gather anew.
     mutating func transformed(
         _ node: ResultNode.ID, _ image: EncodedImage, _ block: BlockHandle
     ) {
@@ -123,6 +125,7 @@ extension Scheduler {
         transcodePixels(of: node, metadata)
         leaveDecode(node)
         leaveOverlays(node)
+        for id in results[node].waiters.waiters { leaveOverlays(id) }
         deliver(node, ResultNode.Product(block, image.reference, metadata))
     }
 

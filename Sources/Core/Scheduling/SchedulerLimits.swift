@@ -48,8 +48,10 @@ public struct SchedulerLimits: Hashable, Sendable {
     /// Bytes of pixels that are kept to be laid over others, beside the budget of decodes; who
     /// needs more of them is `busy`.
     public var overlayBytesMax: UInt64 = 256 << 20
-    /// Pixels of one of them: four of that size are within `overlayBytesMax`.
-    public var overlayPixelsMax = 16_000_000
+    /// Pixels of one of them, as many as a picture of 3840 × 2160 has: four of that size with
+    /// transparency, which one request may hold for as long as its picture is on its way, are about
+    /// half of `overlayBytesMax`, so that others find room beside it.
+    public var overlayPixelsMax = 8_294_400
     /// Bytes of large results that clients have not released, all together and one client; beyond
     /// it a client gets them to copy.
     public var unreleasedBytesMax: UInt64 = 256 << 20
