@@ -7,8 +7,11 @@ struct OverlayTests {
         ("http://h/a.png,3,-4", "http://h/a.png", 3, -4, 1),
         ("http://h/a.png,3,-4,0.25", "http://h/a.png", 3, -4, 0.25),
         ("http://h/a,b.png,10,20,1", "http://h/a,b.png", 10, 20, 1),
-        ("http://h/a,5,10,20", "http://h/a,5", 10, 20, 1),
-        ("http://h/a.png,x,1", "http://h/a.png,x,1", 0, 0, 1),
+        ("http://h/a,5,10,20,1", "http://h/a,5", 10, 20, 1),
+        ("http://h/a,5,0,0,1", "http://h/a,5", 0, 0, 1),
+        ("http://h/a.png,1,x", "http://h/a.png,1,x", 0, 0, 1),
+        ("http://h/w_1,h_2/a,e2e", "http://h/w_1,h_2/a,e2e", 0, 0, 1),
+        ("http://h/a.png,-32767,32767,1e-1", "http://h/a.png", -32767, 32767, 0.1),
     ])
     func numbersAreReadFromTheEnd(
         text: String, url: String, x: Int, y: Int, opacity: Double
@@ -17,9 +20,21 @@ struct OverlayTests {
         #expect(overlay == Overlay(url: url, x: x, y: y, opacity: opacity))
     }
 
-    @Test(arguments: ["", "a.png", "ftp://h/a.png,1,1", ",1,1", "1,1"])
+    @Test(arguments: [
+        "", "a.png", "ftp://h/a.png,1,1", ",1,1", "1,1", "http://user@h/a.png",
+        "http://user:word@h/a.png,1,1",
+    ])
     func whatIsNoURLIsNoOverlay(text: String) {
         #expect(Overlay(text) == nil)
+    }
+
+    /// Nothing that is meant as a number is taken for a part of the URL.
+    @Test(arguments: [
+        "10,-10,2", "10,-10,-0.5", "10,-10,1e999", "5,10,20", "10", "x,1", "1.5,2", "40000,1",
+        "1,-32768", "99999999999999999999,1", "1,2,3,4", "+1,2", "--1,2",
+    ])
+    func numbersThatCannotBeAreNoOverlay(numbers: String) {
+        #expect(Overlay("http://h/m.png,\(numbers)") == nil)
     }
 
     @Test func placesCountFromTheNearerEdge() {

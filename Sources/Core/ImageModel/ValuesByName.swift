@@ -61,28 +61,45 @@ extension TransformStep {
 }
 
 extension Overlay {
-    /// `URL`, `URL,X,Y` or `URL,X,Y,OPACITY`; `nil` for anything else. Numbers are read from the
-    /// end, so that a URL may have commas; one that ends like such numbers is given all three.
+    /// `URL`, `URL,X,Y` or `URL,X,Y,OPACITY` with an http or https URL without user info; `nil` for
+    /// anything else, numbers out of range included.
+    ///
+    /// A URL may have commas. How many parts behind the last ones of it read as numbers decides:
+    /// with none the text is the URL, with two they are X and Y, with three or more the last three
+    /// are X, Y and OPACITY; with one nobody knows what is meant. So a URL that ends in a comma and
+    /// a number is given all three.
     public init?(_ text: String) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-        let places = -RequestLimits.sideMax...RequestLimits.sideMax
-        func place(_ part: Substring) -> Int? {
-            PlainNumber.integer(part).flatMap { places.contains($0) ? $0 : nil }
+        let count = min(3, parts.dropFirst().reversed().prefix(while: Self.readsAsNumber).count)
+        let url = parts.dropLast(count).joined(separator: ",")
+        let numbers = parts.suffix(count).map { String($0) }
+        guard count != 1,
+            let parsed = try? SourceURL(url), ["http", "https"].contains(parsed.scheme),
+            parsed.userInfo == nil
+        else { return nil }
+        guard count > 0 else {
+            self.init(url: url)
+            return
         }
-        func overlay(_ count: Int, opacity: Double) -> Overlay? {
-            guard parts.count > count, let x = place(parts[parts.count - count]),
-                let y = place(parts[parts.count - count + 1])
-            else { return nil }
-            let url = parts.dropLast(count).joined(separator: ",")
-            return Overlay(url: url, x: x, y: y, opacity: opacity)
-        }
-        let last = parts.last.flatMap { PlainNumber.decimal(String($0)) }
-        let opacity = last.flatMap { (0...1).contains($0) ? $0 : nil }
-        self =
-            opacity.flatMap { overlay(3, opacity: $0) } ?? overlay(2, opacity: 1)
-            ?? Overlay(url: text)
-        guard let url = try? SourceURL(url), ["http", "https"].contains(url.scheme) else {
-            return nil
+        guard let x = Self.place(numbers[0]), let y = Self.place(numbers[1]),
+            let opacity = count > 2 ? PlainNumber.decimal(numbers[2]) : 1,
+            (0...1).contains(opacity)
+        else { return nil }
+        self.init(url: url, x: x, y: y, opacity: opacity)
+    }
+
+    /// Digits, points, signs and the letter of an exponent, which is not the first of them; whether
+    /// it is one is asked later.
+    private static func readsAsNumber(_ part: Substring) -> Bool {
+        let letters = Set("eE".utf8)
+        let others = Set("0123456789.-+".utf8)
+        return part.utf8.first.map(others.contains) == true
+            && part.utf8.allSatisfy { letters.contains($0) || others.contains($0) }
+    }
+
+    private static func place(_ text: String) -> Int? {
+        PlainNumber.integer(text).flatMap {
+            (-RequestLimits.sideMax...RequestLimits.sideMax).contains($0) ? $0 : nil
         }
     }
 }
