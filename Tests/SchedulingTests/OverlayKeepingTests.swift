@@ -69,6 +69,20 @@ struct OverlayKeepingTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
+    @Test func namesAreDerivedOnceHoweverTheOverlayIsWishedFor() {
+        var (stack, client) = Stack.staffed()
+        stack.load(picture(), by: client)
+        stack.run(.query)
+        let count = stack.scheduler.names.count
+        for timeout in [1_000, 2_000] {
+            stack.load(picture().with { $0.timeoutMilliseconds = timeout }, by: client)
+        }
+        stack.load(picture().with { $0.priority = .high }, by: client)
+        #expect(stack.scheduler.names.count == count)
+        stack.finishAll()
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
     // MARK: - Space
 
     @Test func aResultThatIsMadeHoldsNoOverlaysWhileItIsStored() {

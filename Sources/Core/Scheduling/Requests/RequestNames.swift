@@ -68,8 +68,23 @@ struct RequestNamesMemo: Sendable {
         let base: KeyBase
         let cache: String
         let originalCache: String
-        let overlays: [Resolution]
+        let overlays: [OverlayName]
         let isUpload: Bool
+
+        /// What names the original of an overlay.
+        struct OverlayName: Hashable, Sendable {
+            let url: String
+            let identity: String?
+            let base: KeyBase
+            let originalCache: String
+
+            init(_ load: Resolution) {
+                url = load.request.url
+                identity = load.terms.identity
+                base = load.terms.base
+                originalCache = load.terms.originalCache
+            }
+        }
 
         init(_ request: ImageRequest, _ terms: LoadTerms, isUpload: Bool) {
             url = request.url
@@ -82,7 +97,7 @@ struct RequestNamesMemo: Sendable {
             base = terms.base
             cache = terms.cache
             originalCache = terms.originalCache
-            overlays = terms.overlays
+            overlays = terms.overlays.map(OverlayName.init)
             self.isUpload = isUpload
         }
     }
@@ -91,6 +106,9 @@ struct RequestNamesMemo: Sendable {
     private var known: [Question: RequestNames] = [:]
 
     init(namesMax: Int) { self.namesMax = namesMax }
+
+    /// Questions with a known answer.
+    var count: Int { known.count }
 
     /// Names are derived anew from now on.
     mutating func removeAll() { known.removeAll(keepingCapacity: true) }
