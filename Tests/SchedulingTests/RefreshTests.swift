@@ -243,6 +243,48 @@ struct RefreshTests {
         #expect(tiers == [.all])
     }
 
+    /// Memory was asked first: nobody knows whether the disk has the old one, too.
+    @Test func whatIsReplacedInMemoryAloneGoesFromTheDisk() {
+        var setting = Setting(tier: .memory) { $0.storeCacheTypes = .memory }
+        setting.fetched()
+        setting.stack.run(.query, .decode, .transform)
+        let works = setting.stack.allHeld.map(\.job.work)
+        let stored = works.compactMap { work -> String? in
+            guard case .store(let store) = work, store.delivers else { return nil }
+            return store.tiers == .memory ? store.key : nil
+        }
+        let removed = works.compactMap { work -> String? in
+            guard case .entry(let entry) = work, entry.action == .remove else { return nil }
+            return entry.tiers == .disk ? entry.key : nil
+        }
+        #expect(stored.count == 1)
+        #expect(removed.contains(stored.first ?? "none"))
+        setting.stack.finishAll()
+        #expect(setting.stack.isAtRest, "\(setting.stack)")
+    }
+
+    /// A cache that cannot remove it knows it by then: it is asked once more, and not for ever.
+    @Test func whatCannotBeRemovedIsTriedOnceMore() {
+        var setting = Setting(tier: .memory) { $0.storeCacheTypes = .memory }
+        setting.fetched()
+        setting.stack.run(.query, .decode, .transform)
+        func removal(_ stack: Stack) -> Stack.Held? {
+            stack.allHeld.first { held in
+                guard case .entry(let entry) = held.job.work else { return false }
+                return entry.action == .remove
+            }
+        }
+        for _ in 0..<2 {
+            guard let held = removal(setting.stack) else {
+                Issue.record("a removal is missing")
+                return
+            }
+            setting.stack.finish(held, .failed(ImageError(.internalError, "as told")))
+        }
+        setting.stack.finishAll()
+        #expect(setting.stack.isAtRest, "\(setting.stack)")
+    }
+
     /// The original of another cache is outdated as well, and nobody has a new one stored there.
     @Test func anOutdatedOriginalGoesUnderEveryTextUnderWhichItIsNotReplaced() {
         var setting = Setting()

@@ -133,9 +133,7 @@ extension Scheduler {
     /// it. It is finished whoever still waits.
     private mutating func deliver(_ node: ResultNode.ID, _ product: ResultNode.Product) {
         if results[node].isOriginal { transcodeBody(of: node, product) }
-        if results[node].name.origin.isRevalidation, results[node].provenance.keeping == .nowhere {
-            removeOutdated(results[node].order.names.result, exceptIn: .none)
-        }
+        removeOutdatedResult(of: node)
         let tiers = results[node].plainTiers
         let work = StoreWork(
             key: tiers.isEmpty ? nil : results[node].text, source: product.reference,
@@ -146,6 +144,18 @@ extension Scheduler {
             .store(work), for: .delivery(node), reading: product.block,
             results[node].waiters.urgency)
         results[node].beganDelivery(job, of: product)
+    }
+
+    /// What a refresh found outdated, and no store of this result takes the place of, is removed.
+    /// A serializer that is at work sees to that itself.
+    private mutating func removeOutdatedResult(of node: ResultNode.ID) {
+        let result = results[node]
+        guard result.name.origin.isRevalidation else { return }
+        if result.provenance.keeping == .nowhere {
+            removeOutdated(result.order.names.result, exceptIn: .none)
+        } else if result.transcode == nil, result.transcoded.isEmpty {
+            removeOutdated(result.text, exceptIn: result.plainTiers)
+        }
     }
 
     /// The copy is where clients read: they are answered. Who came while it was being made and

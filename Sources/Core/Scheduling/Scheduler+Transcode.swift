@@ -46,13 +46,6 @@ extension Scheduler {
             product.block, product.reference,
             transcode(
                 of: node, wish, output, product.metadata, source, reading: product.block))
-        if results[node].transcode == nil { removeOutdatedResult(of: node, exceptIn: wish) }
-    }
-
-    /// What no serializer makes anew is not left as it was before the refresh.
-    private mutating func removeOutdatedResult(of node: ResultNode.ID, exceptIn wish: StoreWish) {
-        guard results[node].name.origin.isRevalidation else { return }
-        removeOutdated(results[node].text, exceptIn: wish.plainTiers)
     }
 
     /// A result that is to be kept in another encoding is encoded a second time out of the same
@@ -64,9 +57,7 @@ extension Scheduler {
         else { return }
         var transcode = transcode(of: node, wish, output, metadata, nil, reading: pixels.block)
         transcode.overlays = overlays(of: node)
-        guard let id = begin(transcode, metadata) else {
-            return removeOutdatedResult(of: node, exceptIn: wish)
-        }
+        guard let id = begin(transcode, metadata) else { return }
         results[node].transcode = id
         encode(id, pixels.pixels, pixels.info, reading: pixels.block)
     }
