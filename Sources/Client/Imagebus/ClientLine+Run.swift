@@ -33,8 +33,10 @@ extension ClientLine {
             let turn = try loop.wait(until: isBusy ? Instant(nanoseconds: 0) : nextDeadline)
             desk.isTurning.store(true, ordering: .sequentiallyConsistent)
             let now = turn.wokenAt
-            if turn.ready.contains(sources.monitor) { try drainMonitor(at: now) }
-            if turn.ready.contains(sources.bus) { try drainBus(at: now) }
+            let isChanged = turn.ready.contains(sources.monitor)
+            // What a coordinator said before it ended counts: its end comes after.
+            if isChanged || turn.ready.contains(sources.bus) { try drainBus(at: now) }
+            if isChanged { try drainMonitor(at: now) }
             executor.runWaiting()
             if turn.ready.contains(sources.mailbox) { desk.orders.quiet() }
             drainOrders(at: now)
