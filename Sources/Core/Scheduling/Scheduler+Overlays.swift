@@ -115,7 +115,7 @@ extension Scheduler {
             counters.coalesced.decodes += 1
             spread(node)
         }
-        tellSource(of: node, aboutOverlay: place)
+        tellSource(of: node, about: place)
     }
 
     /// A request that waits for overlays will not have them all.
@@ -130,20 +130,6 @@ extension Scheduler {
             key: order.names.original, tiers: order.image.originalQueryCacheTypes,
             destination: .staging,
             promotes: order.image.originalStoreCacheTypes.contains(.memory))
-    }
-
-    /// The original of an overlay is kept like that of a picture.
-    private mutating func tellSource(of node: DecodeNode.ID, aboutOverlay place: Gathering.Place) {
-        guard let source = decodes[node].source, sources.contains(source) else { return }
-        let order = place.order
-        let plain = order.names.plainOriginal
-        if sources[source].originals.enter(plain) { teachVariance(of: source, plain) }
-        sources[source].originals.noteMissing(place.missed, plain)
-        let tiers = order.image.originalStoreCacheTypes
-        guard !tiers.isEmpty else { return }
-        sources[source].originals.want(
-            StoreWish(tiers: tiers, waitsForDisk: false, serializer: order.serializer), as: plain)
-        storeOriginal(source)
     }
 
     /// The pixels of an overlay are there.

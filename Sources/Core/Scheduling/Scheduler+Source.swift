@@ -56,17 +56,33 @@ extension Scheduler {
     mutating func tellSource(of node: ResultNode.ID, about request: LiveRequest) {
         guard let source = results[node].source, sources.contains(source) else { return }
         if request.wantsProgress { sources[source].hasListeners = true }
-        let plain = request.names.plainOriginal
-        let isOneEntry = plain == request.names.plainResult
+        let isOneEntry = request.names.plainOriginal == request.names.plainResult
+        tell(
+            source, of: request.order, waitsForDisk: request.waitsForStores,
+            storing: request.plan.includes(.storeOriginal)
+                ? request.plan.originalStoreTiers : .none,
+            missed: isOneEntry ? request.missedTiers : request.missedOriginalTiers)
+    }
+
+    /// What an overlay wants of its source: its original is kept like that of a picture.
+    mutating func tellSource(of node: DecodeNode.ID, about place: Gathering.Place) {
+        guard let source = decodes[node].source, sources.contains(source) else { return }
+        tell(
+            source, of: place.order, waitsForDisk: false,
+            storing: place.order.image.originalStoreCacheTypes, missed: place.missed)
+    }
+
+    private mutating func tell(
+        _ source: SourceNode.ID, of order: Order, waitsForDisk: Bool, storing tiers: CacheTypes,
+        missed: CacheTypes
+    ) {
+        let plain = order.names.plainOriginal
         let isNew = sources[source].originals.enter(plain)
         if isNew { teachVariance(of: source, plain) }
-        sources[source].originals.noteMissing(
-            isOneEntry ? request.missedTiers : request.missedOriginalTiers, plain)
-        if request.plan.includes(.storeOriginal) {
+        sources[source].originals.noteMissing(missed, plain)
+        if !tiers.isEmpty {
             sources[source].originals.want(
-                StoreWish(
-                    tiers: request.plan.originalStoreTiers, waitsForDisk: request.waitsForStores,
-                    serializer: request.order.serializer),
+                StoreWish(tiers: tiers, waitsForDisk: waitsForDisk, serializer: order.serializer),
                 as: plain)
             storeOriginal(source)
         }
