@@ -33,8 +33,14 @@ extension Scheduler {
         }
         leaveOverlays(id)
         requests[id].standing = .moving
-        guard case .fail(let error) = fate else { return moving.append(.again(id)) }
-        reply(id, .failure(ImageError.overlay(error, url: place.order.image.url)))
+        switch fate {
+        case .fail(let error):
+            reply(id, .failure(ImageError.overlay(error, url: place.order.image.url)))
+        case .afresh:
+            requests[id].beginAfresh()
+            moving.append(.onward(id))
+        case .again, .onward, .unmodified: moving.append(.again(id))
+        }
     }
 
     /// A request needs none of its overlays any more, or none of these.

@@ -152,10 +152,23 @@ extension Scheduler {
             tidy(other)
         }
         endTranscodes { $0.isOutdated(by: node, of: key) }
+        restartOverlays(of: key, exceptOf: node)
         for other in results.ids where results.contains(other) {
             let result = results[other]
             guard result.name.key.decode.source == key, result.source != node,
                 !result.name.origin.isRevalidation
+            else { continue }
+            dissolve(other, .afresh)
+        }
+    }
+
+    /// Overlays that are still on their way are loaded anew, or the older bytes would be stored once
+    /// they are there. Pixels that are there stay: which version they are of is in no key.
+    private mutating func restartOverlays(of key: SourceKey, exceptOf newest: SourceNode.ID) {
+        for other in decodes.ids where decodes.contains(other) {
+            let decode = decodes[other]
+            guard decode.name.key.isOverlay, decode.name.key.source == key, decode.pixels == nil,
+                decode.source != newest, !decode.name.origin.isRevalidation
             else { continue }
             dissolve(other, .afresh)
         }
