@@ -68,4 +68,84 @@ struct OverlayRefreshTests {
         #expect(stack.image(refresh) != nil && stack.image(token) != nil)
         #expect(stack.isAtRest, "\(stack)")
     }
+
+    /// A request that has its cached image, and is about to load its overlay anew.
+    private func refreshing(
+        _ stack: inout Stack, _ client: ClientID, _ change: (inout ImageRequest) -> Void = { _ in }
+    ) -> Token {
+        let token = stack.load(picture("a", .refreshCached).with(change), by: client)
+        if let query = stack.held(.query).first {
+            stack.finish(query, stack.hit(query, etag: "\"1\""))
+        }
+        return token
+    }
+
+    @Test func aRefreshIsNotAnsweredWithPixelsThatWereThereBefore() {
+        var (stack, client) = Stack.staffed()
+        let first = stack.load(
+            picture("b", .fromLoaderOnly).with { $0.originalStoreCacheTypes = .none }, by: client)
+        stack.run(.fetch, .decode)
+        let token = refreshing(&stack, client)
+        #expect(fetches(stack).map(\.work.url).contains(Self.mark))
+        stack.finishAll()
+        #expect(stack.gets[Self.mark] == 2)
+        #expect(stack.image(first) != nil && stack.image(token) != nil)
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
+    @Test func theOldOriginalOfARefreshedOverlayIsReplacedWhereverItIs() throws {
+        var (stack, client) = Stack.staffed()
+        let token = refreshing(&stack, client) { $0.originalStoreCacheTypes = .none }
+        let fetch = try #require(fetches(stack).first)
+        stack.finish(fetch.held, body(&stack, fetch.held, etag: "\"2\""))
+        let weighing = try #require(stack.held(.query).first)
+        stack.finish(weighing, stack.hit(weighing, length: 900, etag: "\"1\""))
+        stack.run(.decode)
+        #expect(stores(stack, of: Self.mark).map(\.metadata.etag) == ["\"2\""])
+        stack.finishAll()
+        #expect(stack.image(token) != nil)
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
+    /// Neither the overlay nor the picture has changed: nobody else begins again.
+    @Test(arguments: ["http://marks.example/mark.png", "http://example.org/a.jpg"])
+    func whatTurnsOutToBeTheSameDisturbsNobody(url: String) throws {
+        var (stack, client) = Stack.staffed()
+        let other = stack.load(
+            ImageRequest(url: url).with {
+                $0.options = .fromLoaderOnly
+                $0.steps = [.resize(PixelSize(width: 5, height: 5), .fit)]
+            }, by: client)
+        stack.run(.fetch)
+        let decode = try #require(stack.held(.decode).first).job.id
+        let token = refreshing(&stack, client)
+        while let held = stack.allHeld.first(where: { $0.job.id != decode }) {
+            switch held.job.work {
+            case .fetch: stack.finish(held, body(&stack, held, etag: "\"1\""))
+            case .query(let work) where work.destination == .staging:
+                stack.finish(held, stack.hit(held, etag: "\"1\""))
+            case .store(let work) where work.comparedWith != nil:
+                stack.finish(
+                    held, .stored(StoreReport(delivered: nil, tiers: .none, isSame: true)))
+            default: stack.finish(held)
+            }
+        }
+        #expect(stack.image(token) != nil)
+        #expect(stack.held(.decode).map(\.job.id) == [decode], "it goes on")
+        stack.finishAll()
+        #expect(stack.image(other) != nil)
+        #expect(stack.gets[url] == 2)
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
+    /// An origin that says so of what nobody has.
+    @Test func anOverlayThatIsNotModifiedWithoutBeingAskedIsNone() {
+        var (stack, client) = Stack.staffed()
+        let token = refreshing(&stack, client)
+        stack.fail(.fetch, .cacheNotModified)
+        #expect(stack.error(token) != nil)
+        #expect(stack.gets[Self.mark] == 1)
+        stack.finishAll()
+        #expect(stack.isAtRest, "\(stack)")
+    }
 }

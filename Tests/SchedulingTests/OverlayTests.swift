@@ -306,7 +306,7 @@ struct OverlayTests {
         stack.finish(query, stack.hit(query, etag: "\"1\""))
         #expect(stack.replies[token]?.count == 1)
         #expect(urls(stack) == [mark])
-        stack.run(.fetch, .decode)
+        stack.run(.fetch, .query, .decode)
         guard let fetch = stack.held(.fetch).first, case .fetch(let work) = fetch.job.work else {
             Issue.record("the picture is not fetched")
             return

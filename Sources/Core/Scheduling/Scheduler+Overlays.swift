@@ -99,8 +99,7 @@ extension Scheduler {
         }
         let name = Sourced(
             key: DecodeKey(overlay: place.order.key.decode.source),
-            origin: place.hasAskedCache
-                ? place.order.network : .cache(originalQuery(of: place.order)))
+            origin: origin(of: place, for: id))
         let known = decodeTable[name]
         if known == nil, let error = refusal(toLay: name, place.order) {
             return giveUp(id, .failure(error))
@@ -123,6 +122,14 @@ extension Scheduler {
         leaveOverlays(id)
         requests[id].standing = .moving
         reply(id, outcome)
+    }
+
+    /// Who refreshes asks for the overlay as who has one that nobody can name: pixels that others
+    /// fetched before are not what it asks for, and what it brings replaces what is cached.
+    private func origin(of place: Gathering.Place, for id: LiveRequest.ID) -> Origin {
+        guard place.hasAskedCache else { return .cache(originalQuery(of: place.order)) }
+        guard requests[id].refreshing != nil else { return place.order.network }
+        return .revalidation(.none, permitted: place.order.terms.sources)
     }
 
     private func originalQuery(of order: Order) -> QueryWork {

@@ -47,10 +47,12 @@ extension Scheduler {
         sources[node].decodes.waiters.contains { decodes[$0].name.origin.isRevalidation }
     }
 
-    /// Ends the refreshes of images whose marks are meant: nothing changed.
+    /// Ends the refreshes of images whose marks are meant: nothing changed. An overlay has to be
+    /// loaded all the same.
     mutating func confirm(_ node: SourceNode.ID, where isMeant: (BodyMark) -> Bool) {
         for decode in sources[node].decodes.waiters {
-            guard let mark = decodes[decode].name.origin.mark, isMeant(mark) else { continue }
+            let name = decodes[decode].name
+            guard !name.key.isOverlay, let mark = name.origin.mark, isMeant(mark) else { continue }
             dissolve(decode, .unmodified)
         }
     }
@@ -88,10 +90,11 @@ extension Scheduler {
                 tiers: hit.tier, waitsForDisk: false, serializer: sources[node].serializer),
             as: sources[node].plainText)
         let mark = BodyMark(hit.metadata)
-        let isKnown = sources[node].decodes.waiters.contains {
-            decodes[$0].name.origin.mark?.names(mark) == true
+        let isMeant = sources[node].decodes.waiters.contains {
+            guard let known = decodes[$0].name.origin.mark else { return false }
+            return known.names(mark) || known == .none
         }
-        guard isKnown, hit.reference.length == body.reference.length else {
+        guard isMeant, hit.reference.length == body.reference.length else {
             drop(block)
             return foundChanged(node)
         }
@@ -104,7 +107,8 @@ extension Scheduler {
         sources[node].weighs(body, job, against: SourceNode.Staged(block: block, mark: mark))
     }
 
-    /// The stored bytes: who has an image of them is done. Who waits for a transfer has it.
+    /// The stored bytes: who has an image of them is done. Who waits for a transfer has it, and so
+    /// has who cannot tell by a mark what its image was made of; nobody else is disturbed.
     private mutating func foundSame(_ node: SourceNode.ID) {
         guard let staged = sources[node].staged else { Self.nothingToWeigh() }
         confirm(node) { $0.names(staged.mark) }
