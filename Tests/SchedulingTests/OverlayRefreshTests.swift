@@ -138,6 +138,24 @@ struct OverlayRefreshTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
+    /// A refresh ends with what its origin says of the picture, whatever may be asked for besides.
+    @Test func anOverlayThatMayNotBeFetchedIsTakenFromTheCache() throws {
+        var (stack, client) = Stack.staffed()
+        let image = picture("a", .refreshCached)
+        var terms = LoadTerms()
+        terms.overlays = image.preparedOverlays
+        terms.overlays[0].terms.mayDownload = false
+        let token = stack.load(image, by: client, terms: terms)
+        let query = try #require(stack.held(.query).first)
+        stack.finish(query, stack.hit(query, etag: "\"1\""))
+        let original = try #require(stack.held(.query).first)
+        stack.finish(original, stack.hit(original, etag: "\"1\""))
+        stack.finishAll()
+        #expect(stack.gets[Self.mark] == nil)
+        #expect(stack.image(token)?.cacheType == CacheTypes.none)
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
     /// An origin that says so of what nobody has.
     @Test func anOverlayThatIsNotModifiedWithoutBeingAskedIsNone() {
         var (stack, client) = Stack.staffed()

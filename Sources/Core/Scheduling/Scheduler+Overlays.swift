@@ -72,8 +72,9 @@ extension Scheduler {
 
     private func asksCache(_ order: Order, for id: LiveRequest.ID) -> Bool {
         let image = order.image
-        guard requests[id].refreshing == nil, !image.options.contains(.fromLoaderOnly),
-            !image.originalQueryCacheTypes.isEmpty
+        // Who refreshes wants none of what is cached, where it may be fetched.
+        guard requests[id].refreshing == nil || !order.plan.includes(.fetch),
+            !image.options.contains(.fromLoaderOnly), !image.originalQueryCacheTypes.isEmpty
         else { return false }
         // It is here already, or is being fetched since the cache does not have it.
         guard order.plan.includes(.fetch) else { return true }
