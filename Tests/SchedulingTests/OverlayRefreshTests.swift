@@ -138,6 +138,42 @@ struct OverlayRefreshTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
+    /// Of the first one the picture is still on its way.
+    @Test func aRefreshIsNotAnsweredWithWhatAnEarlierOneBrought() {
+        var (stack, client) = Stack.staffed()
+        let first = refreshing(&stack, client)
+        stack.run(.fetch, .query, .decode)
+        while !stack.held(.store).isEmpty { stack.finish(stack.held(.store)[0]) }
+        let second = refreshing(&stack, client) { $0.url = "http://example.org/b.jpg" }
+        #expect(fetches(stack).map(\.work.url).contains(Self.mark))
+        stack.finishAll()
+        #expect(stack.gets[Self.mark] == 2)
+        #expect(stack.image(first) != nil && stack.image(second) != nil)
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
+    @Test func pixelsThatARefreshFoundOutdatedAreForThoseWhoHaveThem() throws {
+        var (stack, client) = Stack.staffed()
+        let first = stack.load(picture("a", .fromLoaderOnly), by: client)
+        stack.run(.fetch, .decode)
+        while !stack.held(.store).isEmpty { stack.finish(stack.held(.store)[0]) }
+        let slow = try #require(fetches(stack).first).held.job.id
+        stack.load(ImageRequest(url: Self.mark).with { $0.options = .refreshCached }, by: client)
+        let query = try #require(stack.held(.query).first)
+        stack.finish(query, stack.hit(query, etag: "\"1\""))
+        while let held = stack.allHeld.first(where: { $0.job.id != slow }) {
+            switch held.job.work {
+            case .fetch: stack.finish(held, body(&stack, held, etag: "\"2\""))
+            default: stack.finish(held)
+            }
+        }
+        let second = stack.load(picture("b", .fromLoaderOnly), by: client)
+        #expect(fetches(stack).map(\.work.url).contains(Self.mark))
+        stack.finishAll()
+        #expect(stack.image(first) != nil && stack.image(second) != nil)
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
     /// A refresh ends with what its origin says of the picture, whatever may be asked for besides.
     @Test func anOverlayThatMayNotBeFetchedIsTakenFromTheCache() throws {
         var (stack, client) = Stack.staffed()

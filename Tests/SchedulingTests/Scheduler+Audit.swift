@@ -76,7 +76,8 @@ extension Scheduler {
     private func auditNodes(_ check: (Bool, String) -> Void) {
         check(lookupTable.count == lookups.count, "each lookup is in its table")
         check(resultTable.count == results.count, "each result is in its table")
-        check(decodeTable.count == decodes.count, "each decode is in its table")
+        let open = decodes.ids.count { !decodes[$0].isClosed }
+        check(decodeTable.count == open, "each decode is in its table")
         for id in lookups.ids {
             let node = lookups[id]
             let same = lookupTable[node.query.key].filter { lookups[$0].query == node.query }
@@ -100,7 +101,11 @@ extension Scheduler {
         }
         for id in decodes.ids {
             let node = decodes[id]
-            check(decodeTable[node.name] == id, "a decode is found by its name")
+            check(
+                (decodeTable[node.name] == id) == !node.isClosed, "a decode is found by its name")
+            check(
+                !node.isClosed || (node.name.key.isOverlay && node.pixels != nil),
+                "only pixels that are laid over others are kept from newcomers")
             check(node.isNeeded, "a decode is needed")
             for result in node.results.waiters {
                 check(results[result].decode == id, "a result knows its decode")

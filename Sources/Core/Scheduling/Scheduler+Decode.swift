@@ -80,6 +80,15 @@ extension Scheduler {
         }
         overlayBytes += pixels.reference.length
         decodes[node].decoded(DecodeNode.Pixels(block, pixels, info))
+        // What a refresh brought is no answer to one that begins later.
+        if decodes[node].name.origin.isRevalidation { close(node) }
+    }
+
+    /// Nobody joins it any more.
+    mutating func close(_ node: DecodeNode.ID) {
+        guard !decodes[node].isClosed else { return }
+        decodes[node].isClosed = true
+        decodeTable[decodes[node].name] = nil
     }
 
     /// A decode needs no bytes any more.
@@ -94,7 +103,7 @@ extension Scheduler {
     mutating func retire(_ node: DecodeNode.ID) {
         leaveSource(node)
         guard let decode = decodes.remove(node) else { return }
-        decodeTable[decode.name] = nil
+        if !decode.isClosed { decodeTable[decode.name] = nil }
         if let job = decode.job { abandon(job) }
         if let pixels = decode.pixels {
             if decode.name.key.isOverlay { overlayBytes -= pixels.pixels.reference.length }

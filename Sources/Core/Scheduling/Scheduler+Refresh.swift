@@ -166,15 +166,16 @@ extension Scheduler {
         }
     }
 
-    /// Overlays that are still on their way are loaded anew, or the older bytes would be stored once
-    /// they are there. Pixels that are there stay: which version they are of is in no key.
+    /// Overlays that are still on their way are loaded anew, or the older bytes would be stored
+    /// once they are there. Who has pixels keeps them, since which version they are of is in no
+    /// key.
     private mutating func restartOverlays(of key: SourceKey, exceptOf newest: SourceNode.ID) {
         for other in decodes.ids where decodes.contains(other) {
             let decode = decodes[other]
-            guard decode.name.key.isOverlay, decode.name.key.source == key, decode.pixels == nil,
+            guard decode.name.key.isOverlay, decode.name.key.source == key,
                 decode.source != newest, !decode.name.origin.isRevalidation
             else { continue }
-            dissolve(other, .afresh)
+            if decode.pixels == nil { dissolve(other, .afresh) } else { close(other) }
         }
     }
 
