@@ -217,13 +217,14 @@ struct Stack {
         if let serializer = image.context.serializer { terms.serializer = serializer }
         if terms.overlays.isEmpty { terms.overlays = image.preparedOverlays }
         terms.fallback = PreparedFallback(image.context.fallback, of: image)
-        if terms.serializer.output != nil { transcodes = true }
+        let serializers = [terms.serializer] + terms.overlays.map(\.terms.serializer)
+        if serializers.contains(where: { $0.output != nil }) { transcodes = true }
         let isRefused = scheduler.refuses(image, terms, at: now)
         compareWays(load, by: client, terms)
         let isLive = scheduler.tokens[token] != nil
         send(.load(client, load, terms))
         if isRefused, !isLive, error(token) != .blacklisted, !scheduler.isDraining,
-            (try? image.checkWishes()) != nil, terms.refusal == nil,
+            (try? image.checkWishes()) != nil, terms.firstRefusal == nil,
             !isFallback(token, for: .blacklisted)
         {
             fault("what is blacklisted was admitted")

@@ -3,6 +3,24 @@ import ImageModel
 @testable import Scheduling
 
 extension Walk {
+    /// Those of a request, of which some say something of what is laid over it.
+    mutating func terms(of image: ImageRequest) -> LoadTerms {
+        var terms = terms()
+        terms.overlays = image.preparedOverlays
+        for index in terms.overlays.indices {
+            if random.oneIn(12) { terms.overlays[index].terms.mayDownload = false }
+            if random.oneIn(12) { terms.overlays[index].terms.serializer = serializer() }
+            if random.oneIn(12) {
+                terms.overlays[index].terms.refusal = ImageError(.addressForbidden, "no")
+            }
+        }
+        return terms
+    }
+
+    private mutating func serializer() -> Serializer {
+        hasSerializers ? .transcode(.webp, quality: nil) : .asIs
+    }
+
     /// What is laid over the picture: mostly nothing, sometimes what others load as well, the
     /// picture itself, twice the same, or what nobody may have.
     mutating func addOverlays(to request: inout ImageRequest) {

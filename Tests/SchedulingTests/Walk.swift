@@ -120,7 +120,7 @@ struct Walk {
         case .disconnect:
             if let client = pick(stack.clients.sorted()) { stack.disconnect(client) }
         case .hire: hire()
-        case .kill: if let worker = pick(stack.workers.keys.sorted()) { kill(worker) }
+        case .kill: if let worker = pick(stack.workers.keys.sorted()) { stack.kill(worker) }
         case .drainWorker:
             if let worker = pick(stack.workers.keys.sorted()) {
                 stack.send(.workerDraining(worker))
@@ -178,10 +178,11 @@ struct Walk {
 
     private mutating func load() {
         guard let client = pick(stack.clients.sorted()) else { return }
+        let image = request()
         stack.load(
-            request(), by: client, group: random.oneIn(3) ? group(draw(0...2)) : nil,
+            image, by: client, group: random.oneIn(3) ? group(draw(0...2)) : nil,
             wantsProgress: random.oneIn(3), staleRetries: random.oneIn(12) ? 1 : 0,
-            detach: random.oneIn(8), slot: slot(), terms: terms())
+            detach: random.oneIn(8), slot: slot(), terms: terms(of: image))
     }
 
     private mutating func slot() -> String? { random.oneIn(4) ? pick(["s", "t"]) : nil }
@@ -290,8 +291,6 @@ struct Walk {
         stack.hire(kind, credit: draw(1...3))
         if kind == .cache { published = [] }
     }
-
-    private mutating func kill(_ worker: WorkerID) { stack.kill(worker) }
 
     private mutating func finish() {
         guard let held = pick(stack.allHeld) else { return }
