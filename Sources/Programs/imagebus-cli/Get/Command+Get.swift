@@ -81,7 +81,8 @@ extension Command {
         OptionDefinition(
             "overlay", value: "URL[,X,Y[,OPACITY]]",
             "lay another picture over it, at X, Y from the left and top edge,\n"
-                + "negative: from the right and bottom one (repeatable, 4)"),
+                + "negative: from the right and bottom one (repeatable, 4);\n"
+                + "a URL that ends in a comma and a number needs all three"),
         OptionDefinition("thumbnail", value: "WxH", "reduce while decoding, before all steps"),
     ]
 

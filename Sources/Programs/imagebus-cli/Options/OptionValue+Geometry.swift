@@ -54,7 +54,8 @@ extension OptionValue {
         guard let overlay = Overlay(text) else {
             throw UsageError(
                 "an overlay is an http or https URL, which X,Y and an opacity from 0 to 1 may "
-                    + "follow, such as http://host/mark.png,-10,-10,0.5")
+                    + "follow, such as http://host/mark.png,-10,-10,0.5; a URL that ends in a "
+                    + "comma and a number needs all three")
         }
         return overlay
     }
