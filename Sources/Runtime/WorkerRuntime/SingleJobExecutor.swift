@@ -29,8 +29,8 @@ public final class SingleJobExecutor: JobExecutor {
         let flag: CancellationFlag
     }
 
-    /// How far work that fills a processor stands back behind what answers from memory.
-    private static let nice: Int32 = 5
+    /// How far work that fills a processor stands back, further than its own process does.
+    private static let nice: Int32 = 10
 
     private let arena: Arena
     private let reporter: WorkerReporter
@@ -54,8 +54,8 @@ public final class SingleJobExecutor: JobExecutor {
         let assignments = try Mailbox<Assignment>(elementsMax: 16)
         self.assignments = assignments
         let body: @Sendable () -> Void = {
-            // Hits, and the bus thread with its cancels, go first; where it may not stand back, it
-            // is as urgent as they are.
+            // The bus thread with its cancels goes first; where this one may not stand back, it is
+            // as urgent.
             try? Thread.standBack(by: Self.nice)
             Self.run(assignments, reporter, makeWork())
         }

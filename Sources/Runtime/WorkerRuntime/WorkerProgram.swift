@@ -15,6 +15,9 @@ public enum WorkerProgram {
         build: (WorkerParts) throws -> WorkerMachine
     ) -> Int32 {
         let program = "imagebus-\(kind.name)"
+        // Before there is any other thread: all of them do so then. Where it may not, it is as
+        // urgent as those that answer.
+        if kind != .cache { try? Thread.standBack(by: nice) }
         do {
             let arguments = try ProgramArguments(
                 words,
@@ -42,6 +45,10 @@ public enum WorkerProgram {
             return ProgramExit.status(of: error)
         }
     }
+
+    /// How far a process that makes images stands back behind those that a hit needs: a machine
+    /// that is full of its work answers hits all the same (DESIGN §9).
+    private static let nice: Int32 = 5
 
     /// The loop, to the end of its connection.
     private static func run(
