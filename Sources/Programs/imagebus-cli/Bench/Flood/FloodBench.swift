@@ -10,11 +10,12 @@ struct FloodBench: BenchKind {
     static let name = "flood"
     static let summary = "hits of one client while another one floods the stack"
     static let concurrency = 1
-    static let seconds = 12
+    static let seconds = 18
     static let takesRequest = false
 
     private let setting: BenchSetting
-    private static let turns = 3
+    /// Many short ones: how fast a shared machine is changes within seconds.
+    private static let turns = 9
     /// Before it counts.
     private static let warmUpSeconds = 0.5
 
