@@ -30,7 +30,7 @@ public final class SingleJobExecutor: JobExecutor {
     }
 
     /// How far work that fills a processor stands back, further than its own process does.
-    private static let nice: Int32 = 10
+    private static let nice: Int32 = 15
 
     private let arena: Arena
     private let reporter: WorkerReporter
