@@ -162,7 +162,6 @@ func tests(
 }
 
 let testing: [Target] = [
-    .target(name: "TestKit", dependencies: ["Linux"], path: "Tests/TestKit"),
     .target(
         name: "StageKit", dependencies: ["StageContract", "Messages", "ImageModel"],
         path: "Tests/StageKit"),
@@ -233,14 +232,6 @@ let testing: [Target] = [
             "Decoding", "Transforming", "Vips", "JPEG", "StageContract", "Messages", "ImageModel",
             "StageKit", "Linux", "TestKit",
         ]),
-    .target(name: "SandboxAttempts", path: "Tests/SandboxProbe/Attempts"),
-    .executableTarget(
-        name: "sandbox-probe",
-        dependencies: [
-            "Sandbox", "SandboxAttempts", "SharedArena", "Messages", "Linux", "Bootstrap",
-            "Observability",
-        ],
-        path: "Tests/SandboxProbe/Program"),
     tests(
         "SandboxTests",
         ["sandbox-probe", "Sandbox", "SharedArena", "Messages", "Linux", "TestKit"]),
@@ -264,8 +255,17 @@ let testing: [Target] = [
         documents: ["CASES.md", "OPTIONS.md"]),
 ]
 
-/// What docker/test runs inside containers, beside the programs.
+/// What docker/test runs inside containers, beside the programs, with what they are made of.
 let stackTools: [Target] = [
+    .target(name: "TestKit", dependencies: ["Linux"], path: "Tests/TestKit"),
+    .target(name: "SandboxAttempts", path: "Tests/SandboxProbe/Attempts"),
+    .executableTarget(
+        name: "sandbox-probe",
+        dependencies: [
+            "Sandbox", "SandboxAttempts", "SharedArena", "Messages", "Linux", "Bootstrap",
+            "Observability",
+        ],
+        path: "Tests/SandboxProbe/Program"),
     .executableTarget(
         name: "stack-origin", dependencies: ["TestKit", "Linux"], path: "Tests/StackTools/Origin"),
     .executableTarget(
@@ -282,6 +282,16 @@ let fuzzing: [Target] =
             name: "imagebus-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Driver")
     ]
 
+/// `scripts/build` leaves out what it does not need, so that one `swift build` makes all programs:
+/// the tests themselves cannot be linked with the Swift library inside.
+let parts = Context.environment["IMAGEBUS_PARTS"] ?? "all"
+let beside: [Target] =
+    switch parts {
+    case "programs": examples
+    case "stack-tools": examples + stackTools
+    default: examples + stackTools + testing + fuzzing
+    }
+
 let package = Package(
     name: "imagebus",
     products: [
@@ -289,8 +299,7 @@ let package = Package(
         .executable(name: "imagebus", targets: ["imagebus-cli"]),
         .executable(name: "thumbnailer", targets: ["thumbnailer"]),
     ],
-    targets: c + bindings + core + runtime + stages + client + programs + examples + testing
-        + stackTools + fuzzing,
+    targets: c + bindings + core + runtime + stages + client + programs + beside,
     swiftLanguageModes: [.v6]
 )
 

@@ -5,14 +5,16 @@ quarter_of_ms=100
 quarter_ms=25
 
 measure_scaling() {
-    local count
+    local count round
     if ! find_cgroups; then
         keep scaling.1 "!not possible here: no cgroup with the cpu controller may be written"
         return 0
     fi
     say "workers are held by $cgroups"
-    for count in 1 2 4; do
-        measure_scaled "$count"
+    for ((round = 0; round < rounds; round++)); do
+        for count in 1 2 4; do
+            measure_scaled "$count"
+        done
     done
 }
 
@@ -60,7 +62,7 @@ measure_scaled() {
         hold "$pid"
     done
     sample "scaling.$count" 120 "$program" bench cold "$photo_url/{n}.jpg" "${steps[@]}" \
-        --format jpeg --concurrency $((4 * count)) --seconds $((4 * cold_seconds)) --json || true
+        --format jpeg --concurrency $((4 * count)) --seconds $((2 * cold_seconds)) --json || true
     end_server "$server"
     rmdir "${held_groups[@]}" || say "left behind: ${held_groups[*]}"
 }

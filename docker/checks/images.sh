@@ -5,14 +5,79 @@ base_image=debian:bookworm-slim
 # What an image may add to its base, in megabytes: without libvips and with it.
 plain_megabytes=45 vips_megabytes=445
 
+# What the Dockerfile's own build stage depends on, besides the sources.
+build_stage_inputs=(docker/Dockerfile .dockerignore Package.swift scripts/setup scripts/build)
+build_stage_digest=docker/build-stage.sha256
+
 build_images() {
-    local start=$SECONDS target
+    local start=$SECONDS target dockerfile=docker/Dockerfile context=.
+    if builds_in_containers; then
+        say "building the programs in a container, as the Dockerfile says"
+    else
+        say "building images from the programs of scripts/build"
+        scripts/build --stack-tools >&2
+        context=$work/context dockerfile=$work/context/Dockerfile
+        make_context "$context"
+    fi
     for target in client example "${services[@]}" stacktools; do
         say "building $target"
-        quietly env DOCKER_BUILDKIT=0 docker build --file docker/Dockerfile --target "$target" \
-            --tag "imagebus-$target" .
+        quietly env DOCKER_BUILDKIT=0 docker build --file "$dockerfile" --target "$target" \
+            --tag "imagebus-$target" "$context"
     done
     say "images took $((SECONDS - start)) s"
+}
+
+# Whether the Dockerfile's build stage has to run: on request, where it has changed since it was
+# tested, and where programs of this machine would not be those of the container.
+builds_in_containers() {
+    [[ ${IMAGEBUS_TEST_BUILD:-1} != whole ]] || return 0
+    if ! sha256sum --check --status "$build_stage_digest" 2>/dev/null; then
+        say "the build stage has changed since it was tested; \
+docker/test --whole tests it and writes $build_stage_digest"
+        return 0
+    fi
+    ! is_same_system
+}
+
+# The Dockerfile builds with swift:VERSION-CODENAME; this machine does so as well.
+is_same_system() {
+    local wanted codename version
+    wanted=$(sed -nE 's/^FROM swift:([^ ]+) AS build$/\1/p' docker/Dockerfile)
+    codename=$(sed -nE 's/^VERSION_CODENAME=//p' /etc/os-release)
+    version=$(swift --version 2>/dev/null | sed -nE 's/.*Swift version ([0-9.]+) .*/\1/p')
+    [[ -n $wanted && $version-$codename == "$wanted" ]] && return
+    say "this machine is ${version:-without Swift} on ${codename:-another system}, not $wanted"
+    return 1
+}
+
+# make_context DIRECTORY: the Dockerfile with what the machine has built in place of its two build
+# stages.
+make_context() {
+    local program
+    mkdir -p "$1/programs"
+    for program in imagebus imagebus-{coordinator,download,cache,decode,transform} thumbnailer \
+        stack-origin stack-load sandbox-probe; do
+        strip -o "$1/programs/$program" ".build/release/$program"
+    done
+    docker/make-pictures "$1/pictures"
+    awk '
+        /^FROM / { is_left_out = 0 }
+        /^FROM swift:.* AS build$/ {
+            print "FROM '"$base_image"' AS build\nCOPY programs /programs"
+            is_left_out = 1
+        }
+        /^FROM build AS build-stacktools$/ {
+            print "FROM build AS build-stacktools\nCOPY pictures /pictures"
+            is_left_out = 1
+        }
+        !is_left_out { print }
+    ' docker/Dockerfile >"$1/Dockerfile"
+}
+
+# The build stage was run and all checks passed: so it is not run again until it changes.
+keep_build_stage_digest() {
+    sha256sum "${build_stage_inputs[@]}" >"$build_stage_digest"
+    say "wrote $build_stage_digest"
 }
 
 image_bytes() { docker image inspect --format '{{.Size}}' "$1"; }

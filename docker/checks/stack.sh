@@ -4,7 +4,6 @@
 project=imagebus-test-$$
 healthy_seconds=60
 stack_is_up=
-probes_are_on=1
 
 compose() {
     docker-compose --project-name "$project" --file docker/compose.yaml --file docker/test.yaml \
@@ -49,7 +48,6 @@ wait_until() {
 # wait_healthy SERVICE…
 wait_healthy() {
     local service
-    [[ -n $probes_are_on ]] || return 0
     for service in "$@"; do
         wait_until "$healthy_seconds" is_healthy "$service"
     done
@@ -66,18 +64,6 @@ begin_stack() {
     quietly compose up --detach --no-build origin "${services[@]}"
     wait_healthy "${services[@]}"
     verdict 0 "all services come up healthy" "after $((SECONDS - start)) s"
-}
-
-# The same stack, new and without probes: a probe is a process that the engine starts inside a
-# container, and a dozen containers of them every two seconds are a good part of a small machine.
-begin_stack_without_probes() {
-    local kind
-    probes_are_on=
-    export IMAGEBUS_TEST_PROBE_SECONDS=3600
-    quietly compose up --detach --no-build --force-recreate origin "${services[@]}"
-    for kind in download cache decode transform; do
-        wait_until "$healthy_seconds" has_workers "$kind" 1
-    done
 }
 
 # What a run left that was ended before it could clean up: its stack would take part in every
