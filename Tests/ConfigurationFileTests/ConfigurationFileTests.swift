@@ -151,6 +151,8 @@ import Testing
         (rule("headers: {A: {file: x}}"), "f:1: file: expected an absolute path"),
         (rule("headers: {Host: h}"), "f:1: headers: Host: the host is that of the URL"),
         (rule("headers: {te: x}"), "f:1: headers: te: how messages and connections end"),
+        (rule("headers: {Range: 'bytes=0-9'}"), "f:1: headers: Range: the loader asks for"),
+        (rule("headers: {Accept-Encoding: br}"), "f:1: headers: Accept-Encoding: the loader"),
         (rule("headers: {Proxy-A: {file: /a}}"), "f:1: headers: Proxy-A: how messages"),
         (rule("headers: {A: {flie: /x}}"), "f:1: A has no key 'flie', did you mean 'file'?"),
         (rule("headers: {A: [x]}"), "f:1: A: expected a text of one line"),

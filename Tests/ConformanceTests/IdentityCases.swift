@@ -22,15 +22,24 @@ extension Conformance {
             self.bytes = bytes
         }
 
-        private static let identities = ["", "Bearer ann", "Bearer ben", "id=ann", "id=ben"]
+        private static let identities = [
+            "", "Bearer ann", "Bearer ben", "id=ann", "id=ben", "key ann", "key ben",
+        ]
+
+        /// The last is one that an application may have made up.
+        private static let headers = ["authorization", "cookie", "x-who-asks"]
+
+        private static func header(of identity: String) -> String {
+            identity.hasPrefix("Bearer") ? headers[0] : headers[identity.hasPrefix("id=") ? 1 : 2]
+        }
 
         private func route(_ path: String) {
             let (bytes, gate) = (bytes, gate)
             origin.route(
                 path,
                 OriginBehaviour { request in
-                    let name = request.header("authorization") ?? request.header("cookie") ?? ""
-                    var response = OriginResponse(bytes[name] ?? [], contentType: "image/png")
+                    let shown = Self.headers.compactMap { request.header($0) }.first ?? ""
+                    var response = OriginResponse(bytes[shown] ?? [], contentType: "image/png")
                     response.bodyGate = gate
                     return response
                 })
@@ -40,9 +49,8 @@ extension Conformance {
             _ path: String, _ identity: String, _ options: RequestOptions = []
         ) -> ImageRequest {
             var request = ImageRequest(url: origin.url(path))
-            let name = identity.hasPrefix("Bearer") ? "Authorization" : "Cookie"
             if !identity.isEmpty {
-                request.headers = [HTTPHeader(name: name, value: identity)]
+                request.headers = [HTTPHeader(name: Self.header(of: identity), value: identity)]
             }
             request.options = options
             return request

@@ -76,13 +76,16 @@ import Testing
         #expect(rotated == identities[1])
     }
 
-    @Test func aSecretHeaderIsACredentialWhateverItsName() throws {
+    @Test(arguments: ["X-Api-Key", "X-Session", "x-forwarded-for", "anything"])
+    func aHeaderIsACredentialUnlessItIsKnownToBeNone(name: String) throws {
         let digest = try IdentityDigest(keyFile: nil)
-        var asked = request("http://a.test/", [("X-Api-Key", "one")])
-        let before = digest.identity(of: asked)
-        asked.secretHeaders = ["x-api-key"]
-        let after = digest.identity(of: asked)
-        #expect(before == nil && after != nil)
+        let one = digest.identity(of: request("http://a.test/", [(name, "one")]))
+        let two = digest.identity(of: request("http://a.test/", [(name, "two")]))
+        #expect(one != nil && two != nil && one != two)
+        let harmless = [("Accept", "a"), ("User-Agent", "b"), ("traceparent", "c")]
+        #expect(digest.identity(of: request("http://a.test/", harmless)) == nil)
+        let both = digest.identity(of: request("http://a.test/", harmless + [(name, "one")]))
+        #expect(both == one, "what is harmless is in no identity")
     }
 
     @Test func theKeyOutlivesTheProcessAndIsNobodyElses() throws {

@@ -170,6 +170,7 @@ struct FailureCase: Sendable, CustomTestStringConvertible {
     @Test(arguments: [
         HTTPHeader(name: "Content-Length", value: "50"),
         HTTPHeader(name: "transfer-encoding", value: "chunked"),
+        HTTPHeader(name: "Range", value: "bytes=0-9"), HTTPHeader(name: "if-range", value: "x"),
         HTTPHeader(name: "Connection", value: "close"), HTTPHeader(name: "Bad Name", value: "x"),
         HTTPHeader(name: "X", value: "a\r\nHost: b"),
     ])

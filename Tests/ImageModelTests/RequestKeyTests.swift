@@ -41,13 +41,15 @@ import Testing
     }
 
     @Test func twoIdentitiesNeverShareATransfer() {
-        let names = ["Authorization", "Cookie", "Proxy-Authorization"]
+        let names = ["Authorization", "Cookie", "X-Api-Key", "X-Auth-Token", "X-Whatever", ""]
         for name in names {
             let first = request { $0.headers = [HTTPHeader(name: name, value: "a")] }
             let second = request { $0.headers = [HTTPHeader(name: name, value: "b")] }
             #expect(SourceKey(first) != SourceKey(second))
             #expect(first.headers[0].isCredential)
         }
+        let harmless = ["Accept", "accept-language", "USER-AGENT", "Referer", "traceparent"]
+        for name in harmless { #expect(!HTTPHeader(name: name, value: "a").isCredential) }
         #expect(SourceKey(request("https://a:1@h/p")) != SourceKey(request("https://a:2@h/p")))
     }
 

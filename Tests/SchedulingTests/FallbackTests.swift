@@ -36,7 +36,7 @@ struct FallbackTests {
 
     @Test func theFallbackHasTheStepsOfTheImageAndNoneOfItsHeaders() throws {
         var (stack, _, token) = fallingBack(.url(other)) {
-            $0.headers = [HTTPHeader(name: "X-Who", value: "me")]
+            $0.headers = [HTTPHeader(name: "Accept", value: "image/png")]
             $0.output.format = .webp
         }
         #expect(stack.replies[token] == nil)

@@ -34,8 +34,8 @@ struct OverlayKeepingTests {
 
     // MARK: - Vary
 
-    @Test(arguments: ["X-Key", "*"])
-    func whatDependsOnWhoAsksForTheOverlayIsKeptUnderNoName(vary: String) {
+    @Test(arguments: ["Accept", "*"])
+    func whatDependsOnHeadersOfTheOverlayIsKeptUnderNoName(vary: String) {
         var (stack, client) = Stack.staffed()
         let token = stack.load(picture(), by: client)
         let keys = finish(&stack, vary: vary)
@@ -48,14 +48,14 @@ struct OverlayKeepingTests {
     @Test func norIsWhatIsMadeOfItsCachedOriginal() {
         var (stack, client) = Stack.staffed()
         stack.load(picture("a"), by: client)
-        #expect(finish(&stack, vary: "X-Key").contains { $0.hasPrefix("http://marks") })
+        #expect(finish(&stack, vary: "Accept").contains { $0.hasPrefix("http://marks") })
         let token = stack.load(picture("b"), by: client)
         stack.run(.query)
         guard let query = stack.held(.query).first, case .query(let work) = query.job.work else {
             Issue.record("the cache is not asked for the original")
             return
         }
-        #expect(work.key.contains("-Vary(vary=x-key)"))
+        #expect(work.key.contains("-Vary(vary=accept)"))
         stack.finish(query, stack.hit(query))
         #expect(!finish(&stack).contains { $0.contains("Overlay") })
         #expect(stack.image(token) != nil)

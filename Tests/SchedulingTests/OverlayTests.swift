@@ -80,7 +80,7 @@ struct OverlayTests {
 
     @Test func nothingThatWasSaidToTheOriginOfThePictureIsSaidToThatOfTheOverlay() {
         let (stack, _, _) = fetchingMark { image in
-            image.headers = [HTTPHeader(name: "X-Who", value: "me")]
+            image.headers = [HTTPHeader(name: "Accept", value: "image/png")]
         }
         guard case .fetch(let work)? = stack.held(.fetch).first?.job.work else {
             Issue.record("nothing is fetched")

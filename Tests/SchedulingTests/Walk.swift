@@ -79,7 +79,7 @@ struct Walk {
             limits.prefetchesPerClientMax = 12
             limits.prefetchesBegunMax = 2
         }
-        stack.vary = pick([nil, nil, "Accept", "X-Other, Accept", "*"]) ?? nil
+        stack.vary = pick([nil, nil, "Accept", "DPR, Accept", "*"]) ?? nil
         for _ in 0..<3 { _ = stack.connect() }
         for kind in WorkerKind.workers {
             stack.hire(kind, credit: Int.random(in: 1...3, using: &random))

@@ -17,38 +17,44 @@ public struct HTTPHeader: Hashable, Sendable {
             && value.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
     }
 
-    /// Whether it names who asks (DESIGN §3): such entries are shared with nobody else.
-    public var isCredential: Bool {
-        switch name.lowercased() {
-        case "authorization", "cookie", "proxy-authorization": true
-        default: false
-        }
-    }
+    /// Whether it may say who asks: then entries are shared with nobody who says something else, and
+    /// it does not go along where a redirect leads to another host. Only what is known to say
+    /// nothing of who asks is no credential; applications name theirs as they like.
+    public var isCredential: Bool { !Self.anonymous.contains(name.lowercased()) }
+
+    /// The two conditions are the loader's own.
+    private static let anonymous: Set<String> = [
+        "accept", "accept-language", "cache-control", "dnt", "dpr", "if-modified-since",
+        "if-none-match", "pragma", "priority", "referer", "save-data", "traceparent", "tracestate",
+        "user-agent", "viewport-width", "width", "x-request-id",
+    ]
 
     /// Why neither clients nor operators may say it; `nil` for all that they may.
     ///
     /// `Host` would name another site than the URL, for which `sources` and the address policy were
-    /// asked. The others say where a message ends, or what becomes of a connection that transfers
-    /// share (RFC 9110 §7.6.1, RFC 9112 §11.2).
+    /// asked. Some say where a message ends, or what becomes of a connection that transfers share
+    /// (RFC 9110 §7.6.1, RFC 9112 §11.2). Others ask for something else than the image, such as a
+    /// part of it, which would then be stored as the image.
     public var refusal: String? {
         let name = name.lowercased()
         if name == "host" { return "the host is that of the URL" }
+        if name == "accept-encoding" { return "the loader says which codings it undoes" }
+        if Self.conditions.contains(name) {
+            return "the loader asks for the whole image, and under its own conditions"
+        }
         guard Self.framing.contains(name) || name.hasPrefix("proxy-") else { return nil }
         return "how messages and connections end is said by the loader"
     }
 
+    /// RFC 9110 §13.1 and §14.2.
+    private static let conditions: Set<String> = [
+        "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since",
+        "range",
+    ]
+
     private static let framing: Set<String> = [
         "connection", "content-length", "expect", "http2-settings", "keep-alive", "te", "trailer",
         "transfer-encoding", "upgrade",
-    ]
-
-    /// Whether it goes along where a redirect leads to another host: only what is known to say
-    /// nothing of who asks does. Whatever else a client or an operator sends may be a credential.
-    public var followsRedirects: Bool { Self.anonymous.contains(name.lowercased()) }
-
-    private static let anonymous: Set<String> = [
-        "accept", "accept-encoding", "accept-language", "cache-control", "dpr", "if-modified-since",
-        "if-none-match", "pragma", "range", "save-data", "user-agent", "viewport-width", "width",
     ]
 
     /// The same bytes: Swift's texts are equal by meaning, and credentials must not be.

@@ -200,7 +200,7 @@ extension ValueReader where Value == [RuleHeader] {
                 HTTPHeader(name: "a", value: $0).isValid ? $0 : nil
             }.read(node, name, &reading).map { .text($0) }
         }
-        guard !HTTPHeader(name: name, value: "").followsRedirects else {
+        guard HTTPHeader(name: name, value: "").isCredential else {
             reading.object(
                 node.line, "\(name): this header follows redirects to other hosts, and is no secret"
             )

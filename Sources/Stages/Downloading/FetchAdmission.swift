@@ -49,7 +49,7 @@ struct FetchAdmission {
         guard sources.isEmpty || URLPattern.permits(new, sources.compactMap { URLPattern($0) })
         else { throw .sourceForbidden }
         let isSameOrigin = (new.scheme, new.authority) == (old.scheme, old.authority)
-        if !isSameOrigin { headers.removeAll { !$0.followsRedirects } }
+        if !isSameOrigin { headers.removeAll(where: \.isCredential) }
         guard isSameOrigin, new.userInfo == nil, let userInfo = old.userInfo else {
             url = next
             return
@@ -57,17 +57,14 @@ struct FetchAdmission {
         url = "\(new.scheme)://\(userInfo)@" + new.withoutUserInfo.dropFirst(new.scheme.count + 3)
     }
 
-    /// With the conditions of a revalidation, in place of any that the request brings along. A
-    /// date is for origins that do not know entity tags (RFC 9110 §13.1.3).
+    /// With the conditions of a revalidation; a request brings none along. A date is for origins
+    /// that do not know entity tags (RFC 9110 §13.1.3).
     private static func headers(of work: FetchWork) -> [HTTPHeader] {
         guard let validators = work.validators else { return work.headers }
-        let others = work.headers.filter { header in
-            !["if-none-match", "if-modified-since"].contains(header.name.lowercased())
-        }
         let conditions = [
             validators.etag.map { HTTPHeader(name: "If-None-Match", value: $0) },
             validators.lastModified.map { HTTPHeader(name: "If-Modified-Since", value: $0) },
         ]
-        return others + conditions.compactMap(\.self).filter(\.isValid)
+        return work.headers + conditions.compactMap(\.self).filter(\.isValid)
     }
 }

@@ -43,6 +43,9 @@ extension RequestNames {
     /// Room for what an origin's answer may depend on.
     private static let variantBytesMax = 64
 
+    /// So that the sentence stays within what a message carries.
+    private static let nameToldMax = 64
+
     private static func check(headers: [HTTPHeader]) throws(ImageError) {
         guard headers.count <= RequestLimits.headersMax else {
             throw ImageError(
@@ -57,8 +60,12 @@ extension RequestNames {
         guard headers.allSatisfy(\.isValid) else {
             throw ImageError(.invalidRequest, "a header has an invalid name or value")
         }
-        if let reason = headers.lazy.compactMap(\.refusal).first {
-            throw ImageError(.invalidRequest, "a header is not accepted: \(reason)")
+        for header in headers {
+            guard let reason = header.refusal else { continue }
+            let name = header.name.prefix(Self.nameToldMax)
+            throw ImageError(
+                .invalidRequest, "the header \(name) is not accepted: \(reason)",
+                details: ["header": String(name)])
         }
     }
 

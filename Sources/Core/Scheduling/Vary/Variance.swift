@@ -9,29 +9,24 @@ enum Variance: Hashable, Sendable {
     /// On what nobody knows: the answer is for one request.
     case everything
 
-    /// More of them than an origin has a reason for.
-    private static let fieldsMax = 16
-
     private static func isSpace(_ character: Character) -> Bool {
         character == " " || character == "\t"
     }
 
-    /// Reads the field as it came. libcurl undoes encodings by itself, and credentials are in the
-    /// key anyway. What is no list of names is taken for the worst.
+    /// Reads the field as it came. The loader undoes encodings by itself, and credentials are in the
+    /// key anyway: what is left is among the few fields that are none. What is no list of names is
+    /// taken for the worst.
     init(_ field: String?) {
         let names = (field ?? "").split(separator: ",").map { name in
             String(name.drop(while: Self.isSpace).reversed().drop(while: Self.isSpace).reversed())
                 .lowercased()
         }
-        let known = Set(names).subtracting(["", "accept-encoding"]).filter {
-            !HTTPHeader(name: $0, value: "").isCredential
-        }
-        guard !known.contains("*"), known.count <= Self.fieldsMax,
-            known.allSatisfy({ HTTPHeader(name: $0, value: "").isValid })
-        else {
+        let headers = Set(names).subtracting([""]).map { HTTPHeader(name: $0, value: "") }
+        guard headers.allSatisfy({ $0.isValid && $0.name != "*" }) else {
             self = .everything
             return
         }
+        let known = headers.filter { !$0.isCredential }.map(\.name)
         self = known.isEmpty ? .none : .fields(known.sorted())
     }
 }
