@@ -148,8 +148,7 @@ let programs: [Target] = [
 
 let examples: [Target] = [
     .executableTarget(
-        name: "thumbnailer", dependencies: ["Imagebus", "ImageModel"],
-        path: "Examples/Thumbnailer")
+        name: "thumbnailer", dependencies: ["Imagebus"], path: "Examples/Thumbnailer")
 ]
 
 // MARK: - Tests

@@ -1,5 +1,4 @@
 import Glibc
-import ImageModel
 import Imagebus
 
 /// A thumbnail on disk: whole or absent, under a name that is the same for the same URL.

@@ -1,5 +1,4 @@
 import Glibc
-import ImageModel
 import Imagebus
 
 /// A service that makes small pictures of large ones: reads URLs, writes a thumbnail of each into a

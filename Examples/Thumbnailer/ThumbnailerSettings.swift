@@ -1,5 +1,4 @@
 import Glibc
-import ImageModel
 import Imagebus
 
 /// What the service was told, by its arguments and its environment.

@@ -1,0 +1,39 @@
+// The types of other rooms that stand in this library's public declarations, so that who uses it
+// imports `Imagebus` alone. What else these rooms have stays out of the user's sight.
+
+@_exported public import enum ImageModel.BaseKey
+@_exported public import struct ImageModel.CacheTypes
+@_exported public import struct ImageModel.Colour
+@_exported public import enum ImageModel.ErrorCode
+@_exported public import struct ImageModel.ErrorRule
+@_exported public import enum ImageModel.Fallback
+@_exported public import struct ImageModel.HTTPHeader
+@_exported public import struct ImageModel.ImageError
+@_exported public import enum ImageModel.ImageFormat
+@_exported public import struct ImageModel.ImageInfo
+@_exported public import struct ImageModel.ImageRequest
+@_exported public import struct ImageModel.OutputOptions
+@_exported public import struct ImageModel.Overlay
+@_exported public import struct ImageModel.PixelRect
+@_exported public import struct ImageModel.PixelSize
+@_exported public import enum ImageModel.Priority
+@_exported public import struct ImageModel.RequestContext
+@_exported public import struct ImageModel.RequestOptions
+@_exported public import enum ImageModel.ResizeMode
+@_exported public import struct ImageModel.Rotation
+@_exported public import enum ImageModel.Serializer
+@_exported public import struct ImageModel.Thumbnail
+@_exported public import enum ImageModel.TransformStep
+@_exported public import enum Messages.BlacklistCommand
+@_exported public import struct Messages.BlacklistReport
+@_exported public import struct Messages.GroupID
+@_exported public import struct Messages.Identifier128
+@_exported public import struct Messages.LatencyHistogram
+@_exported public import struct Messages.RequestProgress
+@_exported public import struct Messages.SandboxLayers
+@_exported public import struct Messages.StageTimings
+@_exported public import struct Messages.StatusReport
+@_exported public import struct Messages.Token
+@_exported public import struct Messages.TraceContext
+@_exported public import enum Messages.WorkerKind
+@_exported public import enum SharedArena.RuntimePathsError
