@@ -1,0 +1,23 @@
+// swift-tools-version: 6.0
+// A package outside that depends on the product `Imagebus` and nothing else. `scripts/test-readme`
+// copies it below .build, puts a link to the repository beside it, and fills in the sources.
+import PackageDescription
+
+let imagebus: [Target.Dependency] = [.product(name: "Imagebus", package: "imagebus")]
+
+/// What a careful package enables, and what the next language version will.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "outsider",
+    dependencies: [.package(path: "imagebus")],
+    targets: [
+        .executableTarget(name: "snippet", dependencies: imagebus),
+        .executableTarget(name: "strict-snippet", dependencies: imagebus, swiftSettings: strict),
+        .executableTarget(name: "service", dependencies: imagebus, swiftSettings: strict),
+    ]
+)

@@ -1,0 +1,102 @@
+"""A Swift package outside, and what the compiler and the linker made of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from documents import REPOSITORY
+
+FOLDER = REPOSITORY / ".build" / "outsider"
+PACKAGE = FOLDER / "package"
+SCRATCH = FOLDER / "build"
+PRODUCTS = SCRATCH / "debug"
+
+
+def build(snippet: str) -> None:
+    """Builds the package with this main program. What was compiled before is kept."""
+    shutil.rmtree(PACKAGE, ignore_errors=True)
+    shutil.copytree(REPOSITORY / "Examples" / "Thumbnailer", PACKAGE / "Sources" / "service")
+    shutil.copy(REPOSITORY / "Tests" / "Outsider" / "Package.swift", PACKAGE)
+    (PACKAGE / "imagebus").symlink_to(REPOSITORY)
+    for target in "snippet", "strict-snippet":
+        (PACKAGE / "Sources" / target).mkdir()
+        (PACKAGE / "Sources" / target / "main.swift").write_text(snippet)
+    run("swift", "build", "--package-path", PACKAGE, "--scratch-path", SCRATCH)
+
+
+def run(*command: str | Path) -> str:
+    """What it writes. An end with another status than 0 is an error that says all of it."""
+    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if ended.returncode != 0:
+        raise AssertionError(f"{command}: {ended.returncode}\n{ended.stdout}\n{ended.stderr}")
+    return ended.stdout
+
+
+def libraries(program: str) -> set[str]:
+    """What the linker wrote down, without libc, its parts, and Swift's own libraries."""
+    needed = re.findall(
+        r"\(NEEDED\).*\[(?:lib)?(.+?)\.so[.\d]*\]", run("readelf", "-dW", PRODUCTS / program)
+    )
+    system = {"c", "m", "gcc_s", "stdc++", "pthread", "dl", "rt", "ld-linux-x86-64"}
+    system |= {"ld-linux-aarch64"}
+    return {name for name in needed if name not in system and not name.startswith("swift")}
+
+
+def exported_types() -> set[str]:
+    """`Module.Type` of all that Imagebus exports of other modules."""
+    names = REPOSITORY / "Sources" / "Client" / "Imagebus" / "PublicNames.swift"
+    return set(re.findall(r"^@_exported public import \w+ (\w+\.\w+)$", names.read_text(), re.M))
+
+
+def types_in_declarations() -> set[str]:
+    """`Module.Type` of all types of other modules that a user of Imagebus meets: in its
+    declarations, and in initialisers, properties and cases of the types that it exports."""
+    exported = exported_types()
+    met: set[str] = set()
+    for module in {"Imagebus"} | {name.split(".")[0] for name in exported}:
+        for symbol in symbols(module):
+            owner = f"{module}.{symbol['pathComponents'][0]}"
+            if module == "Imagebus" or owner in exported and is_part(symbol):
+                met |= {name for name in types_of(symbol) if not name.startswith("Imagebus.")}
+    return met
+
+
+def is_part(symbol: dict) -> bool:
+    kind = symbol["kind"]["identifier"]
+    return kind in ("swift.init", "swift.property", "swift.type.property", "swift.enum.case")
+
+
+def types_of(symbol: dict) -> set[str]:
+    """Outermost types of our modules that stand in a declaration. Those of Swift's own libraries
+    have short names (`s:Si`), ours begin with a length (`s:8Messages5TokenV`)."""
+    found = set()
+    for fragment in symbol.get("declarationFragments", []):
+        usr = fragment.get("preciseIdentifier", "")
+        if fragment["kind"] == "typeIdentifier" and re.match(r"s:\d", usr):
+            found.add(outermost(usr))
+    return {name for name in found if not name.startswith(("_", "Swift", "Synchronization"))}
+
+
+def outermost(usr: str) -> str:
+    named = run("swift-demangle", "--compact", "$s" + usr.removeprefix("s:")).strip()
+    module, name, *_ = named.split(".")
+    return f"{module}.{name}"
+
+
+def symbols(module: str) -> list[dict]:
+    """The public symbols of a module of the package that was built."""
+    graphs = FOLDER / "symbols"
+    graphs.mkdir(exist_ok=True)
+    maps = [*PRODUCTS.glob("C*.build/module.modulemap")]
+    maps += REPOSITORY.glob("Sources/C/*/module.modulemap")
+    options = [word for path in maps for word in ("-Xcc", f"-fmodule-map-file={path}")]
+    target = json.loads(run("swift", "-print-target-info"))["target"]["triple"]
+    run(
+        "swift", "symbolgraph-extract", "-module-name", module, "-target", target,
+        "-I", PRODUCTS / "Modules", "-output-dir", graphs, *options,
+    )  # fmt: skip
+    return json.loads((graphs / f"{module}.symbols.json").read_text())["symbols"]

@@ -1,0 +1,49 @@
+"""README's Swift, built in a package outside and run against a real stack."""
+
+from __future__ import annotations
+
+import os
+
+import outside
+from documents import code, replaced
+from example_stack import ExampleTests, png
+
+
+# What a user has no use for by name: an errno that is printed, and requests as the coordinator has
+# prepared them.
+OF_THE_STACK = {"Linux.Errno", "ImageModel.Resolution"}
+
+
+class SwiftTests(ExampleTests):
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.origin.pictures["/icon.png"] = png(180, 180, 1)
+        cls.url = cls.origin.url("/icon.png")
+        runtime = str(cls.stack.runtime_dir)
+        outside.build(replaced(code("README.md", "swift"), url=cls.url, runtime=runtime))
+
+    def test_the_snippet_loads_its_image_once_and_from_memory_then(self) -> None:
+        first = outside.run(outside.PRODUCTS / "snippet")
+        self.assertRegex(first, r"^none [1-9]\d{3,}\n$")
+        second = outside.run(outside.PRODUCTS / "strict-snippet")
+        self.assertEqual(second, first.replace("none", "memory"))
+        self.assertEqual(self.gets(self.url), 1)
+
+    def test_the_example_runs_as_a_package_of_its_own(self) -> None:
+        os.environ["IMAGEBUS_RUNTIME_DIR"] = str(self.stack.runtime_dir)
+        os.environ["THUMBNAILER_DIRECTORY"] = str(self.stack.folder)
+        said = outside.run(outside.PRODUCTS / "service", self.serve(png(400, 200, 2)))
+        self.assertIn(" 256x128 ", said)
+        (written,) = self.stack.folder.glob("*.webp")
+        self.assertEqual(written.read_bytes()[8:12], b"WEBP")
+
+    def test_nothing_but_libzmq_and_protobuf_c_comes_along(self) -> None:
+        for program in "snippet", "strict-snippet", "service":
+            self.assertEqual(outside.libraries(program), {"zmq", "protobuf-c"}, program)
+
+    def test_every_type_of_a_public_declaration_is_exported(self) -> None:
+        met, exported = outside.types_in_declarations(), outside.exported_types()
+        self.assertGreater(len(met), 30)
+        self.assertEqual(met - exported, OF_THE_STACK, "PublicNames.swift lacks one of these")
+        self.assertEqual(exported - met, set(), "exported, and in no declaration")
