@@ -18,6 +18,7 @@ import imagebus_pb2 as pb
 from example_stack import SECONDS, ExampleTests, png
 from imagebus import Client, crop, flip, new_token, resize, rotate
 from imagebus_results import StaleError, read_result
+from thumbnail import is_ours
 
 logging.getLogger("asyncio").setLevel(logging.ERROR)  # it tells of every busy moment
 
@@ -296,6 +297,41 @@ class ThumbnailTests(ExampleTests):
             self.assertEqual(len(written), 11)
             self.assertTrue(all(file.read_bytes()[8:12] == b"WEBP" for file in written))
             self.assertIn("missing.png: invalidDownloadStatusCode (2001)", ended.stdout)
+
+    def test_where_others_may_serve_is_no_default(self) -> None:
+        environment = {name: os.environ[name] for name in ("PATH", "PYTHONPATH")}
+        url = self.serve(png(64, 48, 82))
+        with tempfile.TemporaryDirectory(prefix="ib-", dir="/tmp") as folder:
+            script, *_ = self.command(Path(folder))[1:]
+            command = [sys.executable, script, "-o", Path(folder, "out"), url]
+            place = Path(folder, "imagebus")
+            place.symlink_to(self.stack.runtime_dir)
+            ended = self.run_command(command, environment | {"XDG_RUNTIME_DIR": folder})
+            self.assertEqual((ended.returncode, self.gets(url)), (1, 0))
+            self.assertIn(f"others may serve {place}", ended.stderr)
+            environment["IMAGEBUS_RUNTIME_DIR"] = str(place)
+            ended = self.run_command(command, environment)
+            self.assertEqual((ended.returncode, self.gets(url)), (0, 1), ended.stderr)
+
+    def test_only_what_root_or_the_user_made_is_ours(self) -> None:
+        with tempfile.TemporaryDirectory(prefix="ib-", dir="/tmp") as folder:
+            place = Path(folder, "imagebus")
+            place.mkdir(mode=0o755)
+            self.assertTrue(is_ours(place))
+            for mode in 0o775, 0o777:
+                place.chmod(mode)
+                self.assertFalse(is_ours(place))
+            place.chmod(0o700)
+            if os.getuid() == 0:
+                os.chown(place, 65534, -1)
+                self.assertFalse(is_ours(place))
+
+    def run_command(
+        self, command: list[str | Path], environment: dict[str, str]
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=SECONDS
+        )
 
     def test_an_interrupt_cancels_all(self) -> None:
         slow = [self.serve_slowly(png(64, 48, seed)) for seed in (80, 81)]

@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import os
 import re
+import stat
 import sys
 from pathlib import Path
 
@@ -27,7 +28,18 @@ def default_runtime_dir() -> Path:
     session = os.environ.get("XDG_RUNTIME_DIR")
     places = [Path(session, "imagebus")] if session else []
     places += [Path("/run/imagebus"), Path(f"/dev/shm/imagebus-{os.getuid()}")]
-    return next((place for place in places if (place / "front").is_dir()), places[-1])
+    place = next((place for place in places if (place / "front").is_dir()), places[-1])
+    if place.exists() and not is_ours(place):
+        sys.exit(f"thumbnail: others may serve {place}; name a stack that you trust: --runtime-dir")
+    return place
+
+
+def is_ours(place: Path) -> bool:
+    """Whether nobody but root and this user can have put a socket there. In /dev/shm anybody may
+    make a directory of any name, and would be sent what goes along with the loads."""
+    found = place.lstat()
+    is_private = stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o022
+    return is_private and found.st_uid in (0, os.getuid())
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -38,7 +50,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--format", default="webp", choices=("jpeg", "png", "webp"))
     parser.add_argument("--quality", type=int, default=80, metavar="0..100")
     parser.add_argument("--timeout", type=float, default=30.0, metavar="SECONDS")
-    parser.add_argument("--runtime-dir", type=Path, default=default_runtime_dir(), metavar="DIR")
+    parser.add_argument("--runtime-dir", type=Path, metavar="DIR")
     parser.add_argument("--delivery", default="auto", choices=("auto", "mapped", "pieces"))
     return parser.parse_args()
 
@@ -100,7 +112,8 @@ class Thumbnails:
 
 async def main(arguments: argparse.Namespace) -> int:
     arguments.output.mkdir(parents=True, exist_ok=True)
-    async with Client(arguments.runtime_dir, arguments.delivery) as client:
+    runtime_dir = arguments.runtime_dir or default_runtime_dir()
+    async with Client(runtime_dir, arguments.delivery) as client:
         thumbnails = Thumbnails(client, arguments)
         await thumbnails.make_all()
     return 1 if thumbnails.failed else 0
