@@ -28,24 +28,18 @@ class CommandTests(ExampleTests):
             "IMAGEBUS_SECONDS": "1",  # for each part of a bench
         }
 
-    def start(self, command: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            ["bash", "-c", command], cwd=self.folder, env=self.environment, text=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-
     def run_command(self, command: str) -> str:
-        with self.start(command) as process:
-            said, _ = process.communicate(timeout=4 * SECONDS)
-        self.assertEqual(process.returncode, 0, f"{command}: {said}")
-        return said
+        ended = subprocess.run(
+            ["bash", "-c", f"exec {command}"], cwd=self.folder, env=self.environment, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            timeout=4 * SECONDS,
+        )  # fmt: skip
+        self.assertEqual(ended.returncode, 0, f"{command}: {ended.stdout}")
+        return ended.stdout
 
     def watch(self, command: str) -> str:
-        """The first line of what never ends."""
-        with self.start(f"exec {command}") as process:
-            line = process.stdout.readline()
-            process.terminate()
-        return line
+        """The first line of what goes on until nobody reads any more."""
+        return self.run_command(f"timeout {SECONDS} bash -c '{command} | head -n 1'")
 
     def test_the_commands_of_the_readme_do_what_they_say(self) -> None:
         all_of_them = commands("README.md", "Use it from the command line")
