@@ -72,9 +72,8 @@ struct DispatchTests {
         var stack = Stack()
         let small = stack.hire(.download, credit: 1)
         let large = stack.hire(.download, credit: 3)
-        let client = stack.connect()
         for name in ["a", "b", "c", "d"] {
-            stack.load(.picture(name, size: nil, .fromLoaderOnly), by: client)
+            stack.load(.picture(name, size: nil, .fromLoaderOnly), by: stack.connect())
         }
         #expect(stack.held(.fetch).map(\.worker) == [large, large, small, large])
         #expect(stack.faults == [])

@@ -53,7 +53,7 @@ struct FairnessTests {
     @Test func whoWaitsIsChargedByCostAndNotByTheNumberOfJobs() {
         var stack = Stack { $0.fetchesPerHostMax = 0 }
         let (large, small) = (stack.connect(), stack.connect())
-        stack.hire(.download, credit: 8)
+        stack.hire(.download, credit: 16)
         for number in 0..<2 {
             stack.load(.picture("L\(number)", size: 3, .fromLoaderOnly), by: large)
         }

@@ -151,8 +151,9 @@ extension Scheduler {
             let queue = queues[Int(kind.rawValue)]
             check(queue.count == waiting.count, "\(kind.name) queue counts")
             let free = roster.members(of: kind).contains { (roster[$0]?.free ?? 0) > 0 }
+            let withLow = hasLowShare(roster.credit(of: kind))
             let mayGo = waiting.contains {
-                !queue.isHeldUp($0) && ($0.ticket.priority != .low || hasLowShare(kind))
+                !queue.isHeldUp($0) && ($0.ticket.priority != .low || withLow)
             }
             check(
                 !mayGo || !free || !hasBudget(kind),
@@ -190,6 +191,7 @@ extension Scheduler {
                 load.backlog == waiting.reduce(0) { $0 + $1.sheet.cost },
                 "\(stage.name) counts what waiting work costs")
         }
+        auditShares(check)
         let gates = queues[Int(WorkerKind.download.rawValue)].gates
         guard gates.heldMax > 0 else { return check(gates.hosts.isEmpty, "no host is counted") }
         var hosts: [HostName: Int] = [:]
@@ -203,6 +205,21 @@ extension Scheduler {
         }
         for queue in queues {
             check(queue.size <= 16 * queue.count + 600, "a queue keeps nothing that is of no use")
+        }
+    }
+
+    /// That no share is overdrawn is looked at whenever a job is given out (`Stack`).
+    private func auditShares(_ check: (Bool, String) -> Void) {
+        for kind in WorkerKind.workers {
+            let queue = queues[Int(kind.rawValue)]
+            check((queue.share != nil) == (kind == .download), "only transfers are shared out")
+            guard let gate = queue.share else { continue }
+            let held = jobs.values.filter { $0.kind == kind && $0.worker != nil }
+            check(gate.share.count == held.count, "what a kind of worker holds is counted")
+            for (holder, jobs) in Dictionary(grouping: held, by: \.holder) {
+                check(gate.share.count(of: holder) == jobs.count, "and for each holder")
+                check(!holder.isReturned, "who holds is a client")
+            }
         }
     }
 

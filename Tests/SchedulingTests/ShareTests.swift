@@ -80,10 +80,10 @@ struct ShareTests {
 
     @Test func zeroIsNoLimitOfHosts() {
         var stack = Stack { $0.fetchesPerHostMax = 0 }
-        stack.hire(.download, credit: 32)
+        stack.hire(.download, credit: 128)
         let client = stack.connect()
-        for name in 0..<32 { stack.load(picture("slow", "\(name)"), by: client) }
-        #expect(stack.held(.fetch).count == 32)
+        for name in 0..<96 { stack.load(picture("slow", "\(name)"), by: client) }
+        #expect(stack.held(.fetch).count == 96)
     }
 
     @Test func classLowHasAQuarterAndOthersFindAFreeWorker() {
@@ -94,11 +94,93 @@ struct ShareTests {
         #expect(fetches(stack) == ["h0/low", "h1/low"])
         let credit = stack.scheduler.report.credits[.download]
         #expect(credit == SchedulerReport.Credit(window: 8, held: 2, heldLow: 2))
-        for name in 0..<8 { stack.load(picture("n\(name)", "x"), by: client) }
-        #expect(fetches(stack).count == 8)
+        let other = stack.connect()
+        for name in 0..<8 { stack.load(picture("n\(name)", "x"), by: other) }
+        #expect(fetches(stack).count == 7)
         stack.finish(stack.held(.fetch)[0])
-        #expect(fetches(stack).last == "n6/x", "normal ones first")
+        #expect(fetches(stack).last == "n5/x", "normal ones first")
         #expect(stack.faults == [])
+    }
+
+    // MARK: - One client's
+
+    /// Whose transfers are at workers, by the first letter of their names.
+    private func count(_ name: String, _ stack: Stack) -> Int {
+        fetches(stack).count { $0.split(separator: "/")[1].hasPrefix(name) }
+    }
+
+    @Test func oneClientLeavesAQuarterAndSeveralShareIt() {
+        var stack = Stack()
+        stack.hire(.download, credit: 16)
+        let (first, second, third) = (stack.connect(), stack.connect(), stack.connect())
+        for number in 0..<30 { stack.load(picture("h\(number)", "a"), by: first) }
+        #expect(count("a", stack) == 12)
+        for number in 0..<30 { stack.load(picture("h\(number)", "b"), by: second) }
+        #expect(count("b", stack) == 3)
+        stack.load(picture("h", "c"), by: third)
+        #expect(count("c", stack) == 1, "who has none finds a place")
+        // Nobody is stopped: places go over as transfers end.
+        for held in stack.held(.fetch).prefix(8) { stack.finish(held) }
+        #expect(abs(count("a", stack) - count("b", stack)) <= 1, "\(fetches(stack))")
+        #expect(stack.held(.fetch).count < 16)
+        #expect(stack.scheduler.audit() == [])
+        #expect(stack.faults == [])
+    }
+
+    @Test func theSameHoldsForTheTransfersOfAHost() {
+        var stack = Stack { $0.fetchesPerHostMax = 8 }
+        stack.hire(.download, credit: 100)
+        let (first, second) = (stack.connect(), stack.connect())
+        for number in 0..<30 { stack.load(picture("slow", "a\(number)"), by: first) }
+        #expect(count("a", stack) == 6)
+        stack.load(picture("slow", "b"), by: second)
+        #expect(count("b", stack) == 1)
+        stack.load(picture("other", "x"), by: first)
+        #expect(count("x", stack) == 1)
+        #expect(stack.faults == [])
+    }
+
+    @Test func whatSeveralWantGoesWithWhoeverHasRoomForIt() {
+        var stack = Stack()
+        stack.hire(.download, credit: 8)
+        let (first, second) = (stack.connect(), stack.connect())
+        for number in 0..<9 { stack.load(picture("h\(number)", "a"), by: first) }
+        #expect(!fetches(stack).contains("h8/a"))
+        stack.load(picture("h8", "a"), by: second)
+        #expect(fetches(stack).contains("h8/a"))
+        let holders = stack.scheduler.jobs.values.filter { $0.worker != nil }.map(\.holder)
+        #expect(holders.count { $0 == .client(first) } == 6)
+        #expect(holders.count { $0 == .client(second) } == 1, "who is served has it")
+        #expect(stack.scheduler.audit() == [])
+        #expect(stack.faults == [])
+    }
+
+    @Test func whatComesBackCountsForWhoHadIt() {
+        var stack = Stack()
+        let client = stack.connect()
+        let (lost, _) = (stack.hire(.download, credit: 16), stack.hire(.download, credit: 16))
+        for number in 0..<24 { stack.load(picture("h\(number)", "a"), by: client) }
+        #expect(fetches(stack).count == 24)
+        stack.kill(lost)
+        #expect(fetches(stack).count == 12)
+        stack.load(picture("h", "b"), by: stack.connect())
+        #expect(count("b", stack) == 1)
+        #expect(stack.scheduler.audit() == [])
+        #expect(stack.faults == [])
+    }
+
+    @Test func aClientWaitsForItsOwnTransfersAndGoesOnWithThem() {
+        var stack = Stack()
+        stack.hire(.download, credit: 4)
+        let client = stack.connect()
+        for number in 0..<9 { stack.load(picture("h\(number)", "a"), by: client) }
+        var most = 0
+        while let held = stack.held(.fetch).first {
+            most = max(most, stack.held(.fetch).count)
+            stack.finish(held, .failed(ImageError(.invalidDownloadContentType, "as told")))
+        }
+        #expect(most == 3)
+        #expect(stack.isAtRest, "\(stack)")
     }
 
     @Test func oneWorkerForOneJobIsLowsToo() {

@@ -97,6 +97,7 @@ extension Stack {
             gets[work.url, default: 0] += 1
             let same = held(.fetch).filter { $0.job.work == job.work }
             if !same.isEmpty { fault("\(work.url) is fetched twice at once") }
+            checkShare(of: job)
         }
         workers[worker]?.held[job.id] = Held(
             worker: worker, job: job, left: job.millisecondsLeft, priority: job.priority)
@@ -118,6 +119,29 @@ extension Stack {
         let credit = workers.reduce(0) { $0 + $1.window }
         let low = workers.reduce(0) { $0 + $1.held.values.count { $0.priority == .low } }
         if low > max(1, credit / 4) { fault("class low has \(low) of \(credit)") }
+    }
+
+    /// Nobody takes a transfer who holds three for each that others could have, be it of all or of
+    /// those of one host.
+    private mutating func checkShare(of job: Job) {
+        let holder = scheduler.jobs[job.id]?.holder
+        let held = held(kind: .download)
+        let taking = Set(scheduler.report.workers.filter { !$0.isDraining }.map(\.id))
+        let free = workers.filter { $0.value.kind == .download && taking.contains($0.key) }
+            .reduce(0) { $0 + max(0, $1.value.window - $1.value.held.count) }
+        let own = held.filter { scheduler.jobs[$0.job.id]?.holder == holder }
+        if own.count >= 3 * free { fault("one client has \(own.count) transfers, \(free) are free") }
+        let hostMax = scheduler.limits.fetchesPerHostMax
+        guard hostMax > 0, let host = HostName(job.work) else { return }
+        let here = held.filter { HostName($0.job.work) == host }
+        let ownHere = own.count { HostName($0.job.work) == host }
+        if ownHere >= 3 * (hostMax - here.count) {
+            fault("one client has \(ownHere) of \(here.count) transfers of a host")
+        }
+    }
+
+    private func held(kind: WorkerKind) -> [Held] {
+        workers.values.filter { $0.kind == kind }.flatMap(\.held.values)
     }
 
     private func isReadable(_ reference: BlockReference) -> Bool {

@@ -44,7 +44,7 @@ struct StageQueueTests {
         queue.sweep { jobs[$0.job]?.ticket.serial == $0.serial }
         #expect(!queue.wantsSweep)
         #expect(queue.size <= 3 * queue.count)
-        let first = queue.next(withLow: true) { jobs[$0.job]?.ticket.serial == $0.serial }
+        let first = queue.next(withLow: true, free: 1) { jobs[$0.job]?.ticket.serial == $0.serial }
         #expect(first?.job == JobID(1))
     }
 
@@ -59,7 +59,7 @@ struct StageQueueTests {
         add(1, flow: 1)
         for number in 2...10_000 {
             add(number, flow: number)
-            let next = queue.next(withLow: true) { waiting[$0.job]?.ticket.serial == $0.serial }
+            let next = queue.next(withLow: true, free: 1) { waiting[$0.job]?.ticket.serial == $0.serial }
             guard let id = next?.job, let job = waiting.removeValue(forKey: id) else {
                 Issue.record("somebody is next")
                 return
@@ -72,13 +72,24 @@ struct StageQueueTests {
         #expect(queue.size < 700)
     }
 
+    /// Whether the flow of a job may take one more of some places.
+    private func mayHold(
+        _ job: ActiveJob, _ held: [ActiveJob], of places: Int, _ isLimited: Bool
+    ) -> Bool {
+        let own = held.count { $0.holder == job.urgency.flows.first }
+        return !isLimited || own < 3 * (places - held.count)
+    }
+
     /// Fairness and order against a model that looks at everything, every time.
     @Test(arguments: 0..<40)
     func aQueueServesAsItsModelDoes(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         let isLIFO = random.oneIn(2)
-        let hostMax = Int.random(in: 0...2, using: &random)
-        var queue = StageQueue(order: isLIFO ? .lifo : .fifo, heldPerHostMax: hostMax)
+        let hostMax = Int.random(in: 0...5, using: &random)
+        let isShared = random.oneIn(2)
+        let places = Int.random(in: 1...40, using: &random)
+        var queue = StageQueue(
+            order: isLIFO ? .lifo : .fifo, heldPerHostMax: hostMax, isShared: isShared)
         var waiting: [JobID: ActiveJob] = [:]
         var held: [ActiveJob] = []
         for number in 1...600 {
@@ -99,19 +110,23 @@ struct StageQueueTests {
                 queue.ended(held.remove(at: Int.random(in: 0..<held.count, using: &random)))
             default:
                 let withLow = !random.oneIn(4)
-                let next = queue.next(withLow: withLow) {
+                let free = isShared ? places - held.count : .max
+                guard free > 0 else { continue }
+                let next = queue.next(withLow: withLow, free: free) {
                     waiting[$0.job]?.ticket.serial == $0.serial
                 }
                 let may = waiting.values.filter { job in
-                    let sameHost = held.count { $0.sheet.host == job.sheet.host }
-                    return (hostMax == 0 || sameHost < hostMax)
+                    let atHost = held.filter { $0.sheet.host == job.sheet.host }
+                    return mayHold(job, held, of: places, isShared)
+                        && mayHold(job, atHost, of: hostMax, hostMax > 0)
                         && (withLow || job.ticket.priority > .low)
                 }
                 #expect((next == nil) == may.isEmpty)
-                guard let id = next?.job, let job = waiting.removeValue(forKey: id) else {
+                guard let next, var job = waiting.removeValue(forKey: next.job) else {
                     continue
                 }
                 queue.leave(job.ticket)
+                job.holder = next.holder
                 queue.began(job)
                 held.append(job)
                 #expect(may.map(\.ticket.priority).max() == job.ticket.priority)

@@ -7,9 +7,9 @@ extension Scheduler {
     mutating func dispatch() {
         for kind in WorkerKind.workers {
             while queues[Int(kind.rawValue)].count > 0, hasBudget(kind),
-                let worker = roster.next(of: kind), let job = nextJob(of: kind)
+                let worker = roster.next(of: kind), let next = nextJob(of: kind)
             {
-                assign(job, to: worker)
+                assign(next.job, to: worker, for: next.holder)
             }
         }
     }
@@ -30,28 +30,30 @@ extension Scheduler {
 
     /// Whether one more job of class low may be given out: it never has more than its share, so
     /// that others find a worker which is free.
-    func hasLowShare(_ kind: WorkerKind) -> Bool {
-        let credit = roster.credit(of: kind)
-        return credit.heldLow < max(1, credit.window / max(1, limits.lowShareDivisor))
+    func hasLowShare(_ credit: SchedulerReport.Credit) -> Bool {
+        credit.heldLow < max(1, credit.window / max(1, limits.lowShareDivisor))
     }
 
     /// `nil` where all that wait have to wait for something else than a worker.
-    private mutating func nextJob(of kind: WorkerKind) -> JobID? {
+    private mutating func nextJob(of kind: WorkerKind) -> StageQueue.Next? {
         let queue = Int(kind.rawValue)
         if queues[queue].wantsSweep {
             queues[queue].sweep { [jobs] in jobs[$0.job]?.ticket.serial == $0.serial }
         }
-        let withLow = hasLowShare(kind)
-        return queues[queue].next(withLow: withLow) { [jobs] in
+        let credit = roster.credit(of: kind)
+        return queues[queue].next(withLow: hasLowShare(credit), free: credit.free) { [jobs] in
             jobs[$0.job]?.ticket.serial == $0.serial
-        }?.job
+        }
     }
 
-    private mutating func assign(_ id: JobID, to worker: WorkerID) {
+    private mutating func assign(
+        _ id: JobID, to worker: WorkerID, for holder: FlowID
+    ) {
         guard var job = jobs[id] else { return }
         queues[Int(job.kind.rawValue)].leave(job.ticket)
         loads[Int(job.stage.rawValue)].leave(job)
         job.place = .held(by: worker)
+        job.holder = holder
         job.ticket = .none
         job.waited += now.fractionalMilliseconds(since: job.waitingSince)
         log.assigned(job.stage, since: job.waitingSince, at: now)

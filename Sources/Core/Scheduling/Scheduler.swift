@@ -110,9 +110,12 @@ public struct Scheduler: Sendable {
         self.limits = limits
         self.variantDigest = variantDigest
         variances = VarianceTable(keysMax: limits.namesMax)
+        // How long a transfer takes its origin decides: only there may one flow keep what it has.
         queues = WorkerKind.allCases.map { kind in
             kind == .download
-                ? StageQueue(order: limits.fetchOrder, heldPerHostMax: limits.fetchesPerHostMax)
+                ? StageQueue(
+                    order: limits.fetchOrder, heldPerHostMax: limits.fetchesPerHostMax,
+                    isShared: true)
                 : StageQueue()
         }
         names = RequestNamesMemo(namesMax: limits.namesMax)

@@ -57,6 +57,9 @@ public struct SchedulerReport: Hashable, Sendable {
         public var held = 0
         /// Those among them of class low.
         public var heldLow = 0
+
+        /// How many more they take.
+        var free: Int { max(0, window - held) }
     }
 
     /// One worker.

@@ -12,8 +12,8 @@ extension RealProcesses {
         private static let sent = 1 << 10
         /// What a body may take before it has grown.
         private static let blockBytes = 64 << 10
-        /// Transfers that a download process makes at a time.
-        private static let atOnce = 256
+        /// Transfers that a download process makes at a time for one client.
+        private static let atOnce = 192
         /// Segments are made whole.
         private static let segmentBytes = 16 << 20
 

@@ -59,6 +59,9 @@ struct ActiveJob: Sendable {
     var retries = 0
     var urgency: Urgency
 
+    /// Whose share of a kind's workers it takes while one of them has it, and whose it was then.
+    var holder = FlowID.house
+
     /// Its place among jobs that wait.
     var ticket = StageQueue.Ticket.none
     /// Waiting, in milliseconds, without the time since `waitingSince`.

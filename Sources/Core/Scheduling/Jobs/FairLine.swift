@@ -42,7 +42,7 @@ struct FairLine: Sendable {
 
     /// What came back was paid for and goes before all.
     private func startTag(of newcomer: FlowID) -> UInt64 {
-        newcomer == .returned ? 0 : virtualTime
+        newcomer.isReturned ? 0 : virtualTime
     }
 
     private mutating func wake(_ flow: FlowID) {
@@ -65,28 +65,39 @@ struct FairLine: Sendable {
         if let line = flows[flow], line.count == 0, !line.isAwake { flows[flow] = nil }
     }
 
-    /// Takes the entry out that is served next, and charges its flow.
+    /// Takes the entry out that is served next, and charges its flow, which has to be open.
     mutating func next(
-        at line: Int, _ gates: inout HostGates, _ isCurrent: (StageQueue.Entry) -> Bool
-    ) -> StageQueue.Entry? {
+        at line: Int, _ gates: inout HostGates, _ share: inout ShareGate?,
+        _ isCurrent: (StageQueue.Entry) -> Bool
+    ) -> (entry: StageQueue.Entry, flow: FlowID)? {
         while let turn = turns.pop() {
             let place = HostGates.Place(line: line, flow: turn.flow)
+            if share?.isClosed(to: turn.flow.holder) == true {
+                share?.stepAside(place)
+                flows[turn.flow]?.isAwake = false
+                continue
+            }
             let found = flows[turn.flow]?.next(at: place, &gates, isCurrent)
             switch found ?? .nothing {
             case .job(let entry):
-                guard turn.flow != .returned else {
-                    giveTurn(.returned, 0)
-                    return entry
-                }
-                virtualTime = max(virtualTime, turn.startTag)
-                giveTurn(turn.flow, turn.startTag &+ entry.cost)
-                return entry
+                charge(turn, entry.cost)
+                return (entry, turn.flow)
             case .closed: flows[turn.flow]?.isAwake = false
             case .nothing: flows[turn.flow] = nil
             }
         }
         return nil
     }
+
+    /// What came back was paid for.
+    private mutating func charge(_ turn: Turn, _ cost: UInt64) {
+        guard !turn.flow.isReturned else { return giveTurn(turn.flow, 0) }
+        virtualTime = max(virtualTime, turn.startTag)
+        giveTurn(turn.flow, turn.startTag &+ cost)
+    }
+
+    /// A flow may hold more again.
+    mutating func call(_ flow: FlowID) { wake(flow) }
 
     /// A host has fewer transfers.
     mutating func call(_ host: HostName, in flow: FlowID) {
@@ -96,7 +107,7 @@ struct FairLine: Sendable {
     /// Throws out what is not current, and flows without jobs with what they owe.
     mutating func sweep(keeping isCurrent: (StageQueue.Entry) -> Bool) {
         let asleep = flows.keys.filter { flows[$0]?.isAwake == false }
-            .sorted { $0.number < $1.number }
+            .sorted()
         var awake: [Turn] = []
         while let turn = turns.pop() { awake.append(turn) }
         for flow in awake.map(\.flow) + asleep {

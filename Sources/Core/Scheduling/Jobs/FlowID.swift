@@ -1,19 +1,45 @@
 /// In whose name a job waits; within a class and rank flows are served in turn, by cost.
 enum FlowID: Hashable, Sendable {
-    /// Jobs that were given out before and came back: paid for, so they go before all flows.
-    case returned
+    /// Jobs that were given out before and came back: paid for, so they go before all flows. Whose
+    /// they are, or `nil` for the coordinator's own.
+    case returned(ClientID?)
     /// Work of the coordinator's own.
     case house
     /// A client's session.
     case client(ClientID)
 
-    /// Smaller ones go first where nothing else decides.
-    var number: UInt64 {
+    /// Jobs of this flow that came back.
+    var returned: FlowID {
         switch self {
-        case .returned, .house: 0
-        case .client(let client): client.value
+        case .returned: self
+        case .house: .returned(nil)
+        case .client(let client): .returned(client)
         }
     }
+
+    /// Whose share a job of this flow takes.
+    var holder: FlowID {
+        if case .returned(let client) = self { return client.map { .client($0) } ?? .house }
+        return self
+    }
+
+    var isReturned: Bool {
+        if case .returned = self { return true }
+        return false
+    }
+}
+
+/// Smaller ones go first where nothing else decides.
+extension FlowID: Comparable {
+    private var order: (UInt8, UInt64) {
+        switch self {
+        case .returned(let client): (0, client?.value ?? 0)
+        case .house: (1, 0)
+        case .client(let client): (2, client.value)
+        }
+    }
+
+    static func < (left: FlowID, right: FlowID) -> Bool { left.order < right.order }
 }
 
 /// The flows that want one piece of work, who began it first: the job stands in line for each of
@@ -43,6 +69,18 @@ struct Flows: Hashable, Sendable {
     private mutating func unite(_ flow: FlowID) {
         guard !contains(flow), count < Self.countMax else { return }
         others.append(flow)
+    }
+
+    /// The first of them of which that is so.
+    func first(where isMeant: (FlowID) -> Bool) -> FlowID? {
+        isMeant(first) ? first : others.first(where: isMeant)
+    }
+
+    /// The same for a job that came back.
+    var returned: Flows {
+        var flows = Flows(first.returned)
+        flows.others = others.map(\.returned)
+        return flows
     }
 
     func forEach(_ body: (FlowID) -> Void) {

@@ -69,7 +69,7 @@ struct FlowLine: Sendable {
             }
             let top = first(of: head.host, isCurrent)
             if let top, top.order == head.order {
-                if let host = head.host, gates.isClosed(host) {
+                if let host = head.host, gates.isClosed(host, to: place.flow.holder) {
                     _ = heads.pop()
                     strands[host]?.head = nil
                     gates.stepAside(place, for: host)

@@ -1,35 +1,41 @@
-/// How many transfers each host has at workers, and which places wait for it to have fewer.
+/// How many transfers each host has at workers, whose they are, and which places wait for it to have
+/// fewer.
 struct HostGates: Sendable {
     /// Where jobs for a host stand aside: a line of the queue and a flow in it.
-    struct Place: Sendable {
+    struct Place: Hashable, Sendable {
         let line: Int
         let flow: FlowID
     }
 
     /// At a time; 0: as many as there are.
     let heldMax: Int
-    private var held: [HostName: Int] = [:]
+    private var held: [HostName: FairShare] = [:]
     private var waiting: [HostName: [Place]] = [:]
     /// Places that stand aside, some of them for nothing any more.
     private(set) var waitingCount = 0
 
     init(heldMax: Int) { self.heldMax = heldMax }
 
-    /// Whether one more transfer has to wait.
-    func isClosed(_ host: HostName) -> Bool { held[host, default: 0] >= heldMax }
+    /// Whether one more transfer of the flow has to wait.
+    func isClosed(_ host: HostName, to flow: FlowID) -> Bool {
+        let share = held[host] ?? FairShare()
+        return !share.admits(flow, free: heldMax - share.count)
+    }
 
     /// Transfers of a host at workers, cancelled ones included until their outcome.
-    func count(_ host: HostName) -> Int { held[host, default: 0] }
+    func count(_ host: HostName) -> Int { held[host]?.count ?? 0 }
 
     /// All hosts that have transfers at workers.
-    var hosts: Dictionary<HostName, Int>.Keys { held.keys }
+    var hosts: Dictionary<HostName, FairShare>.Keys { held.keys }
 
-    mutating func began(_ host: HostName) { held[host, default: 0] += 1 }
+    mutating func began(_ host: HostName, _ flow: FlowID) {
+        held[host, default: FairShare()].took(flow)
+    }
 
     /// A transfer is over; the places that waited for that may try again.
-    mutating func ended(_ host: HostName) -> [Place] {
-        let left = held[host, default: 0] - 1
-        held[host] = left > 0 ? left : nil
+    mutating func ended(_ host: HostName, _ flow: FlowID) -> [Place] {
+        held[host]?.gaveBack(flow)
+        if held[host]?.count == 0 { held[host] = nil }
         guard let places = waiting.removeValue(forKey: host) else { return [] }
         waitingCount -= places.count
         return places

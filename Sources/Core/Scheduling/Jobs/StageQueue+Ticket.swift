@@ -14,11 +14,12 @@ extension StageQueue {
         let serial: Int64
 
         /// Whether it is for a job that was given out before.
-        var isReturned: Bool { flows.first == .returned }
+        var isReturned: Bool { flows.first.isReturned }
 
         /// Whether a job that is wanted so is in the right place.
         func suits(_ urgency: Urgency) -> Bool {
-            priority == urgency.priority && (isReturned || flows == urgency.flows)
+            priority == urgency.priority
+                && flows == (isReturned ? urgency.flows.returned : urgency.flows)
         }
 
         /// Of a job that does not wait.
@@ -31,6 +32,12 @@ extension StageQueue {
         let entry: Entry
         let ticket: Ticket
         let host: HostName?
+    }
+
+    /// The job that is next, and whose share it takes.
+    struct Next: Sendable {
+        let job: JobID
+        let holder: FlowID
     }
 
     /// A job in one flow; current while its job's ticket has the same serial.

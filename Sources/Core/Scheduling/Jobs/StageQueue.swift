@@ -12,6 +12,8 @@ struct StageQueue: Sendable {
     /// The highest class and the latest stage first.
     private var lines = (0..<Priority.allCases.count * ranks).map { _ in FairLine() }
     private(set) var gates: HostGates
+    /// Where no flow may hold all that is taken at a time; `nil`: anybody may.
+    private(set) var share: ShareGate?
     private let order: SchedulerLimits.FetchOrder
     private var serial: Int64 = 0
     /// The only job that waits. Most jobs find nobody in front of them and go at once: the lines
@@ -22,8 +24,11 @@ struct StageQueue: Sendable {
     /// Entries that were left by the last sweep or made since.
     private var weight = 0
 
-    init(order: SchedulerLimits.FetchOrder = .fifo, heldPerHostMax: Int = 0) {
+    init(
+        order: SchedulerLimits.FetchOrder = .fifo, heldPerHostMax: Int = 0, isShared: Bool = false
+    ) {
         self.order = order
+        share = isShared ? ShareGate() : nil
         gates = HostGates(heldMax: heldPerHostMax)
     }
 
@@ -39,14 +44,14 @@ struct StageQueue: Sendable {
     /// A job that was given out goes before all others of its class and rank.
     mutating func putBack(_ job: ActiveJob) -> Ticket {
         serial += 1
-        return enter(job, Flows(.returned), order: -serial)
+        return enter(job, job.urgency.flows.returned, order: -serial)
     }
 
     /// A waiting job changes class or flows and keeps its time.
     mutating func move(_ job: ActiveJob) -> Ticket {
         leave(job.ticket)
         serial += 1
-        let flows = job.ticket.isReturned ? job.ticket.flows : job.urgency.flows
+        let flows = job.ticket.isReturned ? job.urgency.flows.returned : job.urgency.flows
         return enter(job, flows, order: job.ticket.order)
     }
 
@@ -85,44 +90,57 @@ struct StageQueue: Sendable {
         Int(Priority.high.rawValue - priority.rawValue) * ranks + Int(rank)
     }
 
-    /// Takes the first job out that may be given to a worker now; it still waits until it leaves.
-    mutating func next(withLow: Bool, _ isCurrent: (Entry) -> Bool) -> Entry? {
+    /// Takes the first job out that may be given to a worker now, where workers take `free` more; it
+    /// still waits until it leaves.
+    mutating func next(withLow: Bool, free: Int, _ isCurrent: (Entry) -> Bool) -> Next? {
+        share?.sees(free: free)
         if let only {
-            let mayGo = (withLow || only.ticket.priority > .low) && !isHeldUp(by: only.host)
-            return mayGo ? only.entry : nil
+            guard withLow || only.ticket.priority > .low,
+                let flow = only.ticket.flows.first(where: { !isHeldUp($0, by: only.host) })
+            else { return nil }
+            return Next(job: only.entry.job, holder: flow.holder)
         }
+        for place in share?.call() ?? [] { lines[place.line].call(place.flow) }
         let end = withLow ? lines.count : Self.line(.low, 0)
         for line in lines[..<end].indices where lines[line].count > 0 {
-            if let entry = lines[line].next(at: line, &gates, isCurrent) { return entry }
+            guard let next = lines[line].next(at: line, &gates, &share, isCurrent) else { continue }
+            return Next(job: next.entry.job, holder: next.flow.holder)
         }
         return nil
     }
 
-    // MARK: - Hosts
+    // MARK: - What is at workers
 
     /// A job is at a worker.
     mutating func began(_ job: ActiveJob) {
-        if gates.heldMax > 0, let host = job.sheet.host { gates.began(host) }
+        share?.began(job.holder)
+        if gates.heldMax > 0, let host = job.sheet.host { gates.began(host, job.holder) }
     }
 
     /// A job is at a worker no longer: those who waited for its host are called.
     mutating func ended(_ job: ActiveJob) {
+        share?.ended(job.holder)
         guard gates.heldMax > 0, let host = job.sheet.host else { return }
-        for place in gates.ended(host) { lines[place.line].call(host, in: place.flow) }
+        for place in gates.ended(host, job.holder) { lines[place.line].call(host, in: place.flow) }
     }
 
-    /// Whether the job has to wait for its host.
+    /// Whether the job has to wait until its host has fewer transfers, or those who want it do.
     func isHeldUp(_ job: ActiveJob) -> Bool {
-        gates.heldMax > 0 && isHeldUp(by: job.sheet.host)
+        let host = gates.heldMax > 0 ? job.sheet.host : nil
+        return job.ticket.flows.first { !isHeldUp($0, by: host) } == nil
     }
 
-    private func isHeldUp(by host: HostName?) -> Bool { host.map(gates.isClosed) == true }
+    private func isHeldUp(_ flow: FlowID, by host: HostName?) -> Bool {
+        if share?.isClosed(to: flow.holder) == true { return true }
+        return host.map { gates.isClosed($0, to: flow.holder) } == true
+    }
 
     // MARK: - Rubbish
 
     /// Throws out what is not current.
     mutating func sweep(keeping isCurrent: (Entry) -> Bool) {
         gates.forgetWaiting()
+        share?.forgetWaiting()
         weight = 0
         for line in lines.indices {
             lines[line].sweep(keeping: isCurrent)

@@ -1,0 +1,67 @@
+import ImageModel
+import Imagebus
+import Linux
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Origins that send just enough to be no stalled ones, all for one client.
+    @Suite struct SlowTransferTests {
+        private static let transfers = 300
+        /// Hosts that drip: so many that the limit of each is not what keeps others waiting.
+        private static let hosts = 5
+        /// 1.5 KB a second, which takes minutes.
+        private static let body = OriginBody.generatedBytes(count: 256 << 10)
+        private static let chunk = 150
+        private static let pause = Duration.milliseconds(100)
+        /// About what one client has of 256 transfers.
+        private static let heldByOne = 190
+
+        @Test func threeHundredSlowTransfersOfOneClientKeepNobodyElseWaiting() async throws {
+            let gate = Gate()
+            defer { gate.open() }
+            let picture = try Pictures.waves(width: 160, height: 120).jpeg(quality: 80)
+            let slow = (0..<Self.hosts).map { _ in OriginServer() }
+            for origin in slow {
+                origin.route(
+                    "/drip.jpg",
+                    .slow(Self.body, chunk: Self.chunk, every: Self.pause, until: gate))
+                origin.route("/at-once.jpg", .bytes(picture, contentType: "image/jpeg"))
+            }
+            try await withStack(["--allow-private-networks"]) { stack in
+                let (busy, other) = (try stack.client(), try stack.client())
+                let tasks = (0..<Self.transfers).map { number in
+                    busy.load(request(slow[number % Self.hosts].url("/drip.jpg?\(number)")))
+                }
+                for origin in slow {
+                    let count = Self.heldByOne / Self.hosts
+                    #expect(await origin.waitForRequest("/drip.jpg", count: count))
+                }
+                let count = Effort.count("DRIPS", short: 50, long: 1_000)
+                var milliseconds: [Double] = []
+                for number in 0..<count {
+                    // From the very hosts that drip.
+                    let url = slow[number % Self.hosts].url("/at-once.jpg?\(number)")
+                    let began = MonotonicClock.now()
+                    let code = await other.load(request(url)).errorCode
+                    #expect(code == nil, "load \(number)")
+                    if code != nil { return }
+                    milliseconds.append(Double(MonotonicClock.now() - began) / 1e6)
+                }
+                let held = slow.reduce(0) { $0 + $1.requestCount("/drip.jpg") }
+                milliseconds.sort()
+                print(
+                    "\(held) slow transfers of one client; of \(count) loads of another: p50 "
+                        + "\(milliseconds[count / 2]) ms, p99 \(milliseconds[count * 99 / 100]) ms")
+                #expect(held < 256, "a quarter is left")
+                for task in tasks { task.cancel() }
+            }
+        }
+
+        private func request(_ url: String) -> ImageRequest {
+            var request = ImageRequest(url, fit: 100)
+            request.options = .fromLoaderOnly
+            return request
+        }
+    }
+}
