@@ -223,7 +223,7 @@ let testing: [Target] = [
         "TransformingTests",
         [
             "Transforming", "Vips", "Zimg", "StageContract", "Messages", "ImageModel", "StageKit",
-            "TestKit",
+            "Linux", "TestKit",
         ]),
     tests(
         "LaneTests",

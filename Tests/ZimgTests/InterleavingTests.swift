@@ -2,15 +2,23 @@ import Testing
 import Zimg
 
 @Suite struct InterleavingTests {
+    /// By the loops of each code path, of AVX2 and without.
     @Test(arguments: 1...4, [(1, 1), (7, 9), (17, 33), (64, 2), (131, 5)])
     func bandsComeBackFromPlanes(bands: Int, size: (width: Int, height: Int)) throws {
+        for path in ZimgCodePath.allCases { try Self.check(path, bands, size) }
+    }
+
+    private static func check(
+        _ path: ZimgCodePath, _ bands: Int, _ size: (width: Int, height: Int)
+    ) throws {
         let (width, height) = size
         let stride = width * bands + 3
         let pixels = (0..<(stride * height)).map { UInt8(truncatingIfNeeded: $0 &* 73 &+ 5) }
         let planes = (0..<bands).map { _ in TestPlane(width, height) }
         try pixels.withUnsafeBytes { pixels in
             try Interleaving.separate(
-                pixels, stride: stride, width: width, height: height, into: planes.map(\.target))
+                pixels, stride: stride, width: width, height: height, into: planes.map(\.target),
+                codePath: path)
         }
         for (band, plane) in planes.enumerated() {
             for y in 0..<height {
@@ -28,7 +36,8 @@ import Zimg
         }
         try back.withUnsafeMutableBytes { back in
             try Interleaving.join(
-                planes.map(\.source), into: back, stride: stride, width: width, height: height)
+                planes.map(\.source), into: back, stride: stride, width: width, height: height,
+                codePath: path)
         }
         #expect(back == pixels)
     }

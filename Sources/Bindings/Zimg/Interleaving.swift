@@ -3,6 +3,9 @@ internal import CZimg
 /// The way between pixels of 1 to 4 interleaved 8-bit bands and planes: as they are, or with their
 /// colours multiplied by alpha, which must be done before pixels are mixed, lest the colours of
 /// transparent ones show.
+///
+/// Taking apart and putting together have loops of AVX2 and portable ones. `codePath` chooses: all
+/// but `portable` take AVX2 where the processor has it.
 public enum Interleaving {
     /// Takes bands apart.
     ///
@@ -13,19 +16,19 @@ public enum Interleaving {
     /// - Throws: `internal` where something is too small.
     public static func separate(
         _ pixels: UnsafeRawBufferPointer, stride: Int, width: Int, height: Int,
-        into targets: [ZimgPlaneTarget]
+        into targets: [ZimgPlaneTarget], codePath: ZimgCodePath = .automatic
     ) throws(ZimgError) {
         let rows = Rows(pixels, stride, width, height, bands: targets.count)
         try rows.check(targets.map(\.rows), depth: 1, bands: 1...4)
         czimg_deinterleave(
             rows.base, stride, targets.map { $0.samples(UInt8.self) }, targets.map(\.stride),
-            width, height, CInt(targets.count))
+            width, height, CInt(targets.count), codePath.shim)
     }
 
     /// Puts bands together; the other way round, and with the same rules.
     public static func join(
         _ sources: [ZimgPlaneSource], into pixels: UnsafeMutableRawBufferPointer, stride: Int,
-        width: Int, height: Int
+        width: Int, height: Int, codePath: ZimgCodePath = .automatic
     ) throws(ZimgError) {
         let rows = Rows(
             UnsafeRawBufferPointer(pixels), stride, width, height, bands: sources.count)
@@ -33,7 +36,7 @@ public enum Interleaving {
         czimg_interleave(
             sources.map { $0.samples(UInt8.self) }, sources.map(\.stride),
             pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), stride, width, height,
-            CInt(sources.count))
+            CInt(sources.count), codePath.shim)
     }
 
     /// Takes bands apart of which the last is alpha, into planes of 16 bits, colours times alpha.

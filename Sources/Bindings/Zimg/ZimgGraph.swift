@@ -11,9 +11,13 @@ public struct ZimgGraph: ~Copyable {
 
     /// Builds the graph.
     ///
+    /// - Parameter codePath: one that is available; tests name it, everyone else leaves the choice.
     /// - Throws: `unsupported` where zimg has no such conversion, or sizes are not divisible by the
     ///   subsampling; `outOfMemory`.
-    public init(_ conversion: ZimgConversion) throws(ZimgError) {
+    public init(
+        _ conversion: ZimgConversion, codePath: ZimgCodePath = .automatic
+    ) throws(ZimgError) {
+        precondition(codePath.isAvailable, "this processor has no such instructions")
         guard conversion.target.region == nil else {
             throw ZimgError(kind: .unsupported, text: "a region of the target")
         }
@@ -25,7 +29,7 @@ public struct ZimgGraph: ~Copyable {
         guard
             let pointer = czimg_build(
                 conversion.source.shim, conversion.target.shim, conversion.filter.shim,
-                conversion.chromaFilter.shim, &failure)
+                conversion.chromaFilter.shim, codePath.shim, &failure)
         else { throw ZimgError(failure) }
         self.pointer = pointer
         self.conversion = conversion

@@ -5,14 +5,18 @@
 public final class ZimgGraphCache {
     /// How often a graph was there, and how often it had to be built.
     public private(set) var counts: (hits: Int, misses: Int) = (0, 0)
+    private let codePath: ZimgCodePath
     private let capacity: Int
     private let scratchBytesMax: Int
     /// The one used last comes first.
     private var kept: [Kept] = []
 
-    /// An empty cache.
-    public init(capacity: Int = 16, scratchBytesMax: Int = 32 << 20) {
+    /// An empty cache; its graphs are of one code path.
+    public init(
+        capacity: Int = 16, scratchBytesMax: Int = 32 << 20, codePath: ZimgCodePath = .automatic
+    ) {
         precondition(capacity > 0, "a cache holds at least the graph in use")
+        self.codePath = codePath
         self.capacity = capacity
         self.scratchBytesMax = scratchBytesMax
     }
@@ -38,7 +42,7 @@ public final class ZimgGraphCache {
             return found
         }
         counts.misses += 1
-        let built = Kept(try ZimgGraph(conversion))
+        let built = Kept(try ZimgGraph(conversion, codePath: codePath))
         kept.insert(built, at: 0)
         trim()
         return built

@@ -84,10 +84,50 @@ static int takes_parameters(czimg_filter filter) {
     return filter == CZIMG_BICUBIC || filter == CZIMG_LANCZOS;
 }
 
-static zimg_graph_builder_params parameters(czimg_resampling luma, czimg_resampling chroma) {
+#if defined(__x86_64__)
+static zimg_cpu_type_e code_of_x86(czimg_code code) {
+    switch (code) {
+    case CZIMG_SSE:
+        return ZIMG_CPU_X86_SSE;
+    case CZIMG_SSE2:
+        return ZIMG_CPU_X86_SSE2;
+    case CZIMG_AVX:
+        return ZIMG_CPU_X86_AVX;
+    case CZIMG_F16C:
+        return ZIMG_CPU_X86_F16C;
+    case CZIMG_AVX2:
+        return ZIMG_CPU_X86_AVX2;
+    case CZIMG_AVX512_SKX:
+        return ZIMG_CPU_X86_AVX512_SKX;
+    case CZIMG_AVX512_CLX:
+        return ZIMG_CPU_X86_AVX512_CLX;
+    case CZIMG_AVX512_PMC:
+        return ZIMG_CPU_X86_AVX512_PMC;
+    case CZIMG_AVX512_SNC:
+        return ZIMG_CPU_X86_AVX512_SNC;
+    default:
+        return ZIMG_CPU_AUTO;
+    }
+}
+#endif
+
+// Automatic is ZIMG_CPU_AUTO and never ZIMG_CPU_AUTO_64B, which adds AVX-512: with that, zimg 3.0.4
+// takes columns from 16 places away where it reduces by 2.0 to 2.2.
+static zimg_cpu_type_e code_of(czimg_code code) {
+    if (code == CZIMG_PORTABLE)
+        return ZIMG_CPU_NONE;
+#if defined(__x86_64__)
+    return code_of_x86(code);
+#else
+    return ZIMG_CPU_AUTO;
+#endif
+}
+
+static zimg_graph_builder_params parameters(czimg_resampling luma, czimg_resampling chroma,
+                                            czimg_code code) {
     zimg_graph_builder_params params;
     zimg_graph_builder_params_default(&params, ZIMG_API_VERSION);
-    params.cpu_type = ZIMG_CPU_AUTO_64B;
+    params.cpu_type = code_of(code);
     params.resample_filter = filter_of(luma.filter);
     params.filter_param_a = takes_parameters(luma.filter) ? luma.a : NAN;
     params.filter_param_b = luma.filter == CZIMG_BICUBIC ? luma.b : NAN;
@@ -116,13 +156,13 @@ static int prepare(czimg_graph *graph, const zimg_image_format *in, const zimg_i
 }
 
 czimg_graph *czimg_build(czimg_format from, czimg_format to, czimg_resampling luma,
-                         czimg_resampling chroma, czimg_failure *failure) {
+                         czimg_resampling chroma, czimg_code code, czimg_failure *failure) {
     zimg_image_format in = describe(from), out = describe(to);
     in.active_region.left = from.left;
     in.active_region.top = from.top;
     in.active_region.width = from.active_width;
     in.active_region.height = from.active_height;
-    zimg_graph_builder_params params = parameters(luma, chroma);
+    zimg_graph_builder_params params = parameters(luma, chroma, code);
     czimg_graph *graph = calloc(1, sizeof *graph);
     if (!graph) {
         *failure = (czimg_failure){CZIMG_NO_MEMORY, "no memory for a graph"};

@@ -2,16 +2,10 @@
 
 #include "CZimg.h"
 
-// Made twice, and chosen by the processor at hand when the program is loaded: without AVX2's byte
-// shuffles the loops of 2 to 4 bands take up to twenty times as long.
-#if defined(__x86_64__)
-#define WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define WIDE
-#endif
+#define INLINE static inline __attribute__((always_inline))
 
 // One loop for each number of bands: with the number fixed, the compiler makes vectors of it.
-WIDE static void split2(const uint8_t *restrict in, uint8_t *restrict a, uint8_t *restrict b,
+INLINE void split2(const uint8_t *restrict in, uint8_t *restrict a, uint8_t *restrict b,
                    size_t width) {
     for (size_t x = 0; x < width; x++) {
         a[x] = in[2 * x];
@@ -19,7 +13,7 @@ WIDE static void split2(const uint8_t *restrict in, uint8_t *restrict a, uint8_t
     }
 }
 
-WIDE static void split3(const uint8_t *restrict in, uint8_t *restrict a, uint8_t *restrict b,
+INLINE void split3(const uint8_t *restrict in, uint8_t *restrict a, uint8_t *restrict b,
                    uint8_t *restrict c, size_t width) {
     for (size_t x = 0; x < width; x++) {
         a[x] = in[3 * x];
@@ -28,7 +22,7 @@ WIDE static void split3(const uint8_t *restrict in, uint8_t *restrict a, uint8_t
     }
 }
 
-WIDE static void split4(const uint8_t *restrict in, uint8_t *restrict a, uint8_t *restrict b,
+INLINE void split4(const uint8_t *restrict in, uint8_t *restrict a, uint8_t *restrict b,
                    uint8_t *restrict c, uint8_t *restrict d, size_t width) {
     for (size_t x = 0; x < width; x++) {
         a[x] = in[4 * x];
@@ -38,7 +32,7 @@ WIDE static void split4(const uint8_t *restrict in, uint8_t *restrict a, uint8_t
     }
 }
 
-WIDE static void join2(const uint8_t *restrict a, const uint8_t *restrict b, uint8_t *restrict out,
+INLINE void join2(const uint8_t *restrict a, const uint8_t *restrict b, uint8_t *restrict out,
                   size_t width) {
     for (size_t x = 0; x < width; x++) {
         out[2 * x] = a[x];
@@ -46,7 +40,7 @@ WIDE static void join2(const uint8_t *restrict a, const uint8_t *restrict b, uin
     }
 }
 
-WIDE static void join3(const uint8_t *restrict a, const uint8_t *restrict b,
+INLINE void join3(const uint8_t *restrict a, const uint8_t *restrict b,
                   const uint8_t *restrict c, uint8_t *restrict out, size_t width) {
     for (size_t x = 0; x < width; x++) {
         out[3 * x] = a[x];
@@ -55,7 +49,7 @@ WIDE static void join3(const uint8_t *restrict a, const uint8_t *restrict b,
     }
 }
 
-WIDE static void join4(const uint8_t *restrict a, const uint8_t *restrict b,
+INLINE void join4(const uint8_t *restrict a, const uint8_t *restrict b,
                   const uint8_t *restrict c, const uint8_t *restrict d, uint8_t *restrict out,
                   size_t width) {
     for (size_t x = 0; x < width; x++) {
@@ -66,8 +60,8 @@ WIDE static void join4(const uint8_t *restrict a, const uint8_t *restrict b,
     }
 }
 
-void czimg_deinterleave(const uint8_t *pixels, size_t pixel_stride, uint8_t *const *planes,
-                        const size_t *strides, size_t width, size_t height, int bands) {
+INLINE void split(const uint8_t *pixels, size_t pixel_stride, uint8_t *const *planes,
+                  const size_t *strides, size_t width, size_t height, int bands) {
     for (size_t y = 0; y < height; y++) {
         const uint8_t *in = pixels + y * pixel_stride;
         uint8_t *row[4] = {0};
@@ -89,8 +83,8 @@ void czimg_deinterleave(const uint8_t *pixels, size_t pixel_stride, uint8_t *con
     }
 }
 
-void czimg_interleave(const uint8_t *const *planes, const size_t *strides, uint8_t *pixels,
-                      size_t pixel_stride, size_t width, size_t height, int bands) {
+INLINE void join(const uint8_t *const *planes, const size_t *strides, uint8_t *pixels,
+                 size_t pixel_stride, size_t width, size_t height, int bands) {
     for (size_t y = 0; y < height; y++) {
         uint8_t *out = pixels + y * pixel_stride;
         const uint8_t *row[4] = {0};
@@ -110,4 +104,51 @@ void czimg_interleave(const uint8_t *const *planes, const size_t *strides, uint8
             join4(row[0], row[1], row[2], row[3], out, width);
         }
     }
+}
+
+// The loops are compiled twice: without AVX2's byte shuffles those of 2 to 4 bands take up to
+// twenty times as long.
+static void split_portably(const uint8_t *pixels, size_t pixel_stride, uint8_t *const *planes,
+                           const size_t *strides, size_t width, size_t height, int bands) {
+    split(pixels, pixel_stride, planes, strides, width, height, bands);
+}
+
+static void join_portably(const uint8_t *const *planes, const size_t *strides, uint8_t *pixels,
+                          size_t pixel_stride, size_t width, size_t height, int bands) {
+    join(planes, strides, pixels, pixel_stride, width, height, bands);
+}
+
+#if defined(__x86_64__)
+#define AVX2 __attribute__((target("avx2")))
+#else
+#define AVX2
+#endif
+
+AVX2 static void split_by_avx2(const uint8_t *pixels, size_t pixel_stride, uint8_t *const *planes,
+                               const size_t *strides, size_t width, size_t height, int bands) {
+    split(pixels, pixel_stride, planes, strides, width, height, bands);
+}
+
+AVX2 static void join_by_avx2(const uint8_t *const *planes, const size_t *strides,
+                              uint8_t *pixels, size_t pixel_stride, size_t width, size_t height,
+                              int bands) {
+    join(planes, strides, pixels, pixel_stride, width, height, bands);
+}
+
+static int takes_avx2(czimg_code code) {
+    return code != CZIMG_PORTABLE && czimg_has_code(CZIMG_AVX2);
+}
+
+void czimg_deinterleave(const uint8_t *pixels, size_t pixel_stride, uint8_t *const *planes,
+                        const size_t *strides, size_t width, size_t height, int bands,
+                        czimg_code code) {
+    (takes_avx2(code) ? split_by_avx2 : split_portably)(pixels, pixel_stride, planes, strides,
+                                                         width, height, bands);
+}
+
+void czimg_interleave(const uint8_t *const *planes, const size_t *strides, uint8_t *pixels,
+                      size_t pixel_stride, size_t width, size_t height, int bands,
+                      czimg_code code) {
+    (takes_avx2(code) ? join_by_avx2 : join_portably)(planes, strides, pixels, pixel_stride,
+                                                       width, height, bands);
 }

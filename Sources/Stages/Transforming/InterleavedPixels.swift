@@ -21,8 +21,14 @@ final class InterleavedPixels {
         do {
             try withExtendedLifetime(planes) { () throws(ZimgError) in
                 let sources = planes.map(\.source)
-                let join = premultiplied ? Interleaving.unpremultiply : Interleaving.join
-                try join(sources, memory, size.width * bands, size.width, size.height)
+                let (stride, columns, rows) = (size.width * bands, size.width, size.height)
+                if premultiplied {
+                    try Interleaving.unpremultiply(
+                        sources, into: memory, stride: stride, width: columns, height: rows)
+                } else {
+                    try Interleaving.join(
+                        sources, into: memory, stride: stride, width: columns, height: rows)
+                }
             }
         } catch {
             memory.deallocate()

@@ -49,12 +49,29 @@ typedef struct {
     char text[CZIMG_TEXT_MAX];
 } czimg_failure;
 
+// The instructions that zimg may use. Automatic: those of this processor, up to AVX2.
+typedef enum {
+    CZIMG_AUTOMATIC = 0,
+    CZIMG_PORTABLE,
+    CZIMG_SSE,
+    CZIMG_SSE2,
+    CZIMG_AVX,
+    CZIMG_F16C,
+    CZIMG_AVX2,
+    CZIMG_AVX512_SKX,
+    CZIMG_AVX512_CLX,
+    CZIMG_AVX512_PMC,
+    CZIMG_AVX512_SNC,
+} czimg_code;
+// cpu.c: whether this processor, and the system on it, run such code.
+int czimg_has_code(czimg_code code);
+
 // With its scratch memory, so it processes one image at a time.
 typedef struct czimg_graph czimg_graph;
 
-// NULL with the reason in `failure`.
+// NULL with the reason in `failure`. The processor must have `code`.
 czimg_graph *czimg_build(czimg_format from, czimg_format to, czimg_resampling luma,
-                         czimg_resampling chroma, czimg_failure *failure);
+                         czimg_resampling chroma, czimg_code code, czimg_failure *failure);
 size_t czimg_scratch_bytes(const czimg_graph *graph);
 void czimg_free(czimg_graph *graph);
 
@@ -74,11 +91,14 @@ czimg_status czimg_process(const czimg_graph *graph, const czimg_source *from,
                            const czimg_target *to, czimg_stop stop, void *context,
                            czimg_failure *failure);
 
-// interleave.c: `planes` and `strides`: one for each of 1 to 4 bands.
+// interleave.c: `planes` and `strides`: one for each of 1 to 4 bands. There are loops of portable
+// code and of AVX2; any other `code` than portable takes AVX2 where the processor has it.
 void czimg_deinterleave(const uint8_t *pixels, size_t pixel_stride, uint8_t *const *planes,
-                        const size_t *strides, size_t width, size_t height, int bands);
+                        const size_t *strides, size_t width, size_t height, int bands,
+                        czimg_code code);
 void czimg_interleave(const uint8_t *const *planes, const size_t *strides, uint8_t *pixels,
-                      size_t pixel_stride, size_t width, size_t height, int bands);
+                      size_t pixel_stride, size_t width, size_t height, int bands,
+                      czimg_code code);
 
 // alpha.c: bands of which the last is alpha, 2 or 4, and planes of 16 bits whose colours are
 // multiplied by alpha. Strides in bytes.

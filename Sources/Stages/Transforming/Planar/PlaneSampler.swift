@@ -15,13 +15,10 @@ struct PlaneSampler {
     func sample(
         _ plane: Plane, _ region: ActiveRegion, to size: PixelSize
     ) throws(ImageError) -> Plane {
-        if let rect = region.rect, rect.size == size,
-            rect.intersection(with: plane.size) == rect
-        {
-            return plane.part(rect)
-        }
+        let isReduced = region.width > Double(size.width) || region.height > Double(size.height)
+        let filter: ZimgFilter = isReduced ? .lanczos3 : .bicubic(b: 0, c: 0.5)
         guard Self.isSplit(region, of: plane.size, to: size) else {
-            return try resample(plane.aligned, region, to: size)
+            return try pass(plane, region, to: size, filter)
         }
         var (first, before, after) = (size, region, region)
         if Self.isFew(region.height, of: plane.size.height) {
@@ -33,14 +30,15 @@ struct PlaneSampler {
             (before.top, before.height) = (0, Double(first.height))
             (after.left, after.width) = (0, Double(first.width))
         }
-        return try sample(try sample(plane, before, to: first), after, to: size)
+        return try pass(try pass(plane, before, to: first, filter), after, to: size, filter)
     }
 
     /// Whether columns and rows are sampled one after the other.
     ///
     /// Where it looks at few of many columns or rows and samples both, zimg 3.0.4 takes rows 8 or
-    /// more further down, or leaves samples out: seen below 10 columns and below 5 rows.
-    private static func isSplit(
+    /// more further down, or leaves samples out: seen below 10 columns and below 5 rows, with SSE2
+    /// as with AVX2, never with portable code.
+    static func isSplit(
         _ region: ActiveRegion, of plane: PixelSize, to size: PixelSize
     ) -> Bool {
         let keepsColumns = region.left == 0 && region.width == Double(size.width)
@@ -53,16 +51,21 @@ struct PlaneSampler {
         extent < 32 && extent < Double(count)
     }
 
-    private func resample(
-        _ source: Plane, _ region: ActiveRegion, to size: PixelSize
+    /// What needs no filter is a part of the plane.
+    private func pass(
+        _ plane: Plane, _ region: ActiveRegion, to size: PixelSize, _ filter: ZimgFilter
     ) throws(ImageError) -> Plane {
-        let isReduced = region.width > Double(size.width) || region.height > Double(size.height)
+        if let rect = region.rect, rect.size == size,
+            rect.intersection(with: plane.size) == rect
+        {
+            return plane.part(rect)
+        }
+        let source = plane.aligned
         var from = Self.format(source.size, source.depth)
         from.region = ZimgRegion(
             left: region.left, top: region.top, width: region.width, height: region.height)
         let conversion = ZimgConversion(
-            from: from, to: Self.format(size, source.depth),
-            filter: isReduced ? .lanczos3 : .bicubic(b: 0, c: 0.5))
+            from: from, to: Self.format(size, source.depth), filter: filter)
         let target = Plane(size, depth: source.depth)
         try convert(conversion, [source], [target])
         return target
