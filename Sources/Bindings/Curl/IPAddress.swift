@@ -1,9 +1,19 @@
+internal import Glibc
+
 /// An IPv4 or IPv6 address as numbers.
 public enum IPAddress: Hashable, Sendable {
     /// Four bytes in host order: 127.0.0.1 is `0x7F00_0001`.
     case v4(UInt32)
     /// The first and the last eight bytes in host order.
     case v6(high: UInt64, low: UInt64)
+
+    /// `127.0.0.1` or `::1`; nil for anything else.
+    public init?(_ text: String) {
+        let family = text.utf8.contains(UInt8(ascii: ":")) ? AF_INET6 : AF_INET
+        var bytes = [UInt8](repeating: 0, count: family == AF_INET6 ? 16 : 4)
+        guard inet_pton(family, text, &bytes) == 1 else { return nil }
+        self.init(networkBytes: bytes)
+    }
 
     /// From the four or sixteen bytes of network order; nil for another count.
     public init?(networkBytes bytes: some Collection<UInt8>) {

@@ -22,10 +22,10 @@ public struct SocketAddress: Hashable, Sendable {
         let host = text[..<colon]
         if host.hasPrefix("["), host.hasSuffix("]") {
             let inner = String(host.dropFirst().dropLast())
-            guard let address = Self.parse(inner, AF_INET6, byteCount: 16) else { return nil }
+            guard let address = IPAddress(inner), case .v6 = address else { return nil }
             self.init(address: address, port: port)
         } else {
-            guard let address = Self.parse(String(host), AF_INET, byteCount: 4) else { return nil }
+            guard let address = IPAddress(String(host)), case .v4 = address else { return nil }
             self.init(address: address, port: port)
         }
     }
@@ -44,11 +44,5 @@ public struct SocketAddress: Hashable, Sendable {
         guard let address = IPAddress(networkBytes: bytes[place]) else { return nil }
         self.address = address
         port = UInt16(bytes[2]) << 8 | UInt16(bytes[3])
-    }
-
-    private static func parse(_ text: String, _ family: Int32, byteCount: Int) -> IPAddress? {
-        var bytes = [UInt8](repeating: 0, count: byteCount)
-        guard inet_pton(family, text, &bytes) == 1 else { return nil }
-        return IPAddress(networkBytes: bytes)
     }
 }
