@@ -13,6 +13,16 @@ import Testing
             ("http://h#x@y", "http", nil, "h", "http://h#x@y"),
             ("http://[::1]:8080/a", "http", nil, "[::1]", "http://[::1]:8080/a"),
             ("http://u@[fe80::1]/", "http", "u", "[fe80::1]", "http://[fe80::1]/"),
+            (
+                "http://[fe80::1%25eth0]/", "http", nil, "[fe80::1%25eth0]",
+                "http://[fe80::1%25eth0]/"
+            ),
+            (
+                "http://[::FFFF:1.2.3.4]:1", "http", nil, "[::FFFF:1.2.3.4]",
+                "http://[::FFFF:1.2.3.4]:1"
+            ),
+            ("http://h:65535", "http", nil, "h", "http://h:65535"),
+            ("http://a_b-c.%C3%A9.:80/", "http", nil, "a_b-c.%C3%A9.", "http://a_b-c.%C3%A9.:80/"),
             ("file:///tmp/a.png", "file", nil, "", "file:///tmp/a.png"),
             ("data:image/png;base64,AA==", "data", nil, "", "data:image/png;base64,AA=="),
             ("svn+ssh://h/", "svn+ssh", nil, "h", "svn+ssh://h/"),
@@ -30,7 +40,13 @@ import Testing
     @Test(arguments: [
         "", " ", "a.png", "/a.png", "//h/a.png", "://h/", "1http://h/", "ht tp://h/", "http:",
         "http:/h/a", "http://", "https:///a.png", "http://:80/", "http://u@/a", "http://?a",
-        "http://h/a b", "http://h/a\n", "http://h/\0", "http://h/\u{7F}", "-x:y",
+        "http://[::1]x", "http://[::1", "http://[::1/", "http://a:b@[::1]:80x/", "http://[]/",
+        "http://[x]/", "http://[1]:80/", "http://[::1%]/", "http://]/",
+        "http://h]/", "http://[::1]]/", "http://[[::1]]/", "http://a[::1]/", "http://h:80x/",
+        "http://h:x/", "http://h:0/", "http://h:65536/", "http://h:-1/", "http://h:+1/",
+        "http://h:80:80/", "http://::1/", "http://h\\g/", "http://h,g/", "http://h'/",
+        "https://u@:443/", "http://u:p@", "http://h/a b", "http://h/a\n", "http://h/\0",
+        "http://h/\u{7F}", "-x:y",
     ])
     func whatIsNoURLIsRefused(text: String) {
         let error = #expect(throws: ImageError.self) { try SourceURL(text) }

@@ -11,7 +11,8 @@ public struct SourceURL: Hashable, Sendable {
     public let withoutUserInfo: String
 
     /// Throws `invalidURL` for an empty or overlong text, white space or control characters, a
-    /// missing scheme, and an http or https URL without a host.
+    /// missing scheme, and an http or https URL without a host or with something else than a host
+    /// and a port.
     public init(_ text: String) throws(ImageError) {
         let bytes = Array(text.utf8)
         guard !bytes.isEmpty else { throw ImageError(.invalidURL, "Image url is nil") }
@@ -41,11 +42,10 @@ public struct SourceURL: Hashable, Sendable {
         let at = bytes[start..<end].lastIndex(of: UInt8(ascii: "@"))
         let hostStart = at.map { $0 + 1 } ?? start
         userInfo = at.map { String(decoding: bytes[start..<$0], as: UTF8.self) }
-        host = Self.hostWithoutPort(bytes[hostStart..<end])
+        let place = bytes[hostStart..<end]
+        let isWeb = scheme == "http" || scheme == "https"
+        host = isWeb ? try HostAndPort(place).host : Self.hostWithoutPort(place)
         withoutUserInfo = String(decoding: bytes[..<start] + bytes[hostStart...], as: UTF8.self)
-        guard !host.isEmpty || (scheme != "http" && scheme != "https") else {
-            throw ImageError(.invalidURL, "the URL has no host")
-        }
     }
 
     /// What logs and status may show of it: scheme, host, port and path. Queries are often signed
