@@ -12,6 +12,7 @@ let c: [Target] = [
     .systemLibrary(name: "CSodium", path: "Sources/C/CSodium"),
     .systemLibrary(name: "CMicroHTTPD", path: "Sources/C/CMicroHTTPD"),
     .systemLibrary(name: "CDeflate", path: "Sources/C/CDeflate"),
+    .systemLibrary(name: "CZlib", path: "Sources/C/CZlib"),
     .systemLibrary(name: "CSeccomp", path: "Sources/C/CSeccomp"),
     .systemLibrary(name: "CYAML", path: "Sources/C/CYAML"),
     .systemLibrary(name: "CVips", path: "Sources/C/CVips", pkgConfig: "gobject-2.0"),
@@ -49,6 +50,7 @@ let bindings: [Target] = [
     room("Bindings", "JPEG", ["CJPEG"]),
     room("Bindings", "Zimg", ["CZimg"]),
     room("Bindings", "Deflate", ["CDeflate"]),
+    room("Bindings", "Zlib", ["CZlib"]),
     room("Bindings", "WebP", ["CWebP"]),
     room("Bindings", "Seccomp", ["CSeccomp"]),
     room("Bindings", "YAML", ["CYAML"]),
@@ -99,7 +101,7 @@ let runtime: [Target] = [
 let stages: [Target] = [
     room(
         "Stages", "Downloading",
-        ["Curl", "Linux", "ImageModel", "Messages", "StageContract", "Configuration"]),
+        ["Curl", "Zlib", "Linux", "ImageModel", "Messages", "StageContract", "Configuration"]),
     room(
         "Stages", "Caching",
         ["SQLite", "XXHash", "Linux", "ImageModel", "Messages", "StageContract"]),
@@ -180,6 +182,7 @@ let testing: [Target] = [
     tests("JPEGTests", ["JPEG", "Vips", "TestKit"]),
     tests("ZimgTests", ["Zimg"]),
     tests("DeflateTests", ["Deflate", "Vips"]),
+    tests("ZlibTests", ["Zlib", "TestKit"]),
     tests("WebPTests", ["WebP", "Vips"]),
     tests("SeccompTests", ["Seccomp"]),
     tests("YAMLTests", ["YAML", "TestKit"]),

@@ -27,9 +27,9 @@ final class CollectingSink: TransferSink {
         return true
     }
 
-    func receive(_ bytes: RawSpan) -> Bool {
+    func receive(_ bytes: RawSpan) -> Reception {
         body += bytes.withUnsafeBytes { Array($0) }
-        return body.count <= refusesAfter
+        return body.count <= refusesAfter ? .taken : .refused
     }
 }
 

@@ -66,6 +66,46 @@ import Testing
         #expect(origin.acceptedConnectionCount == 1)
     }
 
+    @Test func postponedBytesComeAgain() throws {
+        let origin = OriginServer()
+        origin.route("/big", .generated(count: 1 << 20))
+        var set = try TransferSet(try CurlLibrary.start(), policy: policy(allowing: [origin]))
+        let sink = PostponingSink()
+        let transfer = try set.start(request(origin.url("/big")), into: sink)
+        var times = 0
+        while true {
+            try turn(&set)
+            if let ended = set.nextEnded() {
+                #expect(ended.error == nil)
+                break
+            }
+            guard sink.hasPostponed else { continue }
+            // Without a call it stays so.
+            let count = sink.body.count
+            try turn(&set)
+            #expect(sink.body.count == count)
+            times += 1
+            sink.hasPostponed = false
+            try set.resume(transfer)
+        }
+        #expect(times > 3)
+        #expect(sink.body == OriginBody.generatedBytes(count: 1 << 20))
+        try set.resume(transfer)
+    }
+
+    @Test func aTransferThatWaitsCanBeAborted() throws {
+        let origin = OriginServer()
+        origin.route("/big", .generated(count: 1 << 20))
+        var set = try TransferSet(try CurlLibrary.start(), policy: policy(allowing: [origin]))
+        let sink = PostponingSink()
+        let transfer = try set.start(request(origin.url("/big")), into: sink)
+        while !sink.hasPostponed { try turn(&set) }
+        set.abort(transfer)
+        #expect(origin.waitForConnectionClosed("/big"))
+        try set.resume(transfer)
+        #expect(sink.body.count < 1 << 20)
+    }
+
     @Test func aWakeUpEndsTheWait() throws {
         let set = try TransferSet(try CurlLibrary.start(), policy: policy(allowing: []))
         let waker = set.waker
@@ -83,5 +123,24 @@ import Testing
     private func turn(_ set: inout TransferSet) throws {
         try set.perform()
         try set.wait(milliseconds: 10)
+    }
+}
+
+/// Takes every second delivery at first, and postpones the others.
+private final class PostponingSink: TransferSink {
+    private(set) var body: [UInt8] = []
+    var hasPostponed = false
+    private var postpones = false
+
+    func receive(_ head: ResponseHead) -> Bool { true }
+
+    func receive(_ bytes: RawSpan) -> Reception {
+        defer { postpones.toggle() }
+        guard !postpones else {
+            hasPostponed = true
+            return .postponed
+        }
+        body += bytes.withUnsafeBytes { Array($0) }
+        return .taken
     }
 }

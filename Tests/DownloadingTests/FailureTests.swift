@@ -30,7 +30,28 @@ struct FailureCase: Sendable, CustomTestStringConvertible {
             testDescription: "redirect without location", code: .invalidDownloadStatusCode,
             details: ["httpStatus": "302"], behaviour: .status(302)),
         FailureCase(
-            testDescription: "not modified", code: .cacheNotModified, behaviour: .status(304)),
+            testDescription: "not modified, without having been asked",
+            code: .invalidDownloadStatusCode, details: ["httpStatus": "304"],
+            behaviour: .status(304)),
+        FailureCase(
+            testDescription: "a part, without having been asked",
+            code: .invalidDownloadStatusCode, details: ["httpStatus": "206"],
+            behaviour: plain.with(header: "Content-Range", "bytes 0-9/100")
+                .changed { $0.status = 206 }),
+        FailureCase(
+            testDescription: "a header line without end", code: .protocolBroken,
+            behaviour: plain.with(header: "X", String(repeating: "v", count: 300_000))),
+        FailureCase(
+            testDescription: "a status line without end", code: .protocolBroken,
+            behaviour: .raw(Array("HTTP/1.1 200 \(String(repeating: "v", count: 300_000))".utf8))),
+        FailureCase(
+            testDescription: "header lines without end", code: .protocolBroken,
+            behaviour: plain.changed { $0.headers = Array(repeating: ("X", "v"), count: 50_000) }),
+        FailureCase(
+            testDescription: "interim answers without end", code: .protocolBroken,
+            behaviour: .raw(
+                Array(repeating: Array("HTTP/1.1 103 Early\r\nX: v\r\n\r\n".utf8), count: 50_000)
+                    .flatMap(\.self))),
         FailureCase(testDescription: "empty", code: .badImageData, behaviour: .bytes([])),
         FailureCase(testDescription: "no content", code: .badImageData, behaviour: .status(204)),
         FailureCase(
@@ -43,7 +64,7 @@ struct FailureCase: Sendable, CustomTestStringConvertible {
             testDescription: "closed without answer", code: .connectionBroken, retryable: true,
             behaviour: .closing),
         FailureCase(
-            testDescription: "unknown encoding", code: .badEncoding,
+            testDescription: "unknown encoding", code: .protocolBroken,
             behaviour: plain.with(header: "Content-Encoding", "rot13")),
         FailureCase(
             testDescription: "broken encoding", code: .badEncoding,
@@ -122,6 +143,8 @@ struct FailureCase: Sendable, CustomTestStringConvertible {
         ("http://host:99999/", .invalidURL), ("ftp://127.0.0.1/a", .unsupportedScheme),
         ("file:///etc/passwd", .unsupportedScheme), ("data:image/png,x", .unsupportedScheme),
         ("x:y", .unsupportedScheme), ("http://no-such-host.invalid/", .nameNotResolved),
+        ("http://[::1]x", .invalidURL), ("http://h:0/", .invalidURL),
+        ("http://168.63.129.16/metadata/", .addressForbidden),
         ("http://127.0.0.1:9/", .addressForbidden), ("http://localhost:9/", .addressForbidden),
         ("http://[::1]:9/", .addressForbidden), ("http://169.254.169.254/", .addressForbidden),
         ("http://2130706433/", .addressForbidden), ("https://0.0.0.0/", .addressForbidden),

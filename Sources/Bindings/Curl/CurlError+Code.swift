@@ -23,8 +23,6 @@ extension CurlError {
         case connectionBroken
         /// More redirects than permitted.
         case tooManyRedirects
-        /// A content encoding that is unknown or broken.
-        case badContentEncoding
         /// The announced length is over the limit.
         case fileSizeExceeded
         /// The answer is no HTTP, or breaks HTTP/2.
@@ -69,9 +67,10 @@ extension CurlError {
             (CURLE_SEND_ERROR, .connectionBroken),
             (CURLE_RECV_ERROR, .connectionBroken),
             (CURLE_TOO_MANY_REDIRECTS, .tooManyRedirects),
-            (CURLE_BAD_CONTENT_ENCODING, .badContentEncoding),
             (CURLE_FILESIZE_EXCEEDED, .fileSizeExceeded),
             (CURLE_WEIRD_SERVER_REPLY, .protocolBroken),
+            // More transfer codings than libcurl counts.
+            (CURLE_BAD_CONTENT_ENCODING, .protocolBroken),
             (CURLE_HTTP2, .protocolBroken),
             (CURLE_HTTP2_STREAM, .protocolBroken),
             (CURLE_WRITE_ERROR, .refusedByReceiver),

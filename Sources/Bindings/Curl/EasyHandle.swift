@@ -37,6 +37,11 @@ struct EasyHandle: ~Copyable {
         try check(ccurl_set_string(pointer, option.raw, value))
     }
 
+    /// Takes back what the library was built with.
+    func clear(_ option: StringOption) throws(CurlError) {
+        try check(ccurl_set_string(pointer, option.raw, nil))
+    }
+
     func set(_ option: PointerOption, _ value: UnsafeMutableRawPointer) throws(CurlError) {
         try check(ccurl_set_pointer(pointer, option.raw, value))
     }

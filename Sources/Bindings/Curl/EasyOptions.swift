@@ -15,6 +15,7 @@ struct LongOption: Sendable {
     static let lowSpeedSeconds = LongOption(raw: CURLOPT_LOW_SPEED_TIME)
     static let httpVersion = LongOption(raw: CURLOPT_HTTP_VERSION)
     static let bufferBytes = LongOption(raw: CURLOPT_BUFFERSIZE)
+    static let decodesContent = LongOption(raw: CURLOPT_HTTP_CONTENT_DECODING)
 }
 
 /// Options whose value is a `curl_off_t`.
@@ -32,8 +33,9 @@ struct StringOption: Sendable {
     static let protocols = StringOption(raw: CURLOPT_PROTOCOLS_STR)
     static let redirectProtocols = StringOption(raw: CURLOPT_REDIR_PROTOCOLS_STR)
     static let userAgent = StringOption(raw: CURLOPT_USERAGENT)
-    static let acceptEncoding = StringOption(raw: CURLOPT_ACCEPT_ENCODING)
     static let proxy = StringOption(raw: CURLOPT_PROXY)
+    static let certificatesFile = StringOption(raw: CURLOPT_CAINFO)
+    static let certificatesFolder = StringOption(raw: CURLOPT_CAPATH)
 }
 
 /// Options whose value is a pointer that must outlive the transfer.

@@ -26,9 +26,12 @@ public struct ResponseHead: Hashable, Sendable {
     mutating func append(line: UnsafeRawBufferPointer) {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
         let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
-        let value = line[(colon + 1)...].drop(while: Self.isSpace).reversed()
-            .drop(while: Self.isSpace).reversed()
-        fields.append(Field(name: name, value: String(decoding: Array(value), as: UTF8.self)))
+        fields.append(Field(name: name, value: Self.trimmed(line[(colon + 1)...])))
+    }
+
+    private static func trimmed(_ bytes: some BidirectionalCollection<UInt8>) -> String {
+        let inner = bytes.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
+        return String(decoding: Array(inner), as: UTF8.self)
     }
 
     /// The first value of a field. The name is in lower case.
@@ -36,7 +39,22 @@ public struct ResponseHead: Hashable, Sendable {
         fields.first { $0.name == name }?.value
     }
 
-    /// What the origin says the body has, before any content encoding is undone; a hint, never
+    /// The elements of a field that is a list, of all its lines, in lower case and without empty
+    /// ones (RFC 9110 §5.6.1). The name is in lower case.
+    public func elements(_ name: String) -> [String] {
+        fields.filter { $0.name == name }
+            .flatMap { $0.value.split(separator: ",") }
+            .map { Self.trimmed($0.utf8).lowercased() }
+            .filter { !$0.isEmpty }
+    }
+
+    /// Whether the body is sent as it is or chunked, once: the one transfer coding that every
+    /// recipient has to know and the only one that was asked for (RFC 9112 §7).
+    var hasPlainFraming: Bool {
+        value("transfer-encoding") == nil || elements("transfer-encoding") == ["chunked"]
+    }
+
+    /// What the origin says the body has, before any content coding is undone; a hint, never
     /// to be trusted. Nil where it says nothing, or nonsense.
     public var contentLength: Int? {
         value("content-length").flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }

@@ -9,8 +9,11 @@ func receiveBody(
 ) -> Int {
     let total = size * count
     guard let context = TransferContext.at(userData), let bytes else { return 0 }
-    let taken = context.receiveBody(UnsafeRawBufferPointer(start: bytes, count: total))
-    return taken ? total : refusal(of: total)
+    switch context.receiveBody(UnsafeRawBufferPointer(start: bytes, count: total)) {
+    case .taken: return total
+    case .postponed: return Int(CURL_WRITEFUNC_PAUSE)
+    case .refused: return refusal(of: total)
+    }
 }
 
 func receiveHeader(

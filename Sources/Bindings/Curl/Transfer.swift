@@ -53,6 +53,10 @@ public final class Transfer {
         try easy.set(.lowSpeedBytesPerSecond, policy.lowSpeedBytesPerSecond)
         try easy.set(.lowSpeedSeconds, policy.lowSpeedSeconds)
         try easy.set(.redirectsMax, policy.redirectsMax)
+        guard let file = policy.certificatesFile else { return }
+        try easy.set(.certificatesFile, file)
+        // libcurl would trust the folder of the system as well.
+        try easy.clear(.certificatesFolder)
     }
 
     private func setFixedOptions() throws(CurlError) {
@@ -66,9 +70,9 @@ public final class Transfer {
         try easy.set(.redirectProtocols, "http,https")
         try easy.set(.httpVersion, Int(CURL_HTTP_VERSION_2TLS))
         try easy.set(.bufferBytes, TransferPolicy.bufferBytes)
-        // We store source bytes and ask for them as they are; an origin that encodes them all
-        // the same is undone, since no decoder knows a gzipped picture.
-        try easy.set(.acceptEncoding, "identity")
+        // What an origin encodes is undone by who receives it, within limits: libcurl undoes up to
+        // five codings, each of them a thousand times as long as the one before.
+        try easy.set(.decodesContent, 0)
         // Not even a proxy of the environment: the guard must see every address.
         try easy.set(.proxy, "")
     }
@@ -84,6 +88,12 @@ public final class Transfer {
         try easy.check(ccurl_set_socket_opener(easy.pointer, openSocket))
     }
 
+    /// Whether bytes of a response came, and not the end of its head. libcurl has a limit for a
+    /// line, beyond which it says that memory has run out.
+    private var isInsideHead: Bool {
+        !context.hasHead && easy.offset(CURLINFO_STARTTRANSFER_TIME_T) > 0
+    }
+
     /// The error of an ended transfer, with our own reason where a callback of ours ended it.
     func error(_ code: CURLcode) -> CurlError? {
         guard code != CURLE_OK else { return nil }
@@ -93,6 +103,12 @@ public final class Transfer {
             return CurlError(CURLE_FILESIZE_EXCEEDED, text: "the body is over its limit")
         case .headTooLarge:
             return CurlError(CURLE_WEIRD_SERVER_REPLY, text: "the head is over its limit")
+        case .transferCoding:
+            return CurlError(
+                CURLE_WEIRD_SERVER_REPLY, text: "the transfer coding is not chunked alone")
+        case nil where code == CURLE_OUT_OF_MEMORY && isInsideHead:
+            return CurlError(
+                CURLE_WEIRD_SERVER_REPLY, text: "a line of the head is over its limit")
         case nil:
             return CurlError(code, text: easy.errorText, osError: osError)
         }

@@ -14,9 +14,13 @@ final class TransferContext {
     /// The address that the guard refused last, with no permitted one after it.
     private(set) var refusedAddress: SocketAddress?
 
+    /// Whether the head of the final response was whole.
+    private(set) var hasHead = false
+
     enum Violation {
         case bodyTooLarge
         case headTooLarge
+        case transferCoding
     }
 
     init(
@@ -44,18 +48,29 @@ final class TransferContext {
             return true
         }
         // An empty line ends the head. Lines that follow the body are trailers: nobody asks.
-        guard let ended = head.take(), !ended.isInterim, !(followsRedirects && ended.isRedirect)
-        else { return true }
+        guard let ended = head.take() else { return true }
+        return receive(ended)
+    }
+
+    private func receive(_ ended: ResponseHead) -> Bool {
+        // libcurl would undo any codings that it knows, one upon the other and without a limit.
+        guard ended.hasPlainFraming else {
+            violation = .transferCoding
+            return false
+        }
+        guard !ended.isInterim, !(followsRedirects && ended.isRedirect) else { return true }
+        hasHead = true
         return sink.receive(ended)
     }
 
-    func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        bodyBytes += Int64(bytes.count)
-        guard bodyBytes <= bodyBytesMax else {
+    func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Reception {
+        guard bodyBytes + Int64(bytes.count) <= bodyBytesMax else {
             violation = .bodyTooLarge
-            return false
+            return .refused
         }
-        return sink.receive(bytes.bytes)
+        let reception = sink.receive(bytes.bytes)
+        if reception == .taken { bodyBytes += Int64(bytes.count) }
+        return reception
     }
 
     /// A socket for the address, or nil where the guard refuses it or the system has none.

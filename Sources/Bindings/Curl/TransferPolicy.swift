@@ -3,6 +3,8 @@ public struct TransferPolicy: Hashable, Sendable {
     /// Which addresses may be connected to. It holds for the whole set, since transfers share
     /// connections.
     public var addressGuard: AddressGuard
+    /// A file of certificates in PEM that are trusted in place of the system's.
+    public var certificatesFile: String?
     /// `User-Agent`, unless a request brings its own.
     public var userAgent: String
     /// Milliseconds for resolving a name and connecting, TLS included.
@@ -18,11 +20,13 @@ public struct TransferPolicy: Hashable, Sendable {
 
     /// The defaults suit pictures from the public internet.
     public init(
-        addressGuard: AddressGuard = AddressGuard(), userAgent: String,
+        addressGuard: AddressGuard = AddressGuard(), certificatesFile: String? = nil,
+        userAgent: String,
         connectTimeoutMilliseconds: Int = 10_000, lowSpeedBytesPerSecond: Int = 1_024,
         lowSpeedSeconds: Int = 15, redirectsMax: Int = 10, idleConnectionsMax: Int = 64
     ) {
         self.addressGuard = addressGuard
+        self.certificatesFile = certificatesFile
         self.userAgent = userAgent
         self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
         self.lowSpeedBytesPerSecond = lowSpeedBytesPerSecond

@@ -5,7 +5,7 @@ public struct TransferRequest: Sendable {
     /// Header fields that are added, or that replace a default of the same name. Names and values
     /// must not hold line breaks.
     public var headers: [(name: String, value: String)]
-    /// Bytes of the body at most, counted after any content encoding was undone.
+    /// Bytes of the body at most, counted as they come: content codings are not undone.
     public var bodyBytesMax: Int64
     /// Milliseconds for everything, redirects included.
     public var timeoutMilliseconds: Int
@@ -31,7 +31,13 @@ public struct TransferRequest: Sendable {
         guard given.allSatisfy({ !$0.utf8.contains { $0 == 10 || $0 == 13 || $0 == 0 } }) else {
             return nil
         }
-        let hasAccept = headers.contains { $0.name.lowercased() == "accept" }
-        return hasAccept ? given : ["Accept: image/*,*/*;q=0.8"] + given
+        let names = Set(headers.map { $0.name.lowercased() })
+        return Self.defaults.filter { !names.contains($0.name) }.map(\.line) + given
     }
+
+    /// Source bytes are stored, so they are asked for as they are.
+    private static let defaults = [
+        (name: "accept", line: "Accept: image/*,*/*;q=0.8"),
+        (name: "accept-encoding", line: "Accept-Encoding: identity"),
+    ]
 }

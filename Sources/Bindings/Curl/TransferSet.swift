@@ -50,6 +50,15 @@ public struct TransferSet: ~Copyable {
         curl_multi_remove_handle(multi.pointer, transfer.easy.pointer)
     }
 
+    /// Goes on with a transfer whose sink postponed bytes: it gets them now. Nothing for one that
+    /// has ended. Throws what ended it; it still belongs to the set.
+    public mutating func resume(_ transfer: Transfer) throws(CurlError) {
+        let easy = transfer.easy.pointer
+        guard transfers[easy] != nil else { return }
+        let code = curl_easy_pause(easy, CURLPAUSE_CONT)
+        if let error = transfer.error(code) { throw error }
+    }
+
     /// Does all that can be done without waiting; calls sinks.
     public mutating func perform() throws(CurlError) {
         var running: Int32 = 0

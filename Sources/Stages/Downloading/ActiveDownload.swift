@@ -12,6 +12,8 @@ struct ActiveDownload {
     let sink: BodySink
     var deadline: Instant
     let started: Instant
+    /// Whether all bytes are here, while some of them may not be decoded.
+    var hasAllBytes = false
 
     /// What an ended transfer brought. The block goes with it, or is given back.
     func result(_ error: CurlError?) -> JobResult {

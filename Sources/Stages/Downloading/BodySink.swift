@@ -3,10 +3,15 @@ import ImageModel
 import Linux
 import Messages
 import StageContract
+import Zlib
 
 /// Takes the response of one job: checks its head, puts its body into a block, reports progress.
+///
+/// What comes in a content coding is kept until `decode` is called.
 final class BodySink: TransferSink {
     let bodyBytesMax: Int64
+    /// Whether "nothing changed" is an answer to what is asked.
+    private let isConditional: Bool
     /// Why it refused to go on.
     private(set) var failure: DownloadFailure?
     private let job: Job
@@ -17,14 +22,18 @@ final class BodySink: TransferSink {
     /// Bytes that came with a redirect, which nobody reads.
     private var redirectBytes = 0
     private var body: BodyBlock?
+    private var decoder: BodyDecoder?
+    /// Whether bytes were postponed.
+    private var hasPostponed = false
     private var progress: ProgressPacer
 
     init(
-        _ job: Job, bodyBytesMax: Int64, space: any OutputSpace,
+        _ job: Job, _ work: FetchAdmission, space: any OutputSpace,
         progressIntervalMilliseconds: Int, onProgress: @escaping @Sendable (JobProgress) -> Void
     ) {
         self.job = job
-        self.bodyBytesMax = bodyBytesMax
+        bodyBytesMax = work.bodyBytesMax
+        isConditional = work.isConditional
         self.space = space
         progress = ProgressPacer(
             job, intervalMilliseconds: progressIntervalMilliseconds, report: onProgress)
@@ -34,12 +43,21 @@ final class BodySink: TransferSink {
         self.head = head
         location = head.redirection
         guard location == nil else { return true }
-        guard (200..<300).contains(head.status) else {
-            failure = .status(head)
+        do throws(DownloadFailure) {
+            try check(head.status, head)
+            decoder = try ContentCoding(head).map { BodyDecoder($0) }
+        } catch {
+            failure = error
             return false
         }
         progress.begin(expected: head.bodyLength)
         return true
+    }
+
+    /// 206 is a part of a body, and nobody asked for a part.
+    private func check(_ status: Int, _ head: ResponseHead) throws(DownloadFailure) {
+        if status == 304, isConditional { throw .notModified }
+        guard (200..<300).contains(status), status != 206 else { throw .status(head) }
     }
 
     /// Where to go on after a transfer that ended so; nil where it led nowhere else. A redirect
@@ -56,10 +74,24 @@ final class BodySink: TransferSink {
         (head, location, redirectBytes) = (nil, nil, 0)
     }
 
-    func receive(_ bytes: RawSpan) -> Bool {
+    func receive(_ bytes: RawSpan) -> Reception {
         guard location == nil else {
             redirectBytes += bytes.byteCount
-            return redirectBytes <= Self.redirectBytesMax
+            return redirectBytes <= Self.redirectBytesMax ? .taken : .refused
+        }
+        guard decoder == nil else { return keep(bytes) }
+        do throws(DownloadFailure) {
+            try append(bytes)
+            return .taken
+        } catch {
+            failure = error
+            return .refused
+        }
+    }
+
+    private func append(_ bytes: RawSpan) throws(DownloadFailure) {
+        guard Int64((body?.count ?? 0) + bytes.byteCount) <= bodyBytesMax else {
+            throw .bodyTooLarge(bodyBytesMax)
         }
         do throws(ImageError) {
             if body == nil {
@@ -68,12 +100,55 @@ final class BodySink: TransferSink {
             }
             try body?.append(bytes, in: space)
         } catch {
-            failure = .refused(error)
-            return false
+            throw .refused(error)
         }
         progress.advance(to: body?.count ?? 0, at: MonotonicClock.now())
+    }
+
+    // MARK: - Content codings
+
+    private func keep(_ bytes: RawSpan) -> Reception {
+        guard decoder?.hasRoom == true else {
+            hasPostponed = true
+            return .postponed
+        }
+        decoder?.append(bytes)
+        return .taken
+    }
+
+    /// Whether bytes that came are not decoded yet.
+    var isBehind: Bool { decoder?.isBehind ?? false }
+
+    /// Decodes as many bytes as `room` has, at most. Where it throws, `failure` says the same.
+    func decode(through room: UnsafeMutableRawBufferPointer) throws(DownloadFailure) {
+        do throws(DownloadFailure) {
+            let count = try decoded(into: room)
+            guard count > 0 else { return }
+            try append(UnsafeRawBufferPointer(rebasing: room[..<count]).bytes)
+        } catch {
+            failure = error
+            throw error
+        }
+    }
+
+    private func decoded(
+        into room: UnsafeMutableRawBufferPointer
+    ) throws(DownloadFailure) -> Int {
+        do throws(ZlibError) {
+            return try decoder?.decode(into: room) ?? 0
+        } catch {
+            throw .decompression(error)
+        }
+    }
+
+    /// Whether postponed bytes would be taken now; true once for each time that it is.
+    func takesPostponed() -> Bool {
+        guard hasPostponed, decoder?.hasRoom == true else { return false }
+        hasPostponed = false
         return true
     }
+
+    // MARK: - How it ends
 
     /// More than any origin has to say beside a location: the rest is not read.
     private static let redirectBytesMax = 64 << 10
@@ -86,6 +161,7 @@ final class BodySink: TransferSink {
     /// Hands the block over with what the head said. Throws for an empty body.
     func takeBody(effectiveURL: String) throws(DownloadFailure) -> FetchedBody {
         guard let head else { throw .defect("a transfer ended well without a head") }
+        guard decoder?.isComplete ?? true else { throw .codingCutOff }
         guard let full = body, full.count > 0 else { throw .emptyBody }
         progress.end()
         body = nil

@@ -3,7 +3,7 @@ import ImageModel
 
 extension DownloadConfiguration {
     /// The same in the words of the library. Throws `invalidRequest` for an allowed address that
-    /// is no IP address with a port.
+    /// is no IP address with a port, and for a file that has no certificates.
     func policy() throws(ImageError) -> TransferPolicy {
         var allowed: Set<SocketAddress> = []
         for text in allowedAddresses {
@@ -14,8 +14,10 @@ extension DownloadConfiguration {
             }
             allowed.insert(address)
         }
+        if let file = certificatesFile { try CertificatesFile.check(file) }
         return TransferPolicy(
             addressGuard: AddressGuard(allowsLocal: allowsPrivateNetworks, allowed: allowed),
+            certificatesFile: certificatesFile,
             userAgent: userAgent, connectTimeoutMilliseconds: connectTimeoutMilliseconds,
             lowSpeedBytesPerSecond: lowSpeedBytesPerSecond, lowSpeedSeconds: lowSpeedSeconds,
             redirectsMax: redirectsMax)

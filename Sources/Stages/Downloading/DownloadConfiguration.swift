@@ -4,6 +4,8 @@ public struct DownloadConfiguration: Hashable, Sendable {
     public var allowsPrivateNetworks = false
     /// `IP:PORT` or `[IPv6]:PORT`, each allowed whatever its scope.
     public var allowedAddresses: [String] = []
+    /// Path of certificates in PEM that are trusted in place of the system's.
+    public var certificatesFile: String?
     /// `User-Agent`, unless a request brings its own.
     public var userAgent: String
     /// Transfers at a time at most; one more is answered *busy*.

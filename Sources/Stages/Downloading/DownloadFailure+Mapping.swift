@@ -1,6 +1,7 @@
 import Curl
 import ImageModel
 import Messages
+import Zlib
 
 /// The one table from what happened to what callers get.
 extension DownloadFailure {
@@ -23,6 +24,17 @@ extension DownloadFailure {
                 .limitExceeded, "the body is over its limit of \(limit) bytes",
                 details: ["limit": String(limit)])
         case .status(let head, let retryAfter): Self.imageError(head, retryAfter)
+        case .notModified:
+            ImageError(.cacheNotModified, "the origin says that nothing changed")
+        case .contentCodings(let names):
+            ImageError(
+                .protocolBroken,
+                "the body is in the content coding '\(names.prefix(64))', though none was asked "
+                    + "for; one of gzip and deflate is undone, and no other")
+        case .decompression(.corrupt(let text)):
+            ImageError(.badEncoding, "the body is not in its content coding: \(text)")
+        case .decompression(.outOfMemory): ImageError(.busy, "no memory to decode the body")
+        case .codingCutOff: ImageError(.shortBody, "the body ends before its content coding does")
         case .emptyBody: ImageError(.badImageData, "Image data is nil")
         case .badLocation(let text): ImageError(.protocolBroken, "the last location: \(text)")
         case .scheme(let scheme):
@@ -38,18 +50,18 @@ extension DownloadFailure {
         }
     }
 
-    /// 304 comes before the check of the status (DESIGN §7, point 9). `Retry-After` is said by 429
-    /// and 503 (RFC 6585 §4, RFC 9110 §15.6.4); other answers that have it are redirects.
+    /// `Retry-After` is said by 429 and 503 (RFC 6585 §4, RFC 9110 §15.6.4); other answers that
+    /// have it are redirects.
     private static func imageError(_ head: ResponseHead, _ retryAfter: Int64?) -> ImageError {
-        guard head.status != 304 else {
-            return ImageError(.cacheNotModified, "the origin says that nothing changed")
-        }
         var details = ["httpStatus": String(head.status)]
         if let retryAfter, head.status == 429 || head.status == 503 {
             details["retryAfter"] = String(UInt32(clamping: retryAfter))
         }
+        let meaning = [206: ": a part of the body", 304: ": nothing changed"][head.status]
+        let unasked = meaning.map { "\($0), which it was not asked for" } ?? ""
         return ImageError(
-            .invalidDownloadStatusCode, "the origin answered \(head.status)", details: details)
+            .invalidDownloadStatusCode, "the origin answered \(head.status)\(unasked)",
+            details: details)
     }
 
     private static func imageError(_ error: CurlError) -> ImageError {
@@ -70,7 +82,6 @@ extension DownloadFailure {
         case .partialFile: .shortBody
         case .gotNothing, .connectionBroken: .connectionBroken
         case .tooManyRedirects: .tooManyRedirects
-        case .badContentEncoding: .badEncoding
         case .fileSizeExceeded: .limitExceeded
         case .protocolBroken: .protocolBroken
         case .outOfMemory: .busy

@@ -1,5 +1,6 @@
 import Curl
 import ImageModel
+import Zlib
 
 /// Why a download ended without a body.
 enum DownloadFailure: Error {
@@ -15,6 +16,14 @@ enum DownloadFailure: Error {
     case bodyTooLarge(Int64)
     /// The origin answered, but with no picture; it may have said when to ask again, in seconds.
     case status(ResponseHead, retryAfter: Int64? = nil)
+    /// The origin says that nothing changed, having been asked whether.
+    case notModified
+    /// The body is in more than one content coding, or in one that is not undone: its name.
+    case contentCodings(String)
+    /// The body is not in the content coding that its head names.
+    case decompression(ZlibError)
+    /// The body ends before its content coding does.
+    case codingCutOff
     /// The origin answered with no bytes.
     case emptyBody
     /// The last location cannot be named.

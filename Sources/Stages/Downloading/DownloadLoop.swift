@@ -6,13 +6,14 @@ import StageContract
 
 /// The thread of a downloader: takes what is wanted, moves bytes, answers, waits.
 final class DownloadLoop {
-    private var transfers: TransferSet
+    var transfers: TransferSet
     private let configuration: DownloadConfiguration
     private let inbox: DownloadInbox
     private let space: any OutputSpace
     private let onProgress: @Sendable (JobProgress) -> Void
     private let onOutcome: @Sendable (JobOutcome) -> Void
-    private var active: [JobID: ActiveDownload] = [:]
+    var active: [JobID: ActiveDownload] = [:]
+    let decoding = DecodingTurn()
     private var jobs: [ObjectIdentifier: JobID] = [:]
     let waker: TransferWaker
 
@@ -39,8 +40,9 @@ final class DownloadLoop {
             do throws(CurlError) {
                 try transfers.perform()
                 harvest()
+                decodeATurn()
                 expire()
-                try transfers.wait(milliseconds: millisecondsToDeadline())
+                try transfers.wait(milliseconds: isBehind ? 0 : millisecondsToDeadline())
             } catch {
                 // A multi handle that fails is not usable again; a fresh process is.
                 fatalError("the set of transfers is broken: \(error)")
@@ -66,7 +68,7 @@ final class DownloadLoop {
         do throws(DownloadFailure) {
             let work = try FetchAdmission(job)
             let sink = BodySink(
-                job, bodyBytesMax: work.bodyBytesMax, space: space,
+                job, work, space: space,
                 progressIntervalMilliseconds: configuration.progressIntervalMilliseconds,
                 onProgress: onProgress)
             let transfer = try start(work, into: sink, after: 0)
@@ -101,13 +103,22 @@ final class DownloadLoop {
             guard let id = jobs[ObjectIdentifier(transfer)], let download = active[id] else {
                 continue
             }
-            remove(download)
-            if let location = download.sink.redirection(after: error) {
+            if error == nil, download.sink.isBehind {
+                active[id]?.hasAllBytes = true
+            } else if let location = download.sink.redirection(after: error) {
+                remove(download)
                 follow(location, download)
             } else {
-                answer(download.job, download.result(error), started: download.started)
+                finish(download, error)
             }
         }
+    }
+
+    /// The transfer is over, and what it brought is told.
+    func finish(_ download: ActiveDownload, _ error: CurlError?) {
+        transfers.abort(download.transfer)
+        remove(download)
+        answer(download.job, download.result(error), started: download.started)
     }
 
     /// Each hop is a transfer of its own, so that it is admitted before anything is connected.

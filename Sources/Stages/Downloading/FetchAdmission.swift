@@ -57,6 +57,11 @@ struct FetchAdmission {
         url = "\(new.scheme)://\(userInfo)@" + new.withoutUserInfo.dropFirst(new.scheme.count + 3)
     }
 
+    /// Whether the origin was asked to send nothing where nothing has changed.
+    var isConditional: Bool { headers.contains { Self.conditions.contains($0.name.lowercased()) } }
+
+    private static let conditions: Set<String> = ["if-none-match", "if-modified-since"]
+
     /// With the conditions of a revalidation; a request brings none along. A date is for origins
     /// that do not know entity tags (RFC 9110 §13.1.3).
     private static func headers(of work: FetchWork) -> [HTTPHeader] {

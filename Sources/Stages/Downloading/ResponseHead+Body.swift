@@ -4,10 +4,10 @@ import Messages
 extension ResponseHead {
     /// How many bytes the sink will get if the origin is honest: nil where it does not say, or
     /// where its bytes are decoded on the way.
-    var bodyLength: Int? {
-        let encoding = value("content-encoding")?.lowercased() ?? "identity"
-        return encoding == "identity" ? contentLength : nil
-    }
+    var bodyLength: Int? { contentCodings.isEmpty ? contentLength : nil }
+
+    /// What the origin did to the body, in the order in which it did it.
+    var contentCodings: [String] { elements("content-encoding").filter { $0 != "identity" } }
 
     /// Where the picture is said to be instead; the status says that it is there, not the location
     /// alone: a 304 may have one, too, and 300 leaves a choice (RFC 9110 §15.4).

@@ -14,6 +14,7 @@ enum Arrows {
         "JPEG": ["CJPEG"],
         "Zimg": ["CZimg"],
         "Deflate": ["CDeflate"],
+        "Zlib": ["CZlib"],
         "WebP": ["CWebP"],
         "Seccomp": ["CSeccomp"],
         "YAML": ["CYAML"],

@@ -15,7 +15,7 @@ enum LinkRules {
     static let allowed: [String: Set<String>] = [
         "imagebus": bus.union(["FoundationEssentials", "microhttpd", "yaml-0"]),
         "imagebus-coordinator": bus.union(["sodium", "yaml-0"]),
-        "imagebus-download": bus.union(["curl"]),
+        "imagebus-download": bus.union(["curl", "z"]),
         "imagebus-cache": bus.union(["sqlite3", "xxhash"]),
         "imagebus-decode": bus.union(images).union(planarSources).union(sandbox),
         "imagebus-transform": bus.union(images).union(planarTargets).union(sandbox),

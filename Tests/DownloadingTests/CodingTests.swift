@@ -1,0 +1,216 @@
+import Downloading
+import ImageModel
+import Messages
+import TestKit
+import Testing
+
+/// Bodies in content and transfer codings.
+@Suite struct CodingTests {
+    private static let plain = OriginBody.generatedBytes(count: 3_000_000)
+
+    /// Names of a coding, and how it is made.
+    enum Packing: String, CaseIterable, Sendable {
+        case gzip, xGzip, deflate, rawDeflate, members, identity, spelled
+
+        var names: String {
+            switch self {
+            case .gzip, .members: "gzip"
+            case .xGzip: "x-gzip"
+            case .deflate, .rawDeflate: "deflate"
+            case .identity: "identity"
+            case .spelled: " identity, , GZip "
+            }
+        }
+
+        func pack(_ bytes: [UInt8]) throws -> [UInt8] {
+            switch self {
+            case .gzip, .xGzip, .spelled: try PackedBodies.gzip(bytes)
+            case .deflate: try PackedBodies.deflate(bytes)
+            case .rawDeflate: try PackedBodies.deflate(bytes, hasHeader: false)
+            case .members:
+                try PackedBodies.gzip(Array(bytes.prefix(1_000_000)))
+                    + PackedBodies.gzip([])
+                    + PackedBodies.gzip(Array(bytes.dropFirst(1_000_000)))
+            case .identity: bytes
+            }
+        }
+    }
+
+    @Test(arguments: Packing.allCases) func oneLayerIsUndone(_ packing: Packing) async throws {
+        let bench = try DownloadBench()
+        let packed = OriginBehaviour.bytes(try packing.pack(Self.plain))
+            .with(header: "Content-Encoding", packing.names)
+        bench.origin.route("/whole", packed)
+        bench.origin.route("/pieces", packed.changed { $0.length = .chunked })
+        for (id, path) in ["/whole", "/pieces"].enumerated() {
+            bench.start(path, id: UInt64(id))
+            let outcomes = try #require(await bench.outcomes.wait(count: id + 1))
+            let body = try #require(outcomes[id].body, "\(outcomes[id])")
+            #expect(bench.space.bytes(body.reference) == Self.plain)
+        }
+        #expect(bench.origin.requests("/whole").first?.header("accept-encoding") == "identity")
+    }
+
+    @Test func bytesOneByOneAreEnough() async throws {
+        let bench = try DownloadBench()
+        for (id, packing) in Packing.allCases.enumerated() {
+            let bytes = try packing.pack(Array("hello".utf8))
+            let turnstile = Turnstile()
+            turnstile.admit(bytes.count)
+            bench.origin.route(
+                "/\(id)",
+                .stepped(bytes, chunk: 1, by: turnstile)
+                    .with(header: "Content-Encoding", packing.names))
+            bench.start("/\(id)", id: UInt64(id))
+            let outcomes = try #require(await bench.outcomes.wait(count: id + 1))
+            let body = try #require(outcomes[id].body, "\(packing): \(outcomes[id])")
+            #expect(bench.space.bytes(body.reference) == Array("hello".utf8))
+        }
+    }
+
+    @Test func aRedirectMayNameACodingOfItsText() async throws {
+        let bench = try DownloadBench()
+        bench.origin.route("/a", .redirect(to: "/b").with(header: "Content-Encoding", "br"))
+        bench.origin.route("/b", .bytes([1]))
+        bench.start("/a")
+        #expect(await bench.body() != nil)
+    }
+
+    static let refused = [
+        "gzip, gzip", "gzip,deflate", "br", "zstd", "compress", "rot13", "gzip;q=1", "gzip gzip",
+    ]
+
+    @Test(arguments: refused) func anyOtherCodingBreaksTheProtocol(_ names: String) async throws {
+        let bench = try DownloadBench()
+        bench.origin.route("/a", .bytes([1, 2, 3]).with(header: "Content-Encoding", names))
+        bench.start("/a")
+        let failure = try #require(await bench.failure())
+        #expect(failure.code == .protocolBroken)
+        #expect(failure.message.contains("'\(names.replacing(",d", with: ", d"))'"))
+        #expect(bench.space.liveCount == 0)
+    }
+
+    @Test func twoLinesOfOneCodingAreTwoCodings() async throws {
+        let bench = try DownloadBench()
+        bench.origin.route(
+            "/a",
+            .bytes([1]).with(header: "Content-Encoding", "gzip")
+                .with(header: "Content-Encoding", "gzip"))
+        bench.start("/a")
+        #expect(await bench.failure()?.code == .protocolBroken)
+    }
+
+    @Test(arguments: [
+        "gzip, chunked", "gzip, gzip", "gzip", "chunked, chunked", "br", "identity", "chun ked",
+        "gzip, gzip, gzip, gzip, gzip, gzip, gzip", "rot13", "",
+    ])
+    func anyTransferCodingButChunkedBreaksTheProtocol(_ names: String) async throws {
+        let bench = try DownloadBench()
+        bench.origin.route(
+            "/a",
+            .raw(
+                Array(
+                    "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(names)\r\n\r\n1\r\na\r\n0\r\n\r\n".utf8
+                ))
+        )
+        bench.start("/a")
+        let failure = try #require(await bench.failure())
+        #expect(failure.code == .protocolBroken, "\(failure)")
+        #expect(bench.space.liveCount == 0)
+    }
+
+    /// What is wrong with a body of gzip.
+    enum Damage: CaseIterable, Sendable {
+        case cutOff, cutInHeader, noGzip, checkSum, followed
+
+        var code: ErrorCode {
+            switch self {
+            case .cutOff, .cutInHeader: .shortBody
+            case .noGzip, .checkSum, .followed: .badEncoding
+            }
+        }
+
+        func damage(_ bytes: [UInt8]) -> [UInt8] {
+            switch self {
+            case .cutOff: bytes.dropLast(9)
+            case .cutInHeader: Array(bytes.prefix(5))
+            case .noGzip: Array("no gzip".utf8)
+            case .checkSum: bytes.dropLast(8) + Array(repeating: 0, count: 8)
+            case .followed: bytes + Array("more".utf8)
+            }
+        }
+    }
+
+    @Test(arguments: Damage.allCases) func aDamagedBodyIsAnError(_ damage: Damage) async throws {
+        let bench = try DownloadBench()
+        let bytes = damage.damage(try PackedBodies.gzip(Self.plain))
+        bench.origin.route("/a", .bytes(bytes).with(header: "Content-Encoding", "gzip"))
+        bench.start("/a")
+        let failure = try #require(await bench.failure())
+        #expect(failure.code == damage.code, "\(failure)")
+        #expect(bench.space.liveCount == 0)
+    }
+
+    @Test func aBodyWithoutBytesIsEmpty() async throws {
+        let bench = try DownloadBench()
+        bench.origin.route("/a", .bytes([]).with(header: "Content-Encoding", "gzip"))
+        bench.start("/a")
+        #expect(await bench.failure()?.code == .badImageData)
+    }
+
+    @Test func theLimitHoldsForWhatABodyBecomes() async throws {
+        let bench = try DownloadBench()
+        let bytes = try PackedBodies.zeros(mebibytes: 64)
+        bench.origin.route("/a", .bytes(bytes).with(header: "Content-Encoding", "gzip"))
+        bench.start("/a", bodyBytesMax: 8 << 20)
+        let failure = try #require(await bench.failure())
+        #expect(failure.code == .limitExceeded)
+        #expect(failure.details["limit"] == "\(8 << 20)")
+        // Blocks double, and the old one is there until the new one has its bytes.
+        #expect(bench.space.usedBytesMax <= 3 * (8 << 20))
+        #expect(bench.space.liveCount == 0)
+    }
+
+    @Test func aFullArenaEndsTheDecoding() async throws {
+        let bench = try DownloadBench(bytesMax: 1 << 20)
+        let bytes = try PackedBodies.zeros(mebibytes: 64)
+        bench.origin.route("/a", .bytes(bytes).with(header: "Content-Encoding", "gzip"))
+        bench.start("/a")
+        #expect(await bench.failure()?.code == .arenaFull)
+        #expect(bench.space.liveCount == 0)
+    }
+
+    @Test func aCancelEndsTheDecodingOfBytesThatAreHere() async throws {
+        let bench = try DownloadBench { $0.progressIntervalMilliseconds = 0 }
+        let bytes = try PackedBodies.zeros(mebibytes: 900)
+        bench.origin.route("/a", .bytes(bytes).with(header: "Content-Encoding", "gzip"))
+        bench.start("/a")
+        #expect(await bench.progress.wait(until: { $0.received > 0 }))
+        bench.downloader.cancel(JobID(1))
+        let failure = try #require(await bench.failure())
+        #expect(failure.code == .cancelled)
+        #expect(bench.space.liveCount == 0)
+        #expect((bench.progress.values.last?.received ?? 0) < 900 << 20)
+    }
+
+    /// Ten bodies that become 64 MiB each do not hold up one that is small.
+    @Test func othersGoOnBetweenTurns() async throws {
+        let bench = try DownloadBench(bytesMax: 4 << 30) {
+            $0.progressIntervalMilliseconds = 0
+        }
+        let bytes = try PackedBodies.zeros(mebibytes: 64)
+        bench.origin.route("/bomb", .bytes(bytes).with(header: "Content-Encoding", "gzip"))
+        bench.origin.route("/small", .bytes([1]))
+        for id in 1...10 { bench.start("/bomb", id: UInt64(id)) }
+        for id in 1...10 {
+            #expect(await bench.progress.wait(until: { $0.id.value == id && $0.received > 0 }))
+        }
+        bench.start("/small", id: 11)
+        let outcomes = try #require(await bench.outcomes.wait())
+        #expect(outcomes.first?.id == JobID(11))
+        let turns = bench.progress.values.prefix { $0.id != JobID(11) }
+        let each = Dictionary(grouping: turns, by: \.id).mapValues { $0.map(\.received).max() ?? 0 }
+        #expect(each.count == 10)
+        #expect(each.values.allSatisfy { $0 < 64 << 20 })
+    }
+}

@@ -1,0 +1,80 @@
+import Linux
+
+/// nghttpx in front of an origin: the same answers over TLS, by HTTP/2 where the client can.
+public final class SecureFront {
+    /// What is shown to those who connect.
+    public enum Certificate: Hashable, Sendable, CaseIterable {
+        /// Of the authority, for the address.
+        case valid
+        /// Of the authority, for the address, until yesterday.
+        case expired
+        /// Of the authority, for another host.
+        case foreign
+        /// For the address, signed with its own key.
+        case selfSigned
+    }
+
+    /// The TCP port on 127.0.0.1.
+    public let port: UInt16
+    private let child: ChildProcess
+    private let output: ProgramOutput
+    private let authority: TestAuthority
+
+    /// Starts it and waits until it listens.
+    public init(
+        _ origin: OriginServer, _ certificate: Certificate = .valid, of authority: TestAuthority,
+        protocols: String = "h2,http/1.1"
+    ) throws {
+        guard let program = Tool.path(of: "nghttpx") else {
+            throw StackFailure("there is no nghttpx: run scripts/setup")
+        }
+        self.authority = authority
+        let files = try Self.files(certificate, of: authority)
+        // Nobody else gets a number again that soon.
+        port = OriginListener(ipv6: false).port
+        let pipe = try FileDescriptor.pipe()
+        var command = ChildCommand(
+            program,
+            [
+                "--frontend=127.0.0.1,\(port)", "--backend=\(origin.host),\(origin.port)",
+                "--npn-list=\(protocols)", "--single-process", "--no-ocsp", "--conf=/dev/null",
+                "--errorlog-file=/dev/stderr", "--accesslog-file=/dev/null", files.key,
+                files.certificate,
+            ])
+        command.descriptors[2] = .descriptor(pipe.writeEnd.number)
+        child = try ChildProcess(command)
+        output = ProgramOutput(pipe.readEnd)
+        try awaitListening()
+    }
+
+    deinit {
+        try? child.send(.kill)
+        _ = try? child.wait(milliseconds: defaultTimeout.milliseconds)
+    }
+
+    /// `IP:PORT`, as an allow list wants it.
+    public var address: String { "127.0.0.1:\(port)" }
+
+    /// The absolute URL of a path of the origin behind it.
+    public func url(_ path: String) -> String { "https://\(address)\(path)" }
+
+    private static func files(
+        _ certificate: Certificate, of authority: TestAuthority
+    ) throws -> TestAuthority.Files {
+        let own = "IP:127.0.0.1"
+        return switch certificate {
+        case .valid: try authority.sign("valid", for: own)
+        case .expired: try authority.sign("expired", for: own, days: -1)
+        case .foreign: try authority.sign("foreign", for: "DNS:other.invalid")
+        case .selfSigned: try authority.selfSigned("self", for: own)
+        }
+    }
+
+    private func awaitListening() throws {
+        while !output.lines.contains(where: { $0.contains("Listening on") }) {
+            guard case .more = try output.readMore(within: defaultTimeout) else {
+                throw StackFailure("nghttpx does not listen: \(output.lines)")
+            }
+        }
+    }
+}
