@@ -8,7 +8,7 @@ import Testing
     /// Of other processes, or said by the images.
     private static let others: Set<String> = [
         "only", "download", "decode", "transform", "runtime-dir", "cache-dir",
-        "allow-private-networks", "allow-address", "memory-limit", "disk-limit",
+        "allow-private-networks", "allow-address", "ca-file", "memory-limit", "disk-limit",
         "help", "version",
     ]
     private static let variables = Command.serve.definitions

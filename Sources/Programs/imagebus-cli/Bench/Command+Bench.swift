@@ -23,7 +23,8 @@ extension Command {
                 [
                     .endpoint,
                     OptionDefinition("private", "a stack of its own, although one may run"),
-                    .allowPrivateNetworks, .allowAddress, .runtimeDirectory, .logLevel, .logFormat,
+                    .allowPrivateNetworks, .allowAddress, .certificates, .runtimeDirectory,
+                    .logLevel, .logFormat,
                 ]
             ),
             ("", laterOptions),

@@ -124,9 +124,8 @@ extension Command {
     static let stackOptions: [OptionDefinition] = [
         .endpoint,
         OptionDefinition("private", "a stack of its own, although one may run"),
-        .allowPrivateNetworks, .allowAddress, .config, .runtimeDirectory, .cacheDirectory,
-        .logLevel,
-        .logFormat,
+        .allowPrivateNetworks, .allowAddress, .certificates, .config, .runtimeDirectory,
+        .cacheDirectory, .logLevel, .logFormat,
     ]
 
     private static let nameOptions = [

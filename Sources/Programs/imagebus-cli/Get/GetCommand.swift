@@ -43,7 +43,7 @@ enum GetCommand {
         if options.network != NetworkOptions() {
             Terminal.error(
                 "imagebus get: the running stack decides which addresses it reaches; "
-                    + "--private starts one that obeys --allow-…\n")
+                    + "--private starts one that obeys --allow-… and --ca-file\n")
         }
         if options.configurationFile != nil {
             Terminal.error(

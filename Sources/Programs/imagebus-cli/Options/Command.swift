@@ -47,4 +47,8 @@ extension OptionDefinition {
     static let allowAddress = OptionDefinition(
         "allow-address", value: "IP:PORT", separators: [",", " "],
         "download from this address although it is private (repeatable)")
+    static let certificates = OptionDefinition(
+        "ca-file", value: "FILE",
+        "certificates in PEM that https origins are checked with, in\n"
+            + "place of the system's")
 }

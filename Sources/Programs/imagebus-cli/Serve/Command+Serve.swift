@@ -15,7 +15,7 @@ extension Command {
                     OptionDefinition("transform", value: "N", "transform processes (one a core)"),
                 ]
             ),
-            ("network", [.allowPrivateNetworks, .allowAddress]),
+            ("network", [.allowPrivateNetworks, .allowAddress, .certificates]),
             (
                 "places and limits",
                 [

@@ -116,22 +116,26 @@ struct ServeOptions: Hashable {
     }
 }
 
-/// Which addresses downloads may reach.
+/// Which addresses downloads may reach, and whom they trust there.
 struct NetworkOptions: Hashable {
     var allowsPrivateNetworks = false
     var addresses: [String] = []
+    /// Certificates that are trusted in place of the system's.
+    var certificatesFile: String?
 
     init() {}
 
     init(_ read: ReadOptions) throws(UsageError) {
         allowsPrivateNetworks = read.isSet("allow-private-networks")
         for text in read.all("allow-address") { addresses.append(try OptionValue.address(text)) }
+        certificatesFile = try read.parsed("ca-file", OptionValue.path)
     }
 
     /// The same as options of another program.
     var arguments: [String] {
         (allowsPrivateNetworks ? ["--allow-private-networks"] : [])
             + addresses.flatMap { ["--allow-address", $0] }
+            + (certificatesFile.map { ["--ca-file", $0] } ?? [])
     }
 }
 
