@@ -82,7 +82,7 @@ def types_of(symbol: dict) -> set[str]:
 
 
 def outermost(usr: str) -> str:
-    named = run("swift-demangle", "--compact", "$s" + usr.removeprefix("s:")).strip()
+    named = run("swift", "demangle", "--compact", "$s" + usr.removeprefix("s:")).strip()
     module, name, *_ = named.split(".")
     return f"{module}.{name}"
 
