@@ -5,15 +5,17 @@ import TestKit
 
 /// An origin, a downloader that may reach it, and all that it says.
 final class DownloadBench: Sendable {
-    let origin = OriginServer()
+    let origin: OriginServer
     let space: HeapSpace
     let outcomes = Recorder<JobOutcome>()
     let progress = Recorder<JobProgress>()
     let downloader: Downloader
 
     init(
-        bytesMax: Int = 1 << 30, change: (inout DownloadConfiguration) -> Void = { _ in }
+        bytesMax: Int = 1 << 30, origin: OriginServer = OriginServer(),
+        change: (inout DownloadConfiguration) -> Void = { _ in }
     ) throws {
+        self.origin = origin
         var configuration = DownloadConfiguration(version: "test")
         configuration.allowedAddresses = [origin.authority]
         // Only the tests of slowness may find a loaded machine too slow.

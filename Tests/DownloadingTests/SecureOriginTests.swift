@@ -1,0 +1,126 @@
+import Downloading
+import ImageModel
+import Messages
+import TestKit
+import Testing
+
+/// Origins that speak TLS, with authorities that a test makes.
+@Suite struct SecureOriginTests {
+    private static let made = Result { try TestAuthority() }
+    private let authority: TestAuthority
+
+    init() throws { authority = try Self.made.get() }
+
+    private func bench(
+        _ fronts: (OriginServer) throws -> SecureFront, trusting file: String?
+    ) throws -> (DownloadBench, SecureFront) {
+        let origin = OriginServer()
+        let front = try fronts(origin)
+        let bench = try DownloadBench(origin: origin) {
+            $0.allowedAddresses.append(front.address)
+            $0.certificatesFile = file
+        }
+        return (bench, front)
+    }
+
+    @Test(arguments: ["h2,http/1.1", "http/1.1"])
+    func aTrustedOriginIsAsked(_ protocols: String) async throws {
+        let (bench, front) = try bench(
+            { try SecureFront($0, of: authority, protocols: protocols) },
+            trusting: authority.certificate)
+        let bytes = OriginBody.generatedBytes(count: 1_000_000)
+        bench.origin.route("/a", .bytes(bytes).with(header: "ETag", "\"e\""))
+        bench.start(front.url("/a"))
+        let outcome = try #require(await bench.outcome())
+        let body = try #require(outcome.body, "\(outcome)")
+        #expect(bench.space.bytes(body.reference) == bytes)
+        #expect(body.etag == "\"e\"")
+        #expect(body.effectiveURL == front.url("/a"))
+        let via = bench.origin.requests("/a").first?.header("via") ?? ""
+        #expect(via.hasPrefix(protocols.hasPrefix("h2") ? "2 " : "1.1 "), "\(via)")
+    }
+
+    /// Who is refused, and what the words of the error name.
+    static let refused: [(SecureFront.Certificate, String)] = [
+        (.expired, "expired"), (.foreign, "subject name"), (.selfSigned, "self-signed"),
+    ]
+
+    @Test(arguments: refused) func aCertificateIsRefused(
+        _ certificate: SecureFront.Certificate, _ words: String
+    ) async throws {
+        let (bench, front) = try bench(
+            { try SecureFront($0, certificate, of: authority) }, trusting: authority.certificate)
+        bench.origin.route("/a", .bytes([1]))
+        bench.start(front.url("/a"))
+        let failure = try #require(await bench.failure())
+        #expect(failure.code == .tlsFailed)
+        #expect(failure.message.contains(words), "\(failure.message)")
+        #expect(bench.origin.totalRequestCount == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func anUnknownAuthorityIsRefused(_ namesAnother: Bool) async throws {
+        let other = try TestAuthority()
+        let (bench, front) = try bench(
+            { try SecureFront($0, of: authority) },
+            trusting: namesAnother ? other.certificate : nil)
+        bench.start(front.url("/a"))
+        let failure = try #require(await bench.failure())
+        #expect(failure.code == .tlsFailed)
+        #expect(failure.message.contains("issuer certificate"), "\(failure.message)")
+        #expect(bench.origin.totalRequestCount == 0)
+    }
+
+    @Test func aRedirectToAnUntrustedOriginIsRefused() async throws {
+        let (bench, front) = try bench(
+            { try SecureFront($0, .selfSigned, of: authority) }, trusting: authority.certificate)
+        bench.origin.route("/from", .redirect(to: front.url("/to")))
+        bench.origin.route("/to", .bytes([1]))
+        bench.start("/from")
+        #expect(await bench.failure()?.code == .tlsFailed)
+        #expect(bench.origin.requestCount("/to") == 0)
+    }
+
+    @Test func streamsOfOneConnectionEndOneByOne() async throws {
+        let (bench, front) = try bench(
+            { try SecureFront($0, of: authority) }, trusting: authority.certificate)
+        let gate = Gate()
+        let zeros = try PackedBodies.gzip([UInt8](repeating: 0, count: 5_000_000))
+        bench.origin.route("/first", .bytes([1]))
+        bench.origin.route("/n/*", .hang(until: gate, then: [1, 2, 3]))
+        bench.origin.route(
+            "/packed/*",
+            .hang(until: gate, then: zeros).with(header: "Content-Encoding", "gzip"))
+        bench.start(front.url("/first"), id: 99)
+        #expect(await bench.outcomes.wait(count: 1)?.first?.body != nil)
+        for id in 1...20 {
+            bench.start(front.url(id % 2 == 0 ? "/packed/\(id)" : "/n/\(id)"), id: UInt64(id))
+        }
+        for id in 1...20 {
+            #expect(
+                await bench.origin.waitForRequest(id % 2 == 0 ? "/packed/\(id)" : "/n/\(id)"))
+        }
+        bench.downloader.cancel(JobID(3))
+        bench.downloader.cancel(JobID(4))
+        #expect(
+            await bench.outcomes.wait(count: 3)?.dropFirst().map { $0.failure?.code }
+                == [.cancelled, .cancelled])
+        gate.open()
+        let outcomes = try #require(await bench.outcomes.wait(count: 21))
+        let bodies = outcomes.filter { $0.id != JobID(99) }.compactMap(\.body)
+        #expect(bodies.count == 18)
+        #expect(bodies.filter { $0.reference.length == 5_000_000 }.count == 9)
+    }
+
+    @Test func aFileWithoutCertificatesIsNoFileOfCertificates() throws {
+        let folder = TemporaryDirectory()
+        let text = folder.write(Array("no certificate".utf8), to: "text.pem")
+        for path in [text, folder.file("missing.pem"), folder.path] {
+            let error = #expect(throws: ImageError.self) {
+                try DownloadBench { $0.certificatesFile = path }
+            }
+            #expect(error?.code == .invalidRequest)
+            #expect(error?.message.contains("--ca-file \(path)") == true)
+        }
+    }
+}

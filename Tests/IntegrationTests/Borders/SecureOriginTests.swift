@@ -1,0 +1,52 @@
+import ImageModel
+import Imagebus
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// The whole stack in front of origins that speak TLS.
+    @Suite struct SecureOriginTests {
+        private let origin = OriginServer()
+        private let authority: TestAuthority
+
+        init() throws {
+            authority = try TestAuthority()
+            origin.route("/a.png", .bytes(try Pictures.quadrants().png()))
+        }
+
+        @Test func namedCertificatesAreTrustedAndNoProxyIsAsked() async throws {
+            let proxy = OriginServer()
+            let front = try SecureFront(origin, of: authority)
+            let unknown = try SecureFront(origin, .selfSigned, of: authority)
+            var environment: [String: String] = [:]
+            for name in ["https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY"] {
+                environment[name] = proxy.url("/")
+            }
+            let arguments = ["--allow-private-networks", "--ca-file", authority.certificate]
+            try await withStack(arguments, decoders: 1, environment: environment) { stack in
+                let end = try stack.get([front.url("/a.png"), "--resize", "8x8", "--json"])
+                #expect(end.exitStatus == 0, "\(end)")
+                let via = origin.requests("/a.png").first?.header("via") ?? ""
+                #expect(via.hasPrefix("2 "), "\(via)")
+                let refused = try stack.get([unknown.url("/a.png"), "--json"])
+                #expect(refused.exitStatus == 76, "\(refused)")
+                let error = try refused.json()["error"]
+                #expect(error?["code"]?.integer == Int(ErrorCode.tlsFailed.rawValue))
+                let plain = try stack.get([origin.url("/a.png?plain"), "--json"])
+                #expect(plain.exitStatus == 0, "\(plain)")
+                #expect(proxy.acceptedConnectionCount == 0)
+            }
+        }
+
+        @Test func aFileWithoutCertificatesEndsTheStart() throws {
+            let folder = TemporaryDirectory()
+            let file = folder.write(Array("none".utf8), to: "none.pem")
+            let end = try CommandLineRun([
+                "serve", "--runtime-dir", folder.file("run"), "--cache-dir", folder.file("cache"),
+                "--ca-file", file,
+            ]).end()
+            #expect(end.exitStatus == 78, "\(end)")
+            #expect(end.errorText.contains("--ca-file \(file) has no certificate"), "\(end)")
+        }
+    }
+}
