@@ -30,6 +30,21 @@ struct DispatchTests {
         #expect(stack.faults == [])
     }
 
+    @Test(arguments: WorkerKind.workers)
+    func noClaimIsMoreThanTheKindTakes(_ kind: WorkerKind) {
+        var stack = Stack { $0.creditMax = SchedulerLimits.CreditMaxima() }
+        let worker = WorkerID(77)
+        let incarnation = Incarnation(Identifier128(high: 7, low: 77))
+        stack.send(
+            .workerJoined(worker, kind: kind, incarnation: incarnation, credit: 1_000_000))
+        func window() -> Int? {
+            stack.scheduler.report.workers.first { $0.id == worker }?.window
+        }
+        #expect(window() == Int(kind.creditMax))
+        stack.send(.credit(worker, .max))
+        #expect(window() == Int(kind.creditMax))
+    }
+
     @Test func higherClassesGoFirstAndEqualsInOrderOfArrival() {
         var stack = Stack()
         let client = stack.connect()

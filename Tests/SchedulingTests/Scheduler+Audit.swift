@@ -21,6 +21,12 @@ extension Scheduler {
         auditSlots(check)
         auditFallbacks(check)
         auditOverlays(check)
+        for worker in roster.ids {
+            guard let known = roster[worker] else { continue }
+            check(
+                known.window <= limits.creditMax.jobs(known.kind),
+                "no worker takes more than its kind")
+        }
         check(moving.count == 0, "everybody has arrived somewhere")
         return faults
     }

@@ -93,6 +93,9 @@ struct Stack {
 
     init(_ change: (inout SchedulerLimits) -> Void = { _ in }) {
         var limits = SchedulerLimits()
+        // One worker stands for many.
+        limits.creditMax.decode = 1_000
+        limits.creditMax.transform = 1_000
         change(&limits)
         scheduler = Scheduler(limits: limits)
         send(

@@ -13,16 +13,18 @@ extension Scheduler {
             let error = ImageError(.protocolViolation, "a \(kind.name) is connected already")
             return actions.append(.expel(worker, error))
         }
-        roster.join(worker, LiveWorker(kind: kind, window: Int(credit)))
+        let window = min(Int(credit), limits.creditMax.jobs(kind))
+        roster.join(worker, LiveWorker(kind: kind, window: window))
         ledger.join(worker, BlockReference.Producer(kind: kind, incarnation: incarnation))
         if kind == .cache { cache = worker }
         cancellations.joined(kind, at: now)
     }
 
-    /// A worker takes more jobs at a time.
+    /// A worker takes more jobs at a time, up to what its kind takes.
     mutating func grew(_ worker: WorkerID, by more: UInt32) {
-        guard let window = roster[worker]?.window else { return }
-        roster[worker]?.window = min(window + Int(more), Int(UInt32.max))
+        guard let known = roster[worker] else { return }
+        roster[worker]?.window = min(
+            known.window + Int(more), limits.creditMax.jobs(known.kind))
     }
 
     /// A worker broke the protocol, or is silent: its session is over.

@@ -31,6 +31,8 @@ public struct SchedulerLimits: Hashable, Sendable {
     public var fetchOrder = FetchOrder.fifo
     /// Transfers from one host and port at a time, all download workers together; 0: no limit.
     public var fetchesPerHostMax = 64
+    /// Jobs that a worker may hold at a time, whatever it claims.
+    public var creditMax = CreditMaxima()
     /// Of the jobs that a kind takes at a time, class low gets at most one in so many, and at
     /// least one.
     public var lowShareDivisor = 4

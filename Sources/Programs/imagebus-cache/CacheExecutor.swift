@@ -19,7 +19,7 @@ final class CacheExecutor: JobExecutor {
     private var began: [JobID: Instant] = [:]
 
     /// Queries and stores at a time; the stage itself bounds what waits for the disk.
-    let credit: UInt32 = 256
+    let credit = WorkerKind.cache.creditMax
     let needsHardCancel = false
 
     init(

@@ -2,6 +2,7 @@ import Bootstrap
 import ControlSegment
 import EventLoop
 import ImageModel
+import Linux
 import Messages
 import Observability
 import Scheduling
@@ -231,8 +232,36 @@ extension Coordinator {
         // The number of a connection that died is reused at once; one connection has one session.
         if let older = peers.id(at: gateway.door, connection) { end(older, at: now) }
         if let older = peers.id(at: gateway.door, sender) { end(older, at: now) }
+        guard case .worker(_, let hello) = role else {
+            return peers.insert(
+                door: gateway.door, routing: sender, connection: connection, role: role)
+        }
+        // Its connection may have closed since.
+        guard let peer = try? PeerCredentials(socket: connection.descriptor) else { return nil }
+        // The kernel says 0 of a process in a PID namespace that is not below ours.
+        let process = peer.processID == 0 ? nil : peer.processID
+        guard makeWay(for: process, hello, at: gateway.door, now) else { return nil }
         return peers.insert(
-            door: gateway.door, routing: sender, connection: connection, role: role)
+            door: gateway.door, routing: sender, connection: connection, role: role,
+            process: process)
+    }
+
+    /// Whether a worker may have a session. One that its process had before ends.
+    private mutating func makeWay(
+        for process: ProcessID?, _ hello: WorkerHello, at door: Door, _ now: Instant
+    ) -> Bool {
+        switch peers.workers.admit(process, hello.incarnation, at: door) {
+        case .welcome(let older):
+            if let older { end(older, at: now) }
+            return true
+        case .refuse:
+            guard case .write = refusalLines.take(at: now.nanoseconds) else { return false }
+            bootstrap.log.warning(
+                "a worker was not welcomed: another one has its incarnation, or there are too "
+                    + "many of other PID namespaces",
+                ["door": .string(door.name), "pid": LogValue(UInt64(hello.pid))])
+            return false
+        }
     }
 
     /// To somebody without a session. Whether it arrives does not matter: who says something again

@@ -1,3 +1,4 @@
+import Linux
 import Messages
 import ZeroMQ
 
@@ -15,6 +16,8 @@ struct Peer {
     let routing: RoutingID
     let connection: ConnectionLedger.Connection
     let role: Role
+    /// Of a worker that the coordinator's PID namespace shows; nobody's word, but the kernel's.
+    let process: ProcessID?
     /// Messages that found no room, in order.
     var outbox = Outbox()
     /// A worker that said goodbye takes nothing new.

@@ -1,3 +1,5 @@
+import Linux
+import Messages
 import Scheduling
 import ZeroMQ
 
@@ -15,6 +17,7 @@ struct PeerTable {
     private var peers: [UInt64: Peer] = [:]
     private var byAddress: [Address: UInt64] = [:]
     private var byLine: [Line: UInt64] = [:]
+    private(set) var workers = WorkerProcesses()
     private var lastID: UInt64 = 0
 
     /// Sessions that there may be.
@@ -50,11 +53,16 @@ struct PeerTable {
 
     /// Begins a session and returns its id.
     mutating func insert(
-        door: Door, routing: RoutingID, connection: ConnectionLedger.Connection, role: Peer.Role
+        door: Door, routing: RoutingID, connection: ConnectionLedger.Connection,
+        role: Peer.Role, process: ProcessID? = nil
     ) -> UInt64 {
         lastID += 1
         peers[lastID] = Peer(
-            id: lastID, door: door, routing: routing, connection: connection, role: role)
+            id: lastID, door: door, routing: routing, connection: connection, role: role,
+            process: process)
+        if case .worker(_, let hello) = role {
+            workers.insert(lastID, process, hello.incarnation, at: door)
+        }
         byAddress[Address(door: door, routing: routing)] = lastID
         byLine[Line(door: door, connection: connection)] = lastID
         return lastID
@@ -67,6 +75,9 @@ struct PeerTable {
         if byAddress[address] == id { byAddress[address] = nil }
         let line = Line(door: peer.door, connection: peer.connection)
         if byLine[line] == id { byLine[line] = nil }
+        if case .worker(_, let hello) = peer.role {
+            workers.remove(id, peer.process, hello.incarnation, at: peer.door)
+        }
         return peer
     }
 }

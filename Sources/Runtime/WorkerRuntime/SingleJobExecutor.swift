@@ -39,7 +39,7 @@ public final class SingleJobExecutor: JobExecutor {
     private let thread: Thread
 
     /// See `JobExecutor`.
-    public let credit: UInt32 = 1
+    public let credit = WorkerKind.decode.creditMax
     /// See `JobExecutor`.
     public let needsHardCancel = true
 

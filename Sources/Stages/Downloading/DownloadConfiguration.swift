@@ -1,3 +1,5 @@
+import Messages
+
 /// What holds for all transfers of a download worker.
 public struct DownloadConfiguration: Hashable, Sendable {
     /// Whether loopback, private and link-local addresses may be connected to.
@@ -9,7 +11,7 @@ public struct DownloadConfiguration: Hashable, Sendable {
     /// `User-Agent`, unless a request brings its own.
     public var userAgent: String
     /// Transfers at a time at most; one more is answered *busy*.
-    public var jobsMax = 256
+    public var jobsMax = Int(WorkerKind.download.creditMax)
     /// Milliseconds for resolving a name and connecting.
     public var connectTimeoutMilliseconds = 10_000
     /// Milliseconds for a whole transfer, whatever its deadline says.

@@ -1,0 +1,49 @@
+import Linux
+import Messages
+import Testing
+
+@testable import CoordinatorRuntime
+
+struct WorkerProcessesTests {
+    private let door = Door.back(.decode)
+
+    private func life(_ number: UInt64) -> Incarnation {
+        Incarnation(Identifier128(high: 1, low: number))
+    }
+
+    @Test func theNewestSessionOfAProcessIsItsOnlyOne() {
+        var workers = WorkerProcesses()
+        #expect(workers.admit(10, life(1), at: door) == .welcome(insteadOf: nil))
+        workers.insert(1, 10, life(1), at: door)
+        #expect(workers.admit(10, life(2), at: door) == .welcome(insteadOf: 1))
+        // At another door as well, and under the same incarnation.
+        #expect(workers.admit(10, life(1), at: .back(.transform)) == .welcome(insteadOf: 1))
+        workers.remove(1, 10, life(1), at: door)
+        #expect(workers.admit(10, life(2), at: door) == .welcome(insteadOf: nil))
+    }
+
+    @Test func noProcessTakesTheIncarnationOfAnother() {
+        var workers = WorkerProcesses()
+        workers.insert(1, 10, life(1), at: door)
+        workers.insert(2, nil, life(2), at: door)
+        #expect(workers.admit(11, life(1), at: door) == .refuse)
+        #expect(workers.admit(nil, life(1), at: door) == .refuse)
+        #expect(workers.admit(11, life(2), at: door) == .refuse)
+        #expect(workers.admit(10, life(2), at: door) == .refuse)
+        workers.remove(2, nil, life(2), at: door)
+        #expect(workers.admit(11, life(2), at: door) == .welcome(insteadOf: nil))
+    }
+
+    @Test func sessionsOfUnseenProcessesAreCounted() {
+        var workers = WorkerProcesses()
+        for number in 1...UInt64(WorkerProcesses.unseenMax) {
+            #expect(workers.admit(nil, life(number), at: door) == .welcome(insteadOf: nil))
+            workers.insert(number, nil, life(number), at: door)
+        }
+        #expect(workers.admit(nil, life(999), at: door) == .refuse)
+        #expect(workers.admit(nil, life(999), at: .back(.cache)) == .welcome(insteadOf: nil))
+        #expect(workers.admit(7, life(999), at: door) == .welcome(insteadOf: nil))
+        workers.remove(1, nil, life(1), at: door)
+        #expect(workers.admit(nil, life(999), at: door) == .welcome(insteadOf: nil))
+    }
+}
