@@ -65,8 +65,14 @@ struct Lanes {
             try TransformStage().perform(
                 work, pixels: $0, output: space, cancellation: CancellationFlag())
         }
-        let picture = try VipsWay.decoded(space.bytes(encoded.reference))
+        let bytes = space.bytes(encoded.reference)
+        let picture = try VipsWay.decoded(bytes)
         #expect(picture.size == encoded.info.size)
+        // What the coordinator and the cache hold it against.
+        #expect(work.resultSize == encoded.info.size)
+        #expect(work.resultFormat(hasAlpha: encoded.info.hasAlpha) == encoded.info.format)
+        #expect(ImageHeader(bytes.span)?.size == encoded.info.size)
+        #expect(ImageHeader(bytes.span)?.format == encoded.info.format)
         return picture
     }
 

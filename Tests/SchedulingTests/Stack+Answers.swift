@@ -73,12 +73,13 @@ extension Stack {
         case .entry(let work): return .entry(work.tiers)
         case .decode(let work): return .decoded(decoded(work, by: worker))
         case .transform(let work):
+            guard let size = work.resultSize else {
+                return .failed(ImageError(.stepFailed, "a step makes nothing of the image"))
+            }
             return .transformed(
                 EncodedImage(
                     reference: block(of: worker, length: length),
-                    info: ImageInfo(
-                        format: work.output.format ?? .jpeg,
-                        size: PixelSize(width: 10, height: 10))))
+                    info: ImageInfo(format: work.resultFormat(hasAlpha: false), size: size)))
         case .paint(let work):
             return .transformed(
                 EncodedImage(

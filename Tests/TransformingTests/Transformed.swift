@@ -39,6 +39,9 @@ extension Transformed {
         #expect(size == image.info.size)
         #expect(header.hasAlpha == image.info.hasAlpha)
         #expect(ImageFormat.sniff(bytes, tail: []) == image.info.format)
+        // What the cache reads.
+        #expect(ImageHeader(bytes.span)?.format == image.info.format)
+        #expect(ImageHeader(bytes.span)?.size == image.info.size)
     }
 }
 
@@ -67,6 +70,9 @@ func transform(
                 work, pixels: pixels, overlays: layers, output: space, cancellation: cancellation)
         }
         #expect(space.outstanding == 1)
+        // What the coordinator holds the outcome against.
+        #expect(work.resultSize == image.info.size)
+        #expect(work.resultFormat(hasAlpha: image.info.hasAlpha) == image.info.format)
         return try Transformed(image, space.bytes(image.reference))
     } catch {
         #expect(space.outstanding == 0, "an error leaves a block behind")

@@ -30,7 +30,10 @@ extension Scheduler {
         if case .failed(let error) = result {
             return failed(job, purpose, error, at: worker)
         }
-        if let suspect = job.suspect { quarantine.acquit(suspect, at: now) }
+        // What a transformer made is only seen when the cache has read it.
+        if let suspect = job.suspect, job.kind != .transform {
+            quarantine.acquit(suspect, at: now)
+        }
         // The block is taken before the job lets go of what it read.
         let block = take(result, from: worker)
         forget(job)
@@ -91,9 +94,10 @@ extension Scheduler {
 
     // MARK: - Failure
 
-    /// A failure ends those who wait, with four exceptions: a job that found no space waits for
+    /// A failure ends those who wait, with five exceptions: a job that found no space waits for
     /// some; one that its worker gave up unasked is done by another; what the cache cannot say
-    /// or does not have is looked for elsewhere; and an origin may be asked again.
+    /// or does not have is looked for elsewhere; what is missing or no image, as the cache says, is
+    /// made again; and an origin may be asked again.
     private mutating func failed(
         _ job: ActiveJob, _ purpose: ActiveJob.Purpose, _ error: ImageError, at worker: WorkerID
     ) {
@@ -107,6 +111,7 @@ extension Scheduler {
                 ImageError(.deadlineExceeded, "the \(job.stage.name) stage took too long"))
         case .cancelled, .shuttingDown: return lost(job.id)
         case .stale where job.input != nil: return inputLost(job, purpose, at: worker)
+        case .badImageData where job.kind == .cache: return inputForged(job, purpose)
         default: if delay(job, after: error) { return }
         }
         ended(job, purpose, Self.counting(job.retries + 1, in: error))

@@ -21,6 +21,26 @@ extension Scheduler {
         if case .probe(let id, _, _) = purpose { lost(id) }
     }
 
+    /// The cache was to take an image, and found that the bytes are another one, or none. Who made
+    /// them loses its session. As bytes do not lie by themselves, this is evidence against what it
+    /// was made of, too: the second time it is not tried again.
+    mutating func inputForged(_ job: ActiveJob, _ purpose: ActiveJob.Purpose) {
+        guard let input = doubtfulInput(of: job) else { return lost(job.id) }
+        let suspect = suspect(of: purpose)
+        forget(job)
+        if let suspect { accuse(suspect) }
+        expel(job.inputs[input].worker, Self.otherImage)
+    }
+
+    /// What brought the bytes forth that the cache takes.
+    private func suspect(of purpose: ActiveJob.Purpose) -> Suspect? {
+        switch purpose {
+        case .delivery(let node): .transform(results[node].name.key)
+        case .transcode(let node): .transcode(transcodes[node].key, transcodes[node].output)
+        default: nil
+        }
+    }
+
     /// The first of the job's inputs, from that one on, whose bytes may not be there.
     private func doubtfulInput(of job: ActiveJob, from first: Int = 0) -> Int? {
         let inputs = job.inputs
@@ -71,6 +91,8 @@ extension Scheduler {
 
     private static let bytesMissing = ImageError(
         .protocolViolation, "the bytes that a worker handed over are not where it said")
+    private static let otherImage = ImageError(
+        .protocolViolation, "the bytes that a worker handed over are not the image that it said")
     private static let bytesThere = ImageError(
         .protocolViolation, "a worker says that bytes are missing which are there")
 }

@@ -3,12 +3,17 @@ import Messages
 
 // What kills workers is not tried again (DESIGN §6).
 extension Scheduler {
-    /// The worker that held the job crashed, and its fault handler named the job. The second time
-    /// without a success between, everything that needs the same work ends. SIGBUS is no evidence:
-    /// readers map what its producer might have cut off.
+    /// The worker that held the job crashed or hung, and its record names the job. SIGBUS is no
+    /// evidence: readers map what its producer might have cut off.
     mutating func accuse(_ job: ActiveJob, _ crash: CrashRecord) {
         counters.crashes += 1
-        guard let suspect = job.suspect, crash.signal != Self.busError else { return }
+        guard let suspect = job.suspect, crash.cause != .signal(Self.busError) else { return }
+        accuse(suspect)
+    }
+
+    /// Evidence: the second time without a success between, everything that needs the same work
+    /// ends.
+    mutating func accuse(_ suspect: Suspect) {
         guard quarantine.accuse(suspect, at: now, numbers: &lastShunned) else { return }
         for id in jobs.keys.sorted(by: { $0.value < $1.value }) {
             guard let job = jobs[id], job.suspect == suspect, let purpose = job.purpose
@@ -44,6 +49,6 @@ extension Scheduler {
 
     static let poisoned = ImageError(
         .poisoned,
-        "workers crashed with this content more than once: it is not tried for a while; "
+        "workers crashed or hung with this content more than once: it is not tried for a while; "
             + "imagebus blacklist lists and removes it")
 }

@@ -165,6 +165,7 @@ extension Scheduler {
             preconditionFailure("a delivery was asked for and was checked")
         }
         resultBlocks.notice(reference, of: cache)
+        quarantine.acquit(.transform(results[node].name.key), at: now)
         let block = BlockHandle(worker: cache, block: reference.block)
         let result = results[node]
         if !report.tiers.isEmpty {

@@ -147,7 +147,9 @@ extension Scheduler {
             guard let pixels = image.pixels else { preconditionFailure("pixels were asked for") }
             encode(id, pixels, image.info, reading: block)
         case (.transformed(let image), let block?): keep(id, image, reading: block)
-        case (.stored(let report), _): ended(id, storing: report.tiers)
+        case (.stored(let report), _):
+            quarantine.acquit(.transcode(transcodes[id].key, transcodes[id].output), at: now)
+            ended(id, storing: report.tiers)
         default: preconditionFailure("outcomes were checked against their jobs")
         }
         if let block { drop(block) }

@@ -10,6 +10,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case keys
     /// Small values that are computed from numbers of strangers.
     case values
+    /// First bytes of images, read without a codec.
+    case headers
 
     /// Feeds the target. Throws where an invariant is broken; what traps is a failure as well.
     public func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
@@ -19,6 +21,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .url: try URLTarget.run(bytes)
         case .keys: try KeyTarget.run(bytes)
         case .values: try ValueTarget.run(bytes)
+        case .headers: try HeaderTarget.run(bytes)
         }
     }
 }

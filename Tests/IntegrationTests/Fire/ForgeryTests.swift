@@ -15,7 +15,11 @@ extension RealProcesses {
             _ kind: WorkerKind
         ) async throws {
             try await withGallery { stack, client, gallery in
-                for forgery in Forgery.seen {
+                // Who takes one job at a time does not name a block that is in use already.
+                let forgeries = Forgery.seen.filter {
+                    $0 != .liveBlock || kind == .download
+                }
+                for forgery in forgeries {
                     let worker = try WireWorker(kind, stack, credit: 1_000)
                     try worker.announce()
                     let count = forgery == .liveBlock ? 2 : 1
@@ -25,7 +29,7 @@ extension RealProcesses {
                     try await expectRight(tasks, gallery, "\(kind.name): \(forgery)")
                 }
                 let report = try await stack.awaitIdle()
-                #expect(report.counter("expelledWorkers") == Forgery.seen.count)
+                #expect(report.counter("expelledWorkers") == forgeries.count)
                 #expect(report.processes.allSatisfy { $0.restarts == 0 })
             }
         }
@@ -76,6 +80,9 @@ extension RealProcesses {
             }
         }
 
+        /// Workers of each kind besides the one of the test.
+        private static let others = 2
+
         private typealias Load = (task: LoadTask, choice: Gallery.Choice)
 
         private func withGallery(
@@ -87,10 +94,35 @@ extension RealProcesses {
             }
         }
 
+        /// Says that a transformation brought forth what it did not.
+        enum Lie: String, CaseIterable, Sendable {
+            case noBytes, hugeSize, anotherSize, anotherFormat, anotherImage
+        }
+
+        /// Neither delivered nor stored: what the coordinator cannot see, the cache reads.
+        @Test(arguments: Lie.allCases)
+        func anImageThatIsNotWhatWasAskedForIsMadeByAnother(_ lie: Lie) async throws {
+            try await withGallery { stack, client, gallery in
+                let worker = try WireWorker(.transform, stack, credit: 1)
+                let file = try worker.makeSegment(in: stack)
+                defer { file.remove() }
+                try worker.announce()
+                let tasks = begin(1, "\(lie)", client, gallery)
+                let job = try #require(try worker.job(within: defaultTimeout))
+                try worker.send(.outcome(try lie.outcome(of: job, in: file)))
+                #expect(try worker.isRefused(), "\(lie)")
+                try await expectRight(tasks, gallery, "\(lie)")
+                let report = try await stack.awaitIdle()
+                #expect(report.counter("expelledWorkers") == 1)
+                #expect(report.counter("quarantined") == 0)
+            }
+        }
+
+        /// As many for each of the others of the kind as are wanted here: they take turns.
         private func begin(
-            _ count: Int, _ variant: String, _ client: ImagebusClient, _ gallery: Gallery
+            _ wanted: Int, _ variant: String, _ client: ImagebusClient, _ gallery: Gallery
         ) -> [Load] {
-            Gallery.choices.prefix(count).map { choice in
+            Gallery.choices.prefix(wanted * (1 + Self.others)).map { choice in
                 var request = gallery.request(choice, variant + "-\(choice.side)")
                 request.options = .fromLoaderOnly
                 return (client.load(request), choice)
@@ -106,6 +138,29 @@ extension RealProcesses {
                 #expect(end == .right, "\(what)")
             }
         }
+    }
+}
+
+extension RealProcesses.ForgeryTests.Lie {
+    /// What is said of a transformation of the job.
+    func outcome(of job: Job, in file: WireWorker.SegmentFile) throws -> JobOutcome {
+        guard case .transform(let work) = job.work, var size = work.resultSize else {
+            throw StackFailure("no job of a transformer")
+        }
+        var format = work.resultFormat(hasAlpha: false)
+        var reference = Forgery.honest(BlockID(1))
+        switch self {
+        case .noBytes: reference.length = 0
+        case .hugeSize: size = PixelSize(width: 4_294_967_295, height: 4_294_967_295)
+        case .anotherSize: size.width += 1
+        case .anotherFormat: format = .png
+        case .anotherImage: try file.write(Pictures.noise(width: 9, height: 9).jpeg(quality: 50))
+        }
+        return JobOutcome(
+            id: job.id, attempt: job.attempt,
+            result: .transformed(
+                EncodedImage(reference: reference, info: ImageInfo(format: format, size: size))),
+            workMicroseconds: 1_000)
     }
 }
 

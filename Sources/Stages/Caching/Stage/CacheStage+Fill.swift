@@ -18,7 +18,10 @@ extension CacheStage {
     private func didFill(_ body: Body, _ filling: Filling, isSame: Bool, _ now: UnixTime) {
         switch filling {
         case .query(let job, let work, let finding): found(body, job, work, finding, now)
-        case .store(let job, let work, let plan): store(body, job, work, plan, now)
+        case .store(let job, let work, let plan):
+            // Of the copy: nobody changes it between this look and its use.
+            guard work.describes(body) else { return self.answer(job, .failed(Self.otherImage)) }
+            store(body, job, work, plan, now)
         case .comparison(let job, _):
             self.answer(job, .stored(StoreReport(delivered: nil, tiers: .none, isSame: isSame)))
         }
@@ -36,5 +39,20 @@ extension CacheStage {
         case .store(let job, _, _): self.answer(job, .failed(error))
         case .comparison(let job, _): self.answer(job, .failed(error))
         }
+    }
+
+    private static let otherImage = ImageError(
+        .badImageData, "the bytes are not the image that their maker said")
+}
+
+extension StoreWork {
+    /// Whether bytes which a transformer made are, by their header, the image of which the metadata
+    /// speak. Originals are what origins send: their facts are a decoder's, and say how they are
+    /// displayed.
+    fileprivate func describes(_ body: Body) -> Bool {
+        guard source.producer?.kind == .transform else { return true }
+        let bytes = body.bytes.bindMemory(to: UInt8.self)
+        guard let header = ImageHeader(bytes.span) else { return false }
+        return header.format == metadata.info.format && header.size == metadata.info.size
     }
 }

@@ -10,20 +10,18 @@ struct Encoder {
     let cancellation: CancellationFlag
     private let source: ImageFormat
 
-    /// The format asked for, else the source's where it can be encoded, else PNG with alpha and
-    /// JPEG without (sdwebimage.md §4.4).
+    /// In the format that the work says.
     init(_ work: TransformWork, hasAlpha: Bool, cancellation: CancellationFlag) {
         source = work.sourceInfo.format
-        let fallback: ImageFormat = hasAlpha ? .png : .jpeg
-        format = work.output.format ?? (source.isEncodable ? source : fallback)
+        format = work.resultFormat(hasAlpha: hasAlpha)
         options = work.output
         self.cancellation = cancellation
     }
 
-    /// Of what is painted: PNG, which keeps the colour as it is, where no format is asked for.
+    /// Of what is painted.
     init(_ work: PaintWork, cancellation: CancellationFlag) {
         source = .png
-        format = work.output.format ?? .png
+        format = work.resultFormat
         options = work.output
         self.cancellation = cancellation
     }

@@ -30,7 +30,16 @@ extension ForgingStack {
                     info: info,
                     pixels: .init(reference: block(of: worker, .stage, 3_600), layout: Self.layout))
             )
-        case .transform, .paint:
+        case .transform(let work):
+            guard let size = work.resultSize, length > 0 else {
+                return .failed(ImageError(.stepFailed, "a step makes nothing of it"))
+            }
+            let info = ImageInfo(format: work.resultFormat(hasAlpha: false), size: size)
+            return .transformed(
+                EncodedImage(reference: block(of: worker, .stage, length), info: info))
+        case .paint(let work):
+            guard length > 0 else { return .failed(ImageError(.arenaFull, "nothing fits")) }
+            let info = ImageInfo(format: work.resultFormat, size: work.size)
             return .transformed(
                 EncodedImage(reference: block(of: worker, .stage, length), info: info))
         case .store(let work):

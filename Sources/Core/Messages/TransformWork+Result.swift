@@ -1,0 +1,27 @@
+public import ImageModel
+
+// What a transformation makes is known before it is made: a result that is anything else is none.
+extension TransformWork {
+    /// The size of the result; `nil` where a step makes nothing of what the steps before it made.
+    public var resultSize: PixelSize? {
+        var size = sourceInfo.size
+        for step in steps {
+            guard let next = step.size(after: size) else { return nil }
+            size = next
+        }
+        return size
+    }
+
+    /// The format asked for, else the source's where it can be encoded, else PNG with alpha and
+    /// JPEG without.
+    public func resultFormat(hasAlpha: Bool) -> ImageFormat {
+        if let format = output.format { return format }
+        if sourceInfo.format.isEncodable { return sourceInfo.format }
+        return hasAlpha ? .png : .jpeg
+    }
+}
+
+extension PaintWork {
+    /// PNG, which keeps the colour as it is, where no format is asked for.
+    public var resultFormat: ImageFormat { output.format ?? .png }
+}
