@@ -13,7 +13,7 @@ import Testing
     /// The words as the fault handler would leave them.
     private func write(_ words: [UInt64], in folder: TestKit.TemporaryDirectory) {
         // What is said of the session is no part of how a process died.
-        let all = words.count == 7 ? words + [1] : words
+        let all = words.count == 7 ? words + [1, 0] : words
         let bytes = all.flatMap { word in
             (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
         }
@@ -54,6 +54,48 @@ import Testing
         write([ControlLayout.magicValue, 5, 0, 9, 0, 9, 6], in: folder)
         let record = ControlReader(directory: folder.path).crashRecord(of: incarnation)
         #expect(record == CrashRecord(job: nil, attempt: 9, signal: 6))
+    }
+
+    @Test(arguments: [ControlVerdict.stoodStill, .didNotStop])
+    func aVerdictIsHeldAgainstTheJobThatIsHeld(_ verdict: ControlVerdict) throws {
+        let folder = TestKit.TemporaryDirectory()
+        let segment = try ControlSegment(in: folder.path, incarnation: incarnation)
+        segment.hold(JobID(7), attempt: 2)
+        try verdict.leave(in: folder.path, for: incarnation)
+        let record = ControlReader(directory: folder.path).crashRecord(of: incarnation)
+        let cause: CrashRecord.Cause = verdict == .stoodStill ? .stoodStill : .didNotStop
+        #expect(record == CrashRecord(job: JobID(7), attempt: 2, cause: cause))
+        segment.holdNothing()
+        #expect(ControlReader(directory: folder.path).crashRecord(of: incarnation)?.job == nil)
+    }
+
+    @Test func whoBlamesItsJobLeavesTheRecordBehind() throws {
+        let folder = TestKit.TemporaryDirectory()
+        do {
+            var segment = try ControlSegment(in: folder.path, incarnation: incarnation)
+            segment.hold(JobID(7), attempt: 2)
+            segment.blameJob()
+        }
+        let record = ControlReader(directory: folder.path).crashRecord(of: incarnation)
+        #expect(record == CrashRecord(job: JobID(7), attempt: 2, cause: .didNotStop))
+    }
+
+    @Test func aVerdictIsWrittenIntoNothingButASegment() throws {
+        let folder = TestKit.TemporaryDirectory()
+        let name = "\(incarnation.value.hex).0"
+        #expect(throws: Errno.noSuchFile) {
+            try ControlVerdict.stoodStill.leave(in: folder.path, for: incarnation)
+        }
+        folder.write([1, 2, 3], to: name)
+        #expect(throws: Errno.invalidArgument) {
+            try ControlVerdict.stoodStill.leave(in: folder.path, for: incarnation)
+        }
+        #expect(FileBytes.read(folder.file(name)) == [1, 2, 3])
+        try FileDescriptor.openDirectory(folder.path).unlink(name)
+        #expect(symlink("/dev/null", folder.file(name)) == 0)
+        #expect(throws: Errno.symbolicLink) {
+            try ControlVerdict.stoodStill.leave(in: folder.path, for: incarnation)
+        }
     }
 
     @Test(

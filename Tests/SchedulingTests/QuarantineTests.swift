@@ -78,6 +78,23 @@ struct QuarantineTests {
         #expect(stack.scheduler.report.quarantined == 0)
     }
 
+    @Test(arguments: [CrashRecord.Cause.stoodStill, .didNotStop])
+    func whatHangsItsWorkersIsHeldAgainstItLikeACrash(_ cause: CrashRecord.Cause) {
+        var stack = Stack()
+        stack.hireAll()
+        let token = stack.load(loader(5), by: stack.connect())
+        for _ in 0..<2 {
+            let held = stack.held(.fetch)[0]
+            stack.kill(
+                held.worker,
+                crash: CrashRecord(job: held.job.id, attempt: held.job.attempt, cause: cause))
+            stack.hire(.download)
+        }
+        #expect(stack.error(token) == .poisoned)
+        #expect(stack.scheduler.report.quarantined == 1)
+        #expect(stack.isAtRest)
+    }
+
     @Test func aRecordOfAnotherJobOrAttemptIsNoEvidence() {
         var stack = Stack()
         stack.hireAll()

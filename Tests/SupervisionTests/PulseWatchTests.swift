@@ -39,6 +39,13 @@ import Testing
         }
     }
 
+    @Test func aLateLookDoesNotTakeBackWhatOthersSaid() {
+        var watch = PulseWatch()
+        #expect(look(&watch, [4, 4, 4, 4, 4]) == nil)
+        #expect(watch.looked([0: (life, 4)], at: at(8_000)) == [])
+        #expect(watch.looked([0: (life, 4)], at: at(9_000)) == [0])
+    }
+
     @Test func aNewLifeIsLookedAtAnew() {
         var watch = PulseWatch()
         _ = look(&watch, [7, 7, 7, 7, 7])

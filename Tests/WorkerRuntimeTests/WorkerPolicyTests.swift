@@ -33,6 +33,13 @@ import Testing
         #expect(looked == [1, 64, 128, 192])
     }
 
+    @Test func onlyWorkThatWasGivenTheProcessorsCanBeDeaf() {
+        let policy = WorkerPolicy()
+        #expect(!policy.isDeaf(nanoseconds: 0))
+        #expect(!policy.isDeaf(nanoseconds: 249_000_000))
+        #expect(policy.isDeaf(nanoseconds: 250_000_000))
+    }
+
     @Test(arguments: ["-1", "many", ""])
     func whatIsNoNumberIsRefused(_ text: String) {
         #expect(throws: ProgramArgumentsError.notANumber("recycle-jobs", text)) {

@@ -24,3 +24,14 @@ public enum WallClock {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }
+
+/// What this process used of the processors.
+public enum ProcessorClock {
+    /// Nanoseconds of all its threads so far, in user mode and in the kernel
+    /// (CLOCK_PROCESS_CPUTIME_ID).
+    public static func now() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}

@@ -10,6 +10,7 @@ final class DownloadExecutor: JobExecutor {
     private let arena: Arena
     private let reporter: WorkerReporter
     private var running: Set<JobID> = []
+    private var lastTurn: UInt64?
 
     let credit: UInt32
     let needsHardCancel = false
@@ -43,4 +44,10 @@ final class DownloadExecutor: JobExecutor {
     func discard(_ reference: BlockReference) { arena.free(reference.block) }
 
     func flush() { reporter.flushed() }
+
+    func pulse() -> ExecutorPulse {
+        let now = downloader.pulse
+        defer { lastTurn = now.turn }
+        return now.isWaiting || now.turn != lastTurn ? .beats : .stands(at: now.job)
+    }
 }

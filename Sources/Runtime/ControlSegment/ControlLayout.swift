@@ -18,5 +18,7 @@ enum ControlLayout {
     static let signal = 6
     /// 1 while the coordinator knows the process, else 0.
     static let isWelcome = 7
-    static let wordCount = 8
+    /// Why the process is ended where it did not crash (`ControlVerdict`), or 0.
+    static let verdict = 8
+    static let wordCount = 9
 }

@@ -14,16 +14,28 @@ public struct ControlReader: Sendable {
     /// Reads in this directory.
     public init(directory: String) { self.directory = directory }
 
-    /// What the fault handler of that life wrote; `nil` where it wrote nothing, or where there is
-    /// no such segment.
+    /// What the fault handler of that life wrote, or why it was ended; `nil` where nothing is
+    /// said, or where there is no such segment.
     public func crashRecord(of incarnation: Incarnation) -> CrashRecord? {
-        guard let words = words(of: incarnation),
-            let signal = Int32(exactly: words[ControlLayout.signal]),
-            FaultRecorder.signals.contains(Signal(rawValue: signal)),
-            let attempt = UInt32(exactly: words[ControlLayout.crashedAttempt])
-        else { return nil }
-        let job = words[ControlLayout.crashedJob]
-        return CrashRecord(job: job == 0 ? nil : JobID(job), attempt: attempt, signal: signal)
+        guard let words = words(of: incarnation) else { return nil }
+        if let signal = Int32(exactly: words[ControlLayout.signal]),
+            FaultRecorder.signals.contains(Signal(rawValue: signal))
+        {
+            let (job, attempt) = (ControlLayout.crashedJob, ControlLayout.crashedAttempt)
+            return Self.record(words[job], words[attempt], .signal(signal))
+        }
+        return ControlVerdict(rawValue: words[ControlLayout.verdict]).flatMap { verdict in
+            Self.record(
+                words[ControlLayout.job], words[ControlLayout.attempt], verdict.cause)
+        }
+    }
+
+    private static func record(
+        _ job: UInt64, _ attempt: UInt64, _ cause: CrashRecord.Cause
+    ) -> CrashRecord? {
+        UInt32(exactly: attempt).map {
+            CrashRecord(job: job == 0 ? nil : JobID(job), attempt: $0, cause: cause)
+        }
     }
 
     /// How often the bus thread of that life has turned.
@@ -52,5 +64,14 @@ public struct ControlReader: Sendable {
         }
         let words = bytes.bindMemory(to: UInt64.self).map(UInt64.init(littleEndian:))
         return words[ControlLayout.magic] == ControlLayout.magicValue ? words : nil
+    }
+}
+
+extension ControlVerdict {
+    fileprivate var cause: CrashRecord.Cause {
+        switch self {
+        case .stoodStill: .stoodStill
+        case .didNotStop: .didNotStop
+        }
     }
 }

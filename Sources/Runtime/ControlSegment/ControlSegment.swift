@@ -12,6 +12,8 @@ public struct ControlSegment: ~Copyable {
     private let directory: String
     private let name: String
     private var beats: UInt64 = 0
+    /// It says why the process ended: for who reads it after the end of the connection.
+    private var isKept = false
 
     /// Makes the segment of this life in `directory`, and lets faults write into it.
     ///
@@ -46,6 +48,7 @@ public struct ControlSegment: ~Copyable {
 
     deinit {
         FaultRecorder.forget()
+        guard !isKept else { return }
         // Already gone where the supervisor has cleared the directory.
         try? FileDescriptor.openDirectory(directory).unlink(name)
     }
@@ -67,6 +70,13 @@ public struct ControlSegment: ~Copyable {
 
     /// From now on a crash is evidence against no job: none is held, or several.
     public borrowing func holdNothing() { Self.store(0, words, ControlLayout.job) }
+
+    /// The process ends since the work on the job that it holds did not stop. The supervisor
+    /// removes the segment.
+    public mutating func blameJob() {
+        isKept = true
+        Self.store(ControlVerdict.didNotStop.rawValue, words, ControlLayout.verdict)
+    }
 
     private static func store(
         _ value: UInt64, _ words: UnsafeMutablePointer<UInt64>, _ index: Int

@@ -287,15 +287,15 @@ extension Coordinator {
         }
     }
 
-    /// What the fault handler of a worker wrote before its connection ended.
+    /// What was written down of a worker's end before its connection ended.
     private func crashRecord(of kind: WorkerKind, _ hello: WorkerHello) -> CrashRecord? {
         let reader = ControlReader(directory: bootstrap.paths.controlDirectory(kind))
         guard let crash = reader.crashRecord(of: hello.incarnation) else { return nil }
         bootstrap.log.warning(
-            "a worker crashed",
+            "a worker crashed or hung",
             [
                 "kind": .string(kind.name), "pid": LogValue(UInt64(hello.pid)),
-                "signal": LogValue(UInt64(clamping: crash.signal)),
+                "cause": .string("\(crash.cause)"),
                 "job": LogValue(crash.job?.value ?? 0),
             ])
         return crash

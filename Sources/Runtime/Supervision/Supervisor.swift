@@ -171,6 +171,7 @@ public final class Supervisor {
             if count > 0 { observe(.removedSegments(kind, count)) }
         case .reportHang(let slot):
             guard let child = children[slot] else { return nil }
+            noteStandstill(of: child, slot)
             observe(.hangs(child.kind, child.process.processID))
         case .reportBackoff(let slot, let milliseconds):
             observe(.backingOff(specifications[slot].kind, milliseconds: milliseconds))
@@ -186,6 +187,14 @@ public final class Supervisor {
             self.end = end
         }
         return nil
+    }
+
+    /// So that the coordinator can tell this kill from others. Without a segment it cannot, and
+    /// holds it against nothing.
+    private func noteStandstill(of child: SupervisedChild, _ slot: Int) {
+        guard child.kind != .coordinator, let life = state.incarnation(of: slot) else { return }
+        try? ControlVerdict.stoodStill.leave(
+            in: directory.paths.controlDirectory(child.kind), for: life)
     }
 
     private func spawn(_ slot: Int, restarts: UInt32) -> SupervisorEvent? {

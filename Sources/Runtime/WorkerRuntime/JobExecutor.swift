@@ -32,6 +32,8 @@ public protocol JobExecutor: AnyObject {
     func attend()
     /// About a second has passed.
     func tick()
+    /// Called once a second: whether its thread has turned since.
+    func pulse() -> ExecutorPulse
 }
 
 extension JobExecutor {
@@ -47,4 +49,6 @@ extension JobExecutor {
     public func attend() {}
     /// Nothing.
     public func tick() {}
+    /// There is no such thread.
+    public func pulse() -> ExecutorPulse { .beats }
 }

@@ -49,7 +49,11 @@ extension WorkerLoop {
 
     /// What a crash would be evidence against from now on.
     mutating func recordHeld() {
-        if let (job, attempt) = session.onlyJob, !running.hasAbandoned {
+        if case .stands(let own?) = pulse, let job = running.job(own),
+            let attempt = session.attempt(of: job)
+        {
+            control?.hold(job, attempt: attempt)
+        } else if let (job, attempt) = session.onlyJob, !running.hasAbandoned {
             control?.hold(job, attempt: attempt)
         } else {
             control?.holdNothing()

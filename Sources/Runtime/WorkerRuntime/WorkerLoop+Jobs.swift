@@ -1,30 +1,39 @@
 import Bootstrap
+import ControlSegment
 import EventLoop
+import Linux
 import Messages
 import Observability
 
 /// Which timers a job has: that of its deadline, and that of the grace after its first cancel.
 struct JobTimers {
     private var deadlines: [JobID: TimerID] = [:]
-    private var graces: [JobID: TimerID] = [:]
+    private var graces: [JobID: (timer: TimerID, processorTime: UInt64)] = [:]
 
     /// Returns the deadline that counts no longer.
     mutating func setDeadline(_ timer: TimerID, of job: JobID) -> TimerID? {
         deadlines.updateValue(timer, forKey: job)
     }
 
-    mutating func setGrace(_ timer: TimerID, of job: JobID) { graces[job] = timer }
+    /// `processorTime` is what the process has used until now.
+    mutating func setGrace(_ timer: TimerID, of job: JobID, processorTime: UInt64) {
+        graces[job] = (timer, processorTime)
+    }
+
+    /// What the process had used when the job was told to stop; `nil` where it was not.
+    func processorTime(atStopOf job: JobID) -> UInt64? { graces[job]?.processorTime }
 
     /// Whether it was told to stop.
     func hasGrace(_ job: JobID) -> Bool { graces[job] != nil }
 
     mutating func take(_ job: JobID) -> [TimerID] {
-        [deadlines.removeValue(forKey: job), graces.removeValue(forKey: job)].compactMap { $0 }
+        [deadlines.removeValue(forKey: job), graces.removeValue(forKey: job)?.timer]
+            .compactMap { $0 }
     }
 
     mutating func takeAll() -> [TimerID] {
         defer { self = JobTimers() }
-        return Array(deadlines.values) + Array(graces.values)
+        return Array(deadlines.values) + graces.values.map(\.timer)
     }
 }
 
@@ -63,7 +72,24 @@ extension WorkerLoop {
     mutating func expectEnd(of job: JobID, at now: Instant) {
         guard executor.needsHardCancel, !jobTimers.hasGrace(job) else { return }
         let due = now.adding(milliseconds: policy.cancelGraceMilliseconds)
-        jobTimers.setGrace(timers.schedule(.grace(job), at: due), of: job)
+        jobTimers.setGrace(
+            timers.schedule(.grace(job), at: due), of: job, processorTime: ProcessorClock.now())
+    }
+
+    /// Work that used the processors all the same and did not look whether it should stop is
+    /// evidence against its job. Work that was not given them may have been kept from looking.
+    private mutating func blame(_ job: JobID) {
+        guard let before = jobTimers.processorTime(atStopOf: job),
+            policy.isDeaf(nanoseconds: ProcessorClock.now() - before)
+        else { return }
+        control?.blameJob()
+    }
+
+    /// The job at which the executor's thread stands is the one that a kill is held against.
+    private mutating func feelPulse() {
+        let before = pulse
+        pulse = executor.pulse()
+        if pulse != before { recordHeld() }
     }
 
     /// A job has ended: nothing of it is due any more.
@@ -82,6 +108,7 @@ extension WorkerLoop {
             expectEnd(of: job, at: now)
         case .grace(let job):
             bootstrap.log.warning("a job did not heed its cancel", ["job": LogValue(job.value)])
+            blame(job)
             try perform(session.gaveUpOnNativeCode())
         case .farewell:
             guard awaitsRelease else { return }
@@ -94,6 +121,7 @@ extension WorkerLoop {
         case .retry: isRetrying = false
         case .tick:
             executor.tick()
+            feelPulse()
             try perform(session.ticked())
             timers.schedule(.tick, at: now.adding(milliseconds: Self.tickMilliseconds))
         }

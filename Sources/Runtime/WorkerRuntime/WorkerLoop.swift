@@ -31,6 +31,8 @@ public struct WorkerLoop: ~Copyable {
     var decoder = MessageDecoder()
     var session = WorkerSession()
     var running = RunningJobs()
+    /// Of the executor, at the last tick.
+    var pulse = ExecutorPulse.beats
     var jobLog = JobLog()
     var handedOver = HandedOver()
     var outbox: [WorkerMessage] = []
@@ -99,7 +101,8 @@ public struct WorkerLoop: ~Copyable {
         let reports = loop.add(descriptor: reporter.mailbox.descriptor)
         timers.schedule(.tick, at: .now().adding(milliseconds: Self.tickMilliseconds))
         while exitStatus == nil {
-            control?.beat(isWelcome: session.isWelcome)
+            // A heart that beats for a thread that stands would keep it from being replaced.
+            if pulse == .beats { control?.beat(isWelcome: session.isWelcome) }
             let turn = try loop.wait(until: timers.nextDue)
             if turn.ready.contains(monitor) { try drainMonitor() }
             if turn.ready.contains(bus) { try drainBus() }

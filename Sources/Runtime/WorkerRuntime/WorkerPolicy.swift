@@ -30,6 +30,12 @@ public struct WorkerPolicy: Hashable, Sendable {
     /// after the first and then every 64th.
     func looksAtMemory(after jobs: Int) -> Bool { jobs == 1 || jobs % 64 == 0 }
 
+    /// Whether work that used so much of the processors since it was told to stop ran on without
+    /// looking: half of its grace.
+    func isDeaf(nanoseconds: UInt64) -> Bool {
+        nanoseconds >= UInt64(cancelGraceMilliseconds) * 1_000_000 / 2
+    }
+
     /// Whether a fresh process takes over after so many jobs; bytes are `nil` where they were not
     /// looked at.
     func isSpent(jobs: Int, privateBytes: UInt64?) -> Bool {

@@ -66,6 +66,9 @@ struct WorkerSession {
         held.count == 1 ? held.first.map { ($0.key, $0.value) } : nil
     }
 
+    /// The attempt of a job that is held.
+    func attempt(of job: JobID) -> UInt32? { held[job] }
+
     /// The handshake is done.
     mutating func linkUp() -> [Action] {
         switch state {

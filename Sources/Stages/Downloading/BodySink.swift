@@ -14,7 +14,7 @@ final class BodySink: TransferSink {
     private let isConditional: Bool
     /// Why it refused to go on.
     private(set) var failure: DownloadFailure?
-    private let job: Job
+    let job: Job
     private let space: any OutputSpace
     private var head: ResponseHead?
     /// Where the response leads to, instead of being a picture.

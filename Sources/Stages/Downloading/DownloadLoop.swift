@@ -16,6 +16,7 @@ final class DownloadLoop {
     let decoding = DecodingTurn()
     private var jobs: [ObjectIdentifier: JobID] = [:]
     let waker: TransferWaker
+    let pulse = LoopPulse()
 
     init(
         _ transfers: consuming TransferSet, configuration: DownloadConfiguration,
@@ -34,6 +35,7 @@ final class DownloadLoop {
 
     func run() {
         while true {
+            pulse.began()
             let batch = inbox.take()
             obey(batch)
             if batch.isStopping { return }
@@ -42,6 +44,7 @@ final class DownloadLoop {
                 harvest()
                 decodeATurn()
                 expire()
+                pulse.waits()
                 try transfers.wait(milliseconds: isBehind ? 0 : millisecondsToDeadline())
             } catch {
                 // A multi handle that fails is not usable again; a fresh process is.
@@ -90,7 +93,7 @@ final class DownloadLoop {
             timeoutMilliseconds: configuration.totalTimeoutMilliseconds - milliseconds,
             followsRedirects: false)
         do throws(CurlError) {
-            return try transfers.start(request, into: sink)
+            return try transfers.start(request, into: MarkedSink(sink, of: sink.job.id, pulse))
         } catch {
             throw .transfer(error)
         }

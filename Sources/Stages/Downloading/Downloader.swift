@@ -11,6 +11,7 @@ import Synchronization
 public final class Downloader: Sendable {
     private let inbox: DownloadInbox
     private let waker: TransferWaker
+    private let loopPulse: LoopPulse
     private let thread: Mutex<Linux.Thread?>
     private let onOutcome: @Sendable (JobOutcome) -> Void
 
@@ -38,6 +39,7 @@ public final class Downloader: Sendable {
         self.inbox = inbox
         self.onOutcome = onOutcome
         waker = loop.waker
+        loopPulse = loop.pulse
         do throws(Errno) {
             let started = try Linux.Thread(name: "download") { loop.run() }
             thread = Mutex(started)
@@ -76,6 +78,9 @@ public final class Downloader: Sendable {
     public func reportProgress(of id: JobID) {
         if inbox.requestProgress(id) { waker.wake() }
     }
+
+    /// What its thread is at.
+    public var pulse: DownloadPulse { loopPulse.now }
 
     /// Ends all jobs with `shuttingDown` and waits for the thread. Later jobs get the same answer.
     /// Not to be called from `onProgress` or `onOutcome`.

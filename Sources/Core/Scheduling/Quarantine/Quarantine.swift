@@ -3,9 +3,11 @@ import Messages
 
 /// What killed workers, and is therefore not tried for a while (DESIGN §6).
 ///
-/// Evidence is a crash record: the worker's own fault handler named the job. Two of them for one
-/// suspect, with no success between, quarantine it. A process that was killed from outside, or
-/// vanished, leaves no record and is no evidence, however often it happens.
+/// Evidence is a record that names the job: of the worker's own fault handler, of a worker whose
+/// work did not stop, of `serve` where a loop stood still, or of the cache where the image is not
+/// what was said. Two of them for one suspect, with no success between, quarantine it. A process
+/// that was killed from outside, or vanished, leaves no record and is no evidence, however often
+/// it happens.
 struct Quarantine: Sendable {
     /// Crash records by suspect.
     private var table: ShunTable<Suspect, Int>

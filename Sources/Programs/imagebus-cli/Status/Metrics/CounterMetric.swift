@@ -90,7 +90,7 @@ struct CounterMetric {
             "prefetched_total", .counter, "prefetched", "URLs that prefetches have finished."),
         CounterMetric(
             "worker_crashes_total", .counter, "crashes",
-            "Workers that crashed with a job and said so."),
+            "Workers that crashed or hung with a job, as their records say."),
         CounterMetric(
             "piece_deliveries_total", .counter, "pieceDeliveries",
             "Results that went out through the socket."),
