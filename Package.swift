@@ -218,7 +218,10 @@ let testing: [Target] = [
         "DownloadingTests", ["Downloading", "StageContract", "Messages", "ImageModel", "TestKit"]),
     tests(
         "CachingTests",
-        ["Caching", "SQLite", "StageContract", "Messages", "ImageModel", "Linux", "TestKit"]),
+        [
+            "Caching", "SQLite", "XXHash", "StageContract", "Messages", "ImageModel", "Linux",
+            "TestKit",
+        ]),
     tests(
         "DecodingTests",
         ["Decoding", "Vips", "StageContract", "Messages", "ImageModel", "StageKit", "TestKit"]),

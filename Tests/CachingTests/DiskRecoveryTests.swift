@@ -167,6 +167,7 @@ import Testing
         #expect(try old.userVersion() == Int64(version))
         tier.maintainAll()
         #expect(tier.get("a") == sample(40_000))
+        #expect(tier.setAsideReason?.text == "the index has version \(version), not 1")
     }
 
     @Test func aForeignDatabaseIsSetAside() throws {

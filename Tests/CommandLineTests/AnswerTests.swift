@@ -48,9 +48,14 @@ import Testing
                 works: LatencyHistogram())
         ]
         report.requests = durations
+        report.caches = [.sample]
         #expect(
             try JSONText.text(StatusAnswer(report)) == """
-                {"caches":[{"requests":9,"share":0.75,"tier":"memory"},\
+                {"cacheStores":[{"disk":{"bytes":5000,"entries":3,"entriesLost":4,\
+                "indexesSetAside":1,"limitBytes":null,"overheadBytes":70000,\
+                "reason":"full: no space","state":"degraded","storesSkipped":2},\
+                "memory":{"bytes":900,"entries":2}}],\
+                "caches":[{"requests":9,"share":0.75,"tier":"memory"},\
                 {"requests":0,"share":0,"tier":"disk"},\
                 {"requests":0,"share":0,"tier":"original"},\
                 {"requests":3,"share":0.25,"tier":"miss"}],\
@@ -74,6 +79,8 @@ import Testing
         #expect(text.contains("decode    7   busy         2     1       3"))
         #expect(text.contains("decode        4        6     0    1.0 ms  1.0 ms         -       -"))
         #expect(text.contains("memory           9  75.0 %"))
+        #expect(text.contains("disk    degraded        3     4.9 KB  68.4 KB      -     4"))
+        #expect(text.contains("\ndisk cache: full: no space\n"))
         #expect(text.contains("decode       1     1     1.0     1.0"))
     }
 

@@ -11,13 +11,11 @@ struct PutTests {
     @Test func bytesThatDecodeAreStoredUnderTheirKeyAndNowhereElse() throws {
         var (stack, client) = Stack.staffed()
         let token = stack.put(key, by: client, in: .disk)
-        guard case .decode(let decode) = stack.held(.decode)[0].job.work else { return }
+        let decode = try #require(stack.held(.decode).first?.job.work.decode)
         #expect(decode.need == .header)
         stack.finish(.decode)
         #expect(stack.reply(token) == nil)
-        guard case .store(let work) = try #require(stack.held(.store).first).job.work else {
-            return
-        }
+        let work = try #require(stack.held(.store).first?.job.work.store)
         #expect(work.key == key)
         #expect(work.tiers == .disk)
         #expect(!work.delivers)
@@ -129,4 +127,11 @@ struct PutTests {
         #expect(stack.image(token) != nil)
         #expect(stack.isAtRest, "\(stack.testDescription)")
     }
+}
+
+extension JobWork {
+    /// What is to be decoded, where that is the work.
+    fileprivate var decode: DecodeWork? { if case .decode(let work) = self { work } else { nil } }
+    /// What is to be stored, where that is the work.
+    fileprivate var store: StoreWork? { if case .store(let work) = self { work } else { nil } }
 }

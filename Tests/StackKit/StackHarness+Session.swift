@@ -7,11 +7,11 @@ public import TestKit
 public func withStack<Result>(
     _ arguments: [String] = ["--allow-private-networks"], decoders: Int = 2,
     environment: [String: String] = [:], mount: PrivateMount? = nil,
-    body: (StackHarness) async throws -> Result
+    cacheMount: PrivateMount? = nil, body: (StackHarness) async throws -> Result
 ) async throws -> Result {
     let stack = try StackHarness(
         ["--decode", "\(decoders)", "--transform", "\(decoders)"] + arguments,
-        environment: environment, mount: mount)
+        environment: environment, mount: mount, cacheMount: cacheMount)
     return try await StackLog.$path.withValue(stack.logFile) {
         try stack.start()
         let result = try await body(stack)

@@ -67,6 +67,9 @@ import Testing
             "Evicted.blocks", .tooMany(limit: 1_024)),
         Case("block 0", .evicted, ProtobufBytes().number(1, 0), "Evicted.blocks", .outOfRange),
         Case(
+            "a fourth state", .cacheStatus, ProtobufBytes().number(3, 3), "CacheStatus.disk",
+            .unknownValue),
+        Case(
             "a fifth reason", .goodbye, ProtobufBytes().number(1, 4), "Goodbye.reason",
             .unknownValue),
         Case(

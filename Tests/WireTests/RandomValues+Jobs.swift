@@ -145,7 +145,23 @@ extension RandomValues {
                 StoredNotice(
                     key: text(MessageLimits.keyBytesMax), reference: reference(), info: info(),
                     expiresInMilliseconds: maybe { $0.number() })),
-            .evicted(blocks()), .goodbye(word()),
+            .evicted(blocks()), .goodbye(word()), .cacheStatus(cacheStatus()),
         ]
+    }
+
+    mutating func cacheStatus() -> CacheStatus {
+        var status = CacheStatus()
+        status.memoryEntries = number()
+        status.memoryBytes = number()
+        status.disk = word()
+        status.diskReason = text()
+        status.diskEntries = number()
+        status.diskBytes = number()
+        status.diskOverheadBytes = number()
+        status.diskBytesMax = number()
+        status.entriesLost = number()
+        status.indexesSetAside = number()
+        status.storesSkipped = number()
+        return status
     }
 }

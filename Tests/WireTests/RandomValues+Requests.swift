@@ -126,6 +126,7 @@ extension RandomValues {
                 running: $0.number(), waits: $0.histogram(), works: $0.histogram())
         }
         report.requests = histogram()
+        report.caches = list(0...2) { $0.cacheStatus() }
         return report
     }
 

@@ -45,6 +45,8 @@ extension ResultCode {
     public static let tooBig = ResultCode(rawValue: SQLITE_TOOBIG)
     /// `SQLITE_CONSTRAINT`: a UNIQUE, NOT NULL, CHECK or foreign key rule is violated.
     public static let constraint = ResultCode(rawValue: SQLITE_CONSTRAINT)
+    /// `SQLITE_MISMATCH`: a value has not the type that its place needs.
+    public static let mismatch = ResultCode(rawValue: SQLITE_MISMATCH)
     /// `SQLITE_MISUSE`: the library was called against its rules.
     public static let misuse = ResultCode(rawValue: SQLITE_MISUSE)
     /// `SQLITE_RANGE`: no parameter has that index.

@@ -32,6 +32,27 @@ public struct Row: ~Copyable {
         return String(decoding: UnsafeBufferPointer(start: start, count: length), as: UTF8.self)
     }
 
+    /// The column where it is stored as an integer; nil for anything else.
+    public borrowing func storedInt64(_ column: Int) -> Int64? {
+        guard sqlite3_column_type(handle, Int32(column)) == SQLITE_INTEGER else { return nil }
+        return int64(column)
+    }
+
+    /// The column where it is stored as a text in UTF-8; nil for anything else.
+    public borrowing func storedText(_ column: Int) -> String? {
+        guard sqlite3_column_type(handle, Int32(column)) == SQLITE_TEXT,
+            let start = sqlite3_column_text(handle, Int32(column))
+        else { return nil }
+        let length = Int(sqlite3_column_bytes(handle, Int32(column)))
+        let bytes = UnsafeBufferPointer(start: start, count: length)
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// Whether the column is stored as a blob.
+    public borrowing func isBlob(_ column: Int) -> Bool {
+        sqlite3_column_type(handle, Int32(column)) == SQLITE_BLOB
+    }
+
     /// How many bytes the column's blob has; 0 for NULL and for the empty blob.
     public borrowing func blobLength(_ column: Int) -> Int {
         Int(sqlite3_column_bytes(handle, Int32(column)))

@@ -2668,6 +2668,51 @@ void   imagebus__v1__refused__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__refused__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__cache_status__init
+                     (Imagebus__V1__CacheStatus         *message)
+{
+  static const Imagebus__V1__CacheStatus init_value = IMAGEBUS__V1__CACHE_STATUS__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__cache_status__get_packed_size
+                     (const Imagebus__V1__CacheStatus *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__cache_status__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__cache_status__pack
+                     (const Imagebus__V1__CacheStatus *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__cache_status__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__cache_status__pack_to_buffer
+                     (const Imagebus__V1__CacheStatus *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__cache_status__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__CacheStatus *
+       imagebus__v1__cache_status__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__CacheStatus *)
+     protobuf_c_message_unpack (&imagebus__v1__cache_status__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__cache_status__free_unpacked
+                     (Imagebus__V1__CacheStatus *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__cache_status__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__client_hello__init
                      (Imagebus__V1__ClientHello         *message)
 {
@@ -7930,6 +7975,174 @@ const ProtobufCMessageDescriptor imagebus__v1__refused__descriptor =
   (ProtobufCMessageInit) imagebus__v1__refused__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCFieldDescriptor imagebus__v1__cache_status__field_descriptors[11] =
+{
+  {
+    "memory_entries",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, memory_entries),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "memory_bytes",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, memory_bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "disk",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, disk),
+    &imagebus__v1__disk_state__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "disk_reason",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, disk_reason),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "disk_entries",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, disk_entries),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "disk_bytes",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, disk_bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "disk_overhead_bytes",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, disk_overhead_bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "disk_bytes_max",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, disk_bytes_max),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "entries_lost",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, entries_lost),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "indexes_set_aside",
+    10,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, indexes_set_aside),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "stores_skipped",
+    11,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, stores_skipped),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__cache_status__field_indices_by_name[] = {
+  2,   /* field[2] = disk */
+  5,   /* field[5] = disk_bytes */
+  7,   /* field[7] = disk_bytes_max */
+  4,   /* field[4] = disk_entries */
+  6,   /* field[6] = disk_overhead_bytes */
+  3,   /* field[3] = disk_reason */
+  8,   /* field[8] = entries_lost */
+  9,   /* field[9] = indexes_set_aside */
+  1,   /* field[1] = memory_bytes */
+  0,   /* field[0] = memory_entries */
+  10,   /* field[10] = stores_skipped */
+};
+static const ProtobufCIntRange imagebus__v1__cache_status__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 11 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__cache_status__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.CacheStatus",
+  "CacheStatus",
+  "Imagebus__V1__CacheStatus",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__CacheStatus),
+  11,
+  imagebus__v1__cache_status__field_descriptors,
+  imagebus__v1__cache_status__field_indices_by_name,
+  1,  imagebus__v1__cache_status__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__cache_status__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 static const ProtobufCFieldDescriptor imagebus__v1__client_hello__field_descriptors[4] =
 {
   {
@@ -9913,7 +10126,7 @@ const ProtobufCMessageDescriptor imagebus__v1__status_report__stage__descriptor 
   (ProtobufCMessageInit) imagebus__v1__status_report__stage__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descriptors[7] =
+static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descriptors[8] =
 {
   {
     "processes",
@@ -9999,8 +10212,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "caches",
+    8,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__StatusReport, n_caches),
+    offsetof(Imagebus__V1__StatusReport, caches),
+    &imagebus__v1__cache_status__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__status_report__field_indices_by_name[] = {
+  7,   /* field[7] = caches */
   4,   /* field[4] = cancellations */
   2,   /* field[2] = counters */
   0,   /* field[0] = processes */
@@ -10012,7 +10238,7 @@ static const unsigned imagebus__v1__status_report__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__status_report__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__status_report__descriptor =
 {
@@ -10022,7 +10248,7 @@ const ProtobufCMessageDescriptor imagebus__v1__status_report__descriptor =
   "Imagebus__V1__StatusReport",
   "imagebus.v1",
   sizeof(Imagebus__V1__StatusReport),
-  7,
+  8,
   imagebus__v1__status_report__field_descriptors,
   imagebus__v1__status_report__field_indices_by_name,
   1,  imagebus__v1__status_report__number_ranges,
@@ -10523,6 +10749,36 @@ const ProtobufCEnumDescriptor imagebus__v1__bands__descriptor =
   imagebus__v1__bands__enum_values_by_name,
   1,
   imagebus__v1__bands__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue imagebus__v1__disk_state__enum_values_by_number[3] =
+{
+  { "DISK_STATE_NONE", "IMAGEBUS__V1__DISK_STATE__DISK_STATE_NONE", 0 },
+  { "DISK_STATE_HEALTHY", "IMAGEBUS__V1__DISK_STATE__DISK_STATE_HEALTHY", 1 },
+  { "DISK_STATE_DEGRADED", "IMAGEBUS__V1__DISK_STATE__DISK_STATE_DEGRADED", 2 },
+};
+static const ProtobufCIntRange imagebus__v1__disk_state__value_ranges[] = {
+{0, 0},{0, 3}
+};
+static const ProtobufCEnumValueIndex imagebus__v1__disk_state__enum_values_by_name[3] =
+{
+  { "DISK_STATE_DEGRADED", 2 },
+  { "DISK_STATE_HEALTHY", 1 },
+  { "DISK_STATE_NONE", 0 },
+};
+const ProtobufCEnumDescriptor imagebus__v1__disk_state__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "imagebus.v1.DiskState",
+  "DiskState",
+  "Imagebus__V1__DiskState",
+  "imagebus.v1",
+  3,
+  imagebus__v1__disk_state__enum_values_by_number,
+  3,
+  imagebus__v1__disk_state__enum_values_by_name,
+  1,
+  imagebus__v1__disk_state__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
 static const ProtobufCEnumValue imagebus__v1__goodbye_reason__enum_values_by_number[4] =

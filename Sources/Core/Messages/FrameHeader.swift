@@ -62,6 +62,8 @@ public enum MessageKind: UInt8, Hashable, Sendable, CaseIterable {
     case segmentsClosed = 18
     /// `Refused`
     case refused = 19
+    /// `CacheStatus`
+    case cacheStatus = 20
     /// `ClientHello`
     case clientHello = 32
     /// `ClientWelcome`

@@ -15,6 +15,8 @@ public struct StatusReport: Hashable, Sendable {
     /// How long requests took from admission to reply; those that the coordinator's index of hits
     /// answered took no time, and are not in it.
     public var requests = LatencyHistogram()
+    /// What the cache processes keep, and how their disks are.
+    public var caches: [CacheStatus] = []
 
     /// Empty.
     public init() {}

@@ -19,6 +19,8 @@ public enum WorkerMessage: Hashable, Sendable {
     case stored(StoredNotice)
     /// Cache: these blocks of `results/` hold their keys no longer.
     case evicted([BlockID])
+    /// Cache: what it keeps and how its disk is; about once a second, where that has changed.
+    case cacheStatus(CacheStatus)
     /// Ends by itself.
     case goodbye(GoodbyeReason)
 }

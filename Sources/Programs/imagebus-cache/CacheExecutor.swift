@@ -3,6 +3,7 @@ import EventLoop
 import ImageModel
 import Linux
 import Messages
+import Observability
 public import SharedArena
 import WorkerRuntime
 
@@ -17,20 +18,27 @@ final class CacheExecutor: JobExecutor {
     private let reporter: WorkerReporter
     /// When each job began, for its timing.
     private var began: [JobID: Instant] = [:]
+    private let log: Log
+    /// Why there is no disk although there should be one.
+    private let diskFault: String?
+    private var watch = DiskWatch()
+    private var saidStatus: CacheStatus?
 
     /// Queries and stores at a time; the stage itself bounds what waits for the disk.
     let credit = WorkerKind.cache.creditMax
     let needsHardCancel = false
 
     init(
-        policy: CachePolicy, directory: CacheDirectory?, results: Arena, staging: Arena,
-        directories: SegmentDirectories, reporter: WorkerReporter
+        policy: CachePolicy, disk: CacheDisk, results: Arena, staging: Arena,
+        directories: SegmentDirectories, reporter: WorkerReporter, log: Log
     ) throws {
+        self.log = log
+        diskFault = disk.fault
         self.staging = staging
         self.results = results
         self.reporter = reporter
         stage = try CacheStage(
-            policy: policy, directory: directory, results: results, staging: staging,
+            policy: policy, directory: disk.directory, results: results, staging: staging,
             source: BlockCopier(directories: directories),
             now: Self.now, wake: { reporter.attend() })
     }
@@ -47,7 +55,9 @@ final class CacheExecutor: JobExecutor {
     func touched(_ blocks: [BlockID]) { stage.touched(blocks) }
 
     func announcements() -> [WorkerMessage] {
-        stage.notices(now: Self.now).map { .stored($0) }
+        let status = status
+        saidStatus = status
+        return stage.notices(now: Self.now).map { .stored($0) } + [.cacheStatus(status)]
     }
 
     func abandon() {
@@ -64,7 +74,16 @@ final class CacheExecutor: JobExecutor {
 
     func attend() { report(stage.collect(now: Self.now)) }
 
-    func tick() { report(stage.tick(now: Self.now)) }
+    func tick() {
+        report(stage.tick(now: Self.now))
+        if let disk = stage.statistics.disk { watch.look(at: disk, log) }
+        let status = status
+        guard status != saidStatus else { return }
+        saidStatus = status
+        reporter.tell(.cacheStatus(status))
+    }
+
+    private var status: CacheStatus { CacheStatus(stage.statistics, fault: diskFault) }
 
     private func report(_ actions: [CacheAction]) {
         for action in actions {

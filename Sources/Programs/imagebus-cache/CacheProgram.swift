@@ -20,8 +20,9 @@ enum CacheProgram {
                 incarnation: parts.incarnation,
                 totalBytesMax: policy.memoryBytesMax + max(64 << 20, policy.memoryBytesMax / 2))
             let executor = try CacheExecutor(
-                policy: policy, directory: try directory(parts), results: results,
-                staging: staging, directories: parts.directories, reporter: parts.reporter)
+                policy: policy, disk: try CacheDisk(parts), results: results,
+                staging: staging, directories: parts.directories, reporter: parts.reporter,
+                log: parts.log)
             return WorkerMachine(executor: executor, arenas: [staging, results])
         }
     }
@@ -34,22 +35,33 @@ enum CacheProgram {
         policy.disk.bytesMax = try arguments.number("disk-limit", else: policy.disk.bytesMax)
         return policy
     }
+}
+
+/// Where the disk tier lies, or why there is none.
+struct CacheDisk {
+    let directory: CacheDirectory?
+    /// Why the directory that was named cannot be used.
+    let fault: String?
 
     /// Without `--cache-dir` there is memory only.
-    private static func directory(_ parts: WorkerParts) throws -> CacheDirectory? {
+    init(_ parts: WorkerParts) throws {
         guard let path = parts.arguments.value("cache-dir") else {
             parts.log.info("no cache directory: memory only")
-            return nil
+            (directory, fault) = (nil, nil)
+            return
         }
         do throws(DiskError) {
-            return try CacheDirectory(path: path)
+            (directory, fault) = (try CacheDirectory(path: path), nil)
         } catch {
-            guard error.kind != .inUse else {
+            switch error.kind {
+            case .inUse:
                 throw ConfigurationError("\(error.text): give this one another --cache-dir")
+            case .unsafe: throw ConfigurationError(error.text)
+            case .full, .readOnly, .badIndex, .failed: break
             }
-            // Memory serves on; a disk that cannot be used is said (DESIGN §6).
+            // Memory serves on; a disk that cannot be used is said here and in the status.
             parts.log.warning("no disk tier: memory only", ["error": .string(error.text)])
-            return nil
+            (directory, fault) = (nil, error.description)
         }
     }
 }

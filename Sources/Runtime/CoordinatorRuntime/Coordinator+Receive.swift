@@ -194,6 +194,11 @@ extension Coordinator {
         case .outcome(let outcome): handle(.outcome(worker, outcome), at: now)
         case .stored(let notice): handle(.stored(worker, notice), at: now)
         case .evicted(let blocks): handle(.evicted(worker, blocks), at: now)
+        case .cacheStatus(let status):
+            guard case .worker(.cache, _) = peers[id]?.role else {
+                throw .unexpectedKind(.cacheStatus)
+            }
+            peers[id]?.cacheStatus = status
         case .goodbye(let reason):
             bootstrap.log.info(
                 "a worker says goodbye",

@@ -21,6 +21,7 @@ extension Coordinator {
         report.cancellations = brain.cancellations
         report.stages = brain.stages
         report.requests = brain.requests
+        report.caches = peers.all.compactMap(\.cacheStatus)
         return report
     }
 

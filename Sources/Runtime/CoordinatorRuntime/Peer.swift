@@ -20,6 +20,8 @@ struct Peer {
     let process: ProcessID?
     /// Messages that found no room, in order.
     var outbox = Outbox()
+    /// What it said last of itself, where it is a cache.
+    var cacheStatus: CacheStatus?
     /// A worker that said goodbye takes nothing new.
     var isLeaving = false
 

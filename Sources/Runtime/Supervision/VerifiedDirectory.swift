@@ -6,33 +6,7 @@ struct VerifiedDirectory: ~Copyable {
     let path: String
     let descriptor: FileDescriptor
 
-    /// Who may own a directory, and what its mode may not grant.
-    struct Rule {
-        /// nil: whoever it is.
-        let owners: Set<UInt32>?
-        let forbiddenModeBits: UInt32
-        /// Whether its group may write there, if nobody can remove what is somebody else's.
-        var isShared = false
-
-        /// Ours, and nobody else changes it.
-        static let own = Rule(owners: [CurrentProcess.userID], forbiddenModeBits: 0o022)
-        /// Ours, and nobody else even looks into it.
-        static let secret = Rule(owners: [CurrentProcess.userID], forbiddenModeBits: 0o077)
-        /// Above those: an administrator may have made it.
-        static let above = Rule(owners: [0, CurrentProcess.userID], forbiddenModeBits: 0o022)
-        /// Somebody else's, who alone changes it.
-        static let others = Rule(owners: nil, forbiddenModeBits: 0o022)
-        /// Of that user or ours, and written by its group.
-        static func shared(by owner: UInt32) -> Rule {
-            Rule(
-                owners: [owner, CurrentProcess.userID], forbiddenModeBits: 0o002, isShared: true)
-        }
-
-        func permits(mode: UInt32) -> Bool {
-            mode & forbiddenModeBits == 0
-                && (!isShared || mode & 0o020 == 0 || mode & 0o1000 != 0)
-        }
-    }
+    typealias Rule = DirectoryRule
 
     private init(path: String, descriptor: consuming FileDescriptor) {
         self.path = path
@@ -123,11 +97,13 @@ struct VerifiedDirectory: ~Copyable {
     ) throws(RuntimeDirectoryError) {
         let status: FileStatus
         do throws(Errno) { status = try directory.status() } catch { throw .system(path, error) }
-        guard status.type == .directory else { throw .notDirectory(path) }
-        guard rule.owners?.contains(status.userID) != false else {
-            throw .wrongOwner(path, owner: status.userID, expected: CurrentProcess.userID)
+        switch rule.fault(in: status) {
+        case nil: return
+        case .notDirectory: throw .notDirectory(path)
+        case .wrongOwner(let owner):
+            throw .wrongOwner(path, owner: owner, expected: CurrentProcess.userID)
+        case .wrongMode(let mode): throw .wrongMode(path, mode: mode)
         }
-        guard rule.permits(mode: status.mode) else { throw .wrongMode(path, mode: status.mode) }
     }
 
     private static func explaining<Value: ~Copyable>(

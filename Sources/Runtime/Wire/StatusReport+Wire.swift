@@ -25,6 +25,9 @@ extension StatusReport {
             wire.n_stages, wire.stages, "StatusReport.stages", limit: Self.rowsMax
         ) { part throws(WireError) in try StageStatus(part, read) }
         requests = try LatencyHistogram(wire.requests, "StatusReport.requests")
+        caches = try read.list(
+            wire.n_caches, wire.caches, "StatusReport.caches", limit: Self.rowsMax
+        ) { part throws(WireError) in try CacheStatus(part, read) }
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -53,6 +56,10 @@ extension StatusReport {
             stages, "StatusReport.stages", limit: Self.rowsMax
         ) { row throws(WireError) in try row.wire(write) }
         wire.pointee.requests = try requests.wire(write)
+        wire.pointee.n_caches = caches.count
+        wire.pointee.caches = try write.list(
+            caches, "StatusReport.caches", limit: Self.rowsMax
+        ) { row throws(WireError) in try row.wire(write) }
         return wire
     }
 }

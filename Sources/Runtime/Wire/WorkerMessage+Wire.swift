@@ -42,6 +42,10 @@ extension MessageEncoder {
             try prepare(.evicted, limit: limit) { write throws(WireError) in
                 try BlockID.evicted(blocks, write)
             }
+        case .cacheStatus(let status):
+            try prepare(.cacheStatus, limit: limit) { write throws(WireError) in
+                try status.wire(write)
+            }
         case .goodbye(let reason):
             try prepare(.goodbye, limit: limit) { write throws(WireError) in
                 try reason.wire(write)
@@ -90,6 +94,10 @@ extension MessageDecoder {
             try decode(body, limit: limit, imagebus__v1__evicted__unpack) {
                 part, _ throws(WireError) in
                 .evicted(try BlockID.list(part.n_blocks, part.blocks, "Evicted.blocks"))
+            }
+        case .cacheStatus:
+            try decode(body, limit: limit, imagebus__v1__cache_status__unpack) {
+                part, read throws(WireError) in .cacheStatus(try CacheStatus(part, read))
             }
         case .goodbye:
             try decode(body, limit: limit, imagebus__v1__goodbye__unpack) {

@@ -8,6 +8,12 @@ public struct UnixTime: Hashable, Comparable, Sendable {
     /// Takes a reading of the clock.
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
+    /// Takes what was stored; `nil` for what no clock says: before 1970, or after the year 9999.
+    init?(plausibleMilliseconds: Int64) {
+        guard (0..<253_402_300_800_000).contains(plausibleMilliseconds) else { return nil }
+        self.init(milliseconds: plausibleMilliseconds)
+    }
+
     /// Earlier moments are smaller.
     public static func < (left: UnixTime, right: UnixTime) -> Bool {
         left.milliseconds < right.milliseconds

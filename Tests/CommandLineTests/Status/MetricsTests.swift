@@ -40,6 +40,7 @@ import Testing
                 waits: histogram(100, 200, 5_000_000), works: histogram(90_000_000))
         ]
         report.requests = histogram(1_024)
+        report.caches = [.sample]
         report.cancellations = [
             .init(stage: "decode", hard: 1, durations: histogram(2_000))
         ]
@@ -53,6 +54,10 @@ import Testing
             "imagebus_processes{kind=\"decode\",state=\"busy\"} 1",
             "imagebus_processes{kind=\"cache\",state=\"ready\"} 0",
             "imagebus_process_restarts{kind=\"decode\"} 3",
+            "imagebus_cache_entries{tier=\"disk\"} 3", "imagebus_cache_disk_up 0",
+            "imagebus_cache_bytes{tier=\"memory\"} 900", "imagebus_cache_disk_limit_bytes 0",
+            "imagebus_cache_disk_overhead_bytes 70000", "imagebus_cache_entries_lost_total 4",
+            "imagebus_cache_indexes_set_aside_total 1", "imagebus_cache_stores_skipped_total 2",
             "imagebus_worker_credit{kind=\"decode\"} 2", "imagebus_worker_jobs{kind=\"decode\"} 1",
             "imagebus_stage_queued_jobs{stage=\"decode\"} 4",
             "imagebus_stage_queued_cost{stage=\"decode\"} 1000",

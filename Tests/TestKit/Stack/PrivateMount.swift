@@ -5,9 +5,13 @@ public struct PrivateMount: Sendable {
     private let unshare: [String]
     private let bytes: Int
 
-    /// A tmpfs of so many bytes; nil where this user may not mount one, not even as the root of a
-    /// user namespace.
-    public init?(bytes: Int) throws {
+    /// Whether tests that need one run. They fail where none may be mounted, so that nobody takes
+    /// what was not tried for what was passed; `IMAGEBUS_NO_MOUNTS=1` leaves them out, by name.
+    public static let isWanted = CurrentProcess.environment("IMAGEBUS_NO_MOUNTS") != "1"
+
+    /// A tmpfs of so many bytes; throws where this user may not mount one, not even as the root of
+    /// a user namespace.
+    public init(bytes: Int) throws {
         for options in [["--mount"], ["--mount", "--map-root-user"]] {
             let mount = PrivateMount(unshare: ["/usr/bin/unshare"] + options, bytes: bytes)
             if try mount.isAllowed() {
@@ -15,7 +19,9 @@ public struct PrivateMount: Sendable {
                 return
             }
         }
-        return nil
+        throw StackFailure(
+            "this user may not mount a tmpfs, which this test needs: run it as root or where user "
+                + "namespaces are permitted, or leave such tests out with IMAGEBUS_NO_MOUNTS=1")
     }
 
     private init(unshare: [String], bytes: Int) {

@@ -10,6 +10,7 @@ public final class StackHarness {
     private let arguments: [String]
     private let environment: [String: String]
     private let mount: PrivateMount?
+    private let cacheMount: PrivateMount?
     private var serve: ChildProcess?
     private var output: ProgramOutput?
 
@@ -20,22 +21,26 @@ public final class StackHarness {
     public var runtimeDirectory: String {
         mount == nil ? runtime.path : "/proc/\(processID)/root\(runtime.path)"
     }
-    /// The cache directory.
-    public var cacheDirectory: String { cache.path }
+    /// The cache directory, as this process sees it.
+    public var cacheDirectory: String {
+        cacheMount == nil ? cache.path : "/proc/\(processID)/root\(cache.path)"
+    }
 
     /// How long a stack may take to be ready, or to end.
     public static let timeout = Duration.seconds(30)
 
     /// A stack that is not started; `arguments` follow `serve` and the two folders, `environment`
     /// is added to this process' without our own variables. With `mount`, the runtime directory is
-    /// a tmpfs of its own.
+    /// a tmpfs of its own; with `cacheMount`, the cache directory is one.
     public init(
-        _ arguments: [String], environment: [String: String] = [:], mount: PrivateMount? = nil
+        _ arguments: [String], environment: [String: String] = [:], mount: PrivateMount? = nil,
+        cacheMount: PrivateMount? = nil
     ) throws {
         runtime = try Linux.TemporaryDirectory(in: "/dev/shm", prefix: "ib-")
         self.arguments = arguments
         self.environment = environment
         self.mount = mount
+        self.cacheMount = cacheMount
     }
 
     /// Starts `serve` and waits until it says that it is ready.
@@ -45,8 +50,9 @@ public final class StackHarness {
         let log = try FileDescriptor.open(logFile, [.writeOnly, .create, .append])
         let words =
             [Programs.commandLine, "serve", "--runtime-dir", runtime.path]
-            + ["--cache-dir", cacheDirectory] + arguments
-        let line = mount?.line(words, at: runtime.path) ?? words
+            + ["--cache-dir", cache.path] + arguments
+        let inner = mount?.line(words, at: runtime.path) ?? words
+        let line = cacheMount?.line(inner, at: cache.path) ?? inner
         var command = ChildCommand(
             line[0], Array(line.dropFirst()),
             environment: Programs.cleanEnvironment.merging(environment) { $1 })

@@ -75,6 +75,7 @@ typedef struct Imagebus__V1__Goodbye Imagebus__V1__Goodbye;
 typedef struct Imagebus__V1__Segments Imagebus__V1__Segments;
 typedef struct Imagebus__V1__Segments__Segment Imagebus__V1__Segments__Segment;
 typedef struct Imagebus__V1__Refused Imagebus__V1__Refused;
+typedef struct Imagebus__V1__CacheStatus Imagebus__V1__CacheStatus;
 typedef struct Imagebus__V1__ClientHello Imagebus__V1__ClientHello;
 typedef struct Imagebus__V1__ClientWelcome Imagebus__V1__ClientWelcome;
 typedef struct Imagebus__V1__Load Imagebus__V1__Load;
@@ -170,6 +171,18 @@ typedef enum _Imagebus__V1__Bands {
   IMAGEBUS__V1__BANDS__BANDS_RGBA = 4
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__BANDS)
 } Imagebus__V1__Bands;
+typedef enum _Imagebus__V1__DiskState {
+  /*
+   * memory only
+   */
+  IMAGEBUS__V1__DISK_STATE__DISK_STATE_NONE = 0,
+  IMAGEBUS__V1__DISK_STATE__DISK_STATE_HEALTHY = 1,
+  /*
+   * writes nothing, reads what it can, is tried again
+   */
+  IMAGEBUS__V1__DISK_STATE__DISK_STATE_DEGRADED = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__DISK_STATE)
+} Imagebus__V1__DiskState;
 typedef enum _Imagebus__V1__GoodbyeReason {
   IMAGEBUS__V1__GOODBYE_REASON__GOODBYE_REASON_DRAINED = 0,
   IMAGEBUS__V1__GOODBYE_REASON__GOODBYE_REASON_CANCELLED_HARD = 1,
@@ -1448,6 +1461,41 @@ struct  Imagebus__V1__Refused
 
 
 /*
+ * 20
+ */
+struct  Imagebus__V1__CacheStatus
+{
+  ProtobufCMessage base;
+  uint64_t memory_entries;
+  uint64_t memory_bytes;
+  Imagebus__V1__DiskState disk;
+  /*
+   * why it is degraded
+   */
+  char *disk_reason;
+  uint64_t disk_entries;
+  uint64_t disk_bytes;
+  /*
+   * beside the entries
+   */
+  uint64_t disk_overhead_bytes;
+  /*
+   * 0: no limit
+   */
+  uint64_t disk_bytes_max;
+  /*
+   * these three since the process started
+   */
+  uint64_t entries_lost;
+  uint64_t indexes_set_aside;
+  uint64_t stores_skipped;
+};
+#define IMAGEBUS__V1__CACHE_STATUS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__cache_status__descriptor) \
+    , 0, 0, IMAGEBUS__V1__DISK_STATE__DISK_STATE_NONE, (char *)protobuf_c_empty_string, 0, 0, 0, 0, 0, 0, 0 }
+
+
+/*
  * 32
  */
 struct  Imagebus__V1__ClientHello
@@ -2013,10 +2061,12 @@ struct  Imagebus__V1__StatusReport
   size_t n_stages;
   Imagebus__V1__StatusReport__Stage **stages;
   Imagebus__V1__StatusReport__Histogram *requests;
+  size_t n_caches;
+  Imagebus__V1__CacheStatus **caches;
 };
 #define IMAGEBUS__V1__STATUS_REPORT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__descriptor) \
-    , 0,NULL, 0,NULL, 0,NULL, 0, 0,NULL, 0,NULL, NULL }
+    , 0,NULL, 0,NULL, 0,NULL, 0, 0,NULL, 0,NULL, NULL, 0,NULL }
 
 
 struct  Imagebus__V1__BlacklistReport__Entry
@@ -3202,6 +3252,25 @@ Imagebus__V1__Refused *
 void   imagebus__v1__refused__free_unpacked
                      (Imagebus__V1__Refused *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__CacheStatus methods */
+void   imagebus__v1__cache_status__init
+                     (Imagebus__V1__CacheStatus         *message);
+size_t imagebus__v1__cache_status__get_packed_size
+                     (const Imagebus__V1__CacheStatus   *message);
+size_t imagebus__v1__cache_status__pack
+                     (const Imagebus__V1__CacheStatus   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__cache_status__pack_to_buffer
+                     (const Imagebus__V1__CacheStatus   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__CacheStatus *
+       imagebus__v1__cache_status__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__cache_status__free_unpacked
+                     (Imagebus__V1__CacheStatus *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__ClientHello methods */
 void   imagebus__v1__client_hello__init
                      (Imagebus__V1__ClientHello         *message);
@@ -3810,6 +3879,9 @@ typedef void (*Imagebus__V1__Segments_Closure)
 typedef void (*Imagebus__V1__Refused_Closure)
                  (const Imagebus__V1__Refused *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__CacheStatus_Closure)
+                 (const Imagebus__V1__CacheStatus *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__ClientHello_Closure)
                  (const Imagebus__V1__ClientHello *message,
                   void *closure_data);
@@ -3914,6 +3986,7 @@ extern const ProtobufCEnumDescriptor    imagebus__v1__arena__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__destination__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__entry_action__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__bands__descriptor;
+extern const ProtobufCEnumDescriptor    imagebus__v1__disk_state__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__goodbye_reason__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__error_code__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__unit__descriptor;
@@ -3976,6 +4049,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__goodbye__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__segments__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__segments__segment__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__refused__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__cache_status__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__client_hello__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__client_welcome__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__load__descriptor;

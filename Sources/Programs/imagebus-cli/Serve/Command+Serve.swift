@@ -27,7 +27,10 @@ extension Command {
                             + "directory; with --only coordinator none that lasts)"),
                     OptionDefinition(
                         "memory-limit", value: "BYTES", "the memory tier, such as 256M"),
-                    OptionDefinition("disk-limit", value: "BYTES", "the disk tier, such as 10G"),
+                    OptionDefinition(
+                        "disk-limit", value: "BYTES",
+                        "the disk tier, such as 10G: bodies in whole blocks, the index, its\n"
+                            + "log, and indexes that were set aside"),
                 ]
             ),
             ("downloads and queues", CoordinatorSettings.definitions),

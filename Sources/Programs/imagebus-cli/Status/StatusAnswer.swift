@@ -99,6 +99,7 @@ struct StatusAnswer: Encodable {
     let stages: [Stage]
     let requests: Durations
     let caches: [Tier]
+    let cacheStores: [StoreAnswer]
 
     init(_ report: StatusReport) {
         processes = report.processes.map {
@@ -126,6 +127,7 @@ struct StatusAnswer: Encodable {
                 tier: $0.tier, requests: $0.requests,
                 share: (shares.share($0.requests) * 1e4).rounded() / 1e4)
         }
+        cacheStores = report.caches.map { StoreAnswer($0) }
         uptimeMilliseconds = report.uptimeMilliseconds
         cancellations = report.cancellations.map {
             Cancellations(

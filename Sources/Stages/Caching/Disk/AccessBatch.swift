@@ -25,7 +25,9 @@ struct AccessBatch: Sendable {
     /// Whether it is time to write them.
     func isDue(_ now: UnixTime) -> Bool {
         guard let since else { return false }
-        return times.count >= Self.countEnough || now >= since.adding(milliseconds: Self.delayMax)
+        // A clock that was set back is behind the first of them.
+        return times.count >= Self.countEnough || now < since
+            || now >= since.adding(milliseconds: Self.delayMax)
     }
 
     /// Hands all of them out.

@@ -57,6 +57,13 @@ struct BodyFiles: Sendable {
         } ?? false
     }
 
+    /// The bytes of a file, header and body; `nil` where it is missing.
+    func size(_ number: Int64) throws(DiskError) -> Int? {
+        try Self.onFile(number) { () throws(Errno) in
+            try directory.root.status(of: Self.path(number)).size
+        }
+    }
+
     /// Removes a file; one that is missing is removed already.
     func remove(_ number: Int64) throws(DiskError) {
         _ = try Self.onFile(number) { () throws(Errno) in
@@ -100,6 +107,7 @@ struct BodyFiles: Sendable {
             var numbers: [Int64] = []
             for entry in try folder.entries() {
                 if let number = Int64(entry, radix: 16),
+                    (1...IndexRow.foundNumberMax).contains(number),
                     hex(UInt64(bitPattern: number), digits: 16) == entry
                 {
                     numbers.append(number)

@@ -57,23 +57,25 @@ extension BodyHeader {
         guard Self.length(of: bytes) == bytes.count, Self.isIntact(bytes) else { return nil }
         var reader = ByteReader(bytes, from: 24)
         guard let bodyLength = reader.next(UInt64.self).flatMap({ Int(exactly: $0) }),
+            bodyLength <= IndexRow.bodyBytesMax,
             let checksum = reader.next(UInt64.self),
-            let created = reader.next(Int64.self), let stored = reader.next(Int64.self),
+            let created = reader.next(Int64.self).flatMap({ UnixTime(plausibleMilliseconds: $0) }),
+            let stored = reader.next(Int64.self).flatMap({ UnixTime(plausibleMilliseconds: $0) }),
             let width = reader.next(UInt32.self), let height = reader.next(UInt32.self),
             let pages = reader.next(UInt32.self),
             let format = reader.next(Int16.self).flatMap({ ImageFormat(rawValue: $0) }),
-            let alpha = reader.next(UInt16.self), alpha <= 1,
+            let alpha = reader.next(UInt16.self),
+            let info = ImageInfo(
+                format: format, storedWidth: Int64(width), height: Int64(height),
+                pages: Int64(pages), alpha: Int64(alpha)),
             let keyLength = reader.next(UInt32.self),
             let lengths = reader.next(UInt16.self, count: 4), reader.next(UInt32.self) == 0,
             let key = reader.text(Int(keyLength)),
             let texts = Self.texts(lengths, from: &reader), reader.isAtEnd
         else { return nil }
-        let info = ImageInfo(
-            format: format, size: PixelSize(width: Int(width), height: Int(height)),
-            pages: Int(pages), hasAlpha: alpha == 1)
         self.init(
             key: key, bodyLength: bodyLength, checksum: checksum,
-            created: UnixTime(milliseconds: created), stored: UnixTime(milliseconds: stored),
+            created: created, stored: stored,
             metadata: StoredMetadata(
                 info: info, contentType: texts[0], etag: texts[1], lastModified: texts[2],
                 cacheControl: texts[3]))
@@ -86,7 +88,9 @@ extension BodyHeader {
                 texts.append(nil)
                 continue
             }
-            guard let text = reader.text(Int(length)) else { return nil }
+            guard let text = reader.text(Int(length)), StoredMetadata.mayBeHeader(text) else {
+                return nil
+            }
             texts.append(text)
         }
         return texts

@@ -8,13 +8,38 @@ struct Chores: Sendable {
     var isTrimming = false
     /// When entries over age are looked for next; `nil` is now.
     var expiresAt: UnixTime?
+    /// Keys that were removed since the start: what is taken in again does not bring them back.
+    private(set) var removed: Set<String> = []
+    /// Whether files that the index does not know are taken in; else they are removed.
+    var adoptsFiles = true
+    /// When dates of the future are looked for next; `nil` is now.
+    var correctsDatesAt: UnixTime?
+    /// The account of the index is in doubt.
+    var isRecounting = false
     /// The trash may hold something.
     var hasTrash = true
     /// The index may have pages to give back.
     var isShrinking = true
 
-    /// How often entries over age are looked for, milliseconds.
+    /// How often entries over age and dates of the future are looked for, milliseconds.
     static let expiryPeriod: Int64 = 60_000
+    /// Keys in `removed` at most.
+    static let removedMax = 16_384
     /// Entries that one step removes, or files that it looks at, at most: a few milliseconds.
     static let batch = 128
+
+    /// Whether what the tier lost sight of is still looked for.
+    var isSweeping: Bool { !bucketsToSweep.isEmpty || !filesToSweep.isEmpty }
+
+    /// Notes that a key was removed. Beyond the limit nothing is taken in any more: false then.
+    mutating func noteRemoved(_ key: String) -> Bool {
+        removed.insert(key)
+        return removed.count <= Self.removedMax
+    }
+
+    /// Whether it is time for what is done every minute; a clock that was set back delays nothing.
+    static func isDue(_ moment: UnixTime?, _ now: UnixTime) -> Bool {
+        guard let moment else { return true }
+        return now >= moment || moment > now.adding(milliseconds: expiryPeriod)
+    }
 }

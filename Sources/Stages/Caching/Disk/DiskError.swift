@@ -7,6 +7,8 @@ public struct DiskError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Kind: String, Sendable, Hashable {
         /// Another process holds the cache directory.
         case inUse
+        /// The cache directory belongs to somebody else, or others may write there.
+        case unsafe
         /// No space, or the quota is used up.
         case full
         /// The file system or the permissions forbid writing.
@@ -36,7 +38,8 @@ public struct DiskError: Error, Sendable, Hashable, CustomStringConvertible {
         switch error.code {
         case .full: kind = .full
         case .readOnly: kind = .readOnly
-        case .corrupt, .notADatabase, .error: kind = .badIndex
+        // Nothing here breaks a rule of the tables, unless what is in them does already.
+        case .corrupt, .notADatabase, .error, .constraint, .mismatch: kind = .badIndex
         default: kind = .failed
         }
         self.init(kind, error.description)

@@ -1,8 +1,8 @@
 internal import SQLite
 
 extension DiskIndex {
-    /// Kept in `user_version`. An index of another version is set aside and made anew from the
-    /// files, so nothing migrates.
+    /// Kept in `user_version`. An index of another version, older or newer, is set aside; a new
+    /// one takes in the files, and the bodies that lie in the old one (`SetAsideIndex`).
     static let schemaVersion: Int32 = 1
 
     /// `number` names the entry and its file. `body` comes last, so that the other columns are
@@ -40,8 +40,10 @@ extension DiskIndex {
         END;
         """
 
-    /// The log of SQLite is cut to this after a checkpoint, bytes.
-    private static let logBytesMax = 4 << 20
+    /// What the log of SQLite may take, bytes: a small part of a small limit.
+    private static func logBytesMax(_ policy: DiskPolicy) -> Int {
+        policy.bytesMax == 0 ? 4 << 20 : min(max(policy.bytesMax / 32, 64 << 10), 4 << 20)
+    }
 
     /// Makes the tables in a new file; refuses a file of another version.
     static func prepare(
@@ -63,7 +65,9 @@ extension DiskIndex {
             throw DiskError(.badIndex, "the index has version \(version), not \(schemaVersion)")
         }
         try onIndex { () throws(SQLiteError) in
-            try connection.execute("PRAGMA journal_size_limit=\(logBytesMax)")
+            let log = logBytesMax(policy)
+            try connection.execute("PRAGMA journal_size_limit=\(log)")
+            try connection.execute("PRAGMA wal_autocheckpoint=\(log / 4096)")
             try order(connection, by: column(policy.expireType))
         }
     }

@@ -26,11 +26,11 @@ final class DiskIndex {
             try Self.prepare(connection, policy)
             let date = Self.column(policy.expireType)
             find = try connection.prepare(
-                "SELECT \(Self.columns), number FROM entries WHERE key = ?")
+                "SELECT \(IndexRow.columns), number FROM entries WHERE key = ?")
             readBody = try connection.prepare("SELECT body FROM entries WHERE number = ?")
             insertRow = try connection.prepare(
                 """
-                INSERT INTO entries(\(Self.columns), number, key, charge, body)
+                INSERT INTO entries(\(IndexRow.columns), number, key, charge, body)
                 VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
                 """)
             deleteRow = try connection.prepare("DELETE FROM entries WHERE number = ?")
@@ -53,18 +53,15 @@ final class DiskIndex {
         }
     }
 
-    private static let columns = """
-        body_length, checksum, file_offset, created, stored, accessed, format, width, height, pages,
-        has_alpha, content_type, etag, last_modified, cache_control
-        """
-
     // MARK: - Reading
 
-    /// The entry of a key.
-    func row(_ key: String) throws(DiskError) -> IndexRow? {
+    /// What there is of a key.
+    func finding(_ key: String) throws(DiskError) -> IndexFinding {
         try onIndex { () throws(SQLiteError) in
             try find.bind(key, 0)
-            return try find.first { Self.row($0) }
+            return try find.first { row in
+                IndexRow(row).map { .entry($0) } ?? .damaged(row.int64(IndexRow.columnCount))
+            } ?? .nothing
         }
     }
 
@@ -75,7 +72,7 @@ final class DiskIndex {
         try onIndex { () throws(SQLiteError) in
             try readBody.bind(number, 0)
             return try readBody.first { row in
-                guard !row.isNull(0), row.blobLength(0) == buffer.count else { return false }
+                guard row.isBlob(0), row.blobLength(0) == buffer.count else { return false }
                 row.blob(0).withUnsafeBytes { buffer.copyMemory(from: $0) }
                 return true
             } ?? false
@@ -92,33 +89,51 @@ final class DiskIndex {
 
     /// The largest number in use; 0 in an empty index.
     func largestNumber() throws(DiskError) -> Int64 {
-        try onIndex { () throws(SQLiteError) in try selectLargest.first { $0.int64(0) } ?? 0 }
+        let largest = try onIndex { () throws(SQLiteError) in
+            try selectLargest.first { $0.int64(0) } ?? 0
+        }
+        guard (0...IndexRow.foundNumberMax).contains(largest) else {
+            throw DiskError(.badIndex, "an entry has the number \(largest)")
+        }
+        return largest
     }
 
-    /// Entries and bytes of all of them.
+    /// Entries and bytes of all of them; counted anew where the account says what cannot be.
     func usage() throws(DiskError) -> DiskUsage {
+        if let usage = try account() { return usage }
+        try recount()
+        guard let usage = try account() else {
+            throw DiskError(.badIndex, "the index does not know how much it holds")
+        }
+        return usage
+    }
+
+    private func account() throws(DiskError) -> DiskUsage? {
         try onIndex { () throws(SQLiteError) in
             try selectTotals.first {
-                DiskUsage(entries: Int($0.int64(0)), bytes: Int($0.int64(1)))
-            } ?? DiskUsage(entries: 0, bytes: 0)
+                DiskUsage(entries: $0.storedInt64(0), bytes: $0.storedInt64(1))
+            } ?? nil
         }
     }
 
     /// The oldest entries by the date that counts, those up to `limit` only.
     func oldest(upTo limit: UnixTime, count: Int) throws(DiskError) -> [IndexVictim] {
+        var victims: [IndexVictim] = []
+        var areSound = true
         try onIndex { () throws(SQLiteError) in
             try selectOldest.bind(limit.milliseconds, 0)
             try selectOldest.bind(Int64(count), 1)
-            var victims: [IndexVictim] = []
             try selectOldest.forEach { row in
-                victims.append(
-                    IndexVictim(
-                        number: row.int64(0), hasFile: row.int64(1) != 0,
-                        charge: Int(row.int64(2))))
-                return true
+                if let victim = IndexVictim(row) {
+                    victims.append(victim)
+                } else {
+                    areSound = false
+                }
+                return areSound
             }
-            return victims
         }
+        guard areSound else { throw DiskError(.badIndex, "an entry takes what none can take") }
+        return victims
     }
 
     // MARK: - Writing
@@ -185,7 +200,9 @@ final class DiskIndex {
         try onIndex { () throws(SQLiteError) in
             var free = try connection.prepare("PRAGMA freelist_count")
             guard try free.first({ $0.int64(0) }) ?? 0 > 0 else { return false }
+            // The file is cut when the log is written into it.
             try connection.execute("PRAGMA incremental_vacuum(\(pages))")
+            try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             return true
         }
     }
@@ -209,23 +226,5 @@ final class DiskIndex {
         try insertRow.bind(row.metadata.etag, 12)
         try insertRow.bind(row.metadata.lastModified, 13)
         try insertRow.bind(row.metadata.cacheControl, 14)
-    }
-
-    // A damaged number is no size: clamped, so that nothing traps before the checksum is checked.
-    private static func row(_ row: borrowing Row) -> IndexRow {
-        let info = ImageInfo(
-            format: ImageFormat(rawValue: Int16(truncatingIfNeeded: row.int64(6))) ?? .undefined,
-            size: PixelSize(width: Int(row.int64(7)), height: Int(row.int64(8))),
-            pages: Int(row.int64(9)), hasAlpha: row.int64(10) != 0)
-        return IndexRow(
-            number: row.int64(15), bodyLength: Int(row.int64(0)),
-            checksum: UInt64(bitPattern: row.int64(1)),
-            fileOffset: row.optionalInt64(2).map { Int($0) },
-            created: UnixTime(milliseconds: row.int64(3)),
-            stored: UnixTime(milliseconds: row.int64(4)),
-            accessed: UnixTime(milliseconds: row.int64(5)),
-            metadata: StoredMetadata(
-                info: info, contentType: row.text(11), etag: row.text(12),
-                lastModified: row.text(13), cacheControl: row.text(14)))
     }
 }

@@ -13,7 +13,7 @@ extension DiskTier {
                 try begin()
             } catch  where error.kind == .badIndex {
                 index = nil
-                try setAside()
+                try setAside(for: error)
                 try begin()
             }
             health = .healthy
@@ -24,10 +24,10 @@ extension DiskTier {
     }
 
     /// Sets the index aside while it is open, and begins anew from the files.
-    func replaceIndex(_ now: UnixTime) {
+    func replaceIndex(_ reason: DiskError, _ now: UnixTime) {
         index = nil
         do {
-            try setAside()
+            try setAside(for: reason)
             open(now)
         } catch {
             degrade(error, now)
@@ -41,7 +41,8 @@ extension DiskTier {
             try files.prepare()
             try files.discardAll()
             index = nil
-            for name in Self.indexFiles { try removeFile(name) }
+            salvaging = nil
+            for name in [Self.indexName] + Self.setAsideNames { try removeIndex(name) }
         } catch {
             degrade(error, now)
             return false
@@ -51,10 +52,9 @@ extension DiskTier {
         return index != nil
     }
 
-    private static let indexFiles = ["\(indexName)-wal", "\(indexName)-shm", indexName]
-
     /// Opens the index; numbers go on behind every entry and every file, chores begin again.
     private func begin() throws(DiskError) {
+        try prepareIndex()
         let index = try DiskIndex(path: "\(directory.path)/\(Self.indexName)", policy: policy)
         self.index = index
         let largest = try index.largestNumber()
@@ -62,25 +62,45 @@ extension DiskTier {
         let floor = largest > 0 ? largest : try files.largestNumber()
         nextNumber = max(nextNumber, floor + 1)
         chores = Chores()
-        let bytes = try index.usage().bytes
+        let bytes = try usage(of: index).total
         chores.isTrimming = policy.bytesMax > 0 && bytes > policy.bytesMax
     }
 
-    /// Renames the index to `index.sqlite.bad-<n>`; its log first, so that a kill in between
-    /// leaves an index that is bad as before.
-    private func setAside() throws(DiskError) {
-        rebuilt += 1
-        let taken = try? Set(directory.root.openDirectory(".").entries())
-        let number =
-            (1...Self.setAsideMax).first { taken?.contains(Self.setAsideName($0)) == false }
-            ?? Self.setAsideMax
-        for suffix in ["-wal", ""] {
-            try rename(Self.indexName + suffix, to: Self.setAsideName(number) + suffix)
+    /// Makes the file, which SQLite gives its log the mode of, and narrows what is there.
+    private func prepareIndex() throws(DiskError) {
+        try onFiles("cannot open \(Self.indexName)") { () throws(Errno) in
+            try directory.prepareFile(Self.indexName)
+            for name in [Self.indexName] + Self.setAsideNames {
+                for suffix in ["", "-wal", "-shm"] { try directory.narrow(name + suffix) }
+            }
         }
-        try removeFile("\(Self.indexName)-shm")
     }
 
-    private static func setAsideName(_ number: Int) -> String { "\(indexName).bad-\(number)" }
+    /// Renames the index to `index.sqlite.bad-<n>`; its log first, so that a kill in between
+    /// leaves an index that is bad as before. What only it has is taken out of it bit by bit.
+    private func setAside(for reason: DiskError) throws(DiskError) {
+        rebuilt += 1
+        setAsideReason = reason
+        salvaging = nil
+        let taken = try? Set(directory.root.openDirectory(".").entries())
+        let name =
+            Self.setAsideNames.first { taken?.contains($0) == false }
+            ?? Self.setAsideNames[Self.setAsideMax - 1]
+        try removeIndex(name)
+        for suffix in ["-wal", ""] {
+            try rename(Self.indexName + suffix, to: name + suffix)
+        }
+        try removeFile("\(Self.indexName)-shm")
+        salvaging = SetAsideIndex(name: name, in: directory)
+        if salvaging == nil, isTooLarge(name) { try removeIndex(name) }
+    }
+
+    static let setAsideNames = (1...setAsideMax).map { "\(indexName).bad-\($0)" }
+
+    /// Removes an index with its log, the log first.
+    func removeIndex(_ name: String) throws(DiskError) {
+        for suffix in ["-wal", "-shm", ""] { try removeFile(name + suffix) }
+    }
 
     private func rename(_ name: String, to newName: String) throws(DiskError) {
         do { try directory.root.rename(name, to: newName) } catch .noSuchFile { return } catch {

@@ -4,13 +4,27 @@ extension DiskTier {
     /// The entry of a key; one over age is removed and is a miss.
     func locate(_ key: String, _ now: UnixTime) -> IndexRow? {
         attempt(now) { (index) throws(DiskError) in
-            guard let row = try index.row(key) else { return nil }
+            guard let row = try entry(key, index) else { return nil }
             guard !isExpired(row, key, now) else {
                 try drop([IndexVictim(row)], index)
                 return nil
             }
             return row
         } ?? nil
+    }
+
+    /// Whether the file of a large body has its length, looked at before memory is reserved for it.
+    /// One that has not is removed, and its entry with it.
+    func isThere(_ row: IndexRow, _ now: UnixTime) -> Bool {
+        guard let offset = row.fileOffset, row.bodyLength >= CacheStage.largeBytes else {
+            return true
+        }
+        return attempt(now) { (index) throws(DiskError) in
+            if try files.size(row.number) == offset + row.bodyLength { return true }
+            noteDamaged()
+            try drop([IndexVictim(row)], index)
+            return false
+        } ?? false
     }
 
     /// Reads a located body straight into `buffer`, which has its length, and checks it.
@@ -45,7 +59,29 @@ extension DiskTier {
 
     /// Entries and bytes; `nil` while the index cannot be read.
     func usage(_ now: UnixTime) -> DiskUsage? {
-        attempt(now) { (index) throws(DiskError) in try index.usage() }
+        attempt(now) { (index) throws(DiskError) in
+            var usage = try index.usage()
+            usage.overhead = overhead
+            return usage
+        }
+    }
+
+    /// The entry of a key; a row that says what cannot be is removed, and is none.
+    func entry(_ key: String, _ index: DiskIndex) throws(DiskError) -> IndexRow? {
+        switch try index.finding(key) {
+        case .nothing: return nil
+        case .entry(let row): return row
+        case .damaged(let number):
+            noteDamaged()
+            try drop([IndexVictim(number: number, hasFile: true, charge: 0)], index)
+            return nil
+        }
+    }
+
+    /// Counts an entry that is lost; its charge may have been wrong as well.
+    func noteDamaged() {
+        damaged += 1
+        chores.isRecounting = true
     }
 
     private func isExpired(_ row: IndexRow, _ key: String, _ now: UnixTime) -> Bool {

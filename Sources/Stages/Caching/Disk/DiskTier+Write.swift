@@ -26,9 +26,18 @@ extension DiskTier {
     /// Removes the entry of a key; false where that failed and it may still be there.
     func remove(_ key: String, _ now: UnixTime) -> Bool {
         attempt(now) { (index) throws(DiskError) in
-            if let row = try index.row(key) { try drop([IndexVictim(row)], index) }
+            if let row = try entry(key, index) { try drop([IndexVictim(row)], index) }
+            keepOut(key)
             return true
         } ?? false
+    }
+
+    /// What is still taken in from files and an older index is not to bring a removed key back.
+    private func keepOut(_ key: String) {
+        guard chores.isSweeping || salvaging != nil, !chores.noteRemoved(key) else { return }
+        // Too many to remember: then rather nothing comes back.
+        salvaging = nil
+        chores.adoptsFiles = false
     }
 
     /// Removes entries: files first, so that no file outlives its row and is taken in again.
@@ -39,12 +48,17 @@ extension DiskTier {
         }
     }
 
-    /// What an entry takes: a row, and a file's blocks or the body itself.
+    /// What an entry takes: a row, and a file's blocks or pages of the index.
     static func charge(key: String, bodyLength: Int, headerLength: Int) -> Int {
         let row = rowCharge + key.utf8.count
-        guard bodyLength > inlineBytesMax else { return row + bodyLength }
-        return row + (headerLength + bodyLength + 4095) / 4096 * 4096
+        guard bodyLength <= inlineBytesMax else { return row + blocks(headerLength + bodyLength) }
+        // Of a few hundred bytes several share a page; what is longer has pages of its own.
+        return bodyLength <= sharedBytesMax ? row + bodyLength * 5 / 4 : blocks(row + bodyLength)
     }
+
+    private static let sharedBytesMax = 1_024
+
+    private static func blocks(_ bytes: Int) -> Int { (bytes + 4095) / 4096 * 4096 }
 
     private var unwritable: String { "disk: \(health.reason?.description ?? "not open")" }
 
@@ -52,7 +66,7 @@ extension DiskTier {
         _ key: String, _ body: UnsafeRawBufferPointer, _ metadata: StoredMetadata, _ now: UnixTime,
         _ index: DiskIndex
     ) throws(DiskError) -> DiskWriteResult {
-        let old = try index.row(key)
+        let old = try entry(key, index)
         let header = BodyHeader(
             key: key, bodyLength: body.count, checksum: XXH3.hash64(body),
             created: old?.created ?? now, stored: now, metadata: metadata)
@@ -68,7 +82,7 @@ extension DiskTier {
         if !isInline { try files.write(row.number, header: head, body: body) }
         do {
             // Looked up again: making room may have removed it.
-            let replaced = try index.row(key)
+            let replaced = try entry(key, index)
             try index.transaction { () throws(DiskError) in
                 if let replaced { try index.delete(replaced.number) }
                 try index.insert(row, key: key, charge: charge, inline: isInline ? body : nil)

@@ -34,6 +34,12 @@ final class DiskTier {
     var damaged = 0
     /// Indexes that were set aside.
     var rebuilt = 0
+    /// Why the last of them was.
+    var setAsideReason: DiskError?
+    /// The index that was set aside, while bodies are taken out of it.
+    var salvaging: SetAsideIndex?
+    /// What the log of the index and the indexes that were set aside take, as of the last look.
+    var overhead = 0
 
     /// Opens the tier, or starts degraded where that fails.
     init(directory: CacheDirectory, policy: DiskPolicy, now: UnixTime) {
@@ -66,7 +72,9 @@ final class DiskTier {
     func isRetryDue(_ now: UnixTime) -> Bool {
         switch health {
         case .healthy: true
-        case .degraded(_, let retryAt): now >= retryAt
+        case .degraded(_, let retryAt):
+            // A clock that was set back makes no pause longer.
+            now >= retryAt || retryAt > now.adding(milliseconds: DiskHealth.pause)
         }
     }
 
@@ -76,7 +84,7 @@ final class DiskTier {
             degrade(error, now)
             return false
         }
-        replaceIndex(now)
+        replaceIndex(error, now)
         return index != nil
     }
 

@@ -35,6 +35,11 @@ struct IndexVictim: Hashable, Sendable {
 public struct DiskUsage: Hashable, Sendable {
     /// Entries.
     public var entries: Int
-    /// Bytes: bodies, their headers rounded up to blocks, and rows of the index.
+    /// Bytes: bodies and headers rounded up to blocks, and rows of the index.
     public var bytes: Int
+    /// Bytes of what is beside the entries: the log of the index, and indexes that were set aside.
+    public var overhead = 0
+
+    /// All of it, bytes.
+    public var total: Int { bytes + overhead }
 }

@@ -119,6 +119,14 @@ public struct MemoryTier: Sendable {
         slots.inOrder().filter { $0.key != nil && ($0.expires.map { $0 > now } ?? true) }
     }
 
+    /// Gives every entry so much more or less time.
+    mutating func moveExpiries(by milliseconds: Int64) {
+        for slot in slotOfKey.values {
+            slots[slot].entry.expires = slots[slot].entry.expires?.adding(
+                milliseconds: milliseconds)
+        }
+    }
+
     private mutating func take(out slot: Int32) -> Departures {
         var gone = Departures()
         let entry = slots[slot].entry

@@ -73,6 +73,7 @@ extension CacheStage {
     /// The passing of time: about once a second.
     public func tick(now: UnixTime) -> [CacheAction] {
         if !touches.isEmpty, ask(.touch(Array(touches)), .noting, now) { touches = [] }
+        followClock(now)
         removeAgain(now)
         maintain(now)
         return settle(now)
@@ -88,6 +89,7 @@ extension CacheStage {
         all.writeBehindCount = writeBehind.count
         all.writeBehindBytes = writeBehind.bytes
         all.writeBehindSkipped = writeBehind.skipped
+        all.diskBytesMax = disk == nil ? 0 : policy.disk.bytesMax
         return all
     }
 
@@ -103,6 +105,15 @@ extension CacheStage {
     func maintain(_ now: UnixTime) {
         guard !isMaintaining, draining == .no else { return }
         isMaintaining = ask(.maintain, .maintaining, now)
+    }
+
+    /// A clock that was set back would keep entries of memory until it is there again: what was
+    /// left of their time is left of it now.
+    private func followClock(_ now: UnixTime) {
+        if let last = lastTick, now < last {
+            memory.moveExpiries(by: now.milliseconds - last.milliseconds)
+        }
+        lastTick = now
     }
 
     private func answered(_ answer: DiskAnswer, _ now: UnixTime) {

@@ -44,6 +44,8 @@ public final class CacheStage {
     var pending: [UInt64: PendingWork] = [:]
     private var nextTicket: UInt64 = 1
     var isMaintaining = false
+    /// What the clock said at the last tick.
+    var lastTick: UnixTime?
     var draining = Draining.no
     var saidDrained = false
 

@@ -24,6 +24,8 @@ public struct CacheStatistics: Sendable, Hashable {
     public var misses: UInt64 = 0
     /// Blocks that lost their keys.
     public var evictions: UInt64 = 0
+    /// The limit of the disk tier, bytes; 0 for none.
+    public var diskBytesMax = 0
     /// The disk tier as of its last answer; `nil` where there is none, or before the first.
     public var disk: DiskStatus?
 }

@@ -62,6 +62,8 @@ public struct DiskStatus: Sendable, Hashable {
     public var damaged: Int
     /// Indexes that were set aside and rebuilt.
     public var rebuilt: Int
+    /// Why the last of them was.
+    public var setAsideReason: DiskError?
 }
 
 extension DiskTier {
@@ -85,13 +87,18 @@ extension DiskTier {
     }
 
     func status(_ now: UnixTime) -> DiskStatus {
-        DiskStatus(health: health, usage: usage(now), damaged: damaged, rebuilt: rebuilt)
+        // In this order: the look at the index may find out that it is damaged.
+        let usage = usage(now)
+        return DiskStatus(
+            health: health, usage: usage, damaged: damaged, rebuilt: rebuilt,
+            setAsideReason: setAsideReason)
     }
 
     /// Short bodies come with the first answer: a turn through the bus thread takes longer than to
     /// read them. What that thread has to make room for, and what is long, is only located.
     private func look(_ key: String, _ home: Body.Home, _ now: UnixTime) -> DiskResult {
         guard let row = locate(key, now) else { return .located(nil) }
+        guard isThere(row, now) else { return .located(nil) }
         guard row.bodyLength < CacheStage.largeBytes,
             let body = try? Body(in: home, length: row.bodyLength)
         else { return .located(row) }

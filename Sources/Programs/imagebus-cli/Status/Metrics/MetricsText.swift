@@ -9,7 +9,7 @@ enum MetricsText {
 
     private static func families(_ report: StatusReport) -> [MetricFamily] {
         [uptime(report)] + processes(report) + stages(report) + cancellations(report)
-            + counters(report) + sockets(report)
+            + counters(report) + StoreMetrics.families(report.caches) + sockets(report)
     }
 
     private static func uptime(_ report: StatusReport) -> MetricFamily {

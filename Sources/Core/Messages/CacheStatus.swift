@@ -1,0 +1,38 @@
+/// What a cache process keeps, and how its disk is.
+public struct CacheStatus: Hashable, Sendable {
+    /// Whether the disk takes and gives entries.
+    public enum DiskState: UInt8, Hashable, Sendable, CaseIterable {
+        /// There is none: memory only.
+        case none = 0
+        /// It reads and writes.
+        case healthy = 1
+        /// It writes nothing, and reads what it can; tried again and again.
+        case degraded = 2
+    }
+
+    /// Entries of the memory tier.
+    public var memoryEntries: UInt64 = 0
+    /// What they and results that are being delivered take.
+    public var memoryBytes: UInt64 = 0
+    /// Whether the disk works.
+    public var disk = DiskState.none
+    /// Why it does not; empty where it does.
+    public var diskReason = ""
+    /// Entries of the disk tier.
+    public var diskEntries: UInt64 = 0
+    /// What they take there.
+    public var diskBytes: UInt64 = 0
+    /// What lies beside them: the log of the index, and indexes that were set aside.
+    public var diskOverheadBytes: UInt64 = 0
+    /// The limit of both together; 0 for none.
+    public var diskBytesMax: UInt64 = 0
+    /// Entries that were found damaged and removed, since the process started.
+    public var entriesLost: UInt64 = 0
+    /// Indexes that were set aside and made anew, since the process started.
+    public var indexesSetAside: UInt64 = 0
+    /// Stores that the disk did not take, since the process started.
+    public var storesSkipped: UInt64 = 0
+
+    /// Nothing, and no disk.
+    public init() {}
+}

@@ -1,0 +1,35 @@
+import Caching
+import Messages
+
+extension CacheStatus {
+    /// What the stage says of itself; `fault` is why it has no disk although it should have one.
+    init(_ statistics: CacheStatistics, fault: String?) {
+        self.init()
+        memoryEntries = UInt64(clamping: statistics.memoryEntries)
+        memoryBytes = UInt64(clamping: statistics.memoryBytes)
+        storesSkipped = statistics.diskSkipped + statistics.writeBehindSkipped
+        diskBytesMax = UInt64(clamping: statistics.diskBytesMax)
+        if let fault { (disk, diskReason) = (.degraded, Self.limited(fault)) }
+        guard let status = statistics.disk else { return }
+        disk = .healthy
+        if let reason = status.health.reason {
+            (disk, diskReason) = (.degraded, Self.limited(reason.description))
+        }
+        diskEntries = UInt64(clamping: status.usage?.entries ?? 0)
+        diskBytes = UInt64(clamping: status.usage?.bytes ?? 0)
+        diskOverheadBytes = UInt64(clamping: status.usage?.overhead ?? 0)
+        entriesLost = UInt64(clamping: status.damaged)
+        indexesSetAside = UInt64(clamping: status.rebuilt)
+    }
+
+    /// A text that a message takes.
+    private static func limited(_ text: String) -> String {
+        let bytes = text.utf8.filter { $0 != 0 }.prefix(MessageLimits.textBytesMax)
+        var end = bytes.count
+        while end > 0 {
+            if let whole = String(validating: bytes.prefix(end), as: UTF8.self) { return whole }
+            end -= 1
+        }
+        return ""
+    }
+}

@@ -1,0 +1,46 @@
+import Messages
+
+// What the cache processes keep, and how their disks are.
+extension StatusTable {
+    static func stores(_ report: StatusReport) -> String {
+        guard !report.caches.isEmpty else { return "" }
+        let rows = report.caches.flatMap { cache in
+            [
+                [
+                    "memory", "healthy", "\(cache.memoryEntries)", ByteText.text(cache.memoryBytes),
+                    "-", "-", "-", "-", "-",
+                ],
+                disk(cache),
+            ]
+        }
+        let header = [
+            "STORE", "STATE", "ENTRIES", "BYTES", "BESIDE", "LIMIT", "LOST", "SET ASIDE", "SKIPPED",
+        ]
+        let reasons = report.caches.filter { !$0.diskReason.isEmpty }
+            .map { "disk cache: \($0.diskReason)\n" }
+        return table(header, rows) + reasons.joined()
+    }
+
+    private static func disk(_ cache: CacheStatus) -> [String] {
+        guard cache.disk != .none || cache.diskEntries > 0 else {
+            return ["disk", cache.disk.name] + Array(repeating: "-", count: 7)
+        }
+        return [
+            "disk", cache.disk.name, "\(cache.diskEntries)", ByteText.text(cache.diskBytes),
+            ByteText.text(cache.diskOverheadBytes),
+            cache.diskBytesMax == 0 ? "-" : ByteText.text(cache.diskBytesMax),
+            "\(cache.entriesLost)", "\(cache.indexesSetAside)", "\(cache.storesSkipped)",
+        ]
+    }
+}
+
+extension CacheStatus.DiskState {
+    /// As the status says it.
+    var name: String {
+        switch self {
+        case .none: "none"
+        case .healthy: "healthy"
+        case .degraded: "degraded"
+        }
+    }
+}

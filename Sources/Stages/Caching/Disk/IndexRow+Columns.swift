@@ -1,0 +1,123 @@
+internal import ImageModel
+internal import Messages
+internal import SQLite
+
+/// What the index has under a key.
+enum IndexFinding {
+    case nothing
+    case entry(IndexRow)
+    /// A row that says what cannot be; it is of this number.
+    case damaged(Int64)
+}
+
+extension IndexRow {
+    /// The columns that `init` reads, in its order; the number comes behind them.
+    static let columnNames = [
+        "body_length", "checksum", "file_offset", "created", "stored", "accessed", "format",
+        "width", "height", "pages", "has_alpha", "content_type", "etag", "last_modified",
+        "cache_control",
+    ]
+    static let columns = columnNames.joined(separator: ", ")
+    /// How many there are.
+    static let columnCount = columnNames.count
+
+    /// Numbers of entries, and so names of files, end here; far from where adding one overflows.
+    static let numberMax: Int64 = 1 << 62
+    /// An index, or a file, whose numbers have come further than this is not gone on with: so many
+    /// entries nobody stores.
+    static let foundNumberMax: Int64 = 1 << 61
+    /// No body is longer: sums of lengths do not overflow.
+    static let bodyBytesMax: Int64 = 1 << 48
+
+    /// Reads a row; `nil` where a column has what this program never writes there.
+    init?(_ row: borrowing Row) {
+        guard let number = row.storedInt64(Self.columnCount), (1...Self.numberMax).contains(number),
+            let bodyLength = row.storedInt64(0), (0...Self.bodyBytesMax).contains(bodyLength),
+            let checksum = row.storedInt64(1), let metadata = Self.metadata(row),
+            let created = Self.time(row, 3), let stored = Self.time(row, 4),
+            let accessed = Self.time(row, 5)
+        else { return nil }
+        var fileOffset: Int?
+        if !row.isNull(2) {
+            guard let offset = row.storedInt64(2).flatMap({ Int(exactly: $0) }),
+                (BodyHeader.fixedLength...BodyHeader.lengthMax).contains(offset)
+            else { return nil }
+            fileOffset = offset
+        }
+        guard fileOffset != nil || bodyLength <= DiskTier.inlineBytesMax else { return nil }
+        self.init(
+            number: number, bodyLength: Int(bodyLength), checksum: UInt64(bitPattern: checksum),
+            fileOffset: fileOffset, created: created, stored: stored, accessed: accessed,
+            metadata: metadata)
+    }
+
+    private static func time(_ row: borrowing Row, _ column: Int) -> UnixTime? {
+        row.storedInt64(column).flatMap { UnixTime(plausibleMilliseconds: $0) }
+    }
+
+    private static func metadata(_ row: borrowing Row) -> StoredMetadata? {
+        guard let format = row.storedInt64(6).flatMap({ Int16(exactly: $0) }),
+            let format = ImageFormat(rawValue: format),
+            let width = row.storedInt64(7), let height = row.storedInt64(8),
+            let pages = row.storedInt64(9), let alpha = row.storedInt64(10),
+            let info = ImageInfo(
+                format: format, storedWidth: width, height: height, pages: pages, alpha: alpha),
+            let type = text(row, 11), let etag = text(row, 12), let modified = text(row, 13),
+            let control = text(row, 14)
+        else { return nil }
+        return StoredMetadata(
+            info: info, contentType: type.value, etag: etag.value, lastModified: modified.value,
+            cacheControl: control.value)
+    }
+
+    /// A text of the origin, or that there is none; `nil` for what is neither.
+    private static func text(_ row: borrowing Row, _ column: Int) -> (value: String?, Void)? {
+        if row.isNull(column) { return (nil, ()) }
+        guard let text = row.storedText(column), StoredMetadata.mayBeHeader(text) else {
+            return nil
+        }
+        return (text, ())
+    }
+}
+
+extension ImageInfo {
+    /// What was stored of an image; `nil` for what no image is.
+    init?(format: ImageFormat, storedWidth: Int64, height: Int64, pages: Int64, alpha: Int64) {
+        guard UInt32(exactly: storedWidth) != nil, UInt32(exactly: height) != nil,
+            let pages = UInt32(exactly: pages), pages > 0, (0...1).contains(alpha)
+        else { return nil }
+        self.init(
+            format: format, size: PixelSize(width: Int(storedWidth), height: Int(height)),
+            pages: Int(pages), hasAlpha: alpha == 1)
+    }
+}
+
+extension StoredMetadata {
+    /// Whether a message may carry this text as a header of the origin.
+    static func mayBeHeader(_ text: String) -> Bool {
+        text.utf8.count <= MessageLimits.originHeaderBytesMax && !text.utf8.contains(0)
+    }
+}
+
+extension IndexVictim {
+    /// More no entry takes, bytes: sums of charges do not overflow.
+    private static let chargeMax: Int64 = 1 << 50
+
+    /// Reads number, whether there is a file, and charge; `nil` for what cannot be.
+    init?(_ row: borrowing Row) {
+        guard let charge = row.storedInt64(2), (0...Self.chargeMax).contains(charge) else {
+            return nil
+        }
+        self.init(number: row.int64(0), hasFile: row.int64(1) != 0, charge: Int(charge))
+    }
+}
+
+extension DiskUsage {
+    /// Takes an account; `nil` for what cannot be.
+    init?(entries: Int64?, bytes: Int64?) {
+        guard let entries, let bytes, (0...IndexRow.numberMax).contains(entries),
+            (0...(1 << 60)).contains(bytes), entries <= bytes / Int64(DiskTier.rowCharge)
+        else { return nil }
+        self.init(entries: Int(entries), bytes: Int(bytes))
+    }
+}

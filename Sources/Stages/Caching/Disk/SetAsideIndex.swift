@@ -1,0 +1,89 @@
+internal import SQLite
+internal import XXHash
+
+/// An index that was set aside, read for the bodies that lie in it alone: large ones have files.
+///
+/// It may be of another version, or damaged: what it says is believed as far as it is sound, and
+/// where reading fails, that was all.
+final class SetAsideIndex {
+    /// A body that was saved.
+    struct Saved {
+        let key: String
+        let row: IndexRow
+        let body: [UInt8]
+    }
+
+    let name: String
+    /// Whether it was set aside for its version alone, as far as is known yet.
+    private(set) var isWhole = true
+    private var select: Statement
+    private var last: Int64 = 0
+    /// Bodies in one step.
+    private static let batch = 32
+
+    /// `nil` where it cannot be read, or has no entries.
+    init?(name: String, in directory: CacheDirectory) {
+        do {
+            let connection = try Connection(
+                path: "\(directory.path)/\(name)",
+                configuration: Connection.Configuration(creates: false))
+            isWhole = try connection.userVersion() != Int64(DiskIndex.schemaVersion)
+            select = try connection.prepare(
+                """
+                SELECT \(try Self.columns(connection)), number, key, body FROM entries
+                WHERE number > ? AND body IS NOT NULL ORDER BY number LIMIT \(Self.batch)
+                """)
+        } catch {
+            return nil
+        }
+        self.name = name
+    }
+
+    /// The next bodies, those that are damaged left out; `nil` at the end.
+    func next() -> [Saved]? {
+        var saved: [Saved] = []
+        var count = 0
+        do {
+            try select.bind(last, 0)
+            try select.forEach { row in
+                count += 1
+                last = max(last, row.int64(IndexRow.columnCount))
+                if let body = Self.saved(row) { saved.append(body) }
+                return true
+            }
+        } catch {
+            isWhole = false
+            return nil
+        }
+        return count == 0 ? nil : saved
+    }
+
+    private static func saved(_ row: borrowing Row) -> Saved? {
+        let place = IndexRow.columnCount + 2
+        guard let entry = IndexRow(row), entry.fileOffset == nil, row.isBlob(place),
+            let key = row.storedText(place - 1)
+        else { return nil }
+        let body = row.blob(place).withUnsafeBytes { Array($0) }
+        guard body.count == entry.bodyLength, XXH3.hash64(body.span.bytes) == entry.checksum else {
+            return nil
+        }
+        return Saved(key: key, row: entry, body: body)
+    }
+
+    /// The columns of an entry; what the version does not have, as far as it can be done without.
+    private static func columns(_ connection: borrowing Connection) throws(SQLiteError) -> String {
+        var there: Set<String> = []
+        var names = try connection.prepare("SELECT name FROM pragma_table_info('entries')")
+        try names.forEach { row in
+            if let name = row.text(0) { there.insert(name) }
+            return true
+        }
+        return IndexRow.columnNames.map { name in
+            there.contains(name) ? name : substitutes[name] ?? "NULL"
+        }.joined(separator: ", ")
+    }
+
+    private static let substitutes = [
+        "created": "stored", "accessed": "stored", "pages": "1", "has_alpha": "0",
+    ]
+}

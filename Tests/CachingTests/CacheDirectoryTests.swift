@@ -1,0 +1,97 @@
+import Glibc
+import Linux
+import TestKit
+import Testing
+
+@testable import Caching
+
+/// Who may own the directory of a cache, and who may look into its files.
+@Suite struct CacheDirectoryTests {
+    @Test func whatItMakesIsForItsOwnUserAlone() throws {
+        let fixture = try DiskFixture()
+        let tier = try fixture.tier()
+        tier.put("small", sample(100))
+        tier.put("large", sample(40_000))
+        let modes = try fixture.modes()
+        #expect(modes["."] == 0o700)
+        let names = ["index.sqlite", "index.sqlite-wal", "index.sqlite-shm", "lock"]
+        for name in names + (try fixture.bodyFiles()) {
+            #expect(modes[name] == 0o600, "\(name): \(String(modes[name] ?? 0, radix: 8))")
+        }
+        #expect(modes["files"] == 0o700)
+    }
+
+    @Test func filesOfAnEarlierVersionThatOthersMayReadAreNarrowed() throws {
+        let fixture = try DiskFixture()
+        let tier = try fixture.tier()
+        tier.put("a", sample(100))
+        let root = try FileDescriptor.openDirectory(fixture.path)
+        let names = ["index.sqlite", "index.sqlite-wal", "index.sqlite-shm"]
+        for name in names { try root.setMode(0o644, of: name) }
+        _ = try root.open("index.sqlite.bad-1", [.create, .writeOnly], mode: 0o644)
+        try root.setMode(0o644, of: "index.sqlite.bad-1")
+        tier.index = nil
+        tier.open(at(0))
+        let modes = try fixture.modes()
+        for name in names + ["index.sqlite.bad-1"] { #expect(modes[name] == 0o600, "\(name)") }
+        #expect(tier.get("a") == sample(100))
+    }
+
+    @Test(arguments: [0o770, 0o707, 0o777] as [UInt32])
+    func aDirectoryInWhichOthersMayWriteIsRefused(mode: UInt32) throws {
+        let fixture = try DiskFixture()
+        try FileDescriptor.makeDirectory(path: fixture.path)
+        try FileDescriptor.openDirectory(fixture.path).setMode(mode)
+        let path = fixture.path
+        let error = #expect(throws: DiskError.self) { _ = try CacheDirectory(path: path) }
+        #expect(error?.kind == .unsafe)
+        #expect(
+            error?.text == "the cache directory \(path) has mode 0\(String(mode, radix: 8)), so "
+                + "that others can put files there: take their permission away (chmod 700), or "
+                + "choose another --cache-dir")
+        #expect(try fixture.names() == [], "nothing was written there")
+    }
+
+    @Test func oneThatOthersMayOnlyReadIsTaken() throws {
+        let fixture = try DiskFixture()
+        try FileDescriptor.makeDirectory(path: fixture.path)
+        try FileDescriptor.openDirectory(fixture.path).setMode(0o755)
+        _ = try CacheDirectory(path: fixture.path)
+    }
+
+    @Test(.enabled(if: CurrentProcess.userID == 0, "root alone gives directories to others"))
+    func aDirectoryOfSomebodyElseIsRefused() throws {
+        let fixture = try DiskFixture()
+        try FileDescriptor.makeDirectory(path: fixture.path)
+        try FileDescriptor.openDirectory(fixture.path).setOwner(userID: 4242, groupID: 0)
+        let path = fixture.path
+        let error = #expect(throws: DiskError.self) { _ = try CacheDirectory(path: path) }
+        #expect(error?.kind == .unsafe)
+        #expect(
+            error?.text == "the cache directory \(path) belongs to user 4242, not to user 0: "
+                + "change its owner, or choose another --cache-dir")
+    }
+
+    @Test func anIndexThatIsALinkIsNotFollowed() throws {
+        let fixture = try DiskFixture()
+        _ = try CacheDirectory(path: fixture.path)
+        let target = fixture.scratch.path + "/target"
+        let path = fixture.path + "/index.sqlite"
+        _ = try FileDescriptor.open(target, [.create, .writeOnly])
+        #expect(symlink(target, path) == 0)
+        let tier = try fixture.tier()
+        #expect(tier.health.reason?.text.hasPrefix("cannot open index.sqlite: ELOOP") == true)
+        #expect(FileBytes.read(target) == [])
+    }
+}
+
+extension DiskFixture {
+    /// The modes of the directory and of all that is in it, two levels deep.
+    func modes() throws -> [String: UInt32] {
+        let root = try FileDescriptor.openDirectory(path)
+        var modes = [".": try root.status().mode]
+        for name in try names() { modes[name] = try root.status(of: name).mode }
+        for name in try bodyFiles() { modes[name] = try root.status(of: name).mode }
+        return modes
+    }
+}

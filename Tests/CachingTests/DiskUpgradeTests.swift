@@ -1,0 +1,126 @@
+import Linux
+import Messages
+import SQLite
+import Testing
+
+@testable import Caching
+
+/// Older and newer programs on one cache directory: bodies of every size are kept.
+@Suite struct DiskUpgradeTests {
+    /// On both sides of the border between index and files.
+    private static let lengths = [0, 1, 500, 5_000, 16_384, 16_385, 60_000]
+
+    private func fill(_ fixture: borrowing DiskFixture) throws {
+        let tier = try fixture.tier()
+        for length in Self.lengths {
+            tier.put("k\(length)", sample(length), originalFacts, at(Int64(length)))
+        }
+    }
+
+    private func expectAll(_ tier: DiskTier) {
+        for length in Self.lengths {
+            #expect(tier.get("k\(length)") == sample(length), "\(length) bytes")
+            let row = tier.locate("k\(length)", at(0))
+            #expect(row?.created == at(Int64(length)), "\(length) bytes")
+            #expect(row?.metadata == originalFacts, "\(length) bytes")
+        }
+        #expect(tier.usage(at(0))?.entries == Self.lengths.count)
+    }
+
+    @Test(arguments: [2, 99, -1])
+    func theIndexOfAnotherVersionIsTakenOver(version: Int32) throws {
+        let fixture = try DiskFixture()
+        try fill(fixture)
+        do {
+            let connection = try Connection(path: fixture.path + "/index.sqlite")
+            // What another version may have added.
+            try connection.execute("ALTER TABLE entries ADD COLUMN colour TEXT")
+            try connection.setUserVersion(version)
+        }
+        do {
+            let tier = try fixture.tier()
+            tier.maintainAll()
+            expectAll(tier)
+            #expect(tier.rebuilt == 1)
+        }
+        #expect(try fixture.names().filter { $0.contains("bad") } == [], "it was taken over whole")
+        expectAll(try fixture.tier())
+    }
+
+    /// An index without columns that this version has.
+    @Test func theIndexOfAnOlderVersionIsTakenOver() throws {
+        let fixture = try DiskFixture()
+        try fill(fixture)
+        do {
+            let connection = try Connection(path: fixture.path + "/index.sqlite")
+            for column in ["cache_control", "last_modified", "has_alpha", "pages"] {
+                try connection.execute("ALTER TABLE entries DROP COLUMN \(column)")
+            }
+            try connection.setUserVersion(7)
+        }
+        let tier = try fixture.tier()
+        tier.maintainAll()
+        for length in Self.lengths { #expect(tier.get("k\(length)") == sample(length)) }
+    }
+
+    @Test func theShortBodiesOfADamagedIndexAreSavedAsFarAsTheyCanBeRead() throws {
+        let fixture = try DiskFixture()
+        try fill(fixture)
+        do {
+            let connection = try Connection(path: fixture.path + "/index.sqlite")
+            try connection.execute(
+                "DELETE FROM totals; UPDATE entries SET body = zeroblob(500) WHERE key = 'k500'")
+        }
+        let tier = try fixture.tier()
+        #expect(tier.rebuilt == 1)
+        tier.maintainAll()
+        for length in Self.lengths where length != 500 {
+            #expect(tier.get("k\(length)") == sample(length), "\(length) bytes")
+        }
+        #expect(tier.get("k500") == nil)
+        #expect(try fixture.names().contains("index.sqlite.bad-1"), "somebody may look at it")
+    }
+
+    @Test func whatIsRemovedOrNewerMeanwhileIsNotBroughtBack() throws {
+        let fixture = try DiskFixture()
+        try fill(fixture)
+        do {
+            try Connection(path: fixture.path + "/index.sqlite").setUserVersion(2)
+        }
+        let tier = try fixture.tier()
+        for key in ["k500", "k60000"] { #expect(tier.remove(key, at(1))) }
+        tier.put("k1", sample(30, seed: 9), jpegFacts, at(2))
+        tier.put("k16385", sample(40, seed: 9), jpegFacts, at(2))
+        tier.maintainAll(at(3))
+        #expect(tier.get("k500", at(3)) == nil)
+        #expect(tier.get("k60000", at(3)) == nil)
+        #expect(tier.get("k1", at(3)) == sample(30, seed: 9))
+        #expect(tier.get("k16385", at(3)) == sample(40, seed: 9))
+        #expect(tier.get("k5000", at(3)) == sample(5_000))
+    }
+
+    @Test func clearingForgetsTheOldIndexAsWell() throws {
+        let fixture = try DiskFixture()
+        try fill(fixture)
+        do { try Connection(path: fixture.path + "/index.sqlite").setUserVersion(2) }
+        let tier = try fixture.tier()
+        #expect(tier.clear(at(1)))
+        tier.maintainAll(at(2))
+        #expect(tier.usage(at(2))?.entries == 0)
+        #expect(try fixture.names().filter { $0.contains("bad") } == [])
+    }
+
+    @Test func whatIsTakenOverStaysBelowTheLimit() throws {
+        let fixture = try DiskFixture()
+        do {
+            let tier = try fixture.tier()
+            for number in 0..<300 { tier.put("\(number)", sample(8_000), jpegFacts, at(1)) }
+        }
+        do { try Connection(path: fixture.path + "/index.sqlite").setUserVersion(2) }
+        let policy = DiskPolicy(bytesMax: 1 << 20)
+        let tier = try fixture.tier(policy)
+        tier.maintainAll()
+        #expect(try fixture.diskBytes() <= policy.bytesMax)
+        #expect(try #require(tier.usage(at(2))).entries > 20)
+    }
+}

@@ -1,0 +1,159 @@
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// What the stack says of its disk cache: in the status, as metrics and in the log.
+    @Suite struct DiskStatusTests {
+        private let arguments = ["--allow-private-networks", "--log-format", "json"]
+        private let wait = ["--option", "wait-store-cache"]
+
+        @Test func theStatusCountsWhatTheTiersHold() async throws {
+            let origin = OriginServer()
+            let picture = try Pictures.noise(width: 120, height: 100).png()
+            origin.route("/a.png", .bytes(picture))
+            try await withStack { stack in
+                let urls = (0..<3).map { origin.url("/a.png?\($0)") }
+                for url in urls { #expect(try stack.get([url] + wait).exitStatus == 0) }
+                let full = try await stack.awaitStatus("three entries") { report in
+                    report.caches.first?.diskEntries == 3 && report.caches[0].memoryEntries == 3
+                }
+                let cache = full.caches[0]
+                #expect(full.caches.count == 1 && cache.disk == .healthy && cache.diskReason == "")
+                for bytes in [cache.diskBytes, cache.memoryBytes] {
+                    #expect((3...5).contains(Double(bytes) / Double(picture.count)), "\(cache)")
+                }
+                #expect(try stack.run(["cache", "remove", urls[0]]).exitStatus == 0)
+                let kind = ["cache", "remove", urls[1], "--type", "memory"]
+                #expect(try stack.run(kind).exitStatus == 0)
+                let rest = try await stack.awaitStatus("what was removed to be gone") { report in
+                    report.caches.first?.diskEntries == 2 && report.caches[0].memoryEntries == 1
+                }
+                #expect(rest.caches[0].diskBytes == cache.diskBytes / 3 * 2)
+                let json = try stack.run(["status", "--json"]).json()["cacheStores"]?.array?.first
+                #expect(json?["disk"]?["entries"]?.integer == 2)
+                #expect(json?["memory"]?["entries"]?.integer == 1)
+            }
+        }
+
+        @Test(.enabled(if: PrivateMount.isWanted, "IMAGEBUS_NO_MOUNTS=1"))
+        func aFullDiskIsSaidAndSoIsItsEnd() async throws {
+            let origin = OriginServer()
+            origin.route("/a.png", .bytes(try Pictures.noise(width: 200, height: 200).png()))
+            let mount = try PrivateMount(bytes: 4 << 20)
+            try await withStack(arguments, cacheMount: mount) { stack in
+                let client = try stack.client()
+                _ = try await client.load(origin.url("/a.png?0")).response
+                _ = try await stack.awaitStatus("an entry on the disk") { report in
+                    report.caches.first?.diskEntries == 1 && report.caches[0].disk == .healthy
+                }
+                let filler = stack.cacheDirectory + "/filler"
+                try fillDisk(filler)
+                // Loads are not disturbed.
+                _ = try await client.load(origin.url("/a.png?1")).response
+                let full = try await stack.awaitStatus("the full disk to be said") { report in
+                    report.caches.first?.disk == .degraded
+                        && report.caches[0].storesSkipped > 0
+                }
+                #expect(full.caches[0].diskReason.hasPrefix("full: "), "\(full.caches)")
+                try expectSaid(stack, "degraded", up: 0)
+                #expect(try LogLines(stack).saying(Self.fails).count == 1)
+                try FileDescriptor.openDirectory(stack.cacheDirectory).unlink("filler")
+                _ = try await stack.awaitStatus("the disk to work again") { report in
+                    report.caches.first?.disk == .healthy
+                }
+                try expectSaid(stack, "healthy", up: 1)
+                #expect(try LogLines(stack).saying("the disk cache works again").count == 1)
+                _ = try await client.load(origin.url("/a.png?2")).response
+                _ = try await stack.awaitStatus("the next entry") { report in
+                    report.caches.first?.diskEntries == 2
+                }
+            }
+        }
+
+        private static let fails = "the disk cache fails and is tried again: memory serves on"
+
+        private func fillDisk(_ path: String) throws {
+            let file = try FileDescriptor.open(path, [.create, .writeOnly])
+            for size in [1 << 16, 1 << 12] {
+                let bytes = [UInt8](repeating: 1, count: size)
+                while (try? file.writeAll(bytes)) != nil {}
+            }
+        }
+
+        private func expectSaid(_ stack: StackHarness, _ state: String, up: Int) throws {
+            let json = try stack.run(["status", "--json"]).json()["cacheStores"]?.array?.first
+            #expect(json?["disk"]?["state"]?.text == state)
+            let text = try stack.run(["status"]).outputText
+            #expect(
+                text.contains(state) && text.contains("disk cache: full: ") == (up == 0), "\(text)")
+            let metrics = try stack.run(["status", "--prometheus"]).outputText
+            #expect(metrics.contains("\nimagebus_cache_disk_up \(up)\n"))
+        }
+
+        @Test func aDamagedIndexAndLostEntriesAreSaid() async throws {
+            let origin = OriginServer()
+            origin.route("/a.png", .bytes(try Pictures.noise(width: 200, height: 200).png()))
+            let url = origin.url("/a.png")
+            try await withStack(arguments) { stack in
+                #expect(try stack.get([url] + wait).exitStatus == 0)
+                try stack.stop()
+                try damage(stack.cacheDirectory)
+                try stack.start()
+                _ = try await stack.awaitStatus("the file to be taken in again") { report in
+                    report.caches.first?.diskEntries == 1
+                }
+                let miss = try stack.get([url, "--json", "--option", "from-cache-only"])
+                #expect(try miss.json()["status"]?.text == "miss")
+                let report = try await stack.awaitStatus("what is lost") { report in
+                    report.caches.first?.entriesLost == 1
+                }
+                #expect(report.caches[0].indexesSetAside == 1)
+                #expect(report.caches[0].disk == .healthy)
+                let metrics = try stack.run(["status", "--prometheus"]).outputText
+                #expect(metrics.contains("\nimagebus_cache_indexes_set_aside_total 1\n"))
+                #expect(metrics.contains("\nimagebus_cache_entries_lost_total 1\n"))
+                let log = try LogLines(stack)
+                let lines = log.saying("the index of the disk cache was set aside and is made anew")
+                #expect(lines.first?["reason"]?.text?.hasPrefix("badIndex: ") == true)
+                #expect(
+                    log.saying("damaged entries of the disk cache were removed")
+                        .first?["count"]?.integer == 1)
+            }
+        }
+
+        /// The index is no database any more, and a byte of a body is another one.
+        private func damage(_ directory: String) throws {
+            // What was not written back yet would mend it.
+            let root = try FileDescriptor.openDirectory(directory)
+            for suffix in ["-wal", "-shm"] { try? root.unlink("index.sqlite" + suffix) }
+            try FileDescriptor.open(directory + "/index.sqlite", [.writeOnly, .truncate])
+                .writeAll([UInt8](repeating: 7, count: 8_192))
+            let files = try FileDescriptor.openDirectory(directory + "/files")
+            for bucket in try files.entries() {
+                for name in try files.openDirectory(bucket).entries() {
+                    let path = "\(directory)/files/\(bucket)/\(name)"
+                    var bytes = try #require(FileBytes.read(path))
+                    bytes[bytes.count - 1] ^= 1
+                    try FileDescriptor.open(path, [.writeOnly, .truncate]).writeAll(bytes)
+                }
+            }
+        }
+
+        @Test func aCacheDirectoryInWhichOthersMayWriteIsRefused() throws {
+            let runtime = try Linux.TemporaryDirectory(in: "/dev/shm")
+            let cache = try Linux.TemporaryDirectory()
+            try FileDescriptor.openDirectory(cache.path).setMode(0o777)
+            let places = ["--runtime-dir", runtime.path, "--cache-dir", cache.path]
+            let end = try CommandLineRun(["serve", "--decode", "1"] + places).end()
+            #expect(end.exitStatus == 78, "\(end)")
+            let said = end.errorText
+            #expect(said.contains("so that others can put files there"), "\(said)")
+            #expect(said.contains("chmod 700"), "\(said)")
+        }
+    }
+}
