@@ -60,6 +60,27 @@ extension RealProcesses {
             }
         }
 
+        /// 108 MB of pixels, which libvips by itself would put into a file; nobody may make one here.
+        @Test func aPictureOfManyPixelsNeedsNoFile() async throws {
+            let origin = OriginServer()
+            origin.route("/a.webp", .bytes(try Pictures.largeWebP(side: 6000)))
+            try await withStack(decoders: 1) { stack in
+                var request = ImageRequest(url: origin.url("/a.webp"))
+                let part = PixelSize(width: 60, height: 40)
+                request.steps = [.crop(PixelRect(x: 2970, y: 2980, size: part))]
+                request.output.format = .png
+                let response = try await stack.client().load(request).response
+                let pixels = try Pixels(decoding: #require(response.bytes?.array))
+                #expect(pixels.size == "60x40")
+                for (x, y, colour) in [
+                    (0, 0, Pictures.red), (59, 0, Pictures.green), (0, 39, Pictures.blue),
+                    (59, 39, Pictures.yellow),
+                ] {
+                    #expect(pixels.at(x, y) == colour)
+                }
+            }
+        }
+
         @Test func theSameWorkersGoOnWithANewCoordinator() async throws {
             let origin = OriginServer()
             let picture = try Pictures.waves(width: 400, height: 300).jpeg(quality: 85)

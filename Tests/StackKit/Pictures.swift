@@ -1,3 +1,5 @@
+import Vips
+
 /// Images that the tests make for themselves.
 public enum Pictures {
     /// Near pure red.
@@ -16,6 +18,23 @@ public enum Pictures {
         let bottom = row(width, left, blue, yellow)
         let samples = (0..<height).flatMap { $0 < height / 2 ? top : bottom }
         return Pixels(width: width, height: height, bands: 3, samples: samples)
+    }
+
+    /// The same four colours in a lossless WebP; few of its many pixels are ever in memory here.
+    public static func largeWebP(side: Int) throws -> [UInt8] {
+        let colours = red + green + blue + yellow
+        return try VipsLibrary().exclusively { () throws(VipsError) -> [UInt8] in
+            try withStableBytes(of: colours) { (pixels) throws(VipsError) in
+                var bytes: [UInt8] = []
+                try VipsImage.pixels(pixels, width: 2, height: 2, bands: 3)
+                    .extended(left: side / 2 - 1, top: side / 2 - 1, width: side, height: side)
+                    .save(.webp(quality: 0, lossless: true, effort: 0)) {
+                        bytes.append(contentsOf: $0)
+                        return true
+                    }
+                return bytes
+            }
+        }
     }
 
     private static func row(

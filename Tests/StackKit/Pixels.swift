@@ -92,7 +92,7 @@ extension Pixels {
 }
 
 /// libvips reads later than it is told to: the bytes must not move meanwhile.
-private func withStableBytes<Result>(
+func withStableBytes<Result>(
     of bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws(VipsError) -> Result
 ) throws(VipsError) -> Result {
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)

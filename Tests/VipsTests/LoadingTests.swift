@@ -39,6 +39,42 @@ import Vips
         }
     }
 
+    /// 108 MB of pixels, of which libvips by itself keeps more than 100 in a file.
+    @Test(arguments: [
+        VipsEncoding.webp(quality: 0, lossless: true, effort: 0),
+        .png(compression: 1, interlaced: true), .jpeg(quality: 80, progressive: true),
+    ])
+    func pixelsStayInMemoryHoweverManyThereAre(encoding: VipsEncoding) throws {
+        let library = try VipsLibrary()
+        try withVips {
+            let (looks, finds) = (Counter(), Counter())
+            // Corners of four colours.
+            let small = try Pixels.gradient(2, 2).image()
+            let bytes = try small.extended(left: 2999, top: 2999, width: 6000, height: 6000)
+                .encoded(encoding)
+            try bytes.withUnsafeBytes { bytes in
+                let image = try Self.load(bytes)
+                image.watch {
+                    looks.add()
+                    if library.pixelFilesInUse > 0 { finds.add() }
+                    return false
+                }
+                let part = try image.extracted(left: 0, top: 0, width: 6000, height: 3010)
+                #expect(try part.samples().count == 3 * 6000 * 3010)
+            }
+            #expect(looks.value > 0)
+            #expect(finds.value == 0)
+        }
+    }
+
+    private static func load(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+        switch bytes.first {
+        case 0xFF: try .jpeg(bytes)
+        case 0x89: try .png(bytes)
+        default: try .webp(bytes)
+        }
+    }
+
     @Test(arguments: Loader.allCases)
     func bytesThatAreNoImageAreCorrupt(loader: Loader) throws {
         try withVips {

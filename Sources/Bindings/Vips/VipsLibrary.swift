@@ -6,7 +6,8 @@ internal import Synchronization
 /// libvips, started: whoever holds a value may make images.
 ///
 /// The operation cache is off, all loaders but JPEG, PNG, WebP and GIF are blocked, and nothing is
-/// written to stderr: what libvips warns of goes to `onWarning`.
+/// written to stderr: what libvips warns of goes to `onWarning`. Pixels are kept in memory, however
+/// many there are: whoever opens an image limits its size by the header.
 public struct VipsLibrary: Sendable {
     /// Takes one message of libvips or GLib; called on any thread, also on those of libvips.
     public typealias WarningHandler = @Sendable (_ domain: String, _ message: String) -> Void
@@ -57,6 +58,9 @@ public struct VipsLibrary: Sendable {
 
     /// Bytes that libvips holds for pixels at the moment, in all threads.
     public var pixelBytesInUse: Int { cvips_memory_in_use() }
+
+    /// Files that libvips has open for pixels: none, since it keeps all of them in memory.
+    public var pixelFilesInUse: Int { Int(cvips_files_in_use()) }
 
     fileprivate static func warn(_ domain: String, _ message: String) {
         let handler = warningHandler.withLock { $0 }

@@ -22,9 +22,17 @@ static void allow_known_loaders(void) {
         vips_operation_block_set(loaders[i], FALSE);
 }
 
+// What a decoder makes out of order, such as WebP, libvips keeps as a whole: above a threshold in a
+// file, which a sandbox refuses. How large pixels become is for the caller to limit; they stay in
+// memory.
+static void keep_pixels_in_memory(void) {
+    g_setenv("VIPS_DISC_THRESHOLD", "1000000g", TRUE);
+}
+
 int cvips_start(cvips_log log) {
     if (log)
         g_log_set_default_handler(pass_log, (gpointer)log);
+    keep_pixels_in_memory();
     if (vips_init("imagebus"))
         return -1;
     vips_cache_set_max(0);
@@ -40,6 +48,10 @@ void cvips_set_concurrency(int threads) {
 
 size_t cvips_memory_in_use(void) {
     return vips_tracked_get_mem();
+}
+
+int cvips_files_in_use(void) {
+    return vips_tracked_get_files();
 }
 
 char *cvips_take_error(void) {

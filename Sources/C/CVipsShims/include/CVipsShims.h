@@ -15,6 +15,7 @@ typedef void (*cvips_log)(int level, const char *domain, const char *message);
 int cvips_start(cvips_log log);
 void cvips_set_concurrency(int threads);
 size_t cvips_memory_in_use(void);
+int cvips_files_in_use(void);
 // The text of the error buffer, which is emptied. Free with `cvips_free`.
 char *cvips_take_error(void);
 void cvips_free(void *memory);
@@ -52,6 +53,7 @@ typedef struct {
     int bands;
     int bytes_per_band;
     int pages;
+    // Of EXIF; 0 where that says nothing.
     int orientation;
     int has_alpha;
     int interlaced;
@@ -60,6 +62,8 @@ typedef struct {
 void cvips_read_header(cvips_image image, cvips_header *header);
 // The embedded ICC profile, owned by the image; NULL without one.
 const void *cvips_profile(cvips_image image, size_t *count);
+// The XMP packet, likewise.
+const void *cvips_xmp(cvips_image image, size_t *count);
 
 // resample.c
 // Lanczos 3; factors are at least 1; a box filter first where the factor is above 2 × `gap`.

@@ -1,0 +1,30 @@
+import Testing
+
+@testable import Vips
+
+/// Whose fault an error is, by what libvips says of it.
+@Suite struct ClassificationTests {
+    @Test(arguments: [
+        "VipsImage: unable to write to \"/tmp/vips-0-234.v\"\nunix error: Permission denied",
+        "unix error: Operation not supported", "VipsImage: out of memory --- size == 103MB",
+        "vips_tracked: out of memory --- size == 103MB", "VipsSequential: out of order read at 7",
+        "VipsImage: unable to output to a readonly image",
+    ])
+    func whatNoDecoderSaysIsNoFaultOfTheBytes(text: String) {
+        #expect(VipsError.kind(of: text, otherwise: .corrupt) == .internal)
+    }
+
+    @Test(arguments: [
+        "VipsJpeg: Premature end of input file", "webp2vips: unable to read pixels",
+        "webp: unable to parse image", "gifload_buffer: Invalid frame data",
+        "vipspng: libpng read error", "IDAT: CRC error\nvipspng: libpng read error", "",
+    ])
+    func whatADecoderSaysIsOfTheBytes(text: String) {
+        #expect(VipsError.kind(of: text, otherwise: .corrupt) == .corrupt)
+    }
+
+    @Test func aKilledImageIsNeither() {
+        #expect(
+            VipsError.kind(of: "VipsImage: killed for image 0x1", otherwise: .corrupt) == .killed)
+    }
+}
