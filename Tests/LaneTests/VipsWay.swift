@@ -47,7 +47,7 @@ enum VipsWay {
         try VipsLibrary().exclusively {
             try bytes.withUnsafeBytes { input in
                 let image = try VipsImage.jpeg(input, shrink: shrink)
-                let orientation = Orientation(exif: image.header.orientation)
+                let orientation = Orientation(exif: image.header.orientation ?? 1)
                 let displayed = try orientation.apply(to: image).copiedToMemory()
                 return try body(
                     displayed, PixelSize(width: displayed.width, height: displayed.height))
@@ -55,7 +55,7 @@ enum VipsWay {
         }
     }
 
-    private static func samples(of image: VipsImage) throws -> TestPicture {
+    static func samples(of image: VipsImage) throws -> TestPicture {
         let header = image.header
         var samples = [UInt8](repeating: 0, count: header.width * header.height * header.bands)
         try samples.withUnsafeMutableBytes { try image.write(to: $0) }

@@ -8,6 +8,16 @@ extension [UInt8] {
         return withSegment(0xE1, Array("Exif".utf8) + [0, 0] + tiff)
     }
 
+    /// This JPEG with an XMP packet of that text.
+    public func withXMP(_ text: String) -> [UInt8] {
+        withSegment(0xE1, Array("http://ns.adobe.com/xap/1.0/\0".utf8) + Array(text.utf8))
+    }
+
+    /// This JPEG with that ICC profile, which fits one segment.
+    public func withProfile(_ profile: [UInt8]) -> [UInt8] {
+        withSegment(0xE2, Array("ICC_PROFILE".utf8) + [0, 1, 1] + profile)
+    }
+
     /// This JPEG with an ICC profile of nothing but a header, whose device is called that.
     public func withProfile(_ device: String) -> [UInt8] {
         var profile = [UInt8](repeating: 0, count: 132)

@@ -21,8 +21,8 @@ public struct VipsHeader: Equatable, Sendable {
     public let hasAlpha: Bool
     /// Number of pages or frames in the bytes; 1 where the format has none.
     public let pages: Int
-    /// EXIF orientation, 1 to 8; 1 where the bytes say nothing.
-    public let orientation: Int
+    /// EXIF orientation, 1 to 8; nil where EXIF says nothing.
+    public let orientation: Int?
     /// Whether the decoder must keep the whole image in memory (progressive JPEG, Adam7 PNG).
     public let isInterlaced: Bool
 }

@@ -15,15 +15,28 @@ extension VipsImage {
             width: Int(raw.width), height: Int(raw.height), bands: Int(raw.bands),
             bytesPerBand: Int(raw.bytes_per_band), colour: VipsHeader.Colour(raw.colour),
             hasAlpha: raw.has_alpha != 0, pages: Int(raw.pages),
-            orientation: Int(raw.orientation), isInterlaced: raw.interlaced != 0)
+            orientation: raw.orientation == 0 ? nil : Int(raw.orientation),
+            isInterlaced: raw.interlaced != 0)
     }
 
     /// Hands the embedded ICC profile to `body`, for that call only; nil without a profile.
     public func withProfile<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
+        withBlob(cvips_profile, body)
+    }
+
+    /// The same with the XMP packet, which anyone may have written.
+    public func withXMP<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
+        withBlob(cvips_xmp, body)
+    }
+
+    private func withBlob<Result>(
+        _ find: (Handle?, UnsafeMutablePointer<Int>?) -> UnsafeRawPointer?,
+        _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result? {
         withExtendedLifetime(self) {
             var count = 0
-            guard let profile = cvips_profile(pointer, &count) else { return nil }
-            return body(UnsafeRawBufferPointer(start: profile, count: count))
+            guard let bytes = find(pointer, &count) else { return nil }
+            return body(UnsafeRawBufferPointer(start: bytes, count: count))
         }
     }
 }

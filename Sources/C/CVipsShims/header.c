@@ -30,17 +30,25 @@ void cvips_read_header(cvips_image image, cvips_header *header) {
     header->bands = image->Bands;
     header->bytes_per_band = (int)vips_format_sizeof_unsafe(image->BandFmt);
     header->pages = vips_image_get_n_pages(image);
-    header->orientation = vips_image_get_orientation(image);
+    header->orientation =
+        flag(image, VIPS_META_ORIENTATION) ? vips_image_get_orientation(image) : 0;
     header->has_alpha = vips_image_hasalpha(image);
     header->interlaced = flag(image, "interlaced");
     header->colour = colour(image);
 }
 
-const void *cvips_profile(cvips_image image, size_t *count) {
-    const void *profile = NULL;
+static const void *blob(VipsImage *image, const char *name, size_t *count) {
+    const void *bytes = NULL;
     *count = 0;
-    if (!flag(image, VIPS_META_ICC_NAME) ||
-        vips_image_get_blob(image, VIPS_META_ICC_NAME, &profile, count))
+    if (!flag(image, name) || vips_image_get_blob(image, name, &bytes, count))
         return NULL;
-    return profile;
+    return bytes;
+}
+
+const void *cvips_profile(cvips_image image, size_t *count) {
+    return blob(image, VIPS_META_ICC_NAME, count);
+}
+
+const void *cvips_xmp(cvips_image image, size_t *count) {
+    return blob(image, VIPS_META_XMP_NAME, count);
 }

@@ -8,6 +8,8 @@ struct SourceImage {
     let header: VipsHeader
     /// Its colours mean sRGB only after a conversion by the profile that it has.
     let needsProfile: Bool
+    /// As EXIF has it, else as XMP does.
+    let orientation: Orientation
 
     /// Knows the format by the first bytes, never by what a server said.
     init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
@@ -19,9 +21,9 @@ struct SourceImage {
         let image = try Self.open(bytes, format, reducedBy: 1)
         header = image.header
         needsProfile = image.withProfile { !SRGBProfile.matches($0) } ?? false
+        let stated = header.orientation ?? image.withXMP { XMPOrientation.read($0) } ?? nil
+        orientation = Orientation(exif: stated ?? 1)
     }
-
-    var orientation: Orientation { Orientation(exif: header.orientation) }
 
     /// Of the source as it will be displayed.
     var info: ImageInfo {
