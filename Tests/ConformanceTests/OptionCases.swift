@@ -18,7 +18,7 @@ extension Conformance {
             return request
         }
 
-        /// Bits 8, 10, 12, 13, 14, 17 and 25: accepted by library and command line, and nothing is
+        /// Bits 8, 10, 12, 13, 14, 17, 19 and 25: accepted by library and command line, and nothing is
         /// different, neither the image nor its key nor the tier that has it.
         @Test func optionsWithoutEffectChangeNothing() async throws {
             let stack = try SharedStack.current
@@ -153,13 +153,14 @@ extension Conformance {
             #expect(gallery.origin.requestCount(path) == 1)
         }
 
-        /// Bit 19: the first frame of an animation; so it is without the bit, in this version.
-        @Test func decodeFirstFrameOnlyGivesTheFirstFrame() async throws {
+        /// Bit 19: no other frame is ever decoded, so the result is the same one, out of memory.
+        @Test func anAnimationIsItsFirstFrameWithAndWithoutTheOption() async throws {
             let client = try SharedStack.current.client()
             gallery.origin.route("/frames.gif", .bytes(Pictures.animatedGIF))
             let facts = try await client.load(request("/frames.gif", [])).response
             #expect(facts.info?.pages == 2)
-            for options: RequestOptions in [.decodeFirstFrameOnly, []] {
+            var results: [(bytes: [UInt8]?, key: String?, isHit: Bool)] = []
+            for options: RequestOptions in [[], .decodeFirstFrameOnly] {
                 var request = request("/frames.gif", options)
                 request.output.format = .png
                 let image = try await client.load(request).response
@@ -168,7 +169,11 @@ extension Conformance {
                 #expect(pixels.size == "2x2")
                 #expect(isClose(pixels.at(0, 0), Pictures.red))
                 #expect(isClose(pixels.at(1, 1), Pictures.yellow))
+                results.append((image.bytes?.array, image.key, image.cacheType == .memory))
             }
+            #expect(results[0].bytes == results[1].bytes)
+            #expect(results[0].key == results[1].key)
+            #expect(results[1].isHit)
         }
     }
 }

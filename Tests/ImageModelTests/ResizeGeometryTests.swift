@@ -56,6 +56,39 @@ import Testing
         #expect(geometry.output == PixelSize(width: row.output.0, height: row.output.1))
     }
 
+    /// Upstream's table of sizes; nothing is enlarged.
+    @Test(arguments: [
+        ((100, 200), (150, 150), (75, 150)), ((100, 200), (300, 300), (100, 200)),
+        ((5_250, 3_450), (400, 300), (400, 263)), ((5_250, 3_450), (4_000, 4_000), (4_000, 2_629)),
+        ((100, 200), (100, 200), (100, 200)),
+    ])
+    func aThumbnailHasTheSizesOfUpstream(
+        source: (Int, Int), box: (Int, Int), output: (Int, Int)
+    ) throws {
+        #expect(try thumbnail(of: source, in: box, keepsShape: true) == size(output))
+    }
+
+    @Test(arguments: [(100, 200), (150, 150), (300, 300), (1, 1)])
+    func aThumbnailWithoutItsShapeIsTheBox(width: Int, height: Int) throws {
+        let box = (width, height)
+        #expect(try thumbnail(of: (100, 200), in: box, keepsShape: false) == size(box))
+    }
+
+    private func thumbnail(
+        of source: (Int, Int), in box: (Int, Int), keepsShape: Bool
+    ) throws -> PixelSize {
+        var request = ImageRequest(url: "http://origin.test/a.jpg")
+        request.thumbnail = Thumbnail(box: size(box), preservesAspectRatio: keepsShape)
+        guard case .resize(let box, let mode)? = request.allSteps.first else {
+            return try #require(nil, "a thumbnail is no resize")
+        }
+        return ResizeGeometry(source: size(source), box: box, mode: mode).output
+    }
+
+    private func size(_ sides: (Int, Int)) -> PixelSize {
+        PixelSize(width: sides.0, height: sides.1)
+    }
+
     /// `length × numerator / denominator`, rounded half up, in whole numbers.
     private func rounded(_ length: Int, _ numerator: Int, _ denominator: Int) -> Int {
         max(1, (2 * length * numerator + denominator) / (2 * denominator))

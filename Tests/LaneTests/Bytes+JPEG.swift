@@ -9,20 +9,22 @@ extension [UInt8] {
             0xEE, Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, transform])
     }
 
-    /// This grey JPEG with four components, each of which has its scan.
-    var asFourComponents: [UInt8] {
-        guard let frame = place(of: 0xC0), let scan = place(of: 0xDA) else { return [] }
-        let data = Array(self[(scan + 10)..<(count - 2)])
-        var bytes = Array(self[..<2])
-        bytes += self[20..<(frame + 3)]
+    /// Four grey JPEGs of one size and quality as the components of one, each with its scan.
+    static func fourComponents(_ parts: [[UInt8]]) -> [UInt8] {
+        guard let first = parts.first, let frame = first.place(of: 0xC0),
+            let scan = first.place(of: 0xDA)
+        else { return [] }
+        var bytes = Array(first[..<2])
+        bytes += first[20..<(frame + 3)]
         bytes.append(20)
-        bytes += self[(frame + 4)..<(frame + 9)]
+        bytes += first[(frame + 4)..<(frame + 9)]
         bytes.append(4)
         for component in 1...4 as ClosedRange<UInt8> { bytes += [component, 0x11, 0] }
-        bytes += self[(frame + 13)..<scan]
-        for component in 1...4 as ClosedRange<UInt8> {
+        bytes += first[(frame + 13)..<scan]
+        for (part, component) in zip(parts, 1...4 as ClosedRange<UInt8>) {
+            guard let scan = part.place(of: 0xDA) else { return [] }
             bytes += [0xFF, 0xDA, 0, 8, 1, component, 0, 0, 63, 0]
-            bytes += data
+            bytes += part[(scan + 10)..<(part.count - 2)]
         }
         return bytes + [0xFF, 0xD9]
     }

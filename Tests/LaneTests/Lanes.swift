@@ -55,16 +55,20 @@ struct Lanes {
         return try transform(pixels, info, job, space)
     }
 
+    /// The bytes that both stages make, by whatever lane.
+    func encoded(_ job: Job) throws -> [UInt8] {
+        let space = HeapSpace()
+        let decoded = try decoded(job.need, space: space)
+        let pixels = try #require(decoded.pixels)
+        let encoded = try perform(Self.work(pixels, decoded.info, job), pixels, space)
+        return space.bytes(encoded.reference)
+    }
+
     private func transform(
         _ pixels: DecodedImage.Pixels, _ info: ImageInfo, _ job: Job, _ space: HeapSpace
     ) throws -> TestPicture {
-        let work = TransformWork(
-            source: pixels.reference, layout: pixels.layout, sourceInfo: info, steps: job.steps,
-            output: job.output, limits: ImageLimits())
-        let encoded = try space.bytes(pixels.reference).withUnsafeBytes {
-            try TransformStage().perform(
-                work, pixels: $0, output: space, cancellation: CancellationFlag())
-        }
+        let work = Self.work(pixels, info, job)
+        let encoded = try perform(work, pixels, space)
         let bytes = space.bytes(encoded.reference)
         let picture = try VipsWay.decoded(bytes)
         #expect(picture.size == encoded.info.size)
@@ -74,6 +78,23 @@ struct Lanes {
         #expect(ImageHeader(bytes.span)?.size == encoded.info.size)
         #expect(ImageHeader(bytes.span)?.format == encoded.info.format)
         return picture
+    }
+
+    private static func work(
+        _ pixels: DecodedImage.Pixels, _ info: ImageInfo, _ job: Job
+    ) -> TransformWork {
+        TransformWork(
+            source: pixels.reference, layout: pixels.layout, sourceInfo: info, steps: job.steps,
+            output: job.output, limits: ImageLimits())
+    }
+
+    private func perform(
+        _ work: TransformWork, _ pixels: DecodedImage.Pixels, _ space: HeapSpace
+    ) throws -> EncodedImage {
+        try space.bytes(pixels.reference).withUnsafeBytes {
+            try TransformStage().perform(
+                work, pixels: $0, output: space, cancellation: CancellationFlag())
+        }
     }
 
     private var reference: BlockReference {

@@ -1,3 +1,4 @@
+import Glibc
 import ImageModel
 import JPEG
 import Messages
@@ -21,10 +22,48 @@ import Vips
         #expect(layout.planes.map(\.bands) == [.grey])
     }
 
+    /// By the profile red is what is green else, green is blue, blue is red; of darker colours the
+    /// power of 2.2 makes what the curve of sRGB undoes.
     @Test func coloursThatNeedAProfileAreConverted() throws {
-        let bytes = try Self.picture.jpeg(.yuv420)
-        #expect(try layout(bytes.withProfile("GBR display")).planes.map(\.bands) == [.rgb])
-        #expect(try layout(bytes.withProfile("IEC sRGB")).isPlanar)
+        let plain = try Self.patches.jpeg(.yuv444)
+        let bytes = plain.withProfile(TestProfile.rotatedRGB)
+        #expect(try layout(bytes).planes.map(\.bands) == [.rgb])
+        let found = try result(bytes)
+        for (index, patch) in Self.colours.enumerated() {
+            let wanted = [patch[2], patch[0], patch[1]].map { Self.sRGB(byPowerOf22: $0) }
+            #expect(isClose(found.pixel(16 * index + 8, 8), wanted, by: 6), "\(patch)")
+        }
+    }
+
+    /// Results carry no profile: their numbers are sRGB's.
+    @Test func aWebPOfAProfilesColoursIsSRGB() throws {
+        let bytes = try Self.patches.jpeg(.yuv444).withProfile(TestProfile.rotatedRGB)
+        var job = Job([], as: .webp)
+        job.output.lossless = true
+        let (found, hasProfile) = try Lanes(bytes: bytes).encoded(job).withUnsafeBytes { encoded in
+            try VipsLibrary().exclusively {
+                let image = try VipsImage.webp(encoded)
+                return (try VipsWay.samples(of: image), image.withProfile { _ in true } ?? false)
+            }
+        }
+        #expect(!hasProfile)
+        for (index, patch) in Self.colours.enumerated() {
+            let wanted = [patch[2], patch[0], patch[1]].map { Self.sRGB(byPowerOf22: $0) }
+            #expect(isClose(found.pixel(16 * index + 8, 8), wanted, by: 6), "\(patch)")
+        }
+    }
+
+    @Test func aProfileThatSaysSRGBOrNothingChangesNoColour() throws {
+        let plain = try Self.patches.jpeg(.yuv444)
+        #expect(try layout(plain.withProfile("IEC sRGB")).isPlanar)
+        let broken = plain.withProfile("GBR display")
+        #expect(try layout(broken).planes.map(\.bands) == [.rgb])
+        for bytes in [plain.withProfile("IEC sRGB"), broken] {
+            let found = try result(bytes)
+            for (index, patch) in Self.colours.enumerated() {
+                #expect(isClose(found.pixel(16 * index + 8, 8), patch, by: 4), "\(patch)")
+            }
+        }
     }
 
     @Test func aJPEGThatIsRGBIsInterleaved() throws {
@@ -38,10 +77,30 @@ import Vips
         }
     }
 
-    @Test func aJPEGThatIsCMYKIsConverted() throws {
-        let bytes = try Self.picture.jpeg(.grey).asFourComponents
+    /// No profile: inks as they are printed, on white. What is stored is how much of an ink is
+    /// missing, with Adobe's marker as without.
+    @Test(arguments: [false, true])
+    func aJPEGThatIsCMYKIsConverted(isMarked: Bool) throws {
+        let bytes = try Self.inks(isMarked: isMarked)
         #expect(try layout(bytes).planes.map(\.bands) == [.rgb])
-        #expect(try result(bytes).size == Self.picture.size)
+        let found = try result(bytes)
+        #expect(found.size == PixelSize(width: 16 * Self.inks.count, height: 16))
+        for (index, wanted) in Self.printed.enumerated() {
+            let pixel = found.pixel(16 * index + 8, 8)
+            #expect(isClose(pixel, wanted, by: 10), "\(Self.inks[index]): \(pixel)")
+        }
+    }
+
+    /// Its first ink is black, its second red, whatever they are called.
+    @Test func inksAreThoseOfTheProfile() throws {
+        let found = try result(Self.inks(isMarked: false).withProfile(TestProfile.oddInks))
+        let wanted: [[UInt8]] = [
+            [255, 255, 255], [0, 0, 0], [255, 0, 0], [255, 255, 255], [255, 255, 255],
+        ]
+        for (index, wanted) in wanted.enumerated() {
+            let pixel = found.pixel(16 * index + 8, 8)
+            #expect(isClose(pixel, wanted, by: 12), "\(Self.inks[index]): \(pixel)")
+        }
     }
 
     /// libjpeg as Debian builds it has 8 bits.
@@ -63,6 +122,55 @@ import Vips
     }
 
     private static let picture = TestPicture.photograph(120, 90)
+
+    private static let colours: [[UInt8]] = [
+        [255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255], [0, 0, 0], [200, 100, 50],
+        [40, 90, 180], [128, 128, 128],
+    ]
+
+    /// A square of each colour, side by side.
+    private static let patches = TestPicture(
+        PixelSize(width: 16 * colours.count, height: 16), bands: 3,
+        samples: (0..<16).flatMap { _ in
+            colours.flatMap { colour in (0..<16).flatMap { _ in colour } }
+        })
+
+    /// Cyan, magenta, yellow and black: none, and each alone.
+    private static let inks: [[UInt8]] = [
+        [0, 0, 0, 0], [255, 0, 0, 0], [0, 255, 0, 0], [0, 0, 255, 0], [0, 0, 0, 255],
+    ]
+
+    /// As libvips' general profile of four inks has them.
+    private static let printed: [[UInt8]] = [
+        [255, 255, 255], [0, 157, 228], [235, 30, 132], [255, 238, 0], [40, 35, 43],
+    ]
+
+    private static func inks(isMarked: Bool) throws -> [UInt8] {
+        let components = try (0..<4).map { ink in
+            let row = inks.flatMap { amounts in
+                [UInt8](repeating: 255 - amounts[ink], count: 16)
+            }
+            return try TestPicture(
+                PixelSize(width: row.count, height: 16), bands: 1,
+                samples: (0..<16).flatMap { _ in row }
+            ).jpeg(.grey)
+        }
+        let bytes = [UInt8].fourComponents(components)
+        return isMarked
+            ? bytes.withSegment(0xEE, Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 0]) : bytes
+    }
+
+    /// IEC 61966-2-1 of light that is the power of 2.2 of a sample.
+    private static func sRGB(byPowerOf22 sample: UInt8) -> UInt8 {
+        let light = pow(Double(sample) / 255, 2.2)
+        let curve = light <= 0.0031308 ? 12.92 * light : 1.055 * pow(light, 1 / 2.4) - 0.055
+        return UInt8((curve * 255).rounded())
+    }
+
+    private func isClose(_ found: [UInt8], _ wanted: [UInt8], by tolerance: Int) -> Bool {
+        found.count == wanted.count
+            && zip(found, wanted).allSatisfy { abs(Int($0) - Int($1)) <= tolerance }
+    }
 
     private func layout(_ bytes: [UInt8]) throws -> PixelLayout {
         try #require(Lanes(bytes: bytes).decoded().pixels).layout

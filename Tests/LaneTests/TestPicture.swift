@@ -12,9 +12,12 @@ struct TestPicture {
     }
 
     /// What photographs have: gradients, texture of three sizes, and saturated areas with edges.
-    static func photograph(_ width: Int, _ height: Int, seed: UInt64 = 1) -> TestPicture {
+    static func photograph(
+        _ width: Int, _ height: Int, seed: UInt64 = 1,
+        textures: [(cell: Int, depth: Int)] = [(61, 70), (19, 50), (7, 25)]
+    ) -> TestPicture {
         var generator = SeededGenerator(seed: seed)
-        let textures = [(cell: 61, depth: 70), (19, 50), (7, 25)].map { cell, depth in
+        let textures = textures.map { cell, depth in
             Texture(width, height, cell: cell, depth: depth, &generator)
         }
         let discs = (0..<7).map { _ in Disc(in: width, height, &generator) }
@@ -30,6 +33,12 @@ struct TestPicture {
             }
         }
         return TestPicture(PixelSize(width: width, height: height), bands: 3, samples: samples)
+    }
+
+    /// The samples of one pixel.
+    func pixel(_ x: Int, _ y: Int) -> [UInt8] {
+        let start = (y * size.width + x) * bands
+        return Array(samples[start..<(start + bands)])
     }
 
     /// Y, Cb and Cr of one pixel (JFIF 1.02).

@@ -23,14 +23,24 @@ struct TranscodeTests {
         }
     }
 
+    /// The first transformation that a worker holds.
+    private func transformation(_ stack: Stack) throws -> TransformWork {
+        let works = stack.held(.transform).compactMap { held -> TransformWork? in
+            guard case .transform(let work) = held.job.work else { return nil }
+            return work
+        }
+        return try #require(works.first, "no worker transforms")
+    }
+
     @Test func anOriginalIsDeliveredAsItIsAndWrittenAsTheSerializerMadeIt() throws {
         var (stack, client) = Stack.staffed()
         let token = stack.load(picture(), by: client)
         stack.run(.fetch, .decode)
-        guard case .store(let delivery) = stack.held(.store)[0].job.work else {
-            Issue.record("nothing is delivered")
-            return
-        }
+        let delivery = try #require(
+            stack.held(.store).lazy.compactMap { held -> StoreWork? in
+                guard case .store(let work) = held.job.work else { return nil }
+                return work
+            }.first)
         // It lies there for who gets it, and under no key.
         #expect(delivery.key == nil)
         #expect(delivery.tiers == .none)
@@ -38,7 +48,7 @@ struct TranscodeTests {
         stack.finish(.store)
         #expect(stack.image(token)?.info.format == .jpeg)
         stack.finish(.decode)
-        guard case .transform(let encode) = stack.held(.transform)[0].job.work else { return }
+        let encode = try transformation(stack)
         #expect(encode.steps.isEmpty)
         #expect(encode.output == OutputOptions(format: .webp, quality: 70))
         stack.finish(.transform)
@@ -61,7 +71,7 @@ struct TranscodeTests {
         stack.run(.fetch, .decode, .transform, .store)
         #expect(stack.image(token) != nil)
         #expect(stack.counters.decodes == 1)
-        guard case .transform(let encode) = stack.held(.transform)[0].job.work else { return }
+        let encode = try transformation(stack)
         #expect(encode.steps == request.steps)
         #expect(encode.output.format == .webp)
         stack.finish(.transform)

@@ -63,14 +63,13 @@ public struct RequestOptions: OptionSet, Hashable, Sendable {
     /// What this version acts upon.
     public static let effective: RequestOptions = [
         .retryFailed, .lowPriority, .refreshCached, .continueInBackground, .highPriority,
-        .fromCacheOnly, .fromLoaderOnly, .decodeFirstFrameOnly, .waitStoreCache,
-        .avoidAutoCancelImage,
+        .fromCacheOnly, .fromLoaderOnly, .waitStoreCache, .avoidAutoCancelImage,
     ]
     /// What is accepted and changes nothing: it asks for what is always so here, or is a matter of
     /// who shows the image.
     public static let withoutEffect: RequestOptions = [
         .delayPlaceholder, .avoidAutoSetImage, .queryMemoryData, .queryMemoryDataSync,
-        .queryDiskDataSync, .forceTransition, .waitTransition,
+        .queryDiskDataSync, .forceTransition, .decodeFirstFrameOnly, .waitTransition,
     ]
     /// What this version refuses with `notSupported`.
     public static let notSupported: RequestOptions = [
