@@ -18,8 +18,8 @@ extension Conformance {
             return request
         }
 
-        /// Bits 8, 10, 12, 13, 14, 17, 19 and 25: accepted by library and command line, and nothing is
-        /// different, neither the image nor its key nor the tier that has it.
+        /// Bits 8, 10, 12, 13, 14, 17, 19 and 25: accepted by library and command line, and nothing
+        /// is different, neither the image nor its key nor the tier that has it.
         @Test func optionsWithoutEffectChangeNothing() async throws {
             let stack = try SharedStack.current
             let client = try stack.client()

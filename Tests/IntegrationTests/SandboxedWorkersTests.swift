@@ -60,7 +60,7 @@ extension RealProcesses {
             }
         }
 
-        /// 108 MB of pixels, which libvips by itself would put into a file; nobody may make one here.
+        /// 108 MB of pixels, which libvips by itself would put into a file, and none may be made.
         @Test func aPictureOfManyPixelsNeedsNoFile() async throws {
             let origin = OriginServer()
             origin.route("/a.webp", .bytes(try Pictures.largeWebP(side: 6000)))

@@ -29,8 +29,8 @@ extension VipsError {
             kind: Self.kind(of: text, otherwise: kind), operation: "\(operation)", text: text)
     }
 
-    /// Bytes are corrupt only where their decoder says so: what else fails on the way to pixels, such
-    /// as a file that cannot be written, is a fault of ours.
+    /// Bytes are corrupt only where their decoder says so: what else fails on the way to pixels,
+    /// such as a file that cannot be written, is a fault of ours.
     static func kind(of text: String, otherwise kind: Kind) -> Kind {
         if let found = table.first(where: { text.holds($0.part) }) { return found.kind }
         guard kind == .corrupt, !text.isEmpty else { return kind }

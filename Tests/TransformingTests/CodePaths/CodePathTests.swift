@@ -103,14 +103,14 @@ import Zimg
 
     /// The filters of `PlaneSampler`, and nothing else of it.
     private static func onePass(_ plane: Plane, _ geometry: RandomGeometry) throws -> Plane {
-        let (region, size) = (geometry.region, geometry.target)
-        let isReduced = region.width > Double(size.width) || region.height > Double(size.height)
+        let (part, size) = (geometry.region, geometry.target)
+        let isReduced = part.width > Double(size.width) || part.height > Double(size.height)
         let depth: ZimgFormat.Depth = geometry.depth == 2 ? .sixteen : .eight
         let conversion = ZimgConversion(
             from: ZimgFormat(
                 width: plane.size.width, height: plane.size.height, planes: .grey, depth: depth,
                 region: ZimgRegion(
-                    left: region.left, top: region.top, width: region.width, height: region.height)),
+                    left: part.left, top: part.top, width: part.width, height: part.height)),
             to: ZimgFormat(width: size.width, height: size.height, planes: .grey, depth: depth),
             filter: isReduced ? .lanczos3 : .bicubic(b: 0, c: 0.5))
         let target = Plane(size, depth: geometry.depth)
