@@ -43,8 +43,8 @@ struct BodyDecoder: ~Copyable {
         bytes.withUnsafeBytes { pending.append(contentsOf: $0) }
     }
 
-    /// Decodes into the first part of `room`, and no more bytes than `room` has; returns how many it
-    /// wrote. Throws `corrupt` and `outOfMemory`.
+    /// Decodes into the first part of `room`, and no more bytes than `room` has; returns how many
+    /// it wrote. Throws `corrupt` and `outOfMemory`.
     mutating func decode(into room: UnsafeMutableRawBufferPointer) throws(ZlibError) -> Int {
         var (written, left) = (0, room.count)
         while left > 0, written < room.count, isBehind {
