@@ -60,10 +60,18 @@ extension RealProcesses {
             origin.route("/slow", .slow(good, chunk: 1, every: .seconds(1)))
             origin.route("/nohttp", .raw(Array("SSH-2.0-OpenSSH_9.2\r\n".utf8)))
             origin.route("/nothing", .closing)
+            origin.route("/304", .status(304))
+            origin.route("/206", .bytes(good).changed { $0.status = 206 })
+            origin.route(
+                "/line", .bytes(good).with(header: "X", String(repeating: "v", count: 300_000)))
             return [
                 BadInput("no URL", ["no url"], .invalidURL, exit: 64),
                 BadInput("no host", ["http:///a.jpg"], .invalidURL, exit: 64),
                 BadInput("a bad port", ["http://127.0.0.1:99999/a.jpg"], .invalidURL, exit: 64),
+                BadInput("more than a host", ["http://[::1]x"], .invalidURL, exit: 64),
+                BadInput("unasked 304", [origin.url("/304")], .invalidDownloadStatusCode, exit: 66),
+                BadInput("unasked 206", [origin.url("/206")], .invalidDownloadStatusCode, exit: 66),
+                BadInput("an endless line", [origin.url("/line")], .protocolBroken, exit: 76),
                 BadInput("a refused port", [closed.url("/a.jpg")], .connectionFailed, exit: 75),
                 BadInput("no such name", ["http://a.invalid/"], .nameNotResolved, exit: 75),
                 BadInput("404", [origin.url("/404")], .invalidDownloadStatusCode, exit: 66),
