@@ -144,6 +144,21 @@ extension RealProcesses {
             }
         }
 
+        @Test func noOtherWorkerSaysHowACacheIs() async throws {
+            try await withStack { stack in
+                let worker = try WireWorker(.decode, stack, credit: 1)
+                var lie = CacheStatus()
+                lie.diskEntries = 4_711
+                try worker.send(.cacheStatus(lie))
+                #expect(try worker.isRefused())
+                let report = try await stack.awaitStatus("the status of the cache") { report in
+                    report.caches.count == 1
+                }
+                #expect(report.caches[0].diskEntries == 0)
+                #expect(report.counter("expelledWorkers") == 1)
+            }
+        }
+
         @Test func aCacheDirectoryInWhichOthersMayWriteIsRefused() throws {
             let runtime = try Linux.TemporaryDirectory(in: "/dev/shm")
             let cache = try Linux.TemporaryDirectory()
