@@ -10,15 +10,15 @@ import Testing
     @Test(arguments: [(0, 16_384), (16_385, 60_000), (0, 60_000), (0, 900)])
     func theWholeDirectoryStaysBelowTheLimit(shortest: Int, longest: Int) throws {
         let fixture = try DiskFixture()
-        let policy = DiskPolicy(bytesMax: 3 << 20, lowWaterPercent: 70)
+        let policy = DiskPolicy(bytesMax: 3 << 19, lowWaterPercent: 70)
         let tier = try fixture.tier(policy)
         var random = SeededGenerator(seed: UInt64(longest))
         var largest = 0
-        let writes = longest < 1_000 ? 4_000 : 600
+        let writes = longest < 1_000 ? 1_600 : 300
         for number in 0..<writes {
             let length = Int.random(in: shortest...longest, using: &random)
             tier.put("https://a.test/\(number)", sample(length), originalFacts, at(Int64(number)))
-            guard number % 20 == 0 else { continue }
+            guard number % 50 == 49 else { continue }
             tier.maintainAll(at(Int64(number)))
             let bytes = try fixture.diskBytes()
             largest = max(largest, bytes)
