@@ -40,7 +40,7 @@ import Testing
         }
         for kind in WorkerKind.workers {
             let path = "\(root)/back/\(kind.name)/control"
-            #expect(try FileDescriptor.openDirectory(path).status().mode == 0o3770, "\(kind)")
+            #expect(try FileDescriptor.openDirectory(path).status().mode == 0o1770, "\(kind)")
         }
         #expect(try StackLock.isHeld(in: root))
     }

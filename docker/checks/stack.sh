@@ -104,6 +104,7 @@ clean_up() {
     if [[ -n $stack_is_up ]]; then
         remove_stack "$project" || true
     fi
+    end_machine
     rm -rf "$work"
     exit "$status"
 }

@@ -55,8 +55,8 @@ struct VerifiedDirectory: ~Copyable {
             let status = try control.descriptor.status()
             // Also where a start was interrupted between making it and this.
             if status.userID == CurrentProcess.userID, status.mode & 0o1777 != 0o1770 {
-                // The kernel takes setgid from who is not in the group: no file there needs it.
-                try control.descriptor.setMode(0o3770)
+                // No setgid: no file there needs it, and services may be forbidden to give it.
+                try control.descriptor.setMode(0o1770)
             }
         } catch {
             throw .system(control.path, error)

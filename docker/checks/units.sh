@@ -1,0 +1,121 @@
+# shellcheck shell=bash
+# The units of systemd/ where systemd is the first process: a container as a machine, with the
+# programs of `scripts/build` (or IMAGEBUS_PROGRAMS) as scripts/install puts them there.
+
+machine=imagebus-units-$$
+units_seconds=30
+admin_socket=/run/imagebus/admin/admin.sock
+
+on_machine() { docker exec --interactive "$machine" "$@"; }
+
+# as_user USER COMMAND…: with the groups that the user has on the machine.
+as_user() {
+    local user=$1
+    shift
+    on_machine setpriv --reuid "$user" --regid "$user" --init-groups -- "$@"
+}
+
+check_units() {
+    begin_machine
+    check_units_start
+    check_units_of_clients
+    check_units_key
+    check_units_stop
+    end_machine
+}
+
+# SYS_ADMIN is what systemd needs to mount, and to give each service a view of the files of its own.
+begin_machine() {
+    local root=$work/units
+    scripts/install --root "$root"
+    quietly env DOCKER_BUILDKIT=0 docker build --tag imagebus-systemd - <docker/units.Dockerfile
+    docker run --detach --name "$machine" --cap-add SYS_ADMIN --security-opt seccomp=unconfined \
+        --security-opt apparmor=unconfined --cgroupns private --network none \
+        --tmpfs /run --tmpfs /tmp imagebus-systemd >/dev/null
+    wait_until "$units_seconds" has_booted
+    tar --directory "$root" --create . | on_machine tar --extract --directory / --no-overwrite-dir
+    on_machine systemd-sysusers imagebus.conf 2>/dev/null
+    on_machine useradd --groups imagebus-clients member
+    on_machine useradd outsider
+    on_machine systemctl daemon-reload
+}
+
+end_machine() { docker rm --force "$machine" >/dev/null 2>&1 || true; }
+
+has_booted() {
+    [[ $(on_machine systemctl is-system-running --wait 2>/dev/null) =~ ^(running|degraded)$ ]]
+}
+
+units_of_imagebus() {
+    on_machine systemctl list-units 'imagebus-*.service' --all --plain --no-legend
+}
+
+units_are_healthy() {
+    as_user imagebus-coordinator imagebus health --endpoint "$admin_socket" 2>/dev/null
+}
+
+what_units_said() { on_machine journalctl --no-pager --lines=40 --unit='imagebus*' >&2 || true; }
+
+check_units_start() {
+    local status=0 found
+    on_machine systemctl start imagebus.target
+    wait_until "$units_seconds" units_are_healthy || status=1
+    found="$(units_of_imagebus | grep -c ' active  *running ' || true) of 5 services run"
+    [[ $found == 5* ]] || status=1
+    verdict "$status" "units: all services start and are healthy" "$found"
+    [[ $status -eq 0 ]] || what_units_said
+    found=$(as_user imagebus-coordinator imagebus status --json \
+        --endpoint "$admin_socket" | grep -o "$(units_layers_pattern)" | wc -l)
+    verdict "$((found != 2))" "units: decode and transform report all layers" "$found of 2"
+}
+
+# As they stand in the answer of `imagebus status --json`.
+units_layers_pattern() { printf '"sandbox":\["%s"\]' "${layers//,/\",\"}"; }
+
+# A PNG of one pixel.
+pixel() {
+    base64 --decode <<'PNG'
+iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAA
+AABJRU5ErkJggg==
+PNG
+}
+
+get_on_machine() {
+    pixel | as_user "$1" imagebus get - --endpoint /run/imagebus/front/front.sock \
+        --resize 7x7 --mode stretch -o - 2>&1
+}
+
+check_units_of_clients() {
+    local found status
+    found=$(get_on_machine member | head --bytes 4 | tail --bytes 3)
+    verdict "$([[ $found == PNG ]]; echo $?)" "units: who is in imagebus-clients gets images" \
+        "$found"
+    status=0
+    found=$(get_on_machine outsider) || status=$?
+    verdict "$([[ $status -eq 69 ]]; echo $?)" "units: who is not gets none" "$found"
+}
+
+# A setting that cannot be used is said once, and not tried again and again.
+check_units_key() {
+    local key=/var/lib/imagebus-coordinator/identity.key found
+    on_machine sh -c "mv $key $key.kept && printf short >$key && chown 4100:4100 $key"
+    on_machine systemctl restart imagebus-coordinator.service 2>/dev/null || true
+    wait_until "$units_seconds" coordinator_has_failed || true
+    found=$(on_machine systemctl show --property ExecMainStatus --property NRestarts --value \
+        imagebus-coordinator.service | sort -n | paste -sd' ')
+    verdict "$([[ $found == "0 78" ]]; echo $?)" "units: a broken key ends the coordinator, once" \
+        "restarts, status: $found"
+    on_machine mv "$key.kept" "$key"
+    on_machine systemctl restart imagebus-coordinator.service
+    wait_until "$units_seconds" units_are_healthy || what_units_said
+}
+
+coordinator_has_failed() { on_machine systemctl is-failed --quiet imagebus-coordinator.service; }
+
+check_units_stop() {
+    local found
+    on_machine systemctl stop imagebus.target 'imagebus-*.service'
+    found="$(units_of_imagebus | grep -cv ' inactive ' || true) left or failed"
+    verdict "$([[ $found == 0* ]]; echo $?)" "units: all of them stop in order" "$found"
+    [[ $found == 0* ]] || what_units_said
+}

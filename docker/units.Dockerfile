@@ -1,0 +1,14 @@
+# A machine with systemd for docker/checks/units.sh: the libraries of all programs, and nothing of
+# Imagebus, which scripts/install puts there.
+FROM debian:bookworm-slim
+RUN apt-get update -qq \
+    && DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends \
+        systemd dbus \
+        libzmq5 libprotobuf-c1 libmicrohttpd12 libyaml-0-2 \
+        libsodium23 libcurl4 libsqlite3-0 libxxhash0 \
+        libvips42 libjpeg62-turbo libwebp7 libzimg2 libdeflate0 libseccomp2 \
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old
+STOPSIGNAL SIGRTMIN+3
+# systemd makes control groups. Where they have one tree, the engine mounts it read-only.
+CMD [ ! -e /sys/fs/cgroup/cgroup.controllers ] || mount -o remount,rw /sys/fs/cgroup; \
+    exec /lib/systemd/systemd --show-status=no
