@@ -18,8 +18,15 @@ public enum CoordinatorProgram {
             return try coordinator.run()
         } catch {
             Bootstrap.complain("imagebus-coordinator", error)
-            return error is ConfigurationFileError
-                ? ProgramExit.usage : ProgramExit.status(of: error)
+            return status(of: error)
+        }
+    }
+    /// A file that cannot be used is a setting: starting again would not help.
+    private static func status(of error: any Error) -> Int32 {
+        switch error {
+        case is ConfigurationFileError: ProgramExit.usage
+        case is IdentityKeyError: ProgramExit.configuration
+        default: ProgramExit.status(of: error)
         }
     }
 }

@@ -15,9 +15,8 @@ final class SupervisedChild {
             specification.program,
             specification.arguments
                 + ChildSpecification.lifeArguments(
-                    restarts: restarts, parent: CurrentProcess.processID))
-        // glibc makes eight arenas a core otherwise, and memory creeps up (style.md P19).
-        command.environment["MALLOC_ARENA_MAX"] = "2"
+                    restarts: restarts, parent: CurrentProcess.processID),
+            environment: ChildEnvironment.of(CurrentProcess.environment))
         command.descriptors = [
             0: .null, 1: .descriptor(2), 2: .inherited,
             ChildSpecification.readyDescriptor: .descriptor(pipe.writeEnd.number),

@@ -1,0 +1,47 @@
+import Linux
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// What `serve` starts its processes with, and a start that cannot succeed.
+    @Suite struct StartTests {
+        private let folder = TestKit.TemporaryDirectory()
+
+        @Test func aBrokenKeyEndsTheStackOnceAndForAll() throws {
+            let key = folder.write(Array(repeating: 7, count: 31), to: "identity.key")
+            let memory = try Linux.TemporaryDirectory(in: "/dev/shm", prefix: "ib-")
+            let end = try CommandLineRun([
+                "serve", "--runtime-dir", memory.path, "--cache-dir", folder.file("cache"),
+                "--secret-file", key, "--decode", "1", "--transform", "1",
+            ]).end()
+            #expect(end.exitStatus == 78, "\(end)")
+            let fault = "\(key), the key by which users are told apart, has not 32 bytes"
+            #expect(end.errorText.contains(fault))
+            #expect(end.errorText.contains("put it back, or remove it"), "what to do")
+            #expect(end.errorText.split(separator: "cannot go on").count == 2, "started once")
+        }
+
+        @Test func workersGetWhatIsListedOfTheEnvironment() async throws {
+            let environment = [
+                "VIPS_CONCURRENCY": "3", "https_proxy": "http://127.0.0.1:9", "GLIBC_TUNABLES": "",
+                "IMAGEBUS_LOG_LEVEL": "warning", "TZ": "UTC",
+            ]
+            try await withStack(environment: environment) { stack in
+                #expect(stack.children.count == 7)
+                for child in stack.children {
+                    let text = FileBytes.text("/proc/\(child.processID)/environ") ?? ""
+                    let names = text.split(separator: "\0").map { $0.prefix { $0 != "=" } }
+                    #expect(names.contains("TZ"), "\(child.name)")
+                    let known: Set<Substring> = [
+                        "TZ", "LANG", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "MALLOC_ARENA_MAX",
+                        "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
+                    ]
+                    #expect(
+                        names.filter { !known.contains($0) && !$0.hasPrefix("LC_") } == [],
+                        "\(child.name)")
+                }
+            }
+        }
+    }
+}
