@@ -71,7 +71,7 @@ let runtime: [Target] = [
         ["YAML", "Linux", "ImageModel", "Messages", "Configuration"]),
     room("Runtime", "Wire", ["CMessages", "ImageModel", "Messages"]),
     room("Runtime", "EventLoop", ["Linux", "ZeroMQ", "Messages"]),
-    room("Runtime", "BusConnection", ["ZeroMQ", "Messages", "Wire"]),
+    room("Runtime", "BusConnection", ["Linux", "ZeroMQ", "Messages", "Wire"]),
     room("Runtime", "Bootstrap", ["Linux", "Messages", "SharedArena", "Observability"]),
     room("Runtime", "SharedArena", ["Linux", "ImageModel", "Messages", "StageContract"]),
     room("Runtime", "ControlSegment", ["Linux", "Messages", "SharedArena"]),

@@ -17,29 +17,22 @@ import sys
 from pathlib import Path
 
 from imagebus import Client, ImagebusError, resize
+from imagebus_trust import check_owners
 
 AT_ONCE = 8
 
 
 def default_runtime_dir() -> Path:
-    """Where `imagebus serve` without options puts its sockets."""
+    """Where `imagebus serve` without options puts its sockets. What nobody named has to be this
+    user's or root's (§2)."""
     if chosen := os.environ.get("IMAGEBUS_RUNTIME_DIR"):
         return Path(chosen)
     session = os.environ.get("XDG_RUNTIME_DIR")
     places = [Path(session, "imagebus")] if session else []
     places += [Path("/run/imagebus"), Path(f"/dev/shm/imagebus-{os.getuid()}")]
-    place = next((place for place in places if (place / "front").is_dir()), places[-1])
-    if place.exists() and not is_ours(place):
-        sys.exit(f"thumbnail: others may serve {place}; name a stack that you trust: --runtime-dir")
-    return place
-
-
-def is_ours(place: Path) -> bool:
-    """Whether nobody but root and this user can have put a socket there. In /dev/shm anybody may
-    make a directory of any name, and would be sent what goes along with the loads."""
-    found = place.lstat()
-    is_private = stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o022
-    return is_private and found.st_uid in (0, os.getuid())
+    found = next((place for place in places if (place / "front").is_dir()), places[-1])
+    check_owners(found)
+    return found
 
 
 def parse_arguments() -> argparse.Namespace:

@@ -28,7 +28,11 @@ import Testing
         let directory = try RuntimeDirectory(
             root: folder.file("bus"), kinds: [.coordinator], sharedMemory: memory.path)
         let paths = directory.paths
-        #expect(try StackChoice.choose(options([])) == .running(paths))
+        guard case .running(let route) = try StackChoice.choose(options([])) else {
+            Issue.record("it runs")
+            return
+        }
+        #expect(route.paths == paths && route.isSupervised && route.servers == nil)
         #expect(try StackChoice.choose(options(["--private"])) == .none)
         withExtendedLifetime(directory) {}
     }
@@ -42,9 +46,14 @@ import Testing
     }
 
     @Test func aNamedEndpointIsTakenWithoutLooking() throws {
-        #expect(
-            try StackChoice.choose(options(["--endpoint", "ipc:///nowhere/front/front.sock"]))
-                == .named(RuntimePaths(root: "/nowhere")))
+        let named = try StackChoice.choose(
+            options(["--endpoint", "ipc:///nowhere/front/front.sock"]))
+        guard case .named(let route) = named else {
+            Issue.record("it was named")
+            return
+        }
+        #expect(route.paths == RuntimePaths(root: "/nowhere"))
+        #expect(!route.isSupervised && route.servers == nil)
     }
 
     @Test func aTextThatIsNoEndpointIsAUsageError() throws {

@@ -1,3 +1,4 @@
+import Linux
 import TestKit
 import Testing
 
@@ -62,6 +63,37 @@ extension RealProcesses {
             let end = try run.end()
             #expect(end.exitStatus == 69, "\(end)")
             #expect(try end.json()["error"]?["code"]?.integer == 3022)
+            // Not after the five seconds for which a coordinator is waited for that may come back.
+            #expect(try end.json()["error"]?["message"]?.text?.contains("start a stack") == true)
+        }
+
+        @Test(arguments: ["get", "status"]) func soIsASocketThatNobodyListensAt(
+            _ command: String
+        ) throws {
+            let memory = try Linux.TemporaryDirectory(in: "/dev/shm", prefix: "ib-")
+            let door = command == "get" ? "front" : "admin"
+            try FileDescriptor.makeDirectory(path: "\(memory.path)/\(door)")
+            let socket = "\(memory.path)/\(door)/\(door).sock"
+            _ = try UnixListener(path: socket, mode: 0o600)
+            let end = try CommandLineRun(
+                [command] + (command == "get" ? ["http://127.0.0.1/a.png"] : [])
+                    + ["--endpoint", socket]
+            ).end()
+            #expect(end.exitStatus == 69, "\(end)")
+            let sentence = "nobody serves \(socket): start a stack there"
+            #expect(end.errorText.contains(sentence), "\(end)")
+        }
+
+        @Test func aCoordinatorWhoseSupervisorRunsIsWaitedFor() throws {
+            let memory = try Linux.TemporaryDirectory(in: "/dev/shm", prefix: "ib-")
+            let lock = try FileDescriptor.open(
+                "\(memory.path)/serve.lock", [.readWrite, .create])
+            #expect(try lock.tryLock(.exclusive))
+            let end = try CommandLineRun([
+                "get", "http://127.0.0.1/a.png", "--timeout", "100ms", "--endpoint",
+                "\(memory.path)/front/front.sock",
+            ]).end()
+            #expect(end.exitStatus == 124, "\(end)")
         }
 
         private static func cases(_ origin: OriginServer, _ closed: OriginServer) -> [ExitCase] {

@@ -83,6 +83,14 @@ extension FileDescriptor {
         return FileStatus(raw)
     }
 
+    /// The same of a path; a symbolic link at its end is not followed.
+    public static func status(path: String) throws(Errno) -> FileStatus {
+        let path = try checked(path: path)
+        var raw = clinux_status()
+        try syscall { clinux_fstatat(AT_FDCWD, path, &raw) }
+        return FileStatus(raw)
+    }
+
     /// Kind and size of the file system that holds the open file.
     public borrowing func fileSystemStatus() throws(Errno) -> FileSystemStatus {
         let number = number

@@ -17,8 +17,8 @@ public enum MonitorEvent: Hashable, Sendable {
     case accepted(descriptor: Int32)
     /// A peer's connection could not be opened, for example for lack of descriptors.
     case acceptFailed(errno: Int32)
-    /// The greeting is complete: messages flow.
-    case handshakeSucceeded(descriptor: Int32)
+    /// The greeting is complete: messages flow. Of which connection libzmq does not say.
+    case handshakeSucceeded
     /// The greeting failed: a stranger, or an error of the system.
     case handshakeFailed(detail: Int32)
     /// The connection is broken: the peer closed it or died.
@@ -41,7 +41,7 @@ public enum MonitorEvent: Hashable, Sendable {
         case ZMQ_EVENT_BIND_FAILED: self = .bindFailed(errno: value)
         case ZMQ_EVENT_ACCEPTED: self = .accepted(descriptor: value)
         case ZMQ_EVENT_ACCEPT_FAILED: self = .acceptFailed(errno: value)
-        case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: self = .handshakeSucceeded(descriptor: value)
+        case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: self = .handshakeSucceeded
         case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL, ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL,
             ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
             self = .handshakeFailed(detail: value)

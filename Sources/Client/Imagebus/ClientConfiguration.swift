@@ -9,6 +9,13 @@ public struct ClientConfiguration: Hashable, Sendable {
     /// Milliseconds for which a request waits for somebody to serve the endpoint; it then ends with
     /// `unavailable`.
     public var connectTimeoutMilliseconds: Int
+    /// Whether somebody who serves the endpoint is waited for that long. If not, a client whose
+    /// first connection nobody takes ends at once, and its requests with it.
+    public var awaitsCoordinator = true
+    /// Users whose coordinator may serve the endpoint, such as root and the user itself. A client
+    /// that meets another one sends nothing, and its requests end with `addressForbidden`. `nil`:
+    /// whoever serves it, since the endpoint itself is trusted.
+    public var servers: Set<UInt32>?
     /// How the bytes of images come.
     public var delivery = Delivery.automatic
     /// Bytes of one image that comes in pieces at most; a larger one ends its load with

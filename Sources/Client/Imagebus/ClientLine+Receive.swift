@@ -14,8 +14,31 @@ extension ClientLine {
             switch event {
             case .up: sayHello()
             case .down: endSession(at: now)
+            case .unreached: try checkReach()
+            case .stranger(let userID):
+                throw ImageError(
+                    .addressForbidden,
+                    "\(configuration.endpoint) is served by user \(userID): nothing was sent there")
             }
         }
+    }
+
+    /// Nobody took the first connection. Who is only busy is waited for all the same.
+    private borrowing func checkReach() throws(ImageError) {
+        guard !configuration.awaitsCoordinator else { return }
+        let endpoint = configuration.endpoint
+        do throws(Errno) {
+            _ = try FileDescriptor.connect(toSocket: endpoint)
+        } catch .noSuchFile, .connectionRefused, .notDirectory {
+            throw ImageError(
+                .unavailable,
+                "nobody serves \(endpoint): start a stack there with imagebus serve --runtime-dir, "
+                    + "or name another one")
+        } catch .accessDenied {
+            throw ImageError(
+                .unavailable,
+                "\(endpoint) may not be used by this user: who is in its group may")
+        } catch {}
     }
 
     mutating func drainBus(at now: Instant) throws {
@@ -28,7 +51,7 @@ extension ClientLine {
                 if pending.isEmpty { return }
                 continue
             }
-            guard let message = try? Self.decode(connection, &decoder) else { continue }
+            guard let message = try Self.understood(connection, &decoder) else { continue }
             if case .reply(let reply) = message {
                 Self.keep(reply, connection, &replies, &encoder)
             }
@@ -47,6 +70,23 @@ extension ClientLine {
     private borrowing func knownReply() -> Reply? {
         guard (try? FrameHeader(decoding: connection.frame(0)))?.kind == .reply else { return nil }
         return replies.reply(connection.frame(1))
+    }
+
+    /// `nil` for what is no message. A coordinator of another version is the end: it would answer
+    /// nothing else.
+    private static func understood(
+        _ connection: borrowing BusConnection, _ decoder: inout MessageDecoder
+    ) throws(ImageError) -> ServerMessage? {
+        do throws(WireError) {
+            return try decode(connection, &decoder)
+        } catch .versionRefused(let lowest, let highest) {
+            throw ImageError(
+                .versionMismatch,
+                "this client speaks version \(FrameHeader.currentVersion) of the protocol, the "
+                    + "coordinator \(lowest) to \(highest): install both of one release")
+        } catch {
+            return nil
+        }
     }
 
     private static func decode(

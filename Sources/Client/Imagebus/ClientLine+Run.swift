@@ -47,9 +47,18 @@ extension ClientLine {
             try sendOutbox()
             if isClosed { end = End(error: nil) }
         } catch {
+            fail(.lineEnded(error))
             end = End(error: error)
         }
         return end
+    }
+
+    /// The line cannot go on: whoever waits is told why.
+    private mutating func fail(_ error: ImageError) {
+        let now = Instant.now()
+        perform(pending.closed(with: error), at: now)
+        perform(prefetches.closed(with: error))
+        inquiries.close(with: error)
     }
 
     /// Makes a load of the thread that runs the line, until it has ended.
@@ -88,6 +97,7 @@ extension ClientLine {
 extension ImageError {
     static func lineEnded(_ error: (any Error)?) -> ImageError {
         guard let error else { return .clientClosed }
+        if let error = error as? ImageError { return error }
         return ImageError(.internalError, "the client cannot go on: \(error)")
     }
 }

@@ -61,7 +61,8 @@ struct ClientLine: ~Copyable {
         let context = try Context()
         let endpoint = try Endpoint.ipc(path: configuration.endpoint)
         let connection = try BusConnection(
-            to: endpoint, in: context, frameBytesMax: MessageLimits.frontFrameBytesMax)
+            to: endpoint, in: context, frameBytesMax: MessageLimits.frontFrameBytesMax,
+            servers: configuration.servers)
         var loop = EventLoop(sourcesMax: 3)
         sources = (
             loop.add(connection.monitor.socket), loop.add(connection.socket),

@@ -30,7 +30,9 @@ struct OpenInquiries {
 
     mutating func expire(at now: Instant) { end(with: .nobodyAnswers) { $0.deadline <= now } }
 
-    mutating func close() { end(with: .clientClosed) { _ in true } }
+    mutating func close(with error: ImageError = .clientClosed) {
+        end(with: error) { _ in true }
+    }
 
     private mutating func end(with error: ImageError, where isMeant: (Inquiry) -> Bool) {
         for inquiry in all where isMeant(inquiry) { inquiry.answer(.failure(error)) }

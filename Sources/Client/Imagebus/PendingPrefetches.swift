@@ -204,7 +204,9 @@ struct PendingPrefetches {
     }
 
     /// Ends everything: the client is closed.
-    mutating func closed() -> [Action] { entries.keys.map { end($0, .clientClosed) } }
+    mutating func closed(with error: ImageError = .clientClosed) -> [Action] {
+        entries.keys.map { end($0, error) }
+    }
 
     /// What has not ended by itself was cancelled.
     private mutating func end(_ batch: Token) -> Action {

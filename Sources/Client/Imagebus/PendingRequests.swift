@@ -263,8 +263,8 @@ struct PendingRequests {
     private mutating func expect(_ due: Instant) { earliest = earliest.map { min($0, due) } ?? due }
 
     /// Ends everything: the client is closed.
-    mutating func closed() -> [Action] {
-        entries.keys.map { end($0, .cancelled, "the client was closed") }
+    mutating func closed(with error: ImageError = .clientClosed) -> [Action] {
+        entries.keys.map { end($0, error) }
     }
 
     private static let graceMilliseconds = 500

@@ -1,3 +1,4 @@
+import Linux
 import Messages
 public import ZeroMQ
 
@@ -12,6 +13,10 @@ public struct BusConnection: ~Copyable {
         case up
         /// The peer has gone; libzmq tries again by itself.
         case down
+        /// Nobody took the first connection; libzmq tries again by itself.
+        case unreached
+        /// The peer is none of `servers` but this user: say nothing.
+        case stranger(userID: UInt32)
     }
 
     /// For the event loop.
@@ -19,12 +24,20 @@ public struct BusConnection: ~Copyable {
     /// For the event loop; drain it before the socket.
     public var monitor: SocketMonitor
     private var reader = MessageReader(framesMax: MessageLimits.framesMax)
+    private let servers: Set<UInt32>?
+    /// The user who listens at the other end of the newest connection.
+    private var server: UInt32?
     private var isUp = false
+    private var wasReached = false
     /// For how long a close waits for messages that were not sent.
     private static let lingerMilliseconds = 100
 
-    /// Connects in the background.
-    public init(to endpoint: Endpoint, in context: Context, frameBytesMax: Int) throws(ZMQError) {
+    /// Connects in the background. `servers`: users of whom one has to be at the other end; `nil`:
+    /// whoever it is.
+    public init(
+        to endpoint: Endpoint, in context: Context, frameBytesMax: Int,
+        servers: Set<UInt32>? = nil
+    ) throws(ZMQError) {
         var options = SocketOptions(frameBytesMax: frameBytesMax)
         // The last message is a goodbye: without it an orderly end looks like a death.
         options.lingerMilliseconds = Self.lingerMilliseconds
@@ -34,6 +47,7 @@ public struct BusConnection: ~Copyable {
         try dealer.connect(endpoint)
         socket = dealer
         monitor = events
+        self.servers = servers
     }
 
     /// The next change of the connection; `nil` when nothing changed since.
@@ -41,11 +55,22 @@ public struct BusConnection: ~Copyable {
         while let event = try monitor.next() {
             switch event {
             case .handshakeSucceeded:
+                if let servers {
+                    // One that has closed by now is followed by its end.
+                    guard let server else { continue }
+                    guard servers.contains(server) else { return .stranger(userID: server) }
+                }
                 isUp = true
                 return .up
             case .disconnected where isUp:
                 isUp = false
                 return .down
+            case .connected(let descriptor):
+                wasReached = true
+                if servers != nil { server = try? PeerCredentials(socket: descriptor).userID }
+            case .connectRetried where !wasReached:
+                wasReached = true
+                return .unreached
             default: continue
             }
         }

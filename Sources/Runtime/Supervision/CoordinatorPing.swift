@@ -7,7 +7,8 @@ import ZeroMQ
 /// Asks the coordinator for its status on `admin/`, again and again, and counts the answers: a
 /// process that lives and answers nobody has to be replaced (DESIGN §6). One thread; never blocks.
 ///
-/// Whatever it answers shows that it lives, be it that it has no place for one more session.
+/// Whatever it answers shows that it lives, be it that it has no place for one more session, or
+/// that it is of another version.
 final class CoordinatorPing {
     private let context: Context
     private var connection: BusConnection
@@ -37,8 +38,8 @@ final class CoordinatorPing {
             isWelcome = false
         }
         while try connection.receive() {
-            guard let answer = try? Self.decode(connection, &decoder) else { continue }
             answers += 1
+            guard let answer = try? Self.decode(connection, &decoder) else { continue }
             switch answer {
             case .welcome: isWelcome = true
             case .helloRequired: isWelcome = false

@@ -124,6 +124,7 @@ public struct WorkerLoop: ~Copyable {
             switch event {
             case .up: try perform(session.linkUp())
             case .down: try perform(session.linkDown())
+            case .unreached, .stranger: continue
             }
         }
     }
@@ -135,6 +136,11 @@ public struct WorkerLoop: ~Copyable {
             guard connection.frameCount == 2 else { continue }
             do throws(WireError) {
                 received = try Self.decode(connection, &decoder)
+            } catch .versionRefused(let lowest, let highest) {
+                // Without end, unless it is replaced: it would never be given a job.
+                throw ConfigurationError(
+                    "this worker speaks version \(FrameHeader.currentVersion) of the protocol, its "
+                        + "coordinator \(lowest) to \(highest): install both of one release")
             } catch {
                 bootstrap.log.error("a message was not understood", ["error": "\(error)"])
                 continue

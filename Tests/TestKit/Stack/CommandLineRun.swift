@@ -15,6 +15,17 @@ public final class CommandLineRun {
             line: [Programs.commandLine] + arguments, environment: environment, input: input)
     }
 
+    /// The same as another user, who has no group but one of the same number.
+    public convenience init(
+        _ arguments: [String], asUser user: UInt32, environment: [String: String] = [:]
+    ) throws {
+        let becoming = [
+            "/usr/bin/setpriv", "--reuid", "\(user)", "--regid", "\(user)", "--clear-groups", "--",
+        ]
+        try self.init(
+            line: becoming + [Programs.commandLine] + arguments, environment: environment)
+    }
+
     /// The same behind other programs, such as one that changes the user.
     init(line words: [String], environment: [String: String], input: [UInt8]? = nil) throws {
         arguments = Array(words.dropFirst())

@@ -15,14 +15,14 @@ enum BenchTool {
             let stack = try OpenStack(stackOptions, interruption)
             defer { stack.end(interruption) }
             let connect = stack.connectMilliseconds(OperatorQuery.answerMilliseconds)
-            let paths = stack.paths
+            let route = stack.route
             let setting = try BenchSetting(
                 options, origin,
                 connect: { () throws(ImageError) in
-                    try StackClient(paths, connectMilliseconds: connect)
+                    try StackClient(route, connectMilliseconds: connect)
                 },
                 watcher: StackClient(
-                    paths, asOperator: true, connectMilliseconds: connect))
+                    route, asOperator: true, connectMilliseconds: connect))
             let report = try measure(kind, setting, interruption, isOwn: stack.isOwn)
             return options.printsJSON ? try JSONText.text(report) : report.text
         }

@@ -4,7 +4,7 @@ import SharedArena
 /// Which stack an operator's command asks, and how it answers.
 struct OperatorOptions: Hashable {
     var endpoint: String?
-    var runtimeDirectory: String
+    var runtimeDirectory: RuntimePlace
     var printsJSON: Bool
 
     /// What it reads, in the help of every such command.
@@ -15,7 +15,7 @@ struct OperatorOptions: Hashable {
 
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
         endpoint = read.last("endpoint")
-        runtimeDirectory = try ServeOptions.runtimeDirectory(read, environment)
+        runtimeDirectory = try RuntimePlace(read, environment: environment)
         printsJSON = read.isSet("json")
     }
 
@@ -27,13 +27,22 @@ struct OperatorOptions: Hashable {
         try self.init(read, environment: environment)
     }
 
-    /// The stack that is meant, whether or not it runs.
-    func paths() throws(ImageError) -> RuntimePaths {
-        do throws(RuntimePathsError) {
-            if let endpoint { return try RuntimePaths(endpoint: endpoint) }
-            return try RuntimePaths(resolving: runtimeDirectory)
-        } catch {
-            throw ImageError(.invalidRequest, error.description)
+    /// The stack that is meant. Throws `unavailable` where none runs.
+    func route() throws(ImageError) -> StackRoute {
+        if let endpoint { return try StackRoute(endpoint: endpoint) }
+        guard let route = try StackRoute(in: runtimeDirectory, asOperator: true) else {
+            throw ImageError(
+                .unavailable,
+                "no stack runs in \(runtimeDirectory.path): start one with imagebus serve, or name "
+                    + "another with --runtime-dir")
         }
+        return route
+    }
+
+    /// The runtime directory that is meant, whether or not a coordinator is served there.
+    func root() throws(ImageError) -> String {
+        if let endpoint { return try StackRoute(endpoint: endpoint).paths.root }
+        _ = try runtimeDirectory.servers(at: "admin")
+        return runtimeDirectory.path
     }
 }

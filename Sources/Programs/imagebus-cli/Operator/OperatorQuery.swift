@@ -17,15 +17,9 @@ enum OperatorQuery {
         answerMilliseconds: Int? = nil,
         _ question: @escaping @Sendable (StackClient) async throws(ImageError) -> Answer
     ) throws(ImageError) -> Answer {
-        let paths = try options.paths()
-        if options.endpoint == nil, (try? StackLock.isHeld(in: paths.root)) == false {
-            throw ImageError(
-                .unavailable,
-                "no stack runs in \(paths.root): start one with imagebus serve, or name another "
-                    + "with --runtime-dir")
-        }
+        let route = try options.route()
         let client = try StackClient(
-            paths, asOperator: true, connectMilliseconds: milliseconds)
+            route, asOperator: true, connectMilliseconds: milliseconds)
         let value: Result<Answer, ImageError>?
         do throws(Errno) {
             let completion = try Completion<Answer>()
@@ -39,7 +33,7 @@ enum OperatorQuery {
         if let value { return try value.get() }
         throw ImageError(
             .unavailable,
-            "the coordinator at \(paths.adminEndpoint) does not answer within "
+            "the coordinator at \(route.paths.adminEndpoint) does not answer within "
                 + "\(answerMilliseconds ?? milliseconds) ms")
     }
 
@@ -49,10 +43,10 @@ enum OperatorQuery {
             Terminal.out(try body())
             return 0
         } catch let error as ImageError {
-            Terminal.error("imagebus \(command): \(error)\n")
+            Terminal.complain(command, error)
             return error.exitStatus
         } catch {
-            Terminal.error("imagebus \(command): \(error)\n")
+            Terminal.complain(command, "\(error)")
             return ImageError(.internalError, "").exitStatus
         }
     }

@@ -1,29 +1,28 @@
 import ImageModel
 import Linux
-import SharedArena
 
 /// The stack that a command uses: somebody's, or one of its own.
 final class OpenStack {
-    let paths: RuntimePaths
+    let route: StackRoute
     /// Its supervisor runs: the coordinator is waited for within the request's deadline.
     let isWaitedFor: Bool
     private let own: PrivateStack?
     /// It was started for this command, with all that its options allow.
     var isOwn: Bool { own != nil }
 
-    /// A named endpoint that nobody serves for so long is an error of its own (DESIGN §2).
+    /// For so long a named endpoint is waited for whose supervisor runs.
     static let connectMilliseconds = 5_000
 
     /// Finds it, or starts it.
     init(_ options: StackOptions, _ interruption: Interruption) throws(ImageError) {
         switch try StackChoice.choose(options) {
-        case .named(let paths):
-            (self.paths, isWaitedFor, own) = (paths, false, nil)
-        case .running(let paths):
-            (self.paths, isWaitedFor, own) = (paths, true, nil)
+        case .named(let route):
+            (self.route, isWaitedFor, own) = (route, false, nil)
+        case .running(let route):
+            (self.route, isWaitedFor, own) = (route, true, nil)
         case .none:
             let started = try PrivateStack.start(options, interruption)
-            (paths, isWaitedFor, own) = (started.paths, false, started)
+            (route, isWaitedFor, own) = (StackRoute(own: started.paths), false, started)
         }
     }
 

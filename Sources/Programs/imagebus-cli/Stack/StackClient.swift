@@ -9,14 +9,17 @@ final class StackClient: Sendable {
 
     /// Connects to the sockets of a stack: `admin/` for its whole status, else `front/`.
     init(
-        _ paths: RuntimePaths, asOperator: Bool = false, delivery: Delivery = .automatic,
+        _ route: StackRoute, asOperator: Bool = false, delivery: Delivery = .automatic,
         connectMilliseconds: Int
     ) throws(ImageError) {
+        let paths = route.paths
         var configuration = ClientConfiguration(
             endpoint: asOperator ? paths.adminSocket : paths.frontSocket,
             resultsDirectory: paths.resultsDirectory,
             connectTimeoutMilliseconds: connectMilliseconds)
         configuration.delivery = delivery
+        configuration.servers = route.servers
+        configuration.awaitsCoordinator = route.isSupervised
         client = try ImagebusClient(configuration)
     }
 

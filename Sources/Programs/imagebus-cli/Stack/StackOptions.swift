@@ -6,7 +6,7 @@ struct StackOptions: Hashable {
     var endpoint: String?
     /// A stack of its own, whatever runs.
     var isPrivate: Bool
-    var runtimeDirectory: String
+    var runtimeDirectory: RuntimePlace
     /// nil where nothing says where.
     var cacheDirectory: String?
     /// Processes that decode, and as many that transform, in a private stack: one image needs no
@@ -20,7 +20,7 @@ struct StackOptions: Hashable {
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
         endpoint = read.last("endpoint")
         isPrivate = read.isSet("private")
-        runtimeDirectory = try ServeOptions.runtimeDirectory(read, environment)
+        runtimeDirectory = try RuntimePlace(read, environment: environment)
         cacheDirectory = try ServeOptions.cacheDirectory(read, environment)
         network = try NetworkOptions(read)
         configurationFile = try read.parsed("config", OptionValue.path)

@@ -1,0 +1,40 @@
+"""Whose runtime directory may be used where nobody named one (§2)."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import imagebus_pb2 as pb
+from imagebus_model import ImagebusError
+
+
+def check_owners(runtime_dir: Path) -> None:
+    """Raises unless nobody but root and this user may change the directory, those above it and
+    that of the socket. One that is missing is served by nobody."""
+    mine = {0, os.getuid()}
+    above = list(reversed(runtime_dir.absolute().parents))
+    places = [(place, mine, True) for place in above]
+    places += [(runtime_dir, mine, False), (runtime_dir / "front", None, False)]
+    for place, owners, may_be_sticky in places:
+        try:
+            status = os.lstat(place)
+        except FileNotFoundError:
+            return
+        if reason := _fault(status, owners, may_be_sticky):
+            raise ImagebusError(
+                pb.ERROR_CODE_ADDRESS_FORBIDDEN,
+                f"{place} {reason}: nothing was sent there; remove it, or name the stack that is "
+                "meant with --runtime-dir or IMAGEBUS_RUNTIME_DIR",
+            )
+
+
+def _fault(status: os.stat_result, owners: set[int] | None, may_be_sticky: bool) -> str | None:
+    if owners is not None and status.st_uid not in owners:
+        return f"belongs to user {status.st_uid}, neither to user {os.getuid()} nor to root"
+    if not stat.S_ISDIR(status.st_mode):
+        return "is not a directory (links are not followed)"
+    if status.st_mode & 0o022 and not (may_be_sticky and status.st_mode & stat.S_ISVTX):
+        return f"has mode {stat.S_IMODE(status.st_mode):04o}, so that other users may change it"
+    return None
