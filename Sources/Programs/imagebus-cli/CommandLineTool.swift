@@ -48,9 +48,8 @@ enum CommandLineTool {
             }
             return try perform(command, read, environment)
         } catch {
-            Terminal.error(
-                "imagebus \(command.name): \(error.message); "
-                    + "see imagebus \(command.name) --help\n")
+            Terminal.complain(
+                command.name, "\(error.message); see imagebus \(command.name) --help")
             return usageStatus
         }
     }

@@ -104,10 +104,7 @@ extension LogLine {
         case 0x0A: append("\\n")
         case 0x0D: append("\\r")
         case 0x09: append("\\t")
-        // Controls, and the two separators that some readers take for line ends.
-        case 0x00..<0x20, 0x7F..<0xA0, 0x2028, 0x2029:
-            let digits = String(scalar.value, radix: 16)
-            append("\\u" + String(repeating: "0", count: 4 - digits.count) + digits)
+        case _ where PlainText.isHarmful(scalar): append(PlainText.escape(scalar))
         default: bytes.append(contentsOf: scalar.utf8)
         }
     }

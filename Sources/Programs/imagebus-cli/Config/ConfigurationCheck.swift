@@ -1,6 +1,7 @@
 import Configuration
 import ConfigurationFile
 import ImageModel
+import Observability
 
 /// `imagebus config check`, and the look at the file before a stack is started with it.
 enum ConfigurationCheck {
@@ -29,7 +30,7 @@ enum ConfigurationCheck {
             Terminal.out("\(options.path): ok, \(configuration.summary)\n")
             return 0
         } catch {
-            Terminal.error(error.lines.map { "\($0)\n" }.joined())
+            Terminal.error(error.lines.map { PlainText.line($0) + "\n" }.joined())
             return faultStatus
         }
     }

@@ -13,12 +13,15 @@ extension Command {
         ],
         notes: """
             Without -o nothing is written but one line about the image. Without steps, --format and
-            --quality the image comes as its source has it. --mode belongs to the --resize before
-            it, or to the next one where none before it is without a mode; the default is fit.
+            --quality the image comes as its source has it, unless the name of -o asks for another
+            format; with --original it is the source's bytes whatever the name says. --mode belongs
+            to the --resize before it, or to the next one where none before it is without a mode;
+            the default is fit.
 
-            get uses the stack that runs in the runtime directory. Where none runs, and no endpoint
-            is named, it starts a private one and ends it again; --allow-private-networks and
-            --allow-address and --config are for that one. Ctrl-C cancels.
+            get uses the stack that runs in the runtime directory, which has to be this user's or
+            root's where nothing names it. Where none runs, and no endpoint is named, it starts a
+            private one and ends it again; --allow-private-networks and --allow-address and --config
+            are for that one. Ctrl-C cancels.
 
             With - instead of a URL the picture itself comes from standard input, at most 64 MiB,
             and everything else is as for a URL: the same picture with the same steps comes from
@@ -49,7 +52,8 @@ extension Command {
     private static let resultOptions = [
         OptionDefinition(
             "output", letter: "o", value: "FILE",
-            "write the image there, at once and whole; - is standard output"),
+            "write the image there, at once and whole; its ending says the format\n"
+                + "where --format does not; - is standard output"),
         OptionDefinition("json", "one JSON object; with -o - it goes to stderr"),
         OptionDefinition(
             "progress", value: "WHEN", "auto, bar or none (auto: on a terminal)"),

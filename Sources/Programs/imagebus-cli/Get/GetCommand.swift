@@ -17,25 +17,75 @@ enum GetCommand {
             let stack = try OpenStack(options.stack, interruption)
             defer { stack.end(interruption) }
             if !stack.isOwn { warn(options.stack) }
-            let load = try LoadRun(options, stack, uploading: upload)
-            token = load.token
-            do throws(ImageError) {
-                let image = try load.wait(interruption)
-                try write(image, options.target)
-                report.tell(image, token: load.token)
-            } catch {
-                // The cached image is there all the same; the exit status is that of the error.
-                guard let cached = load.cached else { throw error }
-                try write(cached, options.target)
-                report.tell(error, keeping: cached, token: load.token)
-                return error.exitStatus
+            var attempt = try Attempt(options.request, options, stack, upload)
+            token = attempt.load.token
+            while true {
+                switch try end(attempt, options, report, interruption) {
+                case .status(let status): return status
+                case .again(let request):
+                    attempt = try Attempt(request, options, stack, upload)
+                    token = attempt.load.token
+                }
             }
-            return doneStatus
         } catch {
             let spent = Double(MonotonicClock.now() - start) / 1e6
             report.tell(error, token: token, totalMilliseconds: spent)
             return error.exitStatus
         }
+    }
+
+    /// One load of what is asked for.
+    private struct Attempt {
+        let request: ImageRequest
+        let load: LoadRun
+
+        init(
+            _ request: ImageRequest, _ options: GetOptions, _ stack: OpenStack,
+            _ upload: [UInt8]?
+        ) throws(ImageError) {
+            self.request = request
+            load = try LoadRun(request, options, stack, uploading: upload)
+        }
+    }
+
+    private enum End {
+        case status(Int32)
+        /// The image is of another format than the name of its file says.
+        case again(ImageRequest)
+    }
+
+    /// Waits for the image, writes it and tells of it.
+    private static func end(
+        _ attempt: Attempt, _ options: GetOptions, _ report: GetReport,
+        _ interruption: Interruption
+    ) throws(ImageError) -> End {
+        let load = attempt.load
+        do throws(ImageError) {
+            let image = try load.wait(interruption)
+            if let request = try correction(of: attempt.request, for: image, options) {
+                return .again(request)
+            }
+            try write(image, options.target)
+            report.tell(image, token: load.token)
+            return .status(doneStatus)
+        } catch {
+            // The cached image is there all the same; the exit status is that of the error.
+            guard let cached = load.cached,
+                (try? correction(of: attempt.request, for: cached, options)) == .some(nil)
+            else { throw error }
+            try write(cached, options.target)
+            report.tell(error, keeping: cached, token: load.token)
+            return .status(error.exitStatus)
+        }
+    }
+
+    private static func correction(
+        of request: ImageRequest, for image: LoadedImage, _ options: GetOptions
+    ) throws(ImageError) -> ImageRequest? {
+        guard let path = options.namedFile, let format = image.info?.format, !image.isMiss else {
+            return nil
+        }
+        return try OutputName.correction(of: request, for: format, writingTo: path)
     }
 
     /// Some options are for a stack that is started.

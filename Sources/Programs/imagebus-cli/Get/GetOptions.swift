@@ -12,11 +12,20 @@ struct GetOptions: Hashable {
     var slot: String?
     var delivery: Delivery
     var target = OutputTarget.none
+    /// `--original`.
+    var keepsOriginal: Bool
     var printsJSON: Bool
     var progress: ProgressMode
     var stack: StackOptions
     /// Of whom the command is a part.
     var trace: TraceContext?
+
+    /// The file whose name says the format; nil where the source's bytes are wanted, whatever they
+    /// are.
+    var namedFile: String? {
+        guard case .file(let path) = target, !keepsOriginal else { return nil }
+        return path
+    }
 
     /// Where the image goes.
     enum OutputTarget: Hashable {
@@ -52,6 +61,7 @@ struct GetOptions: Hashable {
         guard !readsStandardInput || request.headers.isEmpty else {
             throw UsageError("--header is for an origin: standard input has none")
         }
+        keepsOriginal = read.isSet("original")
         delivery = try read.parsed("delivery", Self.delivery) ?? .automatic
         printsJSON = read.isSet("json")
         progress = try Self.progress(read)
@@ -70,6 +80,7 @@ struct GetOptions: Hashable {
                 throw UsageError("--info brings no image: leave out -o")
             }
             target = output == "-" ? .standardOutput : .file(output)
+            if let namedFile { try OutputName.settle(&request, writingTo: namedFile) }
         }
     }
 

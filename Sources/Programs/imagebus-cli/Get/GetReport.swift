@@ -1,5 +1,6 @@
 import ImageModel
 import Messages
+import Observability
 
 /// What `get` says at its end, to people or as JSON.
 struct GetReport {
@@ -21,7 +22,7 @@ struct GetReport {
         }
         if options.target != .standardOutput { Terminal.out(summary(image)) }
         if let failure = image.fallbackFor {
-            Terminal.error("imagebus get: this is the fallback: \(Self.text(failure))\n")
+            Terminal.complain("get", "this is the fallback: \(Self.text(failure))")
         }
     }
 
@@ -29,7 +30,7 @@ struct GetReport {
         if options.printsJSON {
             tell(GetAnswer(failure, token: token, totalMilliseconds: totalMilliseconds))
         } else {
-            Terminal.error("imagebus get: \(Self.text(failure))\n")
+            Terminal.complain("get", Self.text(failure))
         }
     }
 
@@ -39,7 +40,7 @@ struct GetReport {
             tell(GetAnswer(image, token: token, asksOrigin: asksOrigin, failure: failure))
         } else {
             if options.target != .standardOutput { Terminal.out(summary(image)) }
-            Terminal.error("imagebus get: the cached image could not be refreshed: \(failure)\n")
+            Terminal.complain("get", "the cached image could not be refreshed: \(failure)")
         }
     }
 
@@ -51,7 +52,9 @@ struct GetReport {
     private var asksOrigin: Bool { options.request.options.contains(.refreshCached) }
 
     private func summary(_ image: LoadedImage) -> String {
-        guard !image.isMiss else { return "miss: no cache has \(image.key)\n" }
+        guard !image.isMiss else {
+            return PlainText.line("miss: no cache has \(image.key)") + "\n"
+        }
         var parts: [String] = []
         if let info = image.info {
             parts.append("\(info.format.name) \(info.size)")
@@ -61,7 +64,7 @@ struct GetReport {
         parts.append(image.cacheType == .none ? "loaded" : "from \(image.cacheType.name)")
         parts.append("\(Int(image.timings.total.rounded())) ms")
         let text = parts.joined(separator: ", ")
-        if case .file(let path) = options.target { return "\(path): \(text)\n" }
+        if case .file(let path) = options.target { return "\(PlainText.line(path)): \(text)\n" }
         return text + "\n"
     }
 }

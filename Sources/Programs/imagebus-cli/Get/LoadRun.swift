@@ -18,9 +18,10 @@ final class LoadRun {
 
     /// Connects and sends the request, with the picture where that has no URL.
     init(
-        _ options: GetOptions, _ stack: OpenStack, uploading upload: [UInt8]?
+        _ request: ImageRequest, _ options: GetOptions, _ stack: OpenStack,
+        uploading upload: [UInt8]?
     ) throws(ImageError) {
-        timeoutMilliseconds = options.request.timeoutMilliseconds
+        timeoutMilliseconds = request.timeoutMilliseconds
         mapsUnavailable = stack.isWaitedFor
         do throws(Errno) {
             completion = try Completion()
@@ -28,11 +29,11 @@ final class LoadRun {
             throw ImageError(.internalError, "no descriptor is left (\(error))")
         }
         client = try StackClient(
-            stack.paths, delivery: options.delivery,
+            stack.route, delivery: options.delivery,
             connectMilliseconds: stack.connectMilliseconds(timeoutMilliseconds))
         bar = options.progress.showsBar ? ProgressBar() : nil
         running = client.load(
-            options.request, uploading: upload, slot: options.slot, group: options.group,
+            request, uploading: upload, slot: options.slot, group: options.group,
             trace: options.trace, progress: bar, into: completion)
     }
 

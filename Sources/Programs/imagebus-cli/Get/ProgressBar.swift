@@ -27,14 +27,14 @@ final class ProgressBar: Sendable {
         state.withLock { state in
             guard !state.isOver, now - state.drawnAt >= Self.pauseNanoseconds else { return }
             state.drawnAt = now
-            Terminal.error(Self.wipe + text())
+            Terminal.control(2, Self.wipe + text())
         }
     }
 
     /// Wipes the line; nothing is drawn any more.
     func end() {
         state.withLock { state in
-            if state.drawnAt > 0, !state.isOver { Terminal.error(Self.wipe) }
+            if state.drawnAt > 0, !state.isOver { Terminal.control(2, Self.wipe) }
             state.isOver = true
         }
     }

@@ -20,14 +20,14 @@ enum PrefetchTool {
             let stack = try OpenStack(options.stack, interruption)
             defer { stack.end(interruption) }
             let client = try StackClient(
-                stack.paths,
+                stack.route,
                 connectMilliseconds: stack.connectMilliseconds(
                     options.template.timeoutMilliseconds))
             let (counts, token, isCancelled) = try run(options, urls, client, interruption)
             try tell(counts, token: token, options)
             return isCancelled ? ErrorCode.cancelled.rule.exitStatus : 0
         } catch {
-            Terminal.error("imagebus prefetch: \(error)\n")
+            Terminal.complain("prefetch", error)
             return error.exitStatus
         }
     }

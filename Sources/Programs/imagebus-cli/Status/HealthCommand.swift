@@ -13,9 +13,9 @@ enum HealthCommand {
     static func run(_ options: HealthOptions) -> Int32 {
         do throws(ImageError) {
             guard let complaint = try complaint(options) else { return 0 }
-            Terminal.error("imagebus health: \(complaint)\n")
+            Terminal.complain("health", complaint)
         } catch {
-            Terminal.error("imagebus health: \(error)\n")
+            Terminal.complain("health", error)
         }
         return unhealthyStatus
     }
@@ -52,7 +52,7 @@ extension HealthCommand {
     private static func complaint(
         about kind: WorkerKind, _ stack: OperatorOptions
     ) throws(ImageError) -> String? {
-        let root = try stack.paths().root
+        let root = try stack.root()
         let answers: [[UInt8]?]
         do throws(Errno) {
             answers = try HealthDesk.ask(in: root, about: kind, milliseconds: answerMilliseconds)

@@ -1,4 +1,5 @@
 import Messages
+import Observability
 
 /// The status for people.
 enum StatusTable {
@@ -45,7 +46,7 @@ enum StatusTable {
 
     /// The first column to the left, the others to the right.
     static func table(_ header: [String], _ rows: [[String]]) -> String {
-        let lines = [header] + rows
+        let lines = ([header] + rows).map { $0.map(PlainText.line) }
         let widths = header.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
         return lines.map { cells in
             let padded = cells.indices.map { column in

@@ -1,6 +1,7 @@
 import Glibc
 import ImageModel
 import Messages
+import Observability
 import Supervision
 
 /// `status --watch`: every second, in place on a terminal, one after the other elsewhere.
@@ -19,18 +20,20 @@ final class StatusWatch {
     /// Until nobody reads any more or a signal ends it. A stack that is not there at first is an
     /// error; one that goes is waited for.
     func run() -> Int32 {
-        if isTerminal { Terminal.out(Self.clearScreen) }
+        if isTerminal { Terminal.control(1, Self.clearScreen) }
         while true {
             var text: String
             do {
                 text = try look()
             } catch let error as ImageError where last == nil {
-                Terminal.error("imagebus status: \(error)\n")
+                Terminal.complain("status", error)
                 return error.exitStatus
             } catch {
                 text = "\(error)\n"
             }
-            guard Terminal.out(isTerminal ? Self.inPlace(text) : text) else { return 0 }
+            let isRead =
+                isTerminal ? Terminal.control(1, Self.inPlace(text)) : Terminal.out(text)
+            guard isRead else { return 0 }
             _ = try? ReadinessPoll.wait([], milliseconds: Self.intervalMilliseconds)
         }
     }
@@ -47,7 +50,7 @@ final class StatusWatch {
     /// Each line replaces the one that was there, without a flicker.
     static func inPlace(_ text: String) -> String {
         "\u{1B}[H"
-            + text.split(separator: "\n", omittingEmptySubsequences: false)
+            + PlainText.lines(text).split(separator: "\n", omittingEmptySubsequences: false)
             .joined(separator: "\u{1B}[K\n") + "\u{1B}[J"
     }
 
