@@ -64,6 +64,7 @@ import Testing
 
     @Test func aFallbackIsToldWithTheErrorOfItsImage() {
         guard case .image(var image) = image(.memory), case .failure(let error) = failure else {
+            Issue.record("they are an image and a failure")
             return
         }
         image.fallbackFor = error

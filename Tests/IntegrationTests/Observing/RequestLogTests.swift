@@ -7,9 +7,8 @@ import Testing
 extension RealProcesses {
     /// What stands in the logs, and what does not.
     @Suite struct RequestLogTests {
-        private let programs: Set<String> = [
-            "imagebus-coordinator", "imagebus-download", "imagebus-cache", "imagebus-decode",
-            "imagebus-transform",
+        private let workers: Set<String> = [
+            "imagebus-download", "imagebus-cache", "imagebus-decode", "imagebus-transform",
         ]
         private let traceID = "0af7651916cd43dd8448eb211c80319c"
         private let json = ["--allow-private-networks", "--log-format", "json"]
@@ -23,7 +22,9 @@ extension RealProcesses {
 
         /// All that was logged until now: who answers is not busy with a line.
         private func settled(_ stack: StackHarness) async throws -> LogLines {
-            _ = try await stack.awaitStatus("nothing to do") { $0.count("liveJobs") == 0 }
+            _ = try await stack.awaitStatus("nothing to do") {
+                $0.count("liveJobs") == 0 && $0.count("liveRequests") == 0
+            }
             return try LogLines(stack)
         }
 
@@ -35,7 +36,9 @@ extension RealProcesses {
                     origin.url("/a.png"), "--resize", "40x40", "--traceparent", sampled,
                 ])
                 #expect(end.exitStatus == 0, "\(end)")
-                #expect(try await settled(stack).programs(tracing: traceID) == programs)
+                #expect(
+                    try await settled(stack).programs(tracing: traceID)
+                        == workers.union(["imagebus-coordinator"]))
 
                 let other = "1" + traceID.dropFirst()
                 let fromEnvironment = try CommandLineRun(
@@ -58,6 +61,7 @@ extension RealProcesses {
                 let stages = Set(jobs.compactMap { $0["stage"]?.text })
                 #expect(stages == ["query", "fetch", "decode", "transform", "store"])
                 #expect(jobs.allSatisfy { ($0["job"]?.integer ?? 0) > 0 })
+                #expect(Set(jobs.compactMap { $0["program"]?.text }) == workers)
             }
         }
 
@@ -76,18 +80,19 @@ extension RealProcesses {
             #expect(misses.first?["cache"]?.text == "none")
             #expect(misses.first?["url"]?.text == origin.url("/a.png"))
             #expect(misses.last?["error"]?.text == "invalidDownloadStatusCode")
-            #expect(misses.allSatisfy { $0["token"]?.text?.count == 8 })
+            #expect(misses.map { $0["token"]?.text?.count } == [8, 8])
             let all = try await lines(["--log-requests", "all"])
             #expect(all.map { $0["cache"]?.text } == ["none", "memory", "memory", "memory", nil])
-            #expect(try await lines(["--log-requests", "slow"]).count == 1)
+            let slow = try await lines(["--log-requests", "slow"])
+            #expect(slow.map { $0["outcome"]?.text } == ["error"])
             #expect(try await lines(["--log-requests", "none"]).isEmpty)
         }
     }
 }
 
 extension StatusReport {
-    /// A counter; 0 where it is not there.
-    fileprivate func count(_ name: String) -> UInt64 {
-        counters.first { $0.name == name }?.value ?? 0
+    /// A counter; nil where it is not there.
+    fileprivate func count(_ name: String) -> UInt64? {
+        counters.first { $0.name == name }?.value
     }
 }
