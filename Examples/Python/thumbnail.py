@@ -12,7 +12,6 @@ import argparse
 import asyncio
 import os
 import re
-import stat
 import sys
 from pathlib import Path
 
