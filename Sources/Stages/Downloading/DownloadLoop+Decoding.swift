@@ -1,4 +1,5 @@
 import Curl
+import Messages
 
 extension DownloadLoop {
     /// Whether there are bytes to decode.
@@ -10,7 +11,10 @@ extension DownloadLoop {
         let behind = active.values.filter { $0.sink.isBehind }
         for download in behind {
             do throws(DownloadFailure) {
-                try download.sink.decode(through: decoding.room(for: behind.count))
+                let room = decoding.room(for: behind.count)
+                try pulse.handling(download.sink.job.id) { () throws(DownloadFailure) in
+                    try download.sink.decode(through: room)
+                }
             } catch {
                 // The sink keeps the error.
                 finish(download, nil)

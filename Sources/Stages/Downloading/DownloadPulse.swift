@@ -25,10 +25,12 @@ final class LoopPulse: Sendable {
     func waits() { turns.add(1, ordering: .releasing) }
 
     /// The bytes of a job are handled in `body`.
-    func handling<Result>(_ id: JobID, _ body: () -> Result) -> Result {
+    func handling<Result, Failure>(
+        _ id: JobID, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         job.store(id.value, ordering: .releasing)
         defer { job.store(0, ordering: .releasing) }
-        return body()
+        return try body()
     }
 
     var now: DownloadPulse {

@@ -13,5 +13,5 @@ final class MarkedSink: TransferSink {
 
     func receive(_ head: ResponseHead) -> Bool { pulse.handling(job) { sink.receive(head) } }
 
-    func receive(_ bytes: RawSpan) -> Bool { pulse.handling(job) { sink.receive(bytes) } }
+    func receive(_ bytes: RawSpan) -> Reception { pulse.handling(job) { sink.receive(bytes) } }
 }
