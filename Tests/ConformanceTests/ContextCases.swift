@@ -93,6 +93,19 @@ extension Conformance {
             #expect(try stack.answer(url)["key"]?.text == url)
         }
 
+        @Test func case094_stepsJoinTheirKeysAndTheLastOneMakesTheSize() async throws {
+            let stack = try SharedStack.current
+            let url = gallery.url("/pipeline.jpg")
+            let resize = ["--resize", "40x40", "--mode", "stretch"]
+            let answer = try stack.answer(url, resize + ["--crop", "0,0,10,20"])
+            #expect(answer["width"]?.integer == 10 && answer["height"]?.integer == 20)
+            let keys = [
+                "SDImageResizingTransformer({40.000000,40.000000},0)",
+                "SDImageCroppingTransformer({0.000000,0.000000,10.000000,20.000000})",
+            ]
+            #expect(answer["key"]?.text == url.dropLast(4) + "-\(keys.joined(separator: "-")).jpg")
+        }
+
         /// Keys of later versions, and words that are none of SDWebImage's, are refused by name
         /// before anything is asked.
         @Test func contextsOfLaterVersionsAreRefusedByName() async throws {
