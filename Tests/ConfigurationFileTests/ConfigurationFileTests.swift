@@ -49,6 +49,7 @@ import Testing
         #expect(profile.rules[0].blocks == [.httpStatus(404): true, .error(.badImageData): false])
         #expect(profile.rules[1].identity == "partner-7")
         #expect(profile.rules[2].download == false)
+        #expect(profile.rules[2].ignoresCacheControl == true)
         #expect(configuration.secretFiles == ["/run/secrets/partner-key"])
         #expect(configuration.profiles["thumbs"]?.transformer == "icon")
     }
@@ -143,6 +144,10 @@ import Testing
         (rule("serializer: x"), "f:1: there is no serializer 'x'"),
         (rule("fallback: x"), "f:1: fallback: expected"),
         (rule("transformer: x"), "f:1: there is no preset 'x'"),
+        (
+            rule("ignore-cache-control: x"),
+            "f:1: ignore-cache-control: expected yes or no, not 'x'"
+        ),
         (rule("download: x"), "f:1: download: expected yes or no, not 'x'"),
         (rule("block: {404: x}"), "f:1: 404: expected yes or no"),
         (rule("block: {999: yes}"), "f:1: block: '999' is no status and no error"),

@@ -156,6 +156,7 @@ import Testing
                 $0.headers = [RuleHeader(name: "ACCEPT", value: .text("image/png"))]
                 $0.identity = "partner-7"
                 $0.download = false
+                $0.ignoresCacheControl = true
             },
         ]
         let configuration = configuration { $0.profiles["default"]?.rules = rules }
@@ -178,6 +179,7 @@ import Testing
             ])
         #expect(resolution.identityName == "partner-7")
         #expect(!resolution.terms.mayDownload)
+        #expect(resolution.terms.ignoresCacheControl)
     }
 
     @Test func statusesCountBeforeErrorsInWhatBlocks() {

@@ -150,9 +150,12 @@ extension RealProcesses {
             }
         }
 
-        @Test func whatVariesWithEverythingIsNotStored() async throws {
+        @Test(arguments: [
+            ("Vary", "*"), ("Cache-Control", "max-age=0, no-store"), ("Cache-Control", "private"),
+        ])
+        func whatIsForOneRequestAloneIsNotStored(header: String, value: String) async throws {
             origin.route(
-                "/a.jpg", .bytes(old, contentType: "image/jpeg").with(header: "Vary", "*"))
+                "/a.jpg", .bytes(old, contentType: "image/jpeg").with(header: header, value))
             try await withStack { stack in
                 let client = try stack.client()
                 for _ in 0..<2 {

@@ -95,7 +95,9 @@ extension Stack {
         }
         if case .fetch(let work) = job.work {
             gets[work.url, default: 0] += 1
-            let same = held(.fetch).filter { $0.job.work == job.work }
+            let same = held(.fetch).filter {
+                $0.job.work == job.work && fetchTerms(of: $0.job.id) == fetchTerms(of: job.id)
+            }
             if !same.isEmpty { fault("\(work.url) is fetched twice at once") }
             checkShare(of: job)
         }
@@ -138,6 +140,12 @@ extension Stack {
         if ownHere >= 3 * (hostMax - here.count) {
             fault("one client has \(ownHere) of \(here.count) transfers of a host")
         }
+    }
+
+    /// On what terms the origin is asked; `nil` where nobody waits for that any more.
+    private func fetchTerms(of job: JobID) -> FetchTerms? {
+        guard case .source(let node) = scheduler.jobs[job]?.purpose else { return nil }
+        return scheduler.sources[node].name.origin.terms
     }
 
     private func held(kind: WorkerKind) -> [Held] {
@@ -261,7 +269,7 @@ extension Stack {
         let isFallback = image.fallbackFor != nil
         if isFallback { check(fallback: image, request) }
         if isPainted(image) { return }
-        if image.cacheType == .none, waits, !request.infoOnly, vary == nil,
+        if image.cacheType == .none, waits, !request.infoOnly, vary == nil, cacheControl == nil,
             !transcodes, !request.storeCacheTypes.isSubset(of: image.storedTiers ?? .none)
         {
             fault("a reply came before its stores")

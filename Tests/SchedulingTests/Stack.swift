@@ -86,6 +86,8 @@ struct Stack {
     var repeatedHits = 0
     /// What the played origins say that their answers depend on.
     var vary: String?
+    /// What they say of keeping them.
+    var cacheControl: String?
 
     var lastWorker: UInt64 = 0
     var lastClient: UInt64 = 0

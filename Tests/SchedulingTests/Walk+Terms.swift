@@ -14,6 +14,8 @@ extension Walk {
         if random.oneIn(3) { terms.base = pick([.own("k"), .filtered("http://host/a")]) ?? .url }
         if random.oneIn(6) { terms.mayDownload = false }
         if random.oneIn(3) { terms.scope = "other" }
+        if random.oneIn(6) { terms.ignoresCacheControl = true }
+        if random.oneIn(6) { terms.identity = "me" }
         if random.oneIn(6) { terms.blocks[.error(.badImageData)] = false }
         if random.oneIn(6) { terms.refusal = ImageError(.addressForbidden, "no") }
         return terms

@@ -80,6 +80,7 @@ struct Walk {
             limits.prefetchesBegunMax = 2
         }
         stack.vary = pick([nil, nil, "Accept", "DPR, Accept", "*"]) ?? nil
+        stack.cacheControl = pick([nil, nil, nil, "private", "no-store, max-age=0"]) ?? nil
         for _ in 0..<3 { _ = stack.connect() }
         for kind in WorkerKind.workers {
             stack.hire(kind, credit: Int.random(in: 1...3, using: &random))

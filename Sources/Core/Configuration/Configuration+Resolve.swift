@@ -139,6 +139,7 @@ extension Configuration {
         terms.originalCache = try cacheText(of: context.originalCache ?? context.cache)
         if !isUpload { terms.base = try base(context.key, url) }
         terms.mayDownload = isUpload || draft.mayDownload
+        terms.ignoresCacheControl = draft.ignoresCacheControl
         terms.sources = sourceTexts
         terms.blocks = draft.blocks
         terms.serializer = try serializer(context.serializer)

@@ -44,6 +44,8 @@ public struct Rule: Hashable, Sendable {
     public var transformer: NameOrNone?
     /// Whether the loader may be asked.
     public var download: Bool?
+    /// Whether what the origin says of keeping its answer (`Cache-Control`) is not looked at.
+    public var ignoresCacheControl: Bool?
     /// Which failures blacklist.
     public var blocks: [BlockCause: Bool] = [:]
     /// Headers for the origin; those of the same name are replaced.

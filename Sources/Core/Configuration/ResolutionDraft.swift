@@ -9,6 +9,7 @@ struct ResolutionDraft {
     /// What a rule puts in place of the steps.
     private(set) var transformer: NameOrNone?
     private(set) var mayDownload = true
+    private(set) var ignoresCacheControl = false
     private(set) var blocks: [BlockCause: Bool] = [:]
     private(set) var headers: [RuleHeader] = []
     private(set) var identity: String?
@@ -45,6 +46,7 @@ struct ResolutionDraft {
         if let fallback = rule.fallback { request.context.fallback = fallback }
         if let transformer = rule.transformer { set(transformer) }
         if let download = rule.download { mayDownload = download }
+        if let ignores = rule.ignoresCacheControl { ignoresCacheControl = ignores }
         blocks.merge(rule.blocks) { $1 }
         headers += rule.headers
         if let identity = rule.identity { self.identity = identity }

@@ -11,6 +11,8 @@ public struct LoadTerms: Hashable, Sendable {
     public var originalCache: String
     /// Whether the loader may be asked (sdwebimage.md §1.9, shouldDownload).
     public var mayDownload: Bool
+    /// Whether what origins say of keeping their answers is not looked at.
+    public var ignoresCacheControl: Bool
     /// Patterns of URLs, one of which every redirect has to match as well; empty: it need not.
     public var sources: [String]
     /// Which failures put the URL on the blacklist, and which do not, against the loader's own
@@ -36,6 +38,7 @@ public struct LoadTerms: Hashable, Sendable {
         cache = ""
         originalCache = ""
         mayDownload = true
+        ignoresCacheControl = false
         sources = []
         blocks = [:]
         serializer = .asIs
@@ -43,6 +46,12 @@ public struct LoadTerms: Hashable, Sendable {
         overlays = []
         scope = ""
         refusal = nil
+    }
+
+    /// For whom entries are kept.
+    public var cacheRole: CacheRole {
+        if ignoresCacheControl { return .heedless }
+        return identity == nil ? .shared : .personal
     }
 
     /// What is to be delivered where the image fails so; `nil`: the error. A colour has no facts

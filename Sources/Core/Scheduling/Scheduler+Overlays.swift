@@ -130,7 +130,7 @@ extension Scheduler {
     private func origin(of place: Gathering.Place, for id: LiveRequest.ID) -> Origin {
         guard place.hasAskedCache else { return .cache(originalQuery(of: place.order)) }
         guard requests[id].refreshing != nil else { return place.order.network }
-        return .revalidation(.none, permitted: place.order.terms.sources)
+        return .revalidation(.none, FetchTerms(place.order.terms))
     }
 
     private func originalQuery(of order: Order) -> QueryWork {

@@ -96,8 +96,8 @@ extension Scheduler {
         if let cached = requests[id].refreshing {
             // Whether an overlay has changed nobody can tell by what the picture was known by.
             let mark = requests[id].order.terms.overlays.isEmpty ? cached.mark : .none
-            let permitted = requests[id].order.terms.sources
-            return join(id, resultName(id, .revalidation(mark, permitted: permitted)))
+            let terms = FetchTerms(requests[id].order.terms)
+            return join(id, resultName(id, .revalidation(mark, terms)))
         }
         if requests[id].attempt == 1 { counters.misses += 1 }
         join(id, resultName(id, requests[id].order.network))

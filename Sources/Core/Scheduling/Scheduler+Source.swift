@@ -7,7 +7,7 @@ extension Scheduler {
     /// as a transfer of one's own, but no answer to a refresh that begins later.
     func source(_ name: Sourced<SourceKey>) -> SourceNode.ID? {
         let known = sourceTable[name.key].filter {
-            sources[$0].name.origin.permitted == name.origin.permitted
+            sources[$0].name.origin.terms == name.origin.terms
         }
         let isPlain = name.origin.isNetwork
         if isPlain, let newest = known.first(where: { sources[$0].isReplacing }) { return newest }

@@ -51,6 +51,7 @@ extension KeyTable where Target == Rule {
         Row("fallback", .fallback, \.fallback),
         Row("transformer", .referenceOrNone(.preset), \.transformer),
         Row("download", .bool, \.download),
+        Row("ignore-cache-control", .bool, \.ignoresCacheControl),
         Row("block", .blocks, \.blocks),
         Row("headers", .headers, \.headers),
         Row("identity", .name, \.identity),

@@ -168,7 +168,7 @@ final class BodySink: TransferSink {
         return FetchedBody(
             reference: full.reference, httpStatus: UInt16(clamping: head.status),
             contentType: head.kept("content-type"), etag: head.kept("etag"),
-            lastModified: head.kept("last-modified"), cacheControl: head.kept("cache-control"),
+            lastModified: head.kept("last-modified"), cacheControl: head.cacheControl,
             vary: head.vary, effectiveURL: effectiveURL)
     }
 

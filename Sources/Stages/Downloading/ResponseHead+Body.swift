@@ -21,6 +21,11 @@ extension ResponseHead {
     /// What the answer depends on; on everything where that is too long to be told.
     var vary: String? { value("vary") == nil ? nil : kept("vary") ?? "*" }
 
+    /// What is too long to be told counts as the strictest.
+    var cacheControl: String? {
+        value("cache-control") == nil ? nil : kept("cache-control") ?? "no-store"
+    }
+
     /// A field that travels with the body; nil where it is longer than messages carry.
     func kept(_ name: String) -> String? {
         let values = fields.filter { $0.name == name }.map(\.value)

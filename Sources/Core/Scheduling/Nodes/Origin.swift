@@ -4,13 +4,12 @@ import Messages
 /// Where source bytes come from. Work from either side is never shared: who may not fetch must not
 /// wait for a fetch, who asks no cache must not be answered by one (DESIGN §3).
 enum Origin: Hashable, Sendable {
-    /// The URL. Redirects are held against these patterns, where there are any: who may follow
-    /// fewer of them does not wait for a transfer that follows more (`LoadTerms.sources`).
-    case network(permitted: [String])
+    /// The URL, on these terms.
+    case network(FetchTerms)
     /// The cache's copy of the original, staged for decoders by this query.
     case cache(QueryWork)
     /// The URL, for those who have a cached image of bytes with this mark (`refreshCached`).
-    case revalidation(BodyMark, permitted: [String])
+    case revalidation(BodyMark, FetchTerms)
     /// No bytes: a picture of one colour.
     case canvas(Canvas)
 
@@ -37,11 +36,11 @@ enum Origin: Hashable, Sendable {
         }
     }
 
-    /// The patterns against which redirects are held.
-    var permitted: [String] {
+    /// On what terms it is asked, where it is the URL.
+    var terms: FetchTerms? {
         switch self {
-        case .network(let permitted), .revalidation(_, let permitted): permitted
-        case .cache, .canvas: []
+        case .network(let terms), .revalidation(_, let terms): terms
+        case .cache, .canvas: nil
         }
     }
 
@@ -56,6 +55,17 @@ enum Origin: Hashable, Sendable {
         if case .revalidation = self { return true }
         return false
     }
+}
+
+/// What has to be the same for those who share a transfer, besides what is asked.
+struct FetchTerms: Hashable, Sendable {
+    /// Patterns that redirects are held against, where there are any: who may follow fewer does not
+    /// wait for a transfer that follows more (`LoadTerms.sources`).
+    let permitted: [String]
+    /// For whom the answer is kept, if its origin lets it.
+    let role: CacheRole
+
+    init(_ terms: LoadTerms) { (permitted, role) = (terms.sources, terms.cacheRole) }
 }
 
 /// A picture of one colour.

@@ -19,8 +19,8 @@ final class Order: Sendable {
     let distrustsMemory: Bool
     /// What is written under its keys; no name of one.
     var serializer: Serializer { terms.serializer }
-    /// Its URL, as far as redirects may be followed.
-    var network: Origin { .network(permitted: terms.sources) }
+    /// Its URL, on its terms.
+    var network: Origin { .network(FetchTerms(terms)) }
 
     init(
         _ image: ImageRequest, _ terms: LoadTerms = LoadTerms(), _ names: RequestNames,

@@ -1,4 +1,5 @@
 import ImageModel
+import Messages
 
 /// On what of a request an origin says that its answer depends (`Vary`, RFC 9110 §12.5.5).
 enum Variance: Hashable, Sendable {
@@ -39,6 +40,11 @@ enum Keeping: Hashable, Sendable {
     case variant(String?)
     /// Nowhere: it is for those who wait.
     case nowhere
+}
+
+extension FetchTerms {
+    /// Whether what came may be kept at all.
+    func mayKeep(_ body: FetchedBody) -> Bool { role.mayKeep(CacheControl(body.cacheControl)) }
 }
 
 /// What is known of the bytes that something is made of.
