@@ -90,15 +90,61 @@ struct OverlayKeepingTests {
         let image = picture("a", .fromLoaderOnly).with { $0.originalStoreCacheTypes = .none }
         let token = stack.load(image, by: client)
         stack.run(.fetch, .decode, .fetch, .decode)
-        #expect(stack.scheduler.overlayBytes > 0)
+        #expect(stack.scheduler.overlayBytes.count > 0)
         stack.run(.transform)
         #expect(stack.reply(token) == nil)
-        #expect(stack.scheduler.overlayBytes == 0)
+        #expect(stack.scheduler.overlayBytes.count == 0)
         stack.kill(stack.worker(.transform))
         stack.hire(.transform)
         #expect(stack.held(.fetch).count == 1, "it is made again, from the start")
         stack.finishAll()
         #expect(stack.image(token) != nil)
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
+    /// One whose pictures trickle holds what is laid over them for as long as that takes.
+    @Test func oneClientLeavesRoomForTheOverlaysOfOthers() {
+        let size = UInt64(4_000)
+        var stack = Stack { $0.overlayBytesMax = 8 * size }
+        stack.hireAll(credit: 64)
+        let busy = stack.connect()
+        func load(_ number: Int, by client: ClientID) -> Token {
+            let mark = Overlay(url: "http://marks.example.org/\(number).png")
+            let image = ImageRequest.picture("p\(number)", size: 9, .fromLoaderOnly).with {
+                $0.steps.append(.overlay(mark))
+                $0.originalStoreCacheTypes = .none
+            }
+            let token = stack.load(image, by: client)
+            for held in stack.held(.fetch) {
+                guard case .fetch(let work) = held.job.work, work.url == mark.url else { continue }
+                stack.finish(held)
+            }
+            for held in stack.held(.decode) { stack.finish(held) }
+            return token
+        }
+        let tokens = (0..<10).map { load($0, by: busy) }
+        let held = stack.scheduler.overlayBytes.count(of: .client(busy))
+        #expect(held > 0 && held <= 6 * size)
+        #expect(tokens.contains { stack.error($0) == .busy })
+        let other = load(99, by: stack.connect())
+        #expect(stack.reply(other) == nil)
+        stack.finishAll()
+        #expect(stack.image(other) != nil)
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
+    @Test func whatIsKeptForSomebodyWhoLeavesIsKeptForAnother() {
+        var (stack, first) = Stack.staffed()
+        let second = stack.connect()
+        let image = picture("a", .fromLoaderOnly).with { $0.originalStoreCacheTypes = .none }
+        let token = stack.load(image, by: first)
+        stack.load(picture("b", .fromLoaderOnly), by: second)
+        stack.run(.fetch, .decode)
+        let bytes = stack.scheduler.overlayBytes.count
+        #expect(bytes > 0 && stack.scheduler.overlayBytes.count(of: .client(first)) == bytes)
+        stack.send(.cancel(first, token))
+        #expect(stack.scheduler.overlayBytes.count(of: .client(second)) == bytes)
+        stack.finishAll()
         #expect(stack.isAtRest, "\(stack)")
     }
 

@@ -52,8 +52,13 @@ extension Scheduler {
             "nobody else keeps overlays in use")
         let bytes = nodes.filter(\.name.key.isOverlay)
             .reduce(0) { $0 + ($1.pixels?.pixels.reference.length ?? 0) }
-        check(overlayBytes == bytes, "bytes of overlays are counted")
-        check(overlayBytes <= limits.overlayBytesMax, "overlays have a budget")
+        check(overlayBytes.count == bytes, "bytes of overlays are counted")
+        let kept = nodes.filter { $0.holder != nil }
+        for (holder, nodes) in Dictionary(grouping: kept, by: \.holder) {
+            let bytes = nodes.reduce(0) { $0 + ($1.pixels?.pixels.reference.length ?? 0) }
+            check(holder.map(overlayBytes.count(of:)) == bytes, "and for whom they are kept")
+        }
+        check(overlayBytes.count <= limits.overlayBytesMax, "overlays have a budget")
         for job in jobs.values {
             guard case .transform(let work) = job.work else { continue }
             let laid = work.steps.compactMap(\.overlay)

@@ -73,12 +73,14 @@ extension Scheduler {
         guard decodes[node].name.key.isOverlay else {
             return decodes[node].decoded(DecodeNode.Pixels(block, pixels, info))
         }
-        guard hasOverlayRoom(for: pixels) else {
+        let (bytes, holder) = (pixels.reference.length, decodes[node].urgency.flows.first)
+        guard overlayBytes.admits(bytes, for: holder) else {
             if let source = decodes[node].source { storeOriginal(source) }
             drop(block)
             return dissolve(node, .fail(Self.noOverlayRoom))
         }
-        overlayBytes += pixels.reference.length
+        overlayBytes.keep(bytes, for: holder)
+        decodes[node].holder = holder
         decodes[node].decoded(DecodeNode.Pixels(block, pixels, info))
         // What a refresh brought is no answer to one that begins later.
         if decodes[node].name.origin.isRevalidation { close(node) }
@@ -106,7 +108,9 @@ extension Scheduler {
         if !decode.isClosed { decodeTable[decode.name] = nil }
         if let job = decode.job { abandon(job) }
         if let pixels = decode.pixels {
-            if decode.name.key.isOverlay { overlayBytes -= pixels.pixels.reference.length }
+            if let holder = decode.holder {
+                overlayBytes.release(pixels.pixels.reference.length, of: holder)
+            }
             drop(pixels.block)
         }
         if let source = decode.source { tidy(source) }

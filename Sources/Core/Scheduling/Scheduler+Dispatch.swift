@@ -25,7 +25,7 @@ extension Scheduler {
     private func usableBytes(of kind: WorkerKind) -> UInt64 {
         let live = ledger.liveBytes(of: kind)
         guard kind == .decode else { return live }
-        return live > overlayBytes ? live - overlayBytes : 0
+        return live > overlayBytes.count ? live - overlayBytes.count : 0
     }
 
     /// Whether one more job of class low may be given out: it never has more than its share, so
@@ -106,7 +106,7 @@ extension Scheduler {
     /// Whether anything that such workers made may be released without anybody finding space first.
     /// Overlays are kept by those who may be waiting for it.
     private func hasRoomToCome(_ kind: WorkerKind) -> Bool {
-        guard kind == .decode, overlayBytes > 0 else { return ledger.hasLiveBlocks(of: kind) }
+        guard kind == .decode, overlayBytes.count > 0 else { return ledger.hasLiveBlocks(of: kind) }
         return usableBytes(of: kind) > 0
     }
 

@@ -59,7 +59,20 @@ extension Scheduler {
 
     private mutating func leave(_ seat: OverlaySeat) {
         decodes[seat.node].takers.leave(seat.seat)
-        if decodes[seat.node].isNeeded { spread(seat.node) } else { retire(seat.node) }
+        guard decodes[seat.node].isNeeded else { return retire(seat.node) }
+        passOn(seat.node)
+        spread(seat.node)
+    }
+
+    /// Where the one for whom pixels are kept needs them no more, they are kept for another one.
+    private mutating func passOn(_ node: DecodeNode.ID) {
+        let flows = decodes[node].urgency.flows
+        guard let holder = decodes[node].holder, let pixels = decodes[node].pixels,
+            !flows.contains(holder)
+        else { return }
+        overlayBytes.release(pixels.pixels.reference.length, of: holder)
+        overlayBytes.keep(pixels.pixels.reference.length, for: flows.first)
+        decodes[node].holder = flows.first
     }
 
     /// A request that waits for overlays wants them more or less than before.
@@ -102,11 +115,6 @@ extension Scheduler {
             provenance.keeping = .nowhere
         }
         return provenance
-    }
-
-    /// Whether there is room for pixels of that size beside the overlays that are kept.
-    func hasOverlayRoom(for pixels: DecodedImage.Pixels) -> Bool {
-        overlayBytes + pixels.reference.length <= limits.overlayBytesMax
     }
 
     static let noOverlayRoom = ImageError.busy("there is no space for more overlays")

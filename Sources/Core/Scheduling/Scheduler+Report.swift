@@ -60,7 +60,7 @@ extension Scheduler {
             && decodes.count == 0 && sources.count == 0 && lookupTable.isEmpty
             && transcodes.count == 0 && resultTable.isEmpty && decodeTable.isEmpty
             && sourceTable.isEmpty && jobs.isEmpty
-            && ledger.liveBlocks == 0 && overlayBytes == 0 && moving.count == 0
+            && ledger.liveBlocks == 0 && overlayBytes.count == 0 && moving.count == 0
             && queues.allSatisfy { $0.count == 0 && $0.gates.hosts.isEmpty && ($0.share?.share.count ?? 0) == 0 }
             && loads.allSatisfy { $0.jobs == 0 && $0.backlog == 0 }
             && batches.count == 0 && batchTokens.isEmpty && awake.count == 0 && owing.isEmpty

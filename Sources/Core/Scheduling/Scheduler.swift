@@ -73,8 +73,7 @@ public struct Scheduler: Sendable {
     var resultBlocks: ResultBlocks
     var hits: HitIndex
     var touches = TouchBatch()
-    /// Of pixels that are laid over others, as long as anybody needs them.
-    var overlayBytes: UInt64 = 0
+    var overlayBytes: OverlayBytes
 
     // What is not tried, and how long cancels took.
     var quarantine: Quarantine
@@ -120,6 +119,7 @@ public struct Scheduler: Sendable {
         }
         names = RequestNamesMemo(namesMax: limits.namesMax)
         ledger = BlockLedger(segmentsMax: limits.segmentsPerWorkerMax)
+        overlayBytes = OverlayBytes(max: limits.overlayBytesMax)
         hits = HitIndex(entriesMax: limits.hitsMax)
         resultBlocks = ResultBlocks(
             unreleasedBytesMax: limits.unreleasedBytesMax,

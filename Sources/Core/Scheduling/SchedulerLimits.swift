@@ -48,7 +48,7 @@ public struct SchedulerLimits: Hashable, Sendable {
     /// such budget: it may evict.
     public var outputBytesMax = OutputBudgets()
     /// Bytes of pixels that are kept to be laid over others, beside the budget of decodes; who
-    /// needs more of them is `busy`.
+    /// needs more of them is `busy`, and so is who would hold more than three times what is left.
     public var overlayBytesMax: UInt64 = 256 << 20
     /// Pixels of one of them, as many as a picture of 3840 × 2160 has: four of that size with
     /// transparency, which one request may hold for as long as its picture is on its way, are about

@@ -38,6 +38,8 @@ struct DecodeNode: Sendable {
     var results = WaiterList<ResultNode.ID>()
     /// Who lays the pixels over others.
     var takers = WaiterList<OverlayTaker>()
+    /// For whom the pixels are kept, where they are laid over others.
+    var holder: FlowID?
     /// Whether the pixels are only for those who have them: others find no decode of the name.
     var isClosed = false
     /// Its source, which may be gone once it has been decoded.

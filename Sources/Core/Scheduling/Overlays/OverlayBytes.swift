@@ -1,0 +1,34 @@
+/// Bytes of pixels that are kept to be laid over others, as long as anybody needs them, and for
+/// whom.
+///
+/// Who holds them may wait for an origin. So nobody takes more where he would hold more than three
+/// times what is left then (as with `FairShare`): others find room beside whoever holds much.
+struct OverlayBytes: Sendable {
+    private static let heldPerFree: UInt64 = 3
+
+    private let max: UInt64
+    private(set) var count: UInt64 = 0
+    private var held: [FlowID: UInt64] = [:]
+
+    init(max: UInt64) { self.max = max }
+
+    /// What a flow holds.
+    func count(of flow: FlowID) -> UInt64 { held[flow, default: 0] }
+
+    /// Whether the flow may keep so many more.
+    func admits(_ bytes: UInt64, for flow: FlowID) -> Bool {
+        guard count <= max, bytes <= max - count else { return false }
+        return (count(of: flow) + bytes) / Self.heldPerFree <= max - count - bytes
+    }
+
+    mutating func keep(_ bytes: UInt64, for flow: FlowID) {
+        count += bytes
+        held[flow, default: 0] += bytes
+    }
+
+    mutating func release(_ bytes: UInt64, of flow: FlowID) {
+        count -= bytes
+        let left = count(of: flow) - bytes
+        held[flow] = left > 0 ? left : nil
+    }
+}
