@@ -69,7 +69,8 @@ extension Stack {
             return .fetched(
                 FetchedBody(
                     reference: block(of: worker, length: length), httpStatus: 200,
-                    contentType: "image/jpeg", etag: "\"1\"", cacheControl: cacheControl, vary: vary,
+                    contentType: "image/jpeg", etag: "\"1\"", cacheControl: cacheControl,
+                    vary: vary,
                     effectiveURL: work.url))
         case .entry(let work): return .entry(work.tiers)
         case .decode(let work): return .decoded(decoded(work, by: worker))

@@ -132,7 +132,9 @@ extension Stack {
         let free = workers.filter { $0.value.kind == .download && taking.contains($0.key) }
             .reduce(0) { $0 + max(0, $1.value.window - $1.value.held.count) }
         let own = held.filter { scheduler.jobs[$0.job.id]?.holder == holder }
-        if own.count >= 3 * free { fault("one client has \(own.count) transfers, \(free) are free") }
+        if own.count >= 3 * free {
+            fault("one client has \(own.count) transfers, \(free) are free")
+        }
         let hostMax = scheduler.limits.fetchesPerHostMax
         guard hostMax > 0, let host = HostName(job.work) else { return }
         let here = held.filter { HostName($0.job.work) == host }

@@ -59,7 +59,9 @@ struct StageQueueTests {
         add(1, flow: 1)
         for number in 2...10_000 {
             add(number, flow: number)
-            let next = queue.next(withLow: true, free: 1) { waiting[$0.job]?.ticket.serial == $0.serial }
+            let next = queue.next(withLow: true, free: 1) {
+                waiting[$0.job]?.ticket.serial == $0.serial
+            }
             guard let id = next?.job, let job = waiting.removeValue(forKey: id) else {
                 Issue.record("somebody is next")
                 return

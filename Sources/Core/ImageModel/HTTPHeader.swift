@@ -17,8 +17,8 @@ public struct HTTPHeader: Hashable, Sendable {
             && value.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
     }
 
-    /// Whether it may say who asks: then entries are shared with nobody who says something else, and
-    /// it does not go along where a redirect leads to another host. Only what is known to say
+    /// Whether it may say who asks: then entries are shared with nobody who says something else,
+    /// and it does not go along where a redirect leads to another host. Only what is known to say
     /// nothing of who asks is no credential; applications name theirs as they like.
     public var isCredential: Bool { !Self.anonymous.contains(name.lowercased()) }
 

@@ -104,8 +104,7 @@ extension Scheduler {
             key: DecodeKey(overlay: place.order.key.decode.source),
             origin: origin(of: place, for: id))
         let known = decodeTable[name]
-        if known == nil, let error = refusal(toLay: name, place.order, for: requests[id].client)
-        {
+        if known == nil, let error = refusal(toLay: name, place.order, for: requests[id].client) {
             return giveUp(id, .failure(error))
         }
         let node = known ?? decodes.insert(DecodeNode(name: name, trace: place.order.trace))

@@ -61,7 +61,7 @@ extension Scheduler {
             && transcodes.count == 0 && resultTable.isEmpty && decodeTable.isEmpty
             && sourceTable.isEmpty && jobs.isEmpty
             && ledger.liveBlocks == 0 && overlayBytes.count == 0 && moving.count == 0
-            && queues.allSatisfy { $0.count == 0 && $0.gates.hosts.isEmpty && ($0.share?.share.count ?? 0) == 0 }
+            && queues.allSatisfy { $0.isIdle }
             && loads.allSatisfy { $0.jobs == 0 && $0.backlog == 0 }
             && batches.count == 0 && batchTokens.isEmpty && awake.count == 0 && owing.isEmpty
     }

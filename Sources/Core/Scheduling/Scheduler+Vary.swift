@@ -16,8 +16,8 @@ extension Scheduler {
     }
 
     /// A body came: what it depends on is where it is kept, and where others look for it from now
-    /// on, unless its origin lets nobody keep it. Who waits for one source sent the same headers, on
-    /// the same terms.
+    /// on, unless its origin lets nobody keep it. Who waits for one source sent the same headers,
+    /// on the same terms.
     mutating func learnVariance(_ node: SourceNode.ID, _ body: FetchedBody) {
         let mayKeep = sources[node].name.origin.terms?.mayKeep(body) ?? true
         switch Variance(body.vary) {

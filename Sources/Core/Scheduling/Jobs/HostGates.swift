@@ -1,5 +1,5 @@
-/// How many transfers each host has at workers, whose they are, and which places wait for it to have
-/// fewer.
+/// How many transfers each host has at workers, whose they are, and which places wait for it to
+/// have fewer.
 struct HostGates: Sendable {
     /// Where jobs for a host stand aside: a line of the queue and a flow in it.
     struct Place: Hashable, Sendable {

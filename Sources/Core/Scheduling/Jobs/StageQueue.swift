@@ -90,8 +90,8 @@ struct StageQueue: Sendable {
         Int(Priority.high.rawValue - priority.rawValue) * ranks + Int(rank)
     }
 
-    /// Takes the first job out that may be given to a worker now, where workers take `free` more; it
-    /// still waits until it leaves.
+    /// Takes the first job out that may be given to a worker now, where workers take `free` more;
+    /// it still waits until it leaves.
     mutating func next(withLow: Bool, free: Int, _ isCurrent: (Entry) -> Bool) -> Next? {
         share?.sees(free: free)
         if let only {
@@ -147,6 +147,9 @@ struct StageQueue: Sendable {
             weight += lines[line].weight
         }
     }
+
+    /// Whether nothing waits, and nothing is counted that is at workers.
+    var isIdle: Bool { count == 0 && gates.hosts.isEmpty && (share?.share.count ?? 0) == 0 }
 
     /// What is kept for jobs, current or not.
     var size: Int { lines.reduce(gates.waitingCount) { $0 + $1.weight + $1.flowCount } }

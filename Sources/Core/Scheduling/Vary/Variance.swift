@@ -14,9 +14,9 @@ enum Variance: Hashable, Sendable {
         character == " " || character == "\t"
     }
 
-    /// Reads the field as it came. The loader undoes encodings by itself, and credentials are in the
-    /// key anyway: what is left is among the few fields that are none. What is no list of names is
-    /// taken for the worst.
+    /// Reads the field as it came. The loader undoes encodings by itself, and credentials are in
+    /// the key anyway: what is left is among the few fields that are none. What is no list of names
+    /// is taken for the worst.
     init(_ field: String?) {
         let names = (field ?? "").split(separator: ",").map { name in
             String(name.drop(while: Self.isSpace).reversed().drop(while: Self.isSpace).reversed())
