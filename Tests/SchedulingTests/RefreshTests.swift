@@ -232,6 +232,29 @@ struct RefreshTests {
         #expect(setting.stack.isAtRest, "\(setting.stack)")
     }
 
+    /// The bytes came before it asked: the origin may have others by now.
+    @Test func aRefreshAsksAnewWhileTheOriginalOfAnEarlierOneIsStored() {
+        var setting = Setting()
+        setting.fetched()
+        setting.weighed(length: 900)
+        setting.stack.run(.decode, .transform)
+        for held in setting.stack.held(.store) {
+            guard case .store(let work) = held.job.work, work.delivers else { continue }
+            setting.stack.finish(held)
+        }
+        #expect(setting.last != nil)
+        #expect(setting.stack.held(.store).count == 1, "the original is being stored")
+        // Another size of the same old bytes.
+        let second = setting.stack.load(.picture(size: 7, .refreshCached), by: setting.client)
+        setting.weighed()
+        #expect(setting.stack.held(.fetch).count == 1, "the origin is asked again")
+        setting.fetched(etag: "\"3\"")
+        #expect(setting.stack.reply(second)?.isRefreshing == true)
+        setting.stack.finishAll()
+        #expect(setting.stack.image(second)?.cacheType == CacheTypes.none)
+        #expect(setting.stack.isAtRest, "\(setting.stack)")
+    }
+
     @Test func whatIsReplacedIsReplacedWhereItWasFound() {
         var setting = Setting(tier: .memory) { $0.storeCacheTypes = .disk }
         setting.fetched()

@@ -128,7 +128,10 @@ extension Scheduler {
         for id in sources.ids {
             let node = sources[id]
             let same = sourceTable[node.name.key].filter { sources[$0].name == node.name }
-            check(same == [id], "a source is found by its name")
+            let joinable = same.filter {
+                !node.name.origin.isRevalidation || sources[$0].kept == nil
+            }
+            check(same.contains(id) && joinable.count <= 1, "a source is found by its name")
             check(node.isInUse, "a source is used or stored")
             check(node.watchers.isEmpty || node.isStoring, "watchers wait for a store")
             for decode in node.decodes.waiters {

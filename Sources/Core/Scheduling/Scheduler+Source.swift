@@ -11,7 +11,11 @@ extension Scheduler {
         }
         let isPlain = name.origin.isNetwork
         if isPlain, let newest = known.first(where: { sources[$0].isReplacing }) { return newest }
-        if let same = known.first(where: { sources[$0].name.origin == name.origin }) { return same }
+        let same = known.first {
+            sources[$0].name.origin == name.origin
+                && !(name.origin.isRevalidation && sources[$0].kept != nil)
+        }
+        if let same { return same }
         guard name.origin.isUnconditional else { return nil }
         return known.first {
             sources[$0].name.origin.isUnconditional && (isPlain || sources[$0].kept == nil)
