@@ -30,7 +30,9 @@ extension RealProcesses {
                 #expect(await ended.wait(count: loads.count - 1) != nil)
                 #expect(try worker?.job(within: .milliseconds(50)) == nil)
                 let report = try await client.status()
-                let mine = report.processes(kind).filter { $0.pid == UInt32(CurrentProcess.processID) }
+                let mine = report.processes(kind).filter {
+                    $0.pid == UInt32(CurrentProcess.processID)
+                }
                 #expect(mine.map(\.credit) == [1])
                 worker = nil
                 #expect(await ended.wait(count: loads.count) == loads.map { _ in true })

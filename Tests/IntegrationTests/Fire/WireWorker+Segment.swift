@@ -25,7 +25,8 @@ extension WireWorker {
         let folder = "\(stack.runtimeDirectory)/arena/transform"
         let file = SegmentFile(
             folder: folder, name: "\(incarnation.value.hex).\(Forgery.segment)")
-        try FileDescriptor.openDirectory(folder).open(file.name, [.readWrite, .create], mode: 0o640)
+        try FileDescriptor.openDirectory(folder)
+            .open(file.name, [.readWrite, .create], mode: 0o640)
             .reserve(byteCount: Int(byteCount))
         return file
     }
