@@ -10,27 +10,6 @@ private func identifier(_ number: UInt64) -> Identifier128 { Identifier128(high:
 private let client = Peer.Role.client(
     ClientHello(incarnation: Incarnation(identifier(1)), pid: 1, version: "1"))
 
-@Suite struct ConnectionLedgerTests {
-    @Test func aReusedDescriptorIsAnotherConnection() throws {
-        var ledger = ConnectionLedger()
-        ledger.accepted(10)
-        let first = try #require(ledger.current(10))
-        #expect(ledger.ended(10) == first)
-        #expect(ledger.current(10) == nil, "a hello that is read now is of the dead")
-        ledger.accepted(10)
-        let second = try #require(ledger.current(10))
-        #expect(second.descriptor == first.descriptor && second != first)
-    }
-
-    @Test func anEndIsToldOnce() {
-        var ledger = ConnectionLedger()
-        ledger.accepted(10)
-        #expect(ledger.ended(10) != nil)
-        #expect(ledger.ended(10) == nil)
-        #expect(ledger.ended(11) == nil)
-    }
-}
-
 @Suite struct PeerTableTests {
     private func connection(_ ordinal: UInt64) -> ConnectionLedger.Connection {
         ConnectionLedger.Connection(descriptor: 10, ordinal: ordinal)

@@ -21,21 +21,23 @@ extension RealProcesses {
         func noRequestFailsWhileAKindIsReplaced(_ kind: WorkerKind) async throws {
             try await withStack(decoders: 2) { stack in
                 let before = try await stack.awaitStatus("the first processes") { _ in true }
-                let isOver = Monitor(false)
-                try await withThrowingTaskGroup(of: Int.self) { group in
+                let progress = Monitor(Progress())
+                try await withThrowingTaskGroup { group in
                     for number in 0..<Self.clients {
                         let client = try stack.client()
-                        group.addTask { try await load(by: client, number, until: isOver) }
+                        group.addTask { try await load(by: client, number, progress) }
                     }
+                    #expect(await progress.wait { $0.loads.allSatisfy { $0 == [.before] } })
+                    progress.withLock { $0.phase = .meanwhile }
                     let end = try stack.run(["drain", kind.name, "--json"])
-                    isOver.withLock { $0 = true }
+                    progress.withLock { $0.phase = .after }
                     #expect(end.exitStatus == 0, "\(end)")
                     let count = before.processes(kind).count
                     #expect(try end.json()["replaced"]?.integer == count, "\(end)")
-                    var loaded = 0
-                    for try await part in group { loaded += part }
-                    #expect(loaded >= Self.clients)
+                    try await group.waitForAll()
                 }
+                let loads = progress.current.loads
+                #expect(loads.allSatisfy { $0 == Set(Phase.allCases) }, "\(loads)")
                 let after = try await stack.awaitStatus("the next processes") {
                     $0.processes.count == before.processes.count
                 }
@@ -49,20 +51,36 @@ extension RealProcesses {
             }
         }
 
-        /// Returns how many loads ended well; throws where one did not.
+        /// When a load was under way: before its kind was drained, meanwhile, or after.
+        private enum Phase: CaseIterable {
+            case before, meanwhile, after
+        }
+
+        private struct Progress {
+            var phase = Phase.before
+            /// When each client had images.
+            var loads = Array(repeating: Set<Phase>(), count: DrainTests.clients)
+        }
+
+        /// Loads until one that began after the drain has ended; throws where one did not end well.
         private func load(
-            by client: ImagebusClient, _ first: Int, until isOver: Monitor<Bool>
-        ) async throws -> Int {
+            by client: ImagebusClient, _ number: Int, _ progress: Monitor<Progress>
+        ) async throws {
             var count = 0
-            while count == 0 || !isOver.current {
-                let number = (first + count * Self.clients) % 400
+            while !progress.current.loads[number].contains(.after) {
+                let began = progress.current.phase
+                let picture = (number + count * Self.clients) % 400
                 let image = try await client.load(
-                    ImageRequest(origin.url("/\(number).jpg"), fit: 100)
+                    ImageRequest(origin.url("/\(picture).jpg"), fit: 100)
                 ).response
                 #expect(image.info?.size == PixelSize(width: 100, height: 75))
                 count += 1
+                // What did not begin after it was under way meanwhile.
+                progress.withLock {
+                    let isOver = $0.phase == .after && began != .after
+                    $0.loads[number].insert(isOver ? .meanwhile : $0.phase)
+                }
             }
-            return count
         }
 
         @Test func aDownloadThatIsUnderWayIsFinishedFirst() async throws {

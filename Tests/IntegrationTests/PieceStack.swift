@@ -40,11 +40,12 @@ extension StackHarness {
     }
 
     /// Kills the coordinator.
-    func killCoordinator() async throws {
-        let client = try client()
-        let pid = try #require(
-            try await client.status().processes.first { $0.kind == .coordinator }?.pid)
-        try #require(children.first { $0.processID == Int32(pid) }).kill()
+    func killCoordinator() async throws { try await coordinator().kill() }
+
+    /// The coordinator that serves now.
+    func coordinator() async throws -> ObservedProcess {
+        let report = try await awaitStatus("the coordinator") { _ in true }
+        return try child(#require(report.processes(.coordinator).first))
     }
 }
 

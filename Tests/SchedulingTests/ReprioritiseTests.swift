@@ -72,6 +72,76 @@ struct ReprioritiseTests {
         #expect(stack.isAtRest)
     }
 
+    // MARK: - Large groups
+
+    private let large = GroupID(Identifier128(high: 3, low: 2))
+
+    /// A stack in which twenty members of one group wait, and four are told in each event.
+    private func withLargeGroup(_ body: (inout Stack, ClientID, [Token]) -> Void) {
+        var stack = Stack { $0.reprioritisedMax = 4 }
+        let client = stack.connect()
+        let tokens = (0..<20).map { stack.load(loader("\($0)"), by: client, group: large) }
+        body(&stack, client, tokens)
+        while let due = stack.scheduler.nextDeadline, due <= stack.now { stack.send(.tick) }
+        #expect(stack.scheduler.wishes.isEmpty, "nobody spins")
+        #expect(stack.scheduler.audit() == [])
+    }
+
+    private func priorities(_ stack: Stack, _ tokens: [Token]) -> [Priority] {
+        tokens.compactMap { token in
+            stack.scheduler.tokens[token].map { stack.scheduler.requests[$0].priority }
+        }
+    }
+
+    @Test func aLargeGroupMovesAFewAtATime() {
+        withLargeGroup { stack, client, tokens in
+            stack.send(.reprioritiseGroup(client, large, .high))
+            #expect(priorities(stack, tokens).count { $0 == .high } == 4)
+            #expect(stack.scheduler.nextDeadline == stack.now, "it goes on at once")
+            let later = stack.load(loader("later"), by: client, group: large)
+            for _ in 0..<4 { stack.send(.tick) }
+            #expect(priorities(stack, tokens).allSatisfy { $0 == .high })
+            #expect(priorities(stack, [later]) == [.normal])
+        }
+    }
+
+    @Test func theNewestWishCountsForAGroupAndForOneOfIt() {
+        withLargeGroup { stack, client, tokens in
+            stack.send(.reprioritiseGroup(client, large, .high))
+            stack.send(.reprioritiseGroup(client, large, .low))
+            stack.send(.reprioritise(client, tokens[19], .normal))
+            #expect(stack.scheduler.wishes.count == 1, "the first one is over")
+            for _ in 0..<5 { stack.send(.tick) }
+            let expected = Array(repeating: Priority.low, count: 19) + [.normal]
+            #expect(priorities(stack, tokens) == expected)
+            stack.send(.reprioritiseGroup(client, large, .low))
+            for _ in 0..<5 { stack.send(.tick) }
+            #expect(priorities(stack, tokens).allSatisfy { $0 == .low })
+        }
+    }
+
+    @Test func whatIsSaidAgainOfTheSameMembersChangesNothing() {
+        withLargeGroup { stack, client, tokens in
+            for _ in 0..<6 { stack.send(.reprioritiseGroup(client, large, .high)) }
+            #expect(priorities(stack, tokens).allSatisfy { $0 == .high })
+            stack.send(.reprioritiseGroup(client, large, .high))
+            #expect(stack.scheduler.wishes.isEmpty)
+            let later = stack.load(loader("later"), by: client, group: large)
+            stack.send(.reprioritiseGroup(client, large, .high))
+            for _ in 0..<6 { stack.send(.tick) }
+            #expect(priorities(stack, [later]) == [.high])
+        }
+    }
+
+    @Test func whoLeavesTakesItsWishesAlong() {
+        withLargeGroup { stack, client, tokens in
+            stack.send(.reprioritiseGroup(client, large, .high))
+            stack.send(.cancel(client, tokens[10]))
+            stack.disconnect(client)
+            #expect(stack.scheduler.wishes.isEmpty && stack.isAtRest)
+        }
+    }
+
     @Test func queriesMoveAndUnknownTokensAndThoseOfOthersAreIgnored() {
         var stack = Stack()
         let (client, other) = (stack.connect(), stack.connect())

@@ -40,6 +40,21 @@ public final class UnixStream: Sendable {
         }
     }
 
+    /// Reads and drops so many bytes or more; false where they do not come in time.
+    public func skip(_ count: Int, within timeout: Duration = defaultTimeout) -> Bool {
+        let deadline = ContinuousClock.now.advanced(by: timeout)
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        var skipped = 0
+        while skipped < count {
+            let left = ContinuousClock.now.duration(to: deadline)
+            guard Poll.wait([.readable(descriptor)], timeout: left) != nil else { return false }
+            let read = recv(descriptor, &buffer, buffer.count, 0)
+            guard read > 0 else { return false }
+            skipped += read
+        }
+        return true
+    }
+
     /// Reads and drops what comes until the other side closes; false where it does not in time.
     public func isClosed(within timeout: Duration = defaultTimeout) -> Bool {
         let deadline = ContinuousClock.now.advanced(by: timeout)

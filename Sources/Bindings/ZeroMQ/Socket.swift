@@ -42,7 +42,8 @@ public struct Socket: ~Copyable {
         try zmq { czmq_bind(pointer, endpoint.description) }
     }
 
-    /// Stops listening; connections stay.
+    /// Stops listening. What was accepted there is lost with it: libzmq ends such connections'
+    /// sessions without a word to the other side.
     public borrowing func unbind(_ endpoint: Endpoint) throws(ZMQError) {
         let pointer = pointer
         handle.isStirred = true

@@ -10,19 +10,26 @@ public struct SocketMonitor: ~Copyable {
     private let monitored: SocketHandle
     private var reader = MessageReader(framesMax: 2)
 
-    /// How many events may wait. When so many do, libzmq's I/O thread waits until they are read:
-    /// drain the monitor in every turn.
+    /// How many events may wait, unless a monitor is given another number.
     public static let eventsMax = 65_536
+    /// Events that may wait on libzmq's side of the queue, which nobody can change.
+    public static let senderEventsMax = 1_000
 
     /// Starts monitoring. Do it before bind or connect, or the first events are missed.
     ///
+    /// When `eventsMax` and `senderEventsMax` events wait, libzmq's I/O thread waits until they
+    /// are read: drain the monitor in every turn. As each accepted connection is an event, that
+    /// bounds how many there can be that nobody has looked at.
+    ///
     /// Throws EADDRINUSE when the socket has a monitor already.
-    public init(_ socket: borrowing Socket, in context: Context) throws(ZMQError) {
+    public init(
+        _ socket: borrowing Socket, in context: Context, eventsMax: Int = SocketMonitor.eventsMax
+    ) throws(ZMQError) {
         let pointer = socket.pointer
         socket.handle.isStirred = true
         let name = context.nextMonitorName()
         var options = SocketOptions(frameBytesMax: 4_096)
-        options.receiveQueueMax = Self.eventsMax
+        options.receiveQueueMax = eventsMax
         let events = try Socket(.pair, in: context, options)
         let reading = events.pointer
         events.handle.isStirred = true

@@ -55,3 +55,7 @@ int clinux_socket_connect(const char *path) {
         return closing(descriptor);
     return descriptor;
 }
+
+int clinux_socket_shutdown(int descriptor) {
+    return shutdown(descriptor, SHUT_RDWR) < 0 ? -errno : 0;
+}

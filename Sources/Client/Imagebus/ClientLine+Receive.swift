@@ -117,10 +117,18 @@ extension ClientLine {
         case .piece(let piece): receive(piece, at: now)
         case .taken(let count): uploads.taken(count)
         case .refused(let error, let token):
+            guard isWelcome || token != nil else { return sessionRefused(error) }
             if token == nil { inquiries.refused(error) }
             perform(pending.refused(error, token, at: now), at: now)
             if let token { perform(prefetches.refused(error, token)) }
         }
+    }
+
+    /// There is no place for this client. The coordinator closes the connection some time after,
+    /// and the next one says hello again.
+    private mutating func sessionRefused(_ error: ImageError) {
+        inquiries.sessionRefused(error)
+        perform(pending.sessionRefused(error), at: .now())
     }
 
     mutating func drainOrders(at now: Instant) {

@@ -28,6 +28,9 @@ struct OpenInquiries {
     /// Commands may have been carried out before the session ended: they are not said twice.
     mutating func sessionEnded() { end(with: .nobodyAnswers) { $0.message.isDrain } }
 
+    /// The coordinator has no place for a session.
+    mutating func sessionRefused(_ error: ImageError) { end(with: error) { _ in true } }
+
     mutating func expire(at now: Instant) { end(with: .nobodyAnswers) { $0.deadline <= now } }
 
     mutating func close(with error: ImageError = .clientClosed) {

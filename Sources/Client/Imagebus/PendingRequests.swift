@@ -40,6 +40,8 @@ struct PendingRequests {
     private var slots: [String: Token] = [:]
     private var lastSerial: UInt64 = 0
     private var isWelcome = false
+    /// Why there is no session, where the coordinator said so.
+    private var refusal: ImageError?
     private var window = 0
     /// The coordinator of this session can send bytes in pieces.
     private var knowsPieces = false
@@ -119,6 +121,7 @@ struct PendingRequests {
     /// A session has begun.
     mutating func welcomed(_ welcome: ClientWelcome, at now: Instant) -> [Action] {
         isWelcome = true
+        refusal = nil
         window = Int(welcome.window)
         queue = exchange(&postponed, with: []) + queue
         knowsPieces = welcome.pieceWindow > 0
@@ -231,14 +234,20 @@ struct PendingRequests {
         return [end(token, error)] + sendQueued(at: now)
     }
 
+    /// The coordinator has no place for a session: what waits for one ends, and what comes before
+    /// there is one ends with the same error in its time.
+    mutating func sessionRefused(_ error: ImageError) -> [Action] {
+        refusal = error
+        return entries.keys.map { end($0, error) }
+    }
+
     /// Ends what is overdue.
     mutating func expire(at now: Instant) -> [Action] {
         guard let due = earliest, due <= now else { return [] }
         var actions: [Action] = []
         for (token, entry) in entries {
             if !isWelcome, entry.unservedUntil <= now {
-                actions.append(
-                    end(token, .unavailable, "nobody serves the endpoint; start imagebus serve"))
+                actions.append(end(token, refusal ?? Self.nobodyServes))
             } else if now
                 >= entry.deadline.adding(milliseconds: entry.isSent ? Self.graceMilliseconds : 0)
             {
@@ -267,6 +276,8 @@ struct PendingRequests {
         entries.keys.map { end($0, error) }
     }
 
+    private static let nobodyServes = ImageError(
+        .unavailable, "nobody serves the endpoint; start imagebus serve")
     private static let graceMilliseconds = 500
     private static let staleRetriesMax: UInt8 = 3
 

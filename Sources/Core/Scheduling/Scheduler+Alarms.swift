@@ -12,7 +12,7 @@ extension Scheduler {
         if let parked = parkedSince?.adding(milliseconds: limits.parkedMilliseconds) {
             earliest = min(earliest ?? parked, parked)
         }
-        if wantsToPrefetch { earliest = min(earliest ?? now, now) }
+        if wantsToPrefetch || !wishes.isEmpty { earliest = min(earliest ?? now, now) }
         return earliest
     }
 

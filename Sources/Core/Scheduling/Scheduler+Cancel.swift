@@ -44,6 +44,7 @@ extension Scheduler {
         }
         dropInquiries(of: record)
         dropPrefetches(of: client)
+        wishes.removeAll { $0.client == client }
         clients[client] = nil
         releaseAll(of: client)
     }

@@ -7,6 +7,7 @@ extension Scheduler {
     /// ignored.
     mutating func reprioritise(_ token: Token, of client: ClientID, _ priority: Priority) {
         if let id = tokens[token], requests[id].client == client {
+            forgetWishes(for: id)
             reprioritise(id, priority)
         } else if let batch = batchTokens[token], batches[batch].client == client {
             batches[batch].priority = priority
@@ -14,9 +15,38 @@ extension Scheduler {
         }
     }
 
-    /// Changes the class of the members that were admitted before.
+    /// Changes the class of the members that were admitted before, a few in each event. Said
+    /// again, it takes the place of what was said before; said again of the same members, it
+    /// changes nothing.
     mutating func reprioritise(_ group: GroupID, of client: ClientID, _ priority: Priority) {
-        for id in clients[client]?.members(of: group) ?? [] { reprioritise(id, priority) }
+        guard let members = clients[client]?.members(of: group, toBecome: priority) else { return }
+        wishes.removeAll { $0.group == group && $0.client == client }
+        wishes.append(GroupWish(client, group, priority, members))
+    }
+
+    /// Goes on with what was begun in earlier events.
+    mutating func grantWishes() {
+        var left = limits.reprioritisedMax
+        while left > 0, !wishes.isEmpty {
+            guard let id = wishes[0].popNext() else {
+                wishes.removeFirst()
+                continue
+            }
+            guard requests.contains(id) else { continue }
+            reprioritise(id, wishes[0].priority)
+            left -= 1
+        }
+    }
+
+    /// A member has a wish of its own, which is newer.
+    private mutating func forgetWishes(for id: LiveRequest.ID) {
+        guard let group = requests[id].group else { return }
+        let client = requests[id].client
+        clients[client]?.differs(in: group)
+        for place in wishes.indices
+        where wishes[place].group == group && wishes[place].client == client {
+            wishes[place].forget(id)
+        }
     }
 
     /// Work that the request shares with others runs in the highest class among them.

@@ -40,6 +40,9 @@ public struct Scheduler: Sendable {
     /// Batches of which a report is due at the end of the event.
     var owing: [PrefetchBatch.ID] = []
 
+    /// Classes of groups that not all members have been given.
+    var wishes: [GroupWish] = []
+
     // What is being done, by what it is.
     var lookups = SlotTable<LookupNode>()
     var results = SlotTable<ResultNode>()
@@ -195,6 +198,7 @@ public struct Scheduler: Sendable {
     private mutating func settle() {
         moveOn()
         if wantsToPrefetch { beginPrefetches() }
+        grantWishes()
         dispatch()
         tellPrefetches()
         tellTouched(atLeast: limits.touchedMax)

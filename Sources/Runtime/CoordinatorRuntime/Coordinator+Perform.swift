@@ -64,7 +64,10 @@ extension Coordinator {
     }
 
     mutating func keep(_ message: Outbox.Message, for id: UInt64, at now: Instant) {
-        if peers[id]?.outbox.isEmpty == true { peers[id]?.outbox.blockedSince = now }
+        if peers[id]?.outbox.isEmpty == true {
+            peers[id]?.outbox.blockedSince = now
+            blocked.append(id)
+        }
         guard peers[id]?.outbox.append(message) != false else {
             counters.stalledPeers += 1
             bootstrap.log.warning("a peer does not read", ["session": LogValue(id)])
@@ -73,19 +76,32 @@ extension Coordinator {
         if retryAt == nil { retryAt = now.adding(milliseconds: Self.retryMilliseconds) }
     }
 
-    /// Tries peers again that took nothing; ROUTER's POLLOUT says nothing about one peer. Who takes
-    /// nothing for ten seconds is dead (DESIGN §5).
+    /// Tries peers again that took nothing; ROUTER's POLLOUT says nothing about one peer. Those for
+    /// whom there is no time are the first ones in the next turn.
     mutating func retryOutboxes(at now: Instant) throws {
         guard let due = retryAt, due <= now else { return }
         retryAt = nil
-        for peer in peers.all where !peer.outbox.isEmpty {
+        var budget = TurnBudget()
+        let waiting = exchange(&blocked, with: [])
+        for (place, id) in waiting.enumerated() {
+            guard let peer = peers[id] else { continue }
             flush(peer, at: now)
+            if peers[id]?.outbox.isEmpty == false { blocked.append(id) }
+            if budget.isSpent() {
+                blocked.insert(contentsOf: waiting[(place + 1)...], at: 0)
+                retryAt = now
+                return
+            }
         }
+        guard !blocked.isEmpty, retryAt == nil else { return }
+        retryAt = now.adding(milliseconds: Self.retryMilliseconds)
     }
 
+    /// Sends what a peer takes, and not too much at once. Who takes nothing for ten seconds is
+    /// dead.
     private mutating func flush(_ peer: Peer, at now: Instant) {
         var sent = 0
-        loop: for message in peer.outbox.waiting {
+        loop: for message in peer.outbox.waiting.prefix(Self.flushedMax) {
             switch transmit(message, to: peer) {
             case .sent: sent += 1
             case .wouldBlock: break loop
@@ -96,13 +112,11 @@ extension Coordinator {
             peers[peer.id]?.outbox.removeFirst(sent)
             peers[peer.id]?.outbox.blockedSince = now
         }
+        if sent == Self.flushedMax { retryAt = now }
         let since = peer.outbox.blockedSince ?? now
         if sent == 0, now.milliseconds(since: since) > Self.stallMilliseconds {
             counters.stalledPeers += 1
-            return end(peer.id, at: now)
-        }
-        if peers[peer.id]?.outbox.isEmpty == false, retryAt == nil {
-            retryAt = now.adding(milliseconds: Self.retryMilliseconds)
+            end(peer.id, at: now)
         }
     }
 
@@ -149,5 +163,7 @@ extension Coordinator {
     }
 
     private static var retryMilliseconds: Int { 5 }
+    /// Messages that are sent to one peer before others have their turn.
+    private static var flushedMax: Int { 256 }
     private static var stallMilliseconds: Int { 10_000 }
 }

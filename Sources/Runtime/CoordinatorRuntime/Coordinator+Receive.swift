@@ -11,11 +11,12 @@ import Wire
 import ZeroMQ
 
 extension Coordinator {
-    /// Reads the message that `gateway` has just received.
-    mutating func receive(from gateway: Gateway, at now: Instant) throws {
+    /// Reads the message that `gateway` has just received; `true` where it was a hit that was
+    /// answered the short way.
+    mutating func receive(from gateway: Gateway, at now: Instant) throws -> Bool {
         guard let sender = gateway.sender else {
             counters.malformedMessages += 1
-            return
+            return false
         }
         var kind: MessageKind?
         do throws(WireError) {
@@ -23,7 +24,7 @@ extension Coordinator {
             kind = header.kind
             switch gateway.door {
             case .front, .admin:
-                if header.kind == .load, answerAgain(sender, gateway, at: now) { return }
+                if header.kind == .load, answerAgain(sender, gateway, at: now) { return true }
                 let message = try gateway.clientMessage(header.kind, &decoder)
                 try receive(message, from: sender, gateway, at: now)
             case .back:
@@ -34,6 +35,7 @@ extension Coordinator {
             counters.malformedMessages += 1
             try refuse(error, kind, sender, gateway, at: now)
         }
+        return false
     }
 
     private mutating func refuse(
@@ -230,22 +232,23 @@ extension Coordinator {
         // The connection may be younger than the last look at the monitor; its beginning was told
         // before its first message could be read.
         drainMonitor(gateway, at: now)
-        guard let connection = gateway.connection, peers.count < PeerTable.peersMax else {
+        guard let connection = gateway.connection else {
             bootstrap.log.debug("a hello came too late", ["door": .string(gateway.door.name)])
             return nil
         }
         // The number of a connection that died is reused at once; one connection has one session.
         if let older = peers.id(at: gateway.door, connection) { end(older, at: now) }
         if let older = peers.id(at: gateway.door, sender) { end(older, at: now) }
-        guard case .worker(_, let hello) = role else {
-            return peers.insert(
-                door: gateway.door, routing: sender, connection: connection, role: role)
+        let process = gateway.process(of: connection)
+        if case .worker(_, let hello) = role,
+            !makeWay(for: process, hello, at: gateway.door, now)
+        {
+            return nil
         }
-        // Its connection may have closed since.
-        guard let peer = try? PeerCredentials(socket: connection.descriptor) else { return nil }
-        // The kernel says 0 of a process in a PID namespace that is not below ours.
-        let process = peer.processID == 0 ? nil : peer.processID
-        guard makeWay(for: process, hello, at: gateway.door, now) else { return nil }
+        if let refusal = gateway.beginSession(connection) {
+            refuse(refusal, sender, gateway)
+            return nil
+        }
         return peers.insert(
             door: gateway.door, routing: sender, connection: connection, role: role,
             process: process)
@@ -269,6 +272,25 @@ extension Coordinator {
         }
     }
 
+    /// There is no place for one more session. Its connection is closed some time after, so that
+    /// the answer arrives.
+    private mutating func refuse(
+        _ refusal: ConnectionLedger.Refusal, _ sender: RoutingID, _ gateway: Gateway
+    ) {
+        let error =
+            switch refusal {
+            case .processIsFull(let count):
+                ImageError.busy(
+                    "this process has \(count) connections, as many as one may have; share one")
+            case .doorIsFull(let count):
+                ImageError.busy("there are \(count) connections, as many as there may be")
+            }
+        switch gateway.door {
+        case .front, .admin: tell(.toClient(.refused(error, nil)), sender, gateway)
+        case .back: tell(.toWorker(.refused(error)), sender, gateway)
+        }
+    }
+
     /// To somebody without a session. Whether it arrives does not matter: who says something again
     /// is told again.
     private mutating func tell(
@@ -281,11 +303,12 @@ extension Coordinator {
     /// Ends a session and what it was interested in.
     mutating func end(_ id: UInt64, at now: Instant) {
         guard let peer = peers.remove(id) else { return }
+        gateways[peer.door]?.endSession(peer.connection, at: now)
         switch peer.role {
         case .client:
             deliveries.leave(ClientID(id))
             uploads.leave(ClientID(id))
-            handle(.clientLeft(ClientID(id)), at: now)
+            leaving.append(id)
         case .worker(let kind, let hello):
             let crash = crashRecord(of: kind, hello)
             handle(.workerLeft(WorkerID(id), crash), at: now)

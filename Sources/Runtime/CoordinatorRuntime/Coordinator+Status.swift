@@ -101,6 +101,9 @@ extension Coordinator {
             StatusReport.Counter(name: "expelledWorkers", value: counters.expelledWorkers),
             StatusReport.Counter(name: "stalledPeers", value: counters.stalledPeers),
             StatusReport.Counter(name: "strangers", value: counters.strangers),
+            StatusReport.Counter(
+                name: "refusedConnections",
+                value: gatewayList.reduce(0) { $0 + $1.refusedConnections }),
             StatusReport.Counter(name: "lostClients", value: counters.lostClients),
             StatusReport.Counter(name: "lostWorkers", value: counters.lostWorkers),
             StatusReport.Counter(name: "pieceDeliveries", value: counters.pieceDeliveries),

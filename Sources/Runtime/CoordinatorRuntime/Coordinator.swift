@@ -8,8 +8,9 @@ import SharedArena
 import Wire
 import ZeroMQ
 
-/// The coordinator's one thread: doors in, scheduler, doors out. Holds no pixels and decides
-/// nothing.
+/// The coordinator's one thread: doors in, scheduler, doors out. What is done with requests and
+/// jobs is the scheduler's decision; who may have a session, how long a turn lasts and when the
+/// process ends are decided here. Payloads pass through only for clients that want them in pieces.
 public struct Coordinator: ~Copyable {
     var bootstrap: Bootstrap
     let epoch = Epoch(Identifier128(high: Random.uint64(), low: Random.uint64()))
@@ -18,7 +19,7 @@ public struct Coordinator: ~Copyable {
     private let context: Context
     let gateways: [Door: Gateway]
     /// The same in the order of `Door.all`.
-    private let gatewayList: [Gateway]
+    let gatewayList: [Gateway]
     let began = Instant.now()
 
     var scheduler: Scheduler
@@ -44,8 +45,14 @@ public struct Coordinator: ~Copyable {
     var counters = CoordinatorCounters()
     /// Jobs that could not be sent; the scheduler is told after what it is doing now.
     var unsendable: [(WorkerID, JobOutcome)] = []
-    /// When peers that did not take their messages are tried again.
+    /// Peers for whom messages wait, in the order in which they are tried again.
+    var blocked: [UInt64] = []
+    /// When that is.
     var retryAt: Instant?
+    /// Clients whose connection has ended, and their requests not yet.
+    var leaving: [UInt64] = []
+    /// When connections without a session are looked at.
+    var closesSilentAt: Instant?
     var exitStatus: Int32?
     private var phase = Phase.serving
     /// Another coordinator follows: workers stay, and join it.
@@ -67,8 +74,6 @@ public struct Coordinator: ~Copyable {
         case dismissing(since: Instant)
     }
 
-    /// Messages of one door before the others get their turn.
-    private static let messagesPerTurn = 512
     /// Milliseconds that what was admitted has before another coordinator follows; with all that
     /// comes after it a drain takes eight seconds (DESIGN §2).
     private static let replacementMilliseconds = 6_000
@@ -78,6 +83,9 @@ public struct Coordinator: ~Copyable {
     private static let storingMilliseconds = 1_000
     /// Bytes of segments for what clients bring along.
     private static let arenaBytesMax = 256 << 20
+    /// What clients may announce, all together: less by what an upload needs while it grows from
+    /// half its size, and by the segments that small ones share.
+    private static let uploadBytesInAllMax = 208 << 20
     /// Milliseconds that workers have for writing what is unwritten.
     private static let dismissalMilliseconds = 6_000
 
@@ -91,14 +99,19 @@ public struct Coordinator: ~Copyable {
         let configuration = try ConfigurationDesk(path: options.configurationFile)
         let context = try Context()
         var gateways: [Door: Gateway] = [:]
+        let descriptors = try ResourceLimit.current(.descriptors).soft
         for door in Door.all {
-            gateways[door] = try Gateway(door, in: context, paths: bootstrap.paths)
+            let limits = ConnectionLimits(
+                door, descriptors: descriptors, perProcess: options.connectionsPerProcess)
+            gateways[door] = try Gateway(
+                door, in: context, paths: bootstrap.paths, limits: limits)
         }
+        Self.say(tooFewDescriptors: descriptors, bootstrap.log)
         let arena = try Arena(
             directory: bootstrap.paths.arenaDirectory(.coordinator), name: .stage,
             incarnation: bootstrap.incarnation, totalBytesMax: Self.arenaBytesMax)
         self.arena = arena
-        uploads = UploadDesk(space: arena)
+        uploads = UploadDesk(space: arena, bytesMax: Self.uploadBytesInAllMax)
         uploadBytesMax = options.limits.bodyBytesMax
         keepsWorkers = options.keepsWorkers
         requestLog = RequestLog(options.requestLogging)
@@ -113,6 +126,16 @@ public struct Coordinator: ~Copyable {
         self.bootstrap = bootstrap
         renewLateResolution()
         joinAsProducer(at: began)
+    }
+
+    /// libzmq aborts the process where it has no descriptor for a connection.
+    private static func say(tooFewDescriptors count: UInt64, _ log: Log) {
+        guard count < ConnectionLimits.descriptorsMin else { return }
+        log.warning(
+            "many connections at once could end this process: raise the limit of descriptors",
+            [
+                "has": LogValue(count), "needs": LogValue(ConnectionLimits.descriptorsMin),
+            ])
     }
 
     /// Serves until drained; returns the exit status of the process.
@@ -135,9 +158,8 @@ public struct Coordinator: ~Copyable {
             for gateway in gatewayList where gateway.hasConnectionNews(in: turn) {
                 drainMonitor(gateway, at: turn.wokenAt)
             }
-            for gateway in gatewayList where gateway.hasMessages(in: turn) {
-                try drain(gateway, at: turn.wokenAt)
-            }
+            endClients(at: turn.wokenAt)
+            try serveDoors(turn)
             if turn.ready.contains(signals) { try drainSignals(at: turn.wokenAt) }
             if let due = scheduler.nextDeadline, due <= turn.wokenAt {
                 handle(.tick, at: turn.wokenAt)
@@ -149,6 +171,7 @@ public struct Coordinator: ~Copyable {
             storeIfDelivered(at: turn.wokenAt)
             dismissIfStored(at: turn.wokenAt)
             endIfDismissed(at: turn.wokenAt)
+            closeSilentConnections(at: turn.wokenAt)
             tellPrefetches(at: turn.wokenAt)
         }
         sayLeftOut(requestLog.takeLeftOut())
@@ -163,6 +186,8 @@ public struct Coordinator: ~Copyable {
         var next = scheduler.nextDeadline
         func expect(_ moment: Instant) { next = next.map { min($0, moment) } ?? moment }
         if let retryAt { expect(retryAt) }
+        if let closesSilentAt { expect(closesSilentAt) }
+        if !leaving.isEmpty { expect(began) }
         if let due = uploads.nextDeadline { expect(due) }
         if let stalled = deliveries.stalled {
             expect(stalled.since.adding(milliseconds: Self.pieceStallMilliseconds))
@@ -176,35 +201,6 @@ public struct Coordinator: ~Copyable {
         case .dismissing(let since): expect(since.adding(milliseconds: Self.dismissalMilliseconds))
         }
         return next
-    }
-
-    mutating func drainMonitor(_ gateway: Gateway, at now: Instant) {
-        // A monitor ends with its context only, and then so does the loop.
-        guard let ended = try? gateway.endedConnections() else { return }
-        for connection in ended {
-            guard let id = peers.id(at: gateway.door, connection) else {
-                counters.strangers += 1
-                continue
-            }
-            countLoss(of: id)
-            end(id, at: now)
-        }
-    }
-
-    /// Who ends in order says so before.
-    private mutating func countLoss(of id: UInt64) {
-        guard let peer = peers[id], !peer.isLeaving else { return }
-        switch peer.role {
-        case .client: counters.lostClients += 1
-        case .worker: counters.lostWorkers += 1
-        }
-    }
-
-    private mutating func drain(_ gateway: Gateway, at now: Instant) throws {
-        for _ in 0..<Self.messagesPerTurn {
-            guard try gateway.receive() else { return }
-            try receive(from: gateway, at: now)
-        }
     }
 
     private mutating func drainSignals(at now: Instant) throws {

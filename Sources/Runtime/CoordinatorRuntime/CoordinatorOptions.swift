@@ -14,6 +14,9 @@ public struct CoordinatorOptions: Sendable {
     /// next coordinator.
     public var keepsWorkers: Bool
 
+    /// Connections that one process may have at `front/`.
+    public var connectionsPerProcess: Int
+
     /// Which requests have a line in the log.
     public var requestLogging: RequestLogging
 
@@ -21,7 +24,7 @@ public struct CoordinatorOptions: Sendable {
     public static let valued: Set<String> = [
         "secret-file", "body-limit", "blacklist-seconds", "blacklist-entries", "fetch-retries",
         "fetches-per-host", "fetch-order", "queue-limit",
-        "log-requests", "config",
+        "log-requests", "config", "connections-per-process",
     ]
 
     /// Names of the arguments without a value.
@@ -41,6 +44,10 @@ public struct CoordinatorOptions: Sendable {
         limits.fetchesPerHostMax = try arguments.number(
             "fetches-per-host", else: limits.fetchesPerHostMax)
         limits.queuedJobsMax = try arguments.number("queue-limit", else: limits.queuedJobsMax)
+        connectionsPerProcess = max(
+            1,
+            try arguments.number(
+                "connections-per-process", else: ConnectionLimits.perProcess))
         if let order = arguments.value("fetch-order").flatMap(SchedulerLimits.FetchOrder.init) {
             limits.fetchOrder = order
         }

@@ -12,7 +12,9 @@ final class Gateway {
     let socket: Socket
     private var monitor: SocketMonitor
     private var frames = RoutedFrames()
-    private(set) var connections = ConnectionLedger()
+    private var connections: ConnectionLedger
+    /// Connections that got no place: turned away, or refused at their hello.
+    private(set) var refusedConnections: UInt64 = 0
     private(set) var traffic = Traffic()
     /// What the loop watches.
     private(set) var sources: (monitor: EventSource, socket: EventSource)?
@@ -26,14 +28,25 @@ final class Gateway {
         var largestMessage: UInt64 = 0
     }
 
+    /// Events of connections that may wait in our part of the monitor's queue.
+    private static let waitingEventsMax = 256
+    /// Connections that libzmq may accept before it waits for us to look at them.
+    static let unseenConnectionsMax = waitingEventsMax + SocketMonitor.senderEventsMax
+    /// Milliseconds that a connection has for its hello.
+    private static let silenceMilliseconds = 5_000
+
     /// Binds. The caller holds the coordinator's lock, so whatever lies at the path is a leftover.
-    init(_ door: Door, in context: Context, paths: RuntimePaths) throws {
+    init(
+        _ door: Door, in context: Context, paths: RuntimePaths, limits: ConnectionLimits
+    ) throws {
         self.door = door
+        connections = ConnectionLedger(limits)
         var options = SocketOptions(frameBytesMax: door.frameBytesMax)
         options.sendQueueMax = 20_000
         options.receiveQueueMax = 20_000
         let router = try Socket(.router, in: context, options)
-        monitor = try SocketMonitor(router, in: context)
+        monitor = try SocketMonitor(
+            router, in: context, eventsMax: Self.waitingEventsMax)
         try router.bind(try Endpoint(parsing: door.endpoint(in: paths)))
         // libzmq leaves it as the umask says.
         try FileDescriptor.openDirectory(door.directory(in: paths))
@@ -56,12 +69,14 @@ final class Gateway {
         sources.map { turn.ready.contains($0.socket) } ?? false
     }
 
-    /// Connections that ended since the last call.
-    func endedConnections() throws(ZMQError) -> [ConnectionLedger.Connection] {
+    /// Connections that ended since the last call. Looks at no more events than may have waited
+    /// when it began: whoever connects without end holds nobody up.
+    func endedConnections(at now: Instant) throws(ZMQError) -> [ConnectionLedger.Connection] {
         var ended: [ConnectionLedger.Connection] = []
-        while let event = try monitor.next() {
+        for _ in 0...Self.unseenConnectionsMax {
+            guard let event = try monitor.next() else { return ended }
             switch event {
-            case .accepted(let descriptor): connections.accepted(descriptor)
+            case .accepted(let descriptor): accepted(descriptor, at: now)
             case .disconnected(let descriptor), .closed(let descriptor):
                 if let connection = connections.ended(descriptor) { ended.append(connection) }
             default: continue
@@ -69,6 +84,50 @@ final class Gateway {
         }
         return ended
     }
+
+    /// Enters a connection, or turns it away.
+    private func accepted(_ descriptor: Int32, at now: Instant) {
+        // It may have closed by now, and its number stand for another one: then that one's
+        // beginning is told next, and replaces what is entered here.
+        let socket = try? ForeignSocket(number: descriptor)
+        let peer = try? PeerCredentials(socket: descriptor)
+        // A process of another PID namespace has the number 0.
+        let process = peer.flatMap { $0.processID > 0 ? $0.processID : nil }
+        guard !connections.accepted(descriptor, of: process, socket, at: now) else { return }
+        refusedConnections += 1
+        _ = try? socket?.shutDown()
+    }
+
+    // MARK: - Sessions
+
+    /// The process at the other end; `nil` where it is in another PID namespace.
+    func process(of connection: ConnectionLedger.Connection) -> ProcessID? {
+        connections.process(of: connection)
+    }
+
+    /// The connection gets a session, unless there is no place for one more.
+    func beginSession(_ connection: ConnectionLedger.Connection) -> ConnectionLedger.Refusal? {
+        let refusal = connections.beginSession(connection)
+        if refusal != nil { refusedConnections += 1 }
+        return refusal
+    }
+
+    /// The session of a connection has ended.
+    func endSession(_ connection: ConnectionLedger.Connection, at now: Instant) {
+        connections.endSession(connection, at: now)
+    }
+
+    /// Whether some connections have no session.
+    var hasSilent: Bool { connections.hasSilent }
+
+    /// Closes connections that had time enough to say hello.
+    func closeSilent(at now: Instant) {
+        for socket in connections.silent(for: Self.silenceMilliseconds, at: now) {
+            _ = try? socket.shutDown()
+        }
+    }
+
+    // MARK: - Messages
 
     /// Takes the next message; its parts are valid until the next call.
     func receive() throws(ZMQError) -> Bool {

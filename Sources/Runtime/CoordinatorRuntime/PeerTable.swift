@@ -20,9 +20,6 @@ struct PeerTable {
     private(set) var workers = WorkerProcesses()
     private var lastID: UInt64 = 0
 
-    /// Sessions that there may be.
-    static let peersMax = 10_000
-
     var count: Int { peers.count }
 
     /// All sessions in the order in which they began.

@@ -5,14 +5,15 @@ import Glibc
 public final class AlteredPrograms {
     private let folder = TemporaryDirectory()
 
-    /// Alters `name`; the others are links.
-    public init(_ name: String, _ arguments: [String]) {
+    /// Alters `name`, which may have so many `descriptors`; the others are links.
+    public init(_ name: String, _ arguments: [String], descriptors: Int? = nil) {
         for program in ["coordinator", "download", "cache", "decode", "transform"] {
             let file = "imagebus-\(program)"
             let path = Programs.folder + "/" + file
             if file == name {
                 let words = arguments.map { "'\($0)'" }.joined(separator: " ")
-                let script = "#!/bin/sh\nexec '\(path)' \(words) \"$@\"\n"
+                let limit = descriptors.map { "ulimit -n \($0)\n" } ?? ""
+                let script = "#!/bin/sh\n\(limit)exec '\(path)' \(words) \"$@\"\n"
                 folder.write(Array(script.utf8), to: file)
                 precondition(chmod(folder.file(file), 0o700) == 0, "chmod: \(errno)")
             } else {

@@ -134,6 +134,7 @@ int clinux_socket_listen(const char *path, uint32_t mode, int waiting_max);
 int clinux_socket_accept(int descriptor);
 int64_t clinux_socket_send(int descriptor, const void *buffer, size_t count);
 int clinux_socket_connect(const char *path);
+int clinux_socket_shutdown(int descriptor);
 
 // MARK: - spawn (spawn.c)
 

@@ -1,3 +1,4 @@
+import ImageModel
 import Messages
 
 /// A client that is connected, and its requests without a terminal reply.
@@ -7,18 +8,37 @@ struct LiveClient: Sendable {
     private(set) var requests = SeatList<LiveRequest.ID>()
     /// Questions about entries of the cache that are not answered.
     var entryJobs: Set<JobID> = []
-    private var groups: [GroupID: SeatList<LiveRequest.ID>] = [:]
+    private var groups: [GroupID: Group] = [:]
     /// The newest live request of each slot that has one.
     private(set) var slots: [String: LiveRequest.ID] = [:]
+
+    private struct Group: Sendable {
+        var seats = SeatList<LiveRequest.ID>()
+        /// The class that all members were last given together; `nil` where one has come since, or
+        /// was given another.
+        var priority: Priority?
+    }
 
     init(_ incarnation: Incarnation) { self.incarnation = incarnation }
 
     /// Requests of a group in the order of their seats.
-    func members(of group: GroupID) -> [LiveRequest.ID] { groups[group]?.members ?? [] }
+    func members(of group: GroupID) -> [LiveRequest.ID] { groups[group]?.seats.members ?? [] }
+
+    /// Requests of a group that are to be of this class; `nil` where all are already.
+    mutating func members(of group: GroupID, toBecome priority: Priority) -> [LiveRequest.ID]? {
+        guard let known = groups[group], known.priority != priority else { return nil }
+        groups[group]?.priority = priority
+        return known.seats.members
+    }
+
+    /// A member of a group has a class of its own.
+    mutating func differs(in group: GroupID) { groups[group]?.priority = nil }
 
     /// Takes a request in; its two seats are for `leave`.
     mutating func join(_ request: LiveRequest.ID, group: GroupID?) -> (seat: Int, groupSeat: Int?) {
-        (requests.join(request), group.map { groups[$0, default: SeatList()].join(request) })
+        guard let group else { return (requests.join(request), nil) }
+        groups[group, default: Group()].priority = nil
+        return (requests.join(request), groups[group]?.seats.join(request))
     }
 
     /// A request takes a slot over; an `older` one only where it is free.
@@ -31,7 +51,7 @@ struct LiveClient: Sendable {
         requests.leave(request.seat)
         if let slot = request.slot, slots[slot] == id { slots[slot] = nil }
         guard let group = request.group, let groupSeat = request.groupSeat else { return }
-        groups[group]?.leave(groupSeat)
-        if groups[group]?.isEmpty == true { groups[group] = nil }
+        groups[group]?.seats.leave(groupSeat)
+        if groups[group]?.seats.isEmpty == true { groups[group] = nil }
     }
 }

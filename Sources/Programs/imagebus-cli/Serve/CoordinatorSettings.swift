@@ -11,6 +11,7 @@ struct CoordinatorSettings: Hashable {
         ("fetch-retries", 0...10),
         ("fetches-per-host", 0...65_536),
         ("queue-limit", 1...1_000_000),
+        ("connections-per-process", 1...8_192),
     ]
 
     init() {}
@@ -50,5 +51,8 @@ struct CoordinatorSettings: Hashable {
         OptionDefinition(
             "queue-limit", value: "N",
             "jobs that wait for one kind of worker; one more is busy (16384)"),
+        OptionDefinition(
+            "connections-per-process", value: "N",
+            "clients that one process may have; one more is busy (64)"),
     ]
 }

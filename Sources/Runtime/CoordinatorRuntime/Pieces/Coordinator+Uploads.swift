@@ -27,7 +27,6 @@ extension Coordinator {
                 throw ImageError(.shuttingDown, "the stack is shutting down")
             }
             try uploads.begin(load, of: client, bytesMax: uploadBytesMax, at: now)
-            announceSegments(at: now)
             counters.uploads += 1
         } catch {
             refuse(load, error, for: client, at: now)
@@ -38,13 +37,12 @@ extension Coordinator {
     mutating func take(_ piece: Piece, for id: UInt64, at now: Instant) {
         let client = ClientID(id)
         do throws(ImageError) {
-            if let upload = try uploads.take(piece, of: client, at: now) {
-                admit(upload, for: id, at: now)
-            }
+            let complete = try uploads.take(piece, of: client, at: now)
+            announceSegments(at: now)
+            if let complete { admit(complete, for: id, at: now) }
         } catch {
-            if let upload = uploads.remove(piece.token, of: client) {
-                arena.discard(upload.block)
-                refuse(upload.load, error, for: client, at: now)
+            if let load = uploads.giveUp(piece.token, of: client) {
+                refuse(load, error, for: client, at: now)
             }
         }
         if let bytes = uploads.takeUntold(of: client) {
@@ -52,7 +50,7 @@ extension Coordinator {
         }
     }
 
-    private mutating func admit(_ upload: UploadDesk.Upload, for id: UInt64, at now: Instant) {
+    private mutating func admit(_ upload: UploadDesk.Complete, for id: UInt64, at now: Instant) {
         var load = upload.load
         load.image.url = "\(Scheduler.uploadScheme):\(upload.digest.finish())"
         expectPieces(upload.load, for: id, at: now)
@@ -90,7 +88,10 @@ extension Coordinator {
 
     /// Blocks of ours are free again.
     mutating func free(_ blocks: [BlockID], at now: Instant) {
-        for block in blocks { arena.free(block) }
+        for block in blocks {
+            arena.free(block)
+            uploads.freed(block)
+        }
         announceSegments(at: now)
     }
 

@@ -142,5 +142,8 @@ struct CounterMetric {
         CounterMetric(
             "strangers_total", .counter, "strangers",
             "Connections that ended without ever having had a session."),
+        CounterMetric(
+            "connections_refused_total", .counter, "refusedConnections",
+            "Connections that found no place: their process or all together have too many."),
     ]
 }

@@ -1,0 +1,94 @@
+import EventLoop
+import Messages
+import Scheduling
+
+// What one turn does at the doors, and how much of it.
+extension Coordinator {
+    /// Takes messages of all doors in turn, `admin/` first, until none are left or the time is
+    /// over. What is left is found by the next wait, which ends at once.
+    mutating func serveDoors(_ turn: EventLoop.Turn) throws {
+        var budget = TurnBudget(from: turn.wokenAt)
+        var open: UInt64 = 0
+        for (index, gateway) in gatewayList.enumerated() where gateway.hasMessages(in: turn) {
+            open |= 1 << UInt64(index)
+        }
+        while open != 0 {
+            for (index, gateway) in gatewayList.enumerated() where open & (1 << index) != 0 {
+                switch try serve(gateway, &budget, at: turn.wokenAt) {
+                case .more: break
+                case .nothing: open &= ~(1 << UInt64(index))
+                case .noTime: return
+                }
+            }
+        }
+    }
+
+    /// What is left after a door had its turn.
+    private enum Left {
+        case more
+        case nothing
+        case noTime
+    }
+
+    private mutating func serve(
+        _ gateway: Gateway, _ budget: inout TurnBudget, at now: Instant
+    ) throws -> Left {
+        for _ in 0..<Self.messagesInARow {
+            guard try gateway.receive() else { return .nothing }
+            let isHit = try receive(from: gateway, at: now)
+            if budget.isSpent(afterLong: !isHit) { return .noTime }
+        }
+        return .more
+    }
+
+    /// Messages of one door before the next one has its turn.
+    private static var messagesInARow: Int { 32 }
+
+    // MARK: - Ends of connections
+
+    mutating func drainMonitor(_ gateway: Gateway, at now: Instant) {
+        // A monitor ends with its context only, and then so does the loop.
+        guard let ended = try? gateway.endedConnections(at: now) else { return }
+        for connection in ended {
+            guard let id = peers.id(at: gateway.door, connection) else {
+                counters.strangers += 1
+                continue
+            }
+            countLoss(of: id)
+            end(id, at: now)
+        }
+    }
+
+    /// Who ends in order says so before.
+    private mutating func countLoss(of id: UInt64) {
+        guard let peer = peers[id], !peer.isLeaving else { return }
+        switch peer.role {
+        case .client: counters.lostClients += 1
+        case .worker: counters.lostWorkers += 1
+        }
+    }
+
+    /// Withdraws what clients were interested in that have gone. Each may have thousands of
+    /// requests, and all of a process go at once: who comes too late here is next in the next turn.
+    mutating func endClients(at now: Instant) {
+        guard !leaving.isEmpty else { return }
+        var budget = TurnBudget(from: now)
+        while let id = leaving.popLast() {
+            handle(.clientLeft(ClientID(id)), at: now)
+            if budget.isSpent() { return }
+        }
+    }
+
+    /// Closes connections that never said hello: they take places from others.
+    mutating func closeSilentConnections(at now: Instant) {
+        if let due = closesSilentAt, due <= now {
+            closesSilentAt = nil
+            for gateway in gatewayList { gateway.closeSilent(at: now) }
+        }
+        if closesSilentAt == nil, gatewayList.contains(where: \.hasSilent) {
+            closesSilentAt = now.adding(milliseconds: Self.silenceCheckMilliseconds)
+        }
+    }
+
+    private static var silenceCheckMilliseconds: Int { 1_000 }
+}

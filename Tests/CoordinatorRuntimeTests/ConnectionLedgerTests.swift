@@ -1,0 +1,119 @@
+import Messages
+import Testing
+
+@testable import CoordinatorRuntime
+
+@Suite struct ConnectionLedgerTests {
+    private let start = Instant(nanoseconds: 0)
+
+    private func ledger(sessions: Int = 10, perProcess: Int = .max) -> Held {
+        Held(ConnectionLimits(sessionsMax: sessions, sessionsPerProcessMax: perProcess))
+    }
+
+    @Test func aReusedDescriptorIsAnotherConnection() throws {
+        let ledger = ledger()
+        #expect(ledger.accepted(10, at: start))
+        let first = try #require(ledger.current(10))
+        #expect(ledger.ended(10) == first)
+        #expect(ledger.current(10) == nil, "a hello that is read now is of the dead")
+        #expect(ledger.accepted(10, at: start))
+        let second = try #require(ledger.current(10))
+        #expect(second.descriptor == first.descriptor && second != first)
+    }
+
+    @Test func anEndIsToldOnce() {
+        let ledger = ledger()
+        #expect(ledger.accepted(10, at: start))
+        #expect(ledger.ended(10) != nil)
+        #expect(ledger.ended(10) == nil)
+        #expect(ledger.ended(11) == nil)
+    }
+
+    /// Who may have no session may still say hello, and be told so; others are turned away.
+    @Test func aProcessHasItsPlacesAndOthersHaveTheirs() throws {
+        let ledger = ledger(perProcess: 2)
+        for descriptor in 0..<4 as Range<Int32> {
+            #expect(ledger.accepted(descriptor, of: 7, at: start))
+        }
+        #expect(!ledger.accepted(4, of: 7, at: start))
+        #expect(ledger.current(4) == nil)
+        let connections = try (0..<4).map { try #require(ledger.current(Int32($0))) }
+        let refusals = connections.map { ledger.beginSession($0) }
+        #expect(refusals == [nil, nil, .processIsFull(2), .processIsFull(2)])
+        for descriptor in 5..<9 as Range<Int32> {
+            #expect(ledger.accepted(descriptor, at: start), "of a process that nobody knows")
+            let connection = try #require(ledger.current(descriptor))
+            #expect(ledger.beginSession(connection) == nil)
+        }
+        #expect(ledger.accepted(9, of: 8, at: start))
+        // A place that is free is given again.
+        _ = ledger.ended(0)
+        #expect(ledger.beginSession(connections[2]) == nil)
+        #expect(ledger.accepted(0, of: 7, at: start))
+    }
+
+    @Test func aDoorHasItsPlaces() throws {
+        let ledger = ledger(sessions: 2)
+        let max = Int32(ConnectionLimits(sessionsMax: 2).connectionsMax)
+        for descriptor in 0..<max { #expect(ledger.accepted(descriptor, at: start)) }
+        #expect(!ledger.accepted(max, at: start))
+        #expect(ledger.count == Int(max))
+        let connections = try (0..<3).map { try #require(ledger.current(Int32($0))) }
+        #expect(connections.map { ledger.beginSession($0) } == [nil, nil, .doorIsFull(2)])
+        #expect(ledger.beginSession(connections[0]) == nil, "it has one")
+        ledger.endSession(connections[0], at: start)
+        #expect(ledger.beginSession(connections[2]) == nil)
+    }
+
+    @Test func onlyConnectionsWithoutASessionAreSilent() throws {
+        let ledger = ledger()
+        #expect(!ledger.hasSilent)
+        #expect(ledger.accepted(10, at: start))
+        #expect(ledger.hasSilent)
+        let connection = try #require(ledger.current(10))
+        _ = ledger.beginSession(connection)
+        #expect(!ledger.hasSilent)
+        ledger.endSession(connection, at: start)
+        #expect(ledger.hasSilent)
+        _ = ledger.ended(10)
+        #expect(!ledger.hasSilent)
+    }
+
+    /// What others hold leaves places for clients wherever there are enough descriptors.
+    @Test(arguments: [ConnectionLimits.descriptorsMin, 20_000, 1 << 20])
+    func allDoorsTogetherHaveFewerPlacesThanThereAreDescriptors(_ descriptors: UInt64) {
+        let places = Door.all.map {
+            ConnectionLimits($0, descriptors: descriptors, perProcess: 64).connectionsMax
+                + Gateway.unseenConnectionsMax
+        }
+        #expect(places.reduce(0, +) < Int(descriptors))
+    }
+}
+
+/// A ledger that an expectation may change.
+private final class Held {
+    private var ledger: ConnectionLedger
+
+    init(_ limits: ConnectionLimits) { ledger = ConnectionLedger(limits) }
+
+    var count: Int { ledger.count }
+    var hasSilent: Bool { ledger.hasSilent }
+
+    func accepted(_ descriptor: Int32, of process: Int32? = nil, at now: Instant) -> Bool {
+        ledger.accepted(descriptor, of: process, at: now)
+    }
+
+    func ended(_ descriptor: Int32) -> ConnectionLedger.Connection? { ledger.ended(descriptor) }
+
+    func current(_ descriptor: Int32) -> ConnectionLedger.Connection? {
+        ledger.current(descriptor)
+    }
+
+    func beginSession(_ connection: ConnectionLedger.Connection) -> ConnectionLedger.Refusal? {
+        ledger.beginSession(connection)
+    }
+
+    func endSession(_ connection: ConnectionLedger.Connection, at now: Instant) {
+        ledger.endSession(connection, at: now)
+    }
+}

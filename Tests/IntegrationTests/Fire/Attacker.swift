@@ -1,0 +1,127 @@
+import ImageModel
+import Messages
+import TestKit
+
+/// A client that says valid messages as fast as the coordinator takes them, and reads its answers.
+final class Attacker {
+    private let wire: WireClient
+    private var random: SeededGenerator
+    private let origin: String
+    private var tokens: [Token] = []
+    private let groups = (0..<3).map { _ in GroupID(.random) }
+    /// Messages that were said.
+    private(set) var said = 0
+
+    /// `origin` names pictures that never come: what is loaded of it waits.
+    init(_ stack: StackHarness, origin: String, _ random: SeededGenerator) throws {
+        wire = try WireClient(stack)
+        (self.origin, self.random) = (origin, random)
+    }
+
+    // MARK: - Attacks
+
+    /// Announces bytes that never come.
+    func announceUploads(_ count: Int) throws {
+        for _ in 0..<count {
+            let token = Token(.random)
+            try say(
+                .load(LoadRequest(token: token, image: .uploaded, uploadBytes: 64 << 20)))
+            try say(.cancel(token))
+        }
+    }
+
+    /// Changes its mind about a group of very many loads.
+    func reprioritise(_ count: Int, loads: Int) throws {
+        let group = groups[0]
+        for number in 0..<loads {
+            let image = ImageRequest(url: "\(origin)?\(number)")
+            try say(.load(LoadRequest(token: Token(.random), group: group, image: image)))
+        }
+        for number in 0..<count {
+            try say(.reprioritiseGroup(group, number % 2 == 0 ? .high : .low))
+        }
+        try say(.cancelGroup(group))
+    }
+
+    /// Whatever is valid, in any order.
+    func walk(_ count: Int) throws {
+        for _ in 0..<count { try say(message()) }
+        for group in groups { try say(.cancelGroup(group)) }
+    }
+
+    /// Returns once all that was said has been looked at.
+    func settle() throws {
+        try say(.status)
+        let deadline = ContinuousClock.now.advanced(by: .seconds(120))
+        while ContinuousClock.now < deadline {
+            if case .status = try wire.receive(within: .milliseconds(500)) { return }
+        }
+        throw StackFailure("the status did not come")
+    }
+
+    // MARK: - Messages
+
+    /// Says it once there is room, and reads meanwhile.
+    private func say(_ message: ClientMessage) throws {
+        said += 1
+        let deadline = ContinuousClock.now.advanced(by: .seconds(120))
+        while ContinuousClock.now < deadline {
+            while try wire.receive() != nil {}
+            if (try? wire.send(message)) != nil { return }
+            _ = try wire.receive(within: .milliseconds(10))
+        }
+        throw StackFailure("the coordinator takes nothing")
+    }
+
+    private func message() -> ClientMessage {
+        let group = pick(groups)
+        switch random.next() % 20 {
+        case 0: return .cancelGroup(group)
+        case 1, 2: return .reprioritiseGroup(group, pick(Priority.allCases))
+        case 3: return .reprioritise(token(), pick(Priority.allCases))
+        case 4, 5: return .cancel(token())
+        case 6: return .release([BlockID(random.next() | 1)])
+        case 7: return .load(upload())
+        case 8: return .piece(Piece(token: token(), offset: 0, total: 64 << 20, bytes: [1, 2]))
+        case 9: return .prefetch(prefetch())
+        default: return .load(load(in: group))
+        }
+    }
+
+    private func load(in group: GroupID) -> LoadRequest {
+        var image = ImageRequest("\(origin)?\(random.next() % 500)", fit: 64)
+        image.priority = pick(Priority.allCases)
+        let isShared = random.happens(30)
+        if isShared { image.url = origin }
+        return LoadRequest(
+            token: newToken(), group: group, image: image,
+            wantsPieces: random.happens(20), slot: random.happens(10) ? "slot" : nil)
+    }
+
+    private func upload() -> LoadRequest {
+        LoadRequest(
+            token: newToken(), image: .uploaded, uploadBytes: random.next() % (64 << 20) + 1)
+    }
+
+    private func prefetch() -> PrefetchRequest {
+        let urls = (0..<100).map { "\(origin)?\(random.next() % 500)\($0)" }
+        return PrefetchRequest(
+            batch: newToken(), image: ImageRequest(url: ""), urls: urls, concurrency: 64)
+    }
+
+    private func newToken() -> Token {
+        let token = Token(.random)
+        if tokens.count < 256 {
+            tokens.append(token)
+        } else {
+            tokens[Int(random.next() % 256)] = token
+        }
+        return token
+    }
+
+    private func token() -> Token { tokens.randomElement(using: &random) ?? newToken() }
+
+    private func pick<Value>(_ values: [Value]) -> Value {
+        values[Int(random.next() % UInt64(values.count))]
+    }
+}

@@ -1,0 +1,110 @@
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Whatever a client says, operators are answered, and others get their hits.
+    @Suite struct OperatorLatencyTests {
+        /// What is promised of programs that are optimised, on a machine that does nothing else.
+        private static let promised = Duration.milliseconds(250)
+        /// Programs for debugging take five to ten times as long, and the others who run share the
+        /// processors; ten times what was seen so is less than this.
+        private static let limit = promised * 10
+
+        /// What an attack is called, and what it does.
+        struct Attack: Sendable, CustomTestStringConvertible {
+            let testDescription: String
+            let run: @Sendable (Attacker) throws -> Void
+        }
+
+        private static let attacks = [
+            Attack(testDescription: "announced uploads") {
+                try $0.announceUploads(Effort.count("UPLOADS", short: 100, long: 5_000))
+            },
+            Attack(testDescription: "a group of 4,000 changes its class") {
+                try $0.reprioritise(
+                    Effort.count("CHANGES", short: 300, long: 20_000), loads: 4_000)
+            },
+            Attack(testDescription: "a walk") {
+                try $0.walk(Effort.count("WALK", short: 5_000, long: 200_000))
+            },
+        ]
+
+        @Test(arguments: attacks)
+        func noClientKeepsAnOperatorWaiting(_ attack: Attack) async throws {
+            let origin = OriginServer()
+            let gate = Gate()
+            let picture = try Pictures.quadrants().jpeg(quality: 85)
+            origin.route("/hit.jpg", .bytes(picture))
+            origin.route("/never.jpg", .hangBody(until: gate, then: picture))
+            let random = Effort.generator(attack.testDescription)
+            try await withStack { stack in
+                let before = Set(stack.children.map(\.processID))
+                let hit = ImageRequest(origin.url("/hit.jpg"), fit: 100)
+                let client = try stack.client()
+                _ = try await client.load(hit).response
+                let attacker = Sending(
+                    try Attacker(stack, origin: origin.url("/never.jpg"), random))
+                let end = Monitor<Result<Int, any Error>?>(nil)
+                let thread = BackgroundThread {
+                    let result = Result {
+                        try attack.run(attacker.value)
+                        try attacker.value.settle()
+                        return attacker.value.said
+                    }
+                    end.withLock { $0 = result }
+                }
+                let operators = try stack.client(asOperator: true)
+                async let statuses = Waits(until: end) { _ = try await operators.status() }
+                async let hits = Waits(until: end) {
+                    let image = try await client.load(hit).response
+                    #expect(image.cacheType == .memory)
+                }
+                let (status, others) = try await (statuses, hits)
+                #expect(thread.join())
+                let said = try #require(end.withLock { $0 }).get()
+                print(
+                    "\(attack.testDescription): \(said) messages; status \(status); hits of"
+                        + " another client \(others)")
+                #expect(status.longest < Self.limit, "\(Self.promised) are promised")
+                #expect(Set(stack.children.map(\.processID)) == before, "nobody was killed")
+                gate.open()
+            }
+        }
+    }
+}
+
+/// How long one question after another took until something else had ended.
+struct Waits: CustomStringConvertible {
+    private var all: [Duration] = []
+
+    var longest: Duration { all.last ?? .zero }
+    var description: String {
+        "\(all.count) times, p50 \(rank(50)), p99 \(rank(99)), longest \(longest)"
+    }
+
+    private func rank(_ percent: Int) -> Duration {
+        all.isEmpty ? .zero : all[min(all.count - 1, all.count * percent / 100)]
+    }
+
+    /// Asks at least once.
+    init(
+        until end: Monitor<Result<Int, any Error>?>, _ ask: @Sendable () async throws -> Void
+    ) async throws {
+        repeat {
+            let began = ContinuousClock.now
+            try await ask()
+            all.append(began.duration(to: .now))
+        } while end.withLock { $0 == nil }
+        all.sort()
+    }
+}
+
+/// A value that one thread makes and another one uses.
+private struct Sending<Value>: @unchecked Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
+}
