@@ -78,7 +78,7 @@ struct ReprioritiseTests {
 
     /// A stack in which twenty members of one group wait, and four are told in each event.
     private func withLargeGroup(_ body: (inout Stack, ClientID, [Token]) -> Void) {
-        var stack = Stack { $0.reprioritisedMax = 4 }
+        var stack = Stack { $0.groupMembersMax = 4 }
         let client = stack.connect()
         let tokens = (0..<20).map { stack.load(loader("\($0)"), by: client, group: large) }
         body(&stack, client, tokens)
@@ -130,6 +130,22 @@ struct ReprioritiseTests {
             stack.send(.reprioritiseGroup(client, large, .high))
             for _ in 0..<6 { stack.send(.tick) }
             #expect(priorities(stack, [later]) == [.high])
+        }
+    }
+
+    @Test func aLargeGroupIsCancelledAFewAtATime() {
+        withLargeGroup { stack, client, tokens in
+            stack.send(.reprioritiseGroup(client, large, .high))
+            stack.send(.cancelGroup(client, large))
+            #expect(priorities(stack, tokens).count == 16)
+            #expect(stack.scheduler.wishes.count == 1, "nobody needs another class any more")
+            #expect(stack.scheduler.nextDeadline == stack.now, "it goes on at once")
+            let later = stack.load(loader("later"), by: client, group: large)
+            stack.send(.cancelGroupOfAny(large))
+            stack.send(.reprioritiseGroup(client, large, .low))
+            for _ in 0..<8 { stack.send(.tick) }
+            #expect(priorities(stack, tokens) == [])
+            #expect(priorities(stack, [later]) == [], "an operator means whomever")
         }
     }
 

@@ -13,10 +13,10 @@ extension Scheduler {
         }
     }
 
-    /// Ends the members that were admitted before; later ones are not touched. A batch is a group,
-    /// too, named by its token.
+    /// Ends the members that were admitted before, a few in each event; later ones are not touched.
+    /// A batch is a group, too, named by its token.
     mutating func cancelGroup(_ group: GroupID, of client: ClientID) {
-        for id in clients[client]?.members(of: group) ?? [] { end(id, Self.cancelled) }
+        cancelMembers(clients[client]?.members(of: group) ?? [], of: group, by: client)
         if let id = batchTokens[Token(group.value)], batches[id].client == client {
             cancelBatch(id)
         }
@@ -30,7 +30,8 @@ extension Scheduler {
 
     /// Ends the members of a group of whomever; groups are drawn at random like tokens.
     mutating func cancelGroupOfAny(_ group: GroupID) {
-        for id in requests.ids where requests[id].group == group { end(id, Self.cancelled) }
+        let members = requests.ids.filter { requests[$0].group == group }
+        cancelMembers(members, of: group, by: nil)
         if let id = batchTokens[Token(group.value)] { cancelBatch(id) }
     }
 

@@ -20,22 +20,8 @@ extension Scheduler {
     /// changes nothing.
     mutating func reprioritise(_ group: GroupID, of client: ClientID, _ priority: Priority) {
         guard let members = clients[client]?.members(of: group, toBecome: priority) else { return }
-        wishes.removeAll { $0.group == group && $0.client == client }
-        wishes.append(GroupWish(client, group, priority, members))
-    }
-
-    /// Goes on with what was begun in earlier events.
-    mutating func grantWishes() {
-        var left = limits.reprioritisedMax
-        while left > 0, !wishes.isEmpty {
-            guard let id = wishes[0].popNext() else {
-                wishes.removeFirst()
-                continue
-            }
-            guard requests.contains(id) else { continue }
-            reprioritise(id, wishes[0].priority)
-            left -= 1
-        }
+        wishes.removeAll { $0.group == group && $0.client == client && !$0.change.isCancel }
+        wishes.append(GroupWish(client, group, .priority(priority), members))
     }
 
     /// A member has a wish of its own, which is newer.
@@ -44,13 +30,15 @@ extension Scheduler {
         let client = requests[id].client
         clients[client]?.differs(in: group)
         for place in wishes.indices
-        where wishes[place].group == group && wishes[place].client == client {
+        where wishes[place].group == group && wishes[place].client == client
+            && !wishes[place].change.isCancel
+        {
             wishes[place].forget(id)
         }
     }
 
     /// Work that the request shares with others runs in the highest class among them.
-    private mutating func reprioritise(_ id: LiveRequest.ID, _ priority: Priority) {
+    mutating func reprioritise(_ id: LiveRequest.ID, _ priority: Priority) {
         guard requests[id].priority != priority else { return }
         requests[id].priority = priority
         let urgency = requests[id].urgency

@@ -40,7 +40,7 @@ public struct Scheduler: Sendable {
     /// Batches of which a report is due at the end of the event.
     var owing: [PrefetchBatch.ID] = []
 
-    /// Classes of groups that not all members have been given.
+    /// What was wished of groups, and not done to all members.
     var wishes: [GroupWish] = []
 
     // What is being done, by what it is.
@@ -196,9 +196,9 @@ public struct Scheduler: Sendable {
 
     /// What follows from an event once all tables are consistent again.
     private mutating func settle() {
+        if !wishes.isEmpty { grantWishes() }
         moveOn()
         if wantsToPrefetch { beginPrefetches() }
-        grantWishes()
         dispatch()
         tellPrefetches()
         tellTouched(atLeast: limits.touchedMax)

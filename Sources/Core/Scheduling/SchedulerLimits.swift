@@ -20,8 +20,8 @@ public struct SchedulerLimits: Hashable, Sendable {
     public static let prefetchOverheadBytes = 64
     /// URLs of prefetches that are begun in one event.
     public var prefetchesBegunMax = 64
-    /// Members of groups that are given another class in one event.
-    public var reprioritisedMax = 64
+    /// Members of groups that are cancelled or given another class in one event.
+    public var groupMembersMax = 64
     /// Jobs that wait for one kind of worker. A query or fetch beyond it is `busy`, an original
     /// is not stored; later stages are bounded by the requests that they serve.
     public var queuedJobsMax = 16_384

@@ -49,6 +49,8 @@ public struct Coordinator: ~Copyable {
     var blocked: [UInt64] = []
     /// When that is.
     var retryAt: Instant?
+    /// The door that was served last.
+    var lastDoor = 0
     /// Clients whose connection has ended, and their requests not yet.
     var leaving: [UInt64] = []
     /// When connections without a session are looked at.

@@ -8,7 +8,8 @@ enum Door: Hashable {
     case admin
     case back(WorkerKind)
 
-    static let all: [Door] = [.front, .admin] + WorkerKind.workers.map(Door.back)
+    /// Operators are served first.
+    static let all: [Door] = [.admin, .front] + WorkerKind.workers.map(Door.back)
 
     /// As status names it.
     var name: String {

@@ -1,24 +1,35 @@
 import ImageModel
 import Messages
 
-/// A client wants all members that a group had at a moment more or less badly than before. They are
-/// told of it a few at a time, in one event after another.
+/// What is wanted of all members that a group had at a moment. It is done to a few at a time, in one
+/// event after another.
 struct GroupWish: Sendable {
-    let client: ClientID
+    enum Change: Sendable {
+        case priority(Priority)
+        case cancel
+
+        var isCancel: Bool { if case .cancel = self { true } else { false } }
+    }
+
+    /// Whose wish it is; `nil` for an operator, who means the members of whomever.
+    let client: ClientID?
     let group: GroupID
-    let priority: Priority
-    /// Those who are to be told; some may have ended, or wish otherwise by now.
+    let change: Change
+    /// Some may have ended, or wish otherwise by now.
     private var members: [LiveRequest.ID]
     private var next = 0
 
     init(
-        _ client: ClientID, _ group: GroupID, _ priority: Priority, _ members: [LiveRequest.ID]
+        _ client: ClientID?, _ group: GroupID, _ change: Change, _ members: [LiveRequest.ID]
     ) {
         self.client = client
         self.group = group
-        self.priority = priority
+        self.change = change
         self.members = members
     }
+
+    /// Whether no member is left.
+    var isGranted: Bool { next == members.count }
 
     /// The next member.
     mutating func popNext() -> LiveRequest.ID? {
