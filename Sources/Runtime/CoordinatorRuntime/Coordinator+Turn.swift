@@ -4,31 +4,31 @@ import Scheduling
 
 // What one turn does at the doors, and how much of it.
 extension Coordinator {
-    /// Takes messages of all doors in turn, until none are left or the time is over. What is left is
-    /// found by the next wait, which ends at once. `admin/` is always first; of the others the one
-    /// is next that comes after the last one that was served.
+    /// Takes messages of all doors in turn, until none are left or the time is over. What is left
+    /// is found by the next wait, which ends at once. `admin/` is always first; of the others that
+    /// one is next which comes after the last one that was served.
     mutating func serveDoors(_ turn: EventLoop.Turn) throws {
         var budget = TurnBudget(from: turn.wokenAt)
-        var open: UInt64 = 0
+        var ready: UInt64 = 0
         for (index, gateway) in gatewayList.enumerated() where gateway.hasMessages(in: turn) {
-            open |= 1 << UInt64(index)
+            ready |= 1 << UInt64(index)
         }
-        if open & 1 != 0, try serve(0, &open, &budget, turn) { return }
-        while open != 0 {
+        if ready & 1 != 0, try serve(0, &ready, &budget, turn) { return }
+        while ready != 0 {
             lastDoor = (lastDoor + 1) % gatewayList.count
-            guard open & (1 << UInt64(lastDoor)) != 0 else { continue }
-            if try serve(lastDoor, &open, &budget, turn) { return }
+            guard ready & (1 << UInt64(lastDoor)) != 0 else { continue }
+            if try serve(lastDoor, &ready, &budget, turn) { return }
         }
     }
 
     /// Serves a door and closes it where nothing is left; `true` where the time is over.
     private mutating func serve(
-        _ index: Int, _ open: inout UInt64, _ budget: inout TurnBudget, _ turn: EventLoop.Turn
+        _ index: Int, _ ready: inout UInt64, _ budget: inout TurnBudget, _ turn: EventLoop.Turn
     ) throws -> Bool {
         switch try serve(gatewayList[index], &budget, at: turn.wokenAt) {
         case .more: return false
         case .nothing:
-            open &= ~(1 << UInt64(index))
+            ready &= ~(1 << UInt64(index))
             return false
         case .noTime: return true
         }

@@ -3,8 +3,8 @@ import Messages
 import TestKit
 import Wire
 
-/// A client that costs a test one descriptor and no thread: it says greeting, `READY` and hello, and
-/// nothing from then on.
+/// A client that costs a test one descriptor and no thread: it says greeting, `READY` and hello,
+/// and nothing from then on.
 final class RawSession {
     private let stream: UnixStream
 

@@ -1,8 +1,8 @@
 import ImageModel
 import Messages
 
-/// What is wanted of all members that a group had at a moment. It is done to a few at a time, in one
-/// event after another.
+/// What is wanted of all members that a group had at a moment. It is done to a few at a time, in
+/// one event after another.
 struct GroupWish: Sendable {
     enum Change: Sendable {
         case priority(Priority)
