@@ -14,14 +14,6 @@ import Testing
         #expect(bench.space.liveCount == 0)
     }
 
-    @Test(arguments: [("If-None-Match", "\"e\""), ("if-modified-since", "once")])
-    func aConditionOfTheRequestIsACondition(_ name: String, _ value: String) async throws {
-        let bench = try DownloadBench()
-        bench.origin.route("/a.png", .status(304))
-        bench.start("/a.png", headers: [HTTPHeader(name: name, value: value)])
-        #expect(await bench.failure()?.code == .cacheNotModified)
-    }
-
     @Test func anUnchangedBodyMayHaveALocation() async throws {
         let bench = try DownloadBench()
         bench.origin.route(

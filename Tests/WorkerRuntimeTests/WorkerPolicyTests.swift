@@ -33,11 +33,11 @@ import Testing
         #expect(looked == [1, 64, 128, 192])
     }
 
-    @Test func onlyWorkThatWasGivenTheProcessorsCanBeDeaf() {
+    @Test func onlyWorkThatUsedTheProcessorsForLongHangs() {
         let policy = WorkerPolicy()
-        #expect(!policy.isDeaf(nanoseconds: 0))
-        #expect(!policy.isDeaf(nanoseconds: 249_000_000))
-        #expect(policy.isDeaf(nanoseconds: 250_000_000))
+        #expect(!policy.hangs(after: 0))
+        #expect(!policy.hangs(after: 19_999_999_999))
+        #expect(policy.hangs(after: 20_000_000_000))
     }
 
     @Test(arguments: ["-1", "many", ""])

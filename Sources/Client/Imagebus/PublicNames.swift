@@ -26,6 +26,7 @@
 @_exported public import enum ImageModel.TransformStep
 @_exported public import enum Messages.BlacklistCommand
 @_exported public import struct Messages.BlacklistReport
+@_exported public import struct Messages.CacheStatus
 @_exported public import struct Messages.GroupID
 @_exported public import struct Messages.Identifier128
 @_exported public import struct Messages.LatencyHistogram

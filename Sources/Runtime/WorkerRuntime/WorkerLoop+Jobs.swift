@@ -8,32 +8,25 @@ import Observability
 /// Which timers a job has: that of its deadline, and that of the grace after its first cancel.
 struct JobTimers {
     private var deadlines: [JobID: TimerID] = [:]
-    private var graces: [JobID: (timer: TimerID, processorTime: UInt64)] = [:]
+    private var graces: [JobID: TimerID] = [:]
 
     /// Returns the deadline that counts no longer.
     mutating func setDeadline(_ timer: TimerID, of job: JobID) -> TimerID? {
         deadlines.updateValue(timer, forKey: job)
     }
 
-    /// `processorTime` is what the process has used until now.
-    mutating func setGrace(_ timer: TimerID, of job: JobID, processorTime: UInt64) {
-        graces[job] = (timer, processorTime)
-    }
-
-    /// What the process had used when the job was told to stop; `nil` where it was not.
-    func processorTime(atStopOf job: JobID) -> UInt64? { graces[job]?.processorTime }
+    mutating func setGrace(_ timer: TimerID, of job: JobID) { graces[job] = timer }
 
     /// Whether it was told to stop.
     func hasGrace(_ job: JobID) -> Bool { graces[job] != nil }
 
     mutating func take(_ job: JobID) -> [TimerID] {
-        [deadlines.removeValue(forKey: job), graces.removeValue(forKey: job)?.timer]
-            .compactMap { $0 }
+        [deadlines.removeValue(forKey: job), graces.removeValue(forKey: job)].compactMap { $0 }
     }
 
     mutating func takeAll() -> [TimerID] {
         defer { self = JobTimers() }
-        return Array(deadlines.values) + graces.values.map(\.timer)
+        return Array(deadlines.values) + Array(graces.values)
     }
 }
 
@@ -44,6 +37,7 @@ extension WorkerLoop {
         var own = job
         own.id = running.begin(job.id)
         jobLog.began(job, as: own.id, in: bootstrap.log)
+        if executor.needsHardCancel { processorTimeAtStart = ProcessorClock.now() }
         executor.start(own)
     }
 
@@ -72,15 +66,14 @@ extension WorkerLoop {
     mutating func expectEnd(of job: JobID, at now: Instant) {
         guard executor.needsHardCancel, !jobTimers.hasGrace(job) else { return }
         let due = now.adding(milliseconds: policy.cancelGraceMilliseconds)
-        jobTimers.setGrace(
-            timers.schedule(.grace(job), at: due), of: job, processorTime: ProcessorClock.now())
+        jobTimers.setGrace(timers.schedule(.grace(job), at: due), of: job)
     }
 
-    /// Work that used the processors all the same and did not look whether it should stop is
-    /// evidence against its job. Work that was not given them may have been kept from looking.
-    private mutating func blame(_ job: JobID) {
-        guard let before = jobTimers.processorTime(atStopOf: job),
-            policy.isDeaf(nanoseconds: ProcessorClock.now() - before)
+    /// Work that does not stop is evidence against its job where it has used more of the processors
+    /// than any image takes. A cancel or a short deadline may come at any moment, and is not the
+    /// image's fault.
+    private mutating func blame() {
+        guard let began = processorTimeAtStart, policy.hangs(after: ProcessorClock.now() - began)
         else { return }
         control?.blameJob()
     }
@@ -108,7 +101,7 @@ extension WorkerLoop {
             expectEnd(of: job, at: now)
         case .grace(let job):
             bootstrap.log.warning("a job did not heed its cancel", ["job": LogValue(job.value)])
-            blame(job)
+            blame()
             try perform(session.gaveUpOnNativeCode())
         case .farewell:
             guard awaitsRelease else { return }

@@ -31,6 +31,9 @@ public struct WorkerLoop: ~Copyable {
     var decoder = MessageDecoder()
     var session = WorkerSession()
     var running = RunningJobs()
+    /// What the process had used of the processors when its newest job began, where it does one
+    /// at a time.
+    var processorTimeAtStart: UInt64?
     /// Of the executor, at the last tick.
     var pulse = ExecutorPulse.beats
     var jobLog = JobLog()

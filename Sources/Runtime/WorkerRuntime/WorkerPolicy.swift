@@ -6,6 +6,8 @@ public struct WorkerPolicy: Hashable, Sendable {
     /// Milliseconds from a cancel to the end of a process whose native code does not heed it
     /// (DESIGN §3).
     public var cancelGraceMilliseconds = 500
+    /// Seconds of the processors that no image within the limits takes.
+    public var hangSeconds = 20
     /// Jobs after which a fresh process takes over; the cache's memory tier is worth more than
     /// that.
     public var jobsMax = 100_000
@@ -30,10 +32,9 @@ public struct WorkerPolicy: Hashable, Sendable {
     /// after the first and then every 64th.
     func looksAtMemory(after jobs: Int) -> Bool { jobs == 1 || jobs % 64 == 0 }
 
-    /// Whether work that used so much of the processors since it was told to stop ran on without
-    /// looking: half of its grace.
-    func isDeaf(nanoseconds: UInt64) -> Bool {
-        nanoseconds >= UInt64(cancelGraceMilliseconds) * 1_000_000 / 2
+    /// Whether a job that used so much of the processors, in nanoseconds, is one that hangs.
+    func hangs(after nanoseconds: UInt64) -> Bool {
+        nanoseconds >= UInt64(hangSeconds) * 1_000_000_000
     }
 
     /// Whether a fresh process takes over after so many jobs; bytes are `nil` where they were not
