@@ -1,0 +1,14 @@
+import ImageModel
+import Messages
+
+@testable import Scheduling
+
+extension Scheduler {
+    /// A block of the worker that is in use.
+    func liveBlock(of worker: WorkerID) -> BlockID? {
+        let blocks =
+            sources.ids.compactMap { sources[$0].kept?.block }
+            + results.ids.compactMap { results[$0].product?.block }
+        return blocks.first { $0.worker == worker && ledger.isLive($0) }?.block
+    }
+}
