@@ -66,7 +66,7 @@ import Vips
         let packet = "<x \(Self.tiff) tiff:Orientation=\"\(orientation)\"/>"
         let size = Orientation(exif: orientation).displayed(PixelSize(width: 40, height: 24))
         let decoded = try decode(stored.withXMP(packet))
-        #expect(decoded.image.info.size == size)
+        try #require(decoded.image.info.size == size)
         let found = try (0..<4).map { quarter in
             try decoded.pixel(
                 size.width * (1 + 2 * (quarter % 2)) / 4, size.height * (1 + 2 * (quarter / 2)) / 4

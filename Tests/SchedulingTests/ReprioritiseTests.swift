@@ -166,6 +166,7 @@ struct ReprioritiseTests {
         stack.send(.reprioritise(client, Token(Identifier128(high: 5, low: 5)), .high))
         stack.send(.reprioritiseGroup(client, GroupID(Identifier128(high: 5, low: 5)), .high))
         #expect(stack.actions == [])
+        #expect(priorities(stack, [token]) == [.normal])
         stack.send(.reprioritise(client, token, .low))
         stack.hire(.cache)
         #expect(stack.held(.query).map(\.priority) == [.low])
