@@ -39,8 +39,8 @@ extension RealProcesses {
                 for process in halted { try process.halt() }
                 slow.gate.open()
                 let late = (0..<Self.loads).map { begin(client, slow.origin, "late\($0)") }
-                // Who goes on does all but what was given to the one that is halted: what it takes at
-                // a time, and no more than its half.
+                // Who goes on does all but what was given to the one that is halted: what it
+                // takes at a time, and no more than its half.
                 let kept = rows.reduce(0) { $0 + min(Int($1.credit), Self.loads / 2) }
                 let right = halt.all ? 0...0 : max(0, Self.loads - kept)...Self.loads
                 try await expectEndsInTime(
