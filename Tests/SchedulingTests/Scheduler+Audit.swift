@@ -21,6 +21,7 @@ extension Scheduler {
         auditSlots(check)
         auditFallbacks(check)
         auditOverlays(check)
+        auditRefreshes(check)
         for worker in roster.ids {
             guard let known = roster[worker] else { continue }
             check(
@@ -81,7 +82,8 @@ extension Scheduler {
 
     private func auditNodes(_ check: (Bool, String) -> Void) {
         check(lookupTable.count == lookups.count, "each lookup is in its table")
-        check(resultTable.count == results.count, "each result is in its table")
+        let joinable = results.ids.count { !results[$0].isClosed }
+        check(resultTable.count == joinable, "each result is in its table")
         let open = decodes.ids.count { !decodes[$0].isClosed }
         check(decodeTable.count == open, "each decode is in its table")
         for id in lookups.ids {
@@ -93,7 +95,8 @@ extension Scheduler {
         }
         for id in results.ids {
             let node = results[id]
-            check(resultTable[node.name] == id, "a result is found by its name")
+            check(
+                (resultTable[node.name] == id) == !node.isClosed, "a result is found by its name")
             check(!node.waiters.isEmpty || node.exists, "a result is waited for")
             check(
                 (node.decode != nil) == (!node.exists && node.canvas == nil),
@@ -110,8 +113,9 @@ extension Scheduler {
             check(
                 (decodeTable[node.name] == id) == !node.isClosed, "a decode is found by its name")
             check(
-                !node.isClosed || (node.name.key.isOverlay && node.pixels != nil),
-                "only pixels that are laid over others are kept from newcomers")
+                !node.isClosed || node.name.origin.isRevalidation
+                    || (node.name.key.isOverlay && node.pixels != nil),
+                "only refreshes and pixels of overlays are kept from newcomers")
             check(node.isNeeded, "a decode is needed")
             for result in node.results.waiters {
                 check(results[result].decode == id, "a result knows its decode")
@@ -129,7 +133,8 @@ extension Scheduler {
             let node = sources[id]
             let same = sourceTable[node.name.key].filter { sources[$0].name == node.name }
             let joinable = same.filter {
-                !node.name.origin.isRevalidation || sources[$0].kept == nil
+                !sources[$0].isClosed
+                    && (!node.name.origin.isRevalidation || sources[$0].kept == nil)
             }
             check(same.contains(id) && joinable.count <= 1, "a source is found by its name")
             check(node.isInUse, "a source is used or stored")

@@ -97,6 +97,7 @@ extension Stack {
             gets[work.url, default: 0] += 1
             let same = held(.fetch).filter {
                 $0.job.work == job.work && fetchTerms(of: $0.job.id) == fetchTerms(of: job.id)
+                    && !isClosed($0.job.id) && !isClosed(job.id)
             }
             if !same.isEmpty { fault("\(work.url) is fetched twice at once") }
             checkShare(of: job)
@@ -148,6 +149,12 @@ extension Stack {
     private func fetchTerms(of job: JobID) -> FetchTerms? {
         guard case .source(let node) = scheduler.jobs[job]?.purpose else { return nil }
         return scheduler.sources[node].name.origin.terms
+    }
+
+    /// Whether nobody may join the transfer, since one that began later replaced the original.
+    private func isClosed(_ job: JobID) -> Bool {
+        guard case .source(let node) = scheduler.jobs[job]?.purpose else { return false }
+        return scheduler.sources[node].isClosed
     }
 
     private func held(kind: WorkerKind) -> [Held] {

@@ -84,6 +84,7 @@ extension Scheduler {
         case (.fetched(let fetched), let block?):
             learnVariance(node, fetched)
             let body = SourceNode.Body(block, fetched: fetched)
+            closeRefreshes(at: node)
             if isRefresh(node) { weigh(node, body) } else { obtained(node, body) }
         case (.hit(let hit), let block?):
             counters.originalHits += 1

@@ -21,7 +21,8 @@ extension Scheduler {
             preconditionFailure("a decode begins when its source has arrived")
         }
         decodes[node].provenance = Provenance(
-            tier: body.tier, mark: body.mark, keeping: sources[source].keeping)
+            tier: body.tier, mark: body.mark, keeping: sources[source].keeping,
+            began: sources[source].began, isOutdated: sources[source].isOutdated)
         decodes[node].isVaried = sources[source].isVaried
         decodes[node].timings += sources[source].timings
         let key = decodes[node].name.key
@@ -82,8 +83,6 @@ extension Scheduler {
         overlayBytes.keep(bytes, for: holder)
         decodes[node].holder = holder
         decodes[node].decoded(DecodeNode.Pixels(block, pixels, info))
-        // What a refresh brought is no answer to one that begins later.
-        if decodes[node].name.origin.isRevalidation { close(node) }
     }
 
     /// Nobody joins it any more.

@@ -67,6 +67,9 @@ extension Scheduler {
         roster.gave(worker, low: job.told.priority == .low)
         queues[Int(job.kind.rawValue)].began(job)
         counters.began(job.stage)
+        if job.stage == .fetch, case .source(let node) = job.purpose {
+            sources[node].began(lastTransfer.next())
+        }
         actions.append(
             .assign(
                 worker,

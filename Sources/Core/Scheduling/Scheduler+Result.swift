@@ -131,7 +131,7 @@ extension Scheduler {
 
     /// Has the cache copy the result to where clients read, under its key unless no tier may keep
     /// it. It is finished whoever still waits.
-    private mutating func deliver(_ node: ResultNode.ID, _ product: ResultNode.Product) {
+    mutating func deliver(_ node: ResultNode.ID, _ product: ResultNode.Product) {
         if results[node].isOriginal { transcodeBody(of: node, product) }
         removeOutdatedResult(of: node)
         let tiers = results[node].plainTiers
@@ -150,7 +150,7 @@ extension Scheduler {
     /// A serializer that is at work sees to that itself.
     private mutating func removeOutdatedResult(of node: ResultNode.ID) {
         let result = results[node]
-        guard result.name.origin.isRevalidation else { return }
+        guard result.name.origin.isRevalidation, !result.provenance.isOutdated else { return }
         if result.provenance.keeping == .nowhere {
             removeOutdated(result.order.names.result, exceptIn: .none)
         } else if result.transcode == nil, result.transcoded.isEmpty {
@@ -257,7 +257,7 @@ extension Scheduler {
         leaveDecode(node)
         leaveOverlays(node)
         guard let result = results.remove(node) else { return }
-        resultTable[result.name] = nil
+        if !result.isClosed { resultTable[result.name] = nil }
         if let job = result.job { abandon(job) }
         guard let product = result.product else { return }
         guard result.isOriginal else { return drop(product.block) }

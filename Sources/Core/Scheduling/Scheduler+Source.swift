@@ -7,7 +7,7 @@ extension Scheduler {
     /// as a transfer of one's own, but no answer to a refresh that begins later.
     func source(_ name: Sourced<SourceKey>) -> SourceNode.ID? {
         let known = sourceTable[name.key].filter {
-            sources[$0].name.origin.terms == name.origin.terms
+            sources[$0].name.origin.terms == name.origin.terms && !sources[$0].isClosed
         }
         let isPlain = name.origin.isNetwork
         if isPlain, let newest = known.first(where: { sources[$0].isReplacing }) { return newest }
@@ -119,7 +119,8 @@ extension Scheduler {
     /// With the cache's queue full it is not stored: at worst a miss. What replaces other bytes is.
     mutating func storeOriginal(_ node: SourceNode.ID) {
         guard sources.contains(node), let body = sources[node].body, body.isOriginal,
-            sources[node].keeping != .nowhere, let info = sources[node].info,
+            sources[node].keeping != .nowhere, !sources[node].isOutdated,
+            let info = sources[node].info,
             hasRoom(.cache) || sources[node].isReplacing
         else { return }
         let urgency = sources[node].decodes.urgency.unbounded

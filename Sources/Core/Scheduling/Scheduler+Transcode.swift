@@ -19,7 +19,8 @@ extension Scheduler {
                 text: source.text(of: plain), tiers: wish.tiers, steps: [], output: output,
                 metadata: source.metadata(info), key: source.name.key,
                 plainText: plain, isRevalidation: source.name.origin.isRevalidation,
-                replaces: source.isReplacing, source: node, result: nil, keepsSource: true,
+                began: source.began, replaces: source.isReplacing, source: node, result: nil,
+                keepsSource: true,
                 urgency: source.decodes.urgency.unbounded, trace: source.trace, input: body.block))
         if transcode == nil, source.isReplacing, !isTranscoding(node, as: plain) {
             removeOutdated(source.text(of: plain), exceptIn: wish.plainTiers)
@@ -71,7 +72,7 @@ extension Scheduler {
             text: result.text, tiers: wish.tiers, steps: result.name.key.steps, output: output,
             metadata: metadata, key: result.name.key.decode.source,
             plainText: result.order.names.plainResult,
-            isRevalidation: result.name.origin.isRevalidation,
+            isRevalidation: result.name.origin.isRevalidation, began: result.provenance.began,
             replaces: result.name.origin.isRevalidation, source: result.source, result: node,
             keepsSource: kept != nil, urgency: result.waiters.urgency.unbounded,
             trace: result.order.trace, input: block)

@@ -63,6 +63,7 @@ public struct Scheduler: Sendable {
     var cache: WorkerID?
     var jobs: [JobID: ActiveJob] = [:]
     var lastJob: UInt64 = 0
+    var lastTransfer = TransferSerial()
     /// By raw value of the kind.
     var queues: [StageQueue]
     /// By raw value of the stage.

@@ -47,6 +47,8 @@ struct ResultNode: Sendable {
     var seat: WaiterList<ResultNode.ID>.Seat?
     /// What is laid over the pixels, in the order of the steps, until it is.
     var overlays: [OverlaySeat] = []
+    /// Whether it is only for those who wait: others find no result of the name.
+    var isClosed = false
     /// Its source, which may be gone once the result exists.
     var source: SourceNode.ID?
     /// Of the source's bytes.
@@ -89,6 +91,9 @@ struct ResultNode: Sendable {
         return nil
     }
 
+    /// Bytes of a transfer that began later replaced those that it is made of.
+    mutating func outdate() { provenance.isOutdated = true }
+
     /// The source is known.
     mutating func isMade(of provenance: Provenance) {
         self.provenance = provenance
@@ -102,10 +107,11 @@ struct ResultNode: Sendable {
         transcode != nil || !transcoded.isEmpty ? .none : keptWish.plainTiers
     }
 
-    /// How it is to be kept; nowhere, where the origin's answer depends on everything.
+    /// How it is to be kept; nowhere, where the origin's answer depends on everything, or is
+    /// outdated.
     var keptWish: StoreWish {
         var wish = wish
-        if provenance.keeping == .nowhere { wish.tiers = .none }
+        if provenance.keeping == .nowhere || provenance.isOutdated { wish.tiers = .none }
         return wish
     }
 

@@ -91,6 +91,13 @@ struct SourceNode: Sendable {
     var isChanged = false
     /// The key was stored while a query was under way: a miss means nothing then.
     var isOvertaken = false
+    /// When the transfer that brings the bytes began.
+    private(set) var began: TransferSerial?
+    /// Whether a transfer that began later replaced the original: those who wait get these bytes,
+    /// which are stored nowhere and replace nothing.
+    private(set) var isOutdated = false
+    /// Whether nobody joins it any more.
+    private(set) var isClosed = false
 
     // The store of the original.
 
@@ -152,7 +159,7 @@ struct SourceNode: Sendable {
 
     /// Whether its bytes replace others: a refresh found them changed, and they are an image.
     /// Everybody may use them.
-    var isReplacing: Bool { isChanged && body != nil && info != nil }
+    var isReplacing: Bool { isChanged && !isOutdated && body != nil && info != nil }
 
     /// Whether a store of the original is under way.
     var isStoring: Bool { !stores.isEmpty || deliveries > 0 || transcodes > 0 }
@@ -192,6 +199,18 @@ struct SourceNode: Sendable {
     }
 
     mutating func obtained(_ body: Body) { state = .holding(body) }
+
+    /// A worker has the transfer. What began again is newer than what replaced it meanwhile.
+    mutating func began(_ serial: TransferSerial) {
+        began = serial
+        isOutdated = false
+    }
+
+    /// Bytes of a transfer that began later replaced the original.
+    mutating func outdate() {
+        isOutdated = true
+        isClosed = true
+    }
 
     // MARK: - Originals
 

@@ -22,8 +22,10 @@ struct TranscodeNode: Sendable {
     let key: SourceKey
     let plainText: String
     let isRevalidation: Bool
+    /// When the transfer of these bytes began, where there was one.
+    let began: TransferSerial?
     /// Whether what tiers have under that text is known to be outdated.
-    let replaces: Bool
+    var replaces: Bool
     let source: SourceNode.ID?
     /// Of whom somebody may ask what became of it.
     let result: ResultNode.ID?
@@ -42,11 +44,5 @@ struct TranscodeNode: Sendable {
     /// Whether its job reads what that worker made.
     func reads(from worker: WorkerID) -> Bool {
         input.worker == worker || overlays.contains { $0.block.worker == worker }
-    }
-
-    /// Whether it is made of older bytes of the same URL than those of a source which replaces
-    /// them.
-    func isOutdated(by newer: SourceNode.ID, of key: SourceKey) -> Bool {
-        source != newer && !isRevalidation && self.key == key
     }
 }

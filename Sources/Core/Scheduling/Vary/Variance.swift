@@ -55,4 +55,8 @@ struct Provenance: Sendable {
     var mark = BodyMark.none
     /// Where what is made of them may be kept.
     var keeping = Keeping.asNamed
+    /// When their transfer began, where there was one.
+    var began: TransferSerial?
+    /// Whether a transfer that began later replaced them: they are stored nowhere.
+    var isOutdated = false
 }

@@ -1,0 +1,98 @@
+import ImageModel
+import Messages
+
+// Of two refreshes of one image that is kept which the transfer brought that began last, whichever
+// ends first. An older one answers those who wait for it, and stores, removes and outdates nothing.
+extension Scheduler {
+    /// A body came: who refreshes from now on asks the origin anew.
+    mutating func closeRefreshes(at node: SourceNode.ID) {
+        for decode in sources[node].decodes.waiters
+        where decodes[decode].name.origin.isRevalidation {
+            close(decode)
+            for result in decodes[decode].results.waiters { close(result) }
+        }
+    }
+
+    /// Nobody joins it any more.
+    private mutating func close(_ node: ResultNode.ID) {
+        guard !results[node].isClosed else { return }
+        results[node].isClosed = true
+        resultTable[results[node].name] = nil
+    }
+
+    /// What older refreshes would have replaced is removed, but for what the newest one replaces
+    /// itself.
+    mutating func outdateOlderRefreshes(than newest: SourceNode.ID, of key: SourceKey) {
+        guard let began = sources[newest].began else { return }
+        let older = sourceTable[key].filter { node in
+            sources[node].began.isBefore(began) && !sources[node].isOutdated && isRefreshed(node)
+        }
+        let outdated = results.ids.filter {
+            isOutdated(results[$0], of: key, at: older, before: began)
+        }
+        removeOutdated(by: newest, outdated, at: older)
+        for node in older {
+            closeRefreshes(at: node)
+            sources[node].outdate()
+            endStores(of: node)
+        }
+        for node in decodes.ids
+        where decodes[node].name.key.source == key
+            && decodes[node].provenance.began.isBefore(began)
+        {
+            decodes[node].provenance.isOutdated = true
+        }
+        endTranscodes(of: key, before: began)
+        for node in outdated where results.contains(node) { outdate(node) }
+        for node in older { tidy(node) }
+    }
+
+    /// Whether a result is made, or will be, of what an older refresh brought.
+    private func isOutdated(
+        _ result: ResultNode, of key: SourceKey, at older: [SourceNode.ID],
+        before began: TransferSerial
+    ) -> Bool {
+        guard result.name.key.decode.source == key, result.name.origin.isRevalidation,
+            !result.provenance.isOutdated
+        else { return false }
+        return result.provenance.began.isBefore(began)
+            || result.source.map { older.contains($0) } ?? false
+    }
+
+    /// What is to be stored with it is delivered alone; what nobody waits for is of no use.
+    private mutating func outdate(_ node: ResultNode.ID) {
+        guard results[node].provenance.began != nil else { return }
+        results[node].outdate()
+        guard let product = results[node].product, let job = results[node].job else { return }
+        if results[node].waiters.isEmpty { return retire(node) }
+        abandon(job)
+        deliver(node, product)
+    }
+
+    /// What they were to store is not kept, nor is it for them to say what goes instead.
+    private mutating func endTranscodes(of key: SourceKey, before began: TransferSerial) {
+        let isMeant = { (transcode: TranscodeNode) in
+            transcode.key == key && transcode.began.isBefore(began)
+        }
+        for id in transcodes.ids where isMeant(transcodes[id]) { transcodes[id].replaces = false }
+        endTranscodes(where: isMeant)
+    }
+
+    /// Results of the newest bytes stay, and so does what is being stored of them.
+    private mutating func removeOutdated(
+        by newest: SourceNode.ID, _ outdated: [ResultNode.ID], at older: [SourceNode.ID]
+    ) {
+        guard let mark = sources[newest].body?.mark else { return }
+        var done = Set(sources[newest].originals.texts.map(sources[newest].text(of:)))
+        for node in results.ids where results[node].source == newest && results[node].exists {
+            done.insert(results[node].text)
+        }
+        let made = outdated.filter { results[$0].name.origin.mark?.names(mark) != true }
+        let texts =
+            made.map { results[$0].text }
+            + older.flatMap { node in
+                sources[node].originals.texts.map(sources[node].text(of:))
+            }
+        for text in texts where done.insert(text).inserted { removeOutdated(text, exceptIn: .none) }
+    }
+}
