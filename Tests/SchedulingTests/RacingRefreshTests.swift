@@ -141,6 +141,28 @@ struct RacingRefreshTests {
         #expect(race.stack.isAtRest, "\(race.stack)")
     }
 
+    /// The older one was answered, and what a serializer makes of it is on its way to the disk.
+    @Test func whatTheOlderTransferWasToReplaceOnTheDiskIsRemoved() throws {
+        var race = try Race { $0.context.serializer = .transcode(.webp, quality: nil) }
+        try race.arrive(race.older, etag: "\"2\"")
+        deliver(&race)
+        #expect(race.stack.image(race.first)?.cacheType == CacheTypes.none)
+        try race.arrive(race.newer, etag: "\"3\"")
+        let ended = race.finishAll()
+        #expect(ended.removed.contains { $0.contains("100") })
+        #expect(!ended.stored.values.contains("\"2\""))
+        #expect(race.stack.isAtRest, "\(race.stack)")
+    }
+
+    /// Makes and delivers the only result, and nothing else.
+    private func deliver(_ race: inout Race) {
+        race.stack.finish(.transform)
+        for held in race.stores {
+            guard case .store(let work) = held.job.work, work.delivers else { continue }
+            race.stack.finish(held)
+        }
+    }
+
     /// Nobody joins an older transfer that is known to be outdated.
     @Test func whoRefreshesAfterwardsAsksAnew() throws {
         var race = try Race()

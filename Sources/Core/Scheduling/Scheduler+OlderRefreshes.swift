@@ -30,7 +30,10 @@ extension Scheduler {
         let outdated = results.ids.filter {
             isOutdated(results[$0], of: key, at: older, before: began)
         }
-        removeOutdated(by: newest, outdated, at: older)
+        let encodings = transcodes.ids.filter {
+            transcodes[$0].key == key && transcodes[$0].began.isBefore(began)
+        }
+        removeOutdated(by: newest, outdated, at: older, encodings)
         for node in older {
             closeRefreshes(at: node)
             sources[node].outdate()
@@ -42,7 +45,7 @@ extension Scheduler {
         {
             decodes[node].provenance.isOutdated = true
         }
-        endTranscodes(of: key, before: began)
+        end(encodings)
         for node in outdated where results.contains(node) { outdate(node) }
         for node in older { tidy(node) }
     }
@@ -69,18 +72,18 @@ extension Scheduler {
         deliver(node, product)
     }
 
-    /// What they were to store is not kept, nor is it for them to say what goes instead.
-    private mutating func endTranscodes(of key: SourceKey, before began: TransferSerial) {
-        let isMeant = { (transcode: TranscodeNode) in
-            transcode.key == key && transcode.began.isBefore(began)
+    /// What serializers make of older bytes is not kept; what it was to replace was removed.
+    private mutating func end(_ encodings: [TranscodeNode.ID]) {
+        for id in encodings where transcodes.contains(id) {
+            transcodes[id].replaces = false
+            ended(id, storing: .none)
         }
-        for id in transcodes.ids where isMeant(transcodes[id]) { transcodes[id].replaces = false }
-        endTranscodes(where: isMeant)
     }
 
     /// Results of the newest bytes stay, and so does what is being stored of them.
     private mutating func removeOutdated(
-        by newest: SourceNode.ID, _ outdated: [ResultNode.ID], at older: [SourceNode.ID]
+        by newest: SourceNode.ID, _ outdated: [ResultNode.ID], at older: [SourceNode.ID],
+        _ encodings: [TranscodeNode.ID]
     ) {
         guard let mark = sources[newest].body?.mark else { return }
         var done = Set(sources[newest].originals.texts.map(sources[newest].text(of:)))
@@ -90,6 +93,7 @@ extension Scheduler {
         let made = outdated.filter { results[$0].name.origin.mark?.names(mark) != true }
         let texts =
             made.map { results[$0].text }
+            + encodings.filter { transcodes[$0].replaces }.map { transcodes[$0].text }
             + older.flatMap { node in
                 sources[node].originals.texts.map(sources[node].text(of:))
             }
