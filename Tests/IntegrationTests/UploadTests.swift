@@ -106,14 +106,22 @@ extension RealProcesses {
                 let group = GroupID(Identifier128(high: 3, low: 4))
                 let coordinator = try await stack.coordinator()
                 let picture = try PieceStack.picture(9 << 20)
-                // Larger than the window: none can be complete when they are cancelled.
-                try coordinator.halt()
                 let tasks = (0..<20).map { _ in
                     client.load(.uploaded, uploading: picture, group: group)
                 }
+                // The coordinator has them when it answers what was asked after them. They are
+                // larger than the window: most are not complete by then.
+                _ = try await client.status()
+                try coordinator.halt()
                 client.cancel(group: group)
                 try coordinator.resume()
-                for task in tasks { #expect(await task.errorCode == .cancelled) }
+                var cancelled = 0
+                for task in tasks {
+                    let code = await task.errorCode
+                    #expect(code == .cancelled || code == nil)
+                    if code == .cancelled { cancelled += 1 }
+                }
+                #expect(cancelled >= tasks.count / 2)
                 let small = try PieceStack.picture(5_000)
                 let image = try await client.load(.uploaded, uploading: small).response
                 #expect(image.bytes?.array == small)
