@@ -27,6 +27,7 @@ check_units() {
 # SYS_ADMIN is what systemd needs to mount, and to give each service a view of the files of its own.
 begin_machine() {
     local root=$work/units
+    [[ -n ${IMAGEBUS_PROGRAMS:-} || -x .build/release/imagebus ]] || scripts/build >&2
     scripts/install --root "$root"
     quietly env DOCKER_BUILDKIT=0 docker build --tag imagebus-systemd - <docker/units.Dockerfile
     docker run --detach --name "$machine" --cap-add SYS_ADMIN --security-opt seccomp=unconfined \

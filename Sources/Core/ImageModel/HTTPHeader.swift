@@ -25,7 +25,7 @@ public struct HTTPHeader: Hashable, Sendable {
     /// The two conditions are the loader's own.
     private static let anonymous: Set<String> = [
         "accept", "accept-language", "cache-control", "dnt", "dpr", "if-modified-since",
-        "if-none-match", "pragma", "priority", "referer", "save-data", "traceparent", "tracestate",
+        "if-none-match", "pragma", "priority", "save-data", "traceparent", "tracestate",
         "user-agent", "viewport-width", "width", "x-request-id",
     ]
 

@@ -6,8 +6,9 @@ public struct WorkerPolicy: Hashable, Sendable {
     /// Milliseconds from a cancel to the end of a process whose native code does not heed it
     /// (DESIGN §3).
     public var cancelGraceMilliseconds = 500
-    /// Seconds of the processors that no image within the limits takes.
-    public var hangSeconds = 20
+    /// Seconds of the processors that no image within the limits takes; `nil` where it is the
+    /// request that decides how long its work is.
+    public var hangSeconds: Int? = 20
     /// Jobs after which a fresh process takes over; the cache's memory tier is worth more than
     /// that.
     public var jobsMax = 100_000
@@ -24,6 +25,8 @@ public struct WorkerPolicy: Hashable, Sendable {
     /// The defaults of a kind, where no argument says otherwise. Throws for what is no number.
     init(_ arguments: ProgramArguments, for kind: WorkerKind) throws(ProgramArgumentsError) {
         if kind == .cache { jobsMax = .max }
+        // A large lossless WebP takes minutes, and a cancel in between is nobody's fault.
+        if kind != .decode { hangSeconds = nil }
         jobsMax = try arguments.number("recycle-jobs", else: jobsMax)
         privateBytesMax = try arguments.number("recycle-bytes", else: privateBytesMax)
     }
@@ -34,7 +37,7 @@ public struct WorkerPolicy: Hashable, Sendable {
 
     /// Whether a job that used so much of the processors, in nanoseconds, is one that hangs.
     func hangs(after nanoseconds: UInt64) -> Bool {
-        nanoseconds >= UInt64(hangSeconds) * 1_000_000_000
+        hangSeconds.map { nanoseconds >= UInt64($0) * 1_000_000_000 } ?? false
     }
 
     /// Whether a fresh process takes over after so many jobs; bytes are `nil` where they were not

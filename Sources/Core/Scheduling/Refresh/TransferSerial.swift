@@ -1,4 +1,5 @@
-/// In which order transfers began: of two answers of an origin, that to the later question is newer.
+/// In which order transfers began: of two answers of an origin, that to the later question is the
+/// newer one.
 struct TransferSerial: Comparable, Hashable, Sendable {
     private var number: UInt64 = 0
 

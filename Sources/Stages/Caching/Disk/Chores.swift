@@ -33,8 +33,9 @@ struct Chores: Sendable {
 
     /// Notes that a key was removed. Beyond the limit nothing is taken in any more: false then.
     mutating func noteRemoved(_ key: String) -> Bool {
+        guard removed.contains(key) || removed.count < Self.removedMax else { return false }
         removed.insert(key)
-        return removed.count <= Self.removedMax
+        return true
     }
 
     /// Whether it is time for what is done every minute; a clock that was set back delays nothing.
