@@ -4,8 +4,9 @@ import Messages
 /// How long a part of a turn may last: then everything else gets its own, and the rest goes on in
 /// the next turn, which follows at once.
 struct TurnBudget {
-    /// Milliseconds for what waits at all doors together. No single message takes longer than that
-    /// by much, so operators, who are served first in each turn, wait for two of them at most.
+    /// Milliseconds for what waits at all doors together. Operators, who are served first in each
+    /// turn, wait for two of them at most, and for the event that is under way: most take far less,
+    /// the answer of one result to tens of thousands of requests may take longer.
     static let milliseconds = 20
 
     private let end: Instant
