@@ -63,6 +63,9 @@ extension StackHarness {
     /// Where clients connect.
     public var frontSocket: String { "\(runtimeDirectory)/front/front.sock" }
 
+    /// Where operators connect.
+    public var adminSocket: String { "\(runtimeDirectory)/admin/admin.sock" }
+
     /// Where workers of a kind connect.
     public func backSocket(_ kind: WorkerKind) -> String {
         "\(runtimeDirectory)/back/\(kind.name)/back.sock"

@@ -135,7 +135,8 @@ extension RandomValues {
                 WorkerHello(
                     incarnation: Incarnation(identifier()), pid: number(), restarts: number(),
                     version: text(), credit: number(),
-                    sandbox: SandboxLayers(rawValue: number()))),
+                    sandbox: SandboxLayers(rawValue: number()),
+                    secret: bool() ? secret() : nil)),
             .credit(number()), .segmentsOpened(segments()), .segmentsClosed(segments()),
             .progress(
                 JobProgress(

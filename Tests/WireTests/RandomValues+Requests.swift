@@ -58,7 +58,7 @@ extension RandomValues {
             .hello(
                 ClientHello(
                     incarnation: Incarnation(identifier()), pid: number(), version: text(),
-                    wantsPieces: bool())),
+                    wantsPieces: bool(), secret: bool() ? secret() : nil)),
             .load(
                 LoadRequest(
                     token: token(), group: maybe { GroupID($0.identifier()) }, image: request(),

@@ -54,6 +54,9 @@ struct RandomValues {
     }
 
     mutating func identifier() -> Identifier128 { Identifier128(high: number(), low: number()) }
+    mutating func secret() -> DoorSecret? {
+        DoorSecret((0..<DoorSecret.byteCount).map { _ in number() })
+    }
     mutating func token() -> Token { Token(identifier()) }
     mutating func job() -> JobID { JobID(number(1...UInt64.max)) }
     mutating func block() -> BlockID { BlockID(number(1...UInt64.max)) }

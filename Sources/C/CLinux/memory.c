@@ -2,6 +2,7 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 
@@ -23,4 +24,14 @@ int clinux_populate(void *address, size_t count, bool for_writing) {
 int64_t clinux_getrandom(void *buffer, size_t count) {
     ssize_t done = getrandom(buffer, count, 0);
     return done < 0 ? -errno : done;
+}
+
+int clinux_memory_file(const char *name) {
+    int descriptor = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+int clinux_seal(int descriptor) {
+    int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+    return fcntl(descriptor, F_ADD_SEALS, seals) < 0 ? -errno : 0;
 }

@@ -6848,7 +6848,7 @@ const ProtobufCMessageDescriptor imagebus__v1__encoded_image__descriptor =
   (ProtobufCMessageInit) imagebus__v1__encoded_image__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__worker_hello__field_descriptors[6] =
+static const ProtobufCFieldDescriptor imagebus__v1__worker_hello__field_descriptors[7] =
 {
   {
     "incarnation",
@@ -6922,6 +6922,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__worker_hello__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "secret",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__WorkerHello, secret),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__worker_hello__field_indices_by_name[] = {
   4,   /* field[4] = credit */
@@ -6929,12 +6941,13 @@ static const unsigned imagebus__v1__worker_hello__field_indices_by_name[] = {
   1,   /* field[1] = pid */
   2,   /* field[2] = restarts */
   5,   /* field[5] = sandbox */
+  6,   /* field[6] = secret */
   3,   /* field[3] = version */
 };
 static const ProtobufCIntRange imagebus__v1__worker_hello__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__worker_hello__descriptor =
 {
@@ -6944,7 +6957,7 @@ const ProtobufCMessageDescriptor imagebus__v1__worker_hello__descriptor =
   "Imagebus__V1__WorkerHello",
   "imagebus.v1",
   sizeof(Imagebus__V1__WorkerHello),
-  6,
+  7,
   imagebus__v1__worker_hello__field_descriptors,
   imagebus__v1__worker_hello__field_indices_by_name,
   1,  imagebus__v1__worker_hello__number_ranges,
@@ -8143,7 +8156,7 @@ const ProtobufCMessageDescriptor imagebus__v1__cache_status__descriptor =
   (ProtobufCMessageInit) imagebus__v1__cache_status__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__client_hello__field_descriptors[4] =
+static const ProtobufCFieldDescriptor imagebus__v1__client_hello__field_descriptors[5] =
 {
   {
     "incarnation",
@@ -8193,17 +8206,30 @@ static const ProtobufCFieldDescriptor imagebus__v1__client_hello__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "secret",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ClientHello, secret),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__client_hello__field_indices_by_name[] = {
   0,   /* field[0] = incarnation */
   1,   /* field[1] = pid */
+  4,   /* field[4] = secret */
   2,   /* field[2] = version */
   3,   /* field[3] = wants_pieces */
 };
 static const ProtobufCIntRange imagebus__v1__client_hello__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__client_hello__descriptor =
 {
@@ -8213,7 +8239,7 @@ const ProtobufCMessageDescriptor imagebus__v1__client_hello__descriptor =
   "Imagebus__V1__ClientHello",
   "imagebus.v1",
   sizeof(Imagebus__V1__ClientHello),
-  4,
+  5,
   imagebus__v1__client_hello__field_descriptors,
   imagebus__v1__client_hello__field_indices_by_name,
   1,  imagebus__v1__client_hello__number_ranges,

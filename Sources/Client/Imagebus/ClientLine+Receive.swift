@@ -173,7 +173,8 @@ extension ClientLine {
             incarnation: incarnation, pid: UInt32(CurrentProcess.processID),
             version: ProductVersion.text,
             wantsPieces: configuration.delivery.wantsPieces(
-                resultsDirectory: configuration.resultsDirectory))
+                resultsDirectory: configuration.resultsDirectory),
+            secret: AdminSecret.beside(configuration.endpoint))
         outbox = [.hello(hello)]
     }
 

@@ -44,15 +44,19 @@ public struct ClientHello: Hashable, Sendable {
     public var version: String
     /// Whether it cannot open `results/` and wants the bytes of all its loads in pieces.
     public var wantsPieces: Bool
+    /// What an operator of a stack found beside the socket; nil where there is none.
+    public var secret: DoorSecret?
 
     /// An introduction.
     public init(
-        incarnation: Incarnation, pid: UInt32, version: String, wantsPieces: Bool = false
+        incarnation: Incarnation, pid: UInt32, version: String, wantsPieces: Bool = false,
+        secret: DoorSecret? = nil
     ) {
         self.incarnation = incarnation
         self.pid = pid
         self.version = version
         self.wantsPieces = wantsPieces
+        self.secret = secret
     }
 }
 

@@ -39,11 +39,13 @@ public struct WorkerHello: Hashable, Sendable {
     public var credit: UInt32
     /// What it cannot do any more.
     public var sandbox: SandboxLayers
+    /// What shows that its supervisor is that of the coordinator; nil where it was given none.
+    public var secret: DoorSecret?
 
     /// An introduction.
     public init(
         incarnation: Incarnation, pid: UInt32, restarts: UInt32, version: String, credit: UInt32,
-        sandbox: SandboxLayers = []
+        sandbox: SandboxLayers = [], secret: DoorSecret? = nil
     ) {
         self.incarnation = incarnation
         self.pid = pid
@@ -51,6 +53,7 @@ public struct WorkerHello: Hashable, Sendable {
         self.version = version
         self.credit = credit
         self.sandbox = sandbox
+        self.secret = secret
     }
 }
 

@@ -19,9 +19,13 @@ public struct Bootstrap: ~Copyable {
     /// How often the supervisor restarted this program.
     public let restarts: UInt32
 
+    /// What the supervisor gave it to show, or to ask for, at the doors; empty where it gave none.
+    public let secret: [UInt8]
+
     /// Names of the arguments that every program takes.
     public static let valued: Set<String> = [
-        "runtime-dir", "restarts", "ready-fd", "parent-pid", "log-level", "log-format",
+        "runtime-dir", "restarts", "ready-fd", "secret-fd", "parent-pid", "log-level",
+        "log-format",
     ]
 
     /// Prepares the process. Whatever is thrown is a sentence for people; the program then ends
@@ -40,9 +44,11 @@ public struct Bootstrap: ~Copyable {
         let readyNumber = try arguments.number("ready-fd", else: -1)
         let paths = try RuntimePaths(resolving: try arguments.required("runtime-dir"))
         let restarts = try arguments.number("restarts", else: 0)
+        let secret = try InheritedSecret.take(arguments)
         let signals = try SignalDescriptor(awaited)
         // Nothing throws from here on: a noncopyable value cannot be half made.
         self.paths = paths
+        self.secret = secret
         self.restarts = UInt32(clamping: restarts)
         self.signals = signals
         incarnation = Incarnation(Identifier128(high: Random.uint64(), low: Random.uint64()))

@@ -167,7 +167,10 @@ extension Coordinator {
     private mutating func welcome(
         _ hello: ClientHello, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
     ) {
-        guard let id = begin(.client(hello), sender, gateway, at: now) else { return }
+        var hello = hello
+        guard isLetIn(hello.secret.take(), sender, gateway, at: now),
+            let id = begin(.client(hello), sender, gateway, at: now)
+        else { return }
         handle(.clientJoined(ClientID(id), hello.incarnation), at: now)
         let window = UInt32(MessageLimits.windowMax)
         let welcome = ClientWelcome(
@@ -213,7 +216,9 @@ extension Coordinator {
     private mutating func welcome(
         _ hello: WorkerHello, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
     ) {
+        var hello = hello
         guard case .back(let kind) = gateway.door,
+            isLetIn(hello.secret.take(), sender, gateway, at: now),
             let id = begin(.worker(kind, hello), sender, gateway, at: now)
         else { return }
         send(.toWorker(.welcome(WorkerWelcome(epoch: epoch))), to: id, at: now)
@@ -223,6 +228,21 @@ extension Coordinator {
     }
 
     // MARK: - Sessions
+
+    /// Whether a hello shows the secret of its door; it is kept with no session. Whoever is not let
+    /// in has its answer, and its connection is closed as one that never says hello.
+    private mutating func isLetIn(
+        _ shown: DoorSecret?, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
+    ) -> Bool {
+        guard let error = doorkeeper.refusal(of: shown, at: gateway.door) else { return true }
+        if case .write = refusalLines.take(at: now.nanoseconds) {
+            bootstrap.log.warning(
+                "a hello without the secret of its door was refused",
+                ["door": .string(gateway.door.name)])
+        }
+        tellRefusal(error, sender, gateway)
+        return false
+    }
 
     /// Begins a session for a `Hello`. A second one on the same connection ends the first; one
     /// whose connection has closed by now is ignored.
@@ -285,6 +305,12 @@ extension Coordinator {
             case .doorIsFull(let count):
                 ImageError.busy("there are \(count) connections, as many as there may be")
             }
+        tellRefusal(error, sender, gateway)
+    }
+
+    private mutating func tellRefusal(
+        _ error: ImageError, _ sender: RoutingID, _ gateway: Gateway
+    ) {
         switch gateway.door {
         case .front, .admin: tell(.toClient(.refused(error, nil)), sender, gateway)
         case .back: tell(.toWorker(.refused(error)), sender, gateway)

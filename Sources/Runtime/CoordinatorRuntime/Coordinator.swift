@@ -15,6 +15,7 @@ public struct Coordinator: ~Copyable {
     var bootstrap: Bootstrap
     let epoch = Epoch(Identifier128(high: Random.uint64(), low: Random.uint64()))
     let identities: IdentityDigest
+    let doorkeeper: Doorkeeper
     private let lock: FileDescriptor
     private let context: Context
     let gateways: [Door: Gateway]
@@ -118,6 +119,7 @@ public struct Coordinator: ~Copyable {
         keepsWorkers = options.keepsWorkers
         requestLog = RequestLog(options.requestLogging)
         results = ResultReader(resultsDirectory: bootstrap.paths.resultsDirectory)
+        doorkeeper = Doorkeeper(DoorSecrets(bootstrap.secret))
         self.lock = lock
         scheduler = Scheduler(limits: options.limits, variantDigest: identities.variants)
         self.identities = identities

@@ -31,7 +31,7 @@ public struct RuntimePaths: Hashable, Sendable {
             endpoint.hasPrefix(Self.scheme)
             ? String(endpoint.dropFirst(Self.scheme.count)) : endpoint
         guard path.utf8.first == UInt8(ascii: "/") else { throw .notAnEndpoint(endpoint) }
-        for known in ["/front/front.sock", "/admin/admin.sock"] where path.hasSuffix(known) {
+        for known in ["/front/front.sock", Self.adminSuffix] where path.hasSuffix(known) {
             try self.init(resolving: String(path.dropLast(known.count)))
             return
         }
@@ -49,6 +49,10 @@ public struct RuntimePaths: Hashable, Sendable {
     public var frontSocket: String { "\(frontDirectory)/front.sock" }
     /// The socket of operators.
     public var adminSocket: String { "\(adminDirectory)/admin.sock" }
+    /// What operators show at their socket, where `serve` runs all kinds as one user.
+    public var adminSecretFile: String { "\(adminDirectory)/\(Self.secretFileName)" }
+    /// The last part of `adminSecretFile`.
+    public static let secretFileName = "secret"
     /// The socket of workers of a kind.
     public func backSocket(_ kind: WorkerKind) -> String { "\(backDirectory(kind))/back.sock" }
 
@@ -82,6 +86,8 @@ public struct RuntimePaths: Hashable, Sendable {
     /// is followed nowhere.
     public static let segmentsFileName = "segments"
 
+    static let adminSuffix = "/admin/\(adminSocketName)"
+    static let adminSocketName = "admin.sock"
     private static let scheme = "ipc://"
     private static let pathBytesMax = 4096
 

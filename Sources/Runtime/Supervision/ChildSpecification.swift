@@ -23,12 +23,17 @@ public struct ChildSpecification: Hashable, Sendable {
     /// and a line feed. The coordinator does so once its sockets are bound.
     public static let readyDescriptor: Int32 = 3
 
+    /// The descriptor from which a child reads its secret, where it is given one.
+    public static let secretDescriptor: Int32 = 4
+
     /// What differs from life to life: how often it was restarted, where it reports, and whose
     /// death it does not outlive.
-    static func lifeArguments(restarts: UInt32, parent: Int32) -> [String] {
+    static func lifeArguments(
+        restarts: UInt32, parent: Int32, hasSecret: Bool = false
+    ) -> [String] {
         [
             "--restarts", "\(restarts)", "--ready-fd", "\(readyDescriptor)",
             "--parent-pid", "\(parent)",
-        ]
+        ] + (hasSecret ? ["--secret-fd", "\(secretDescriptor)"] : [])
     }
 }

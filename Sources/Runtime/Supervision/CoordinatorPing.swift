@@ -21,9 +21,11 @@ final class CoordinatorPing {
     /// Answers so far.
     private(set) var answers: UInt64 = 0
     private var report: StatusReport?
+    private let secret: DoorSecret?
 
     /// Connects in the background.
-    init(adminEndpoint: String) throws {
+    init(adminEndpoint: String, secret: DoorSecret?) throws {
+        self.secret = secret
         let context = try Context()
         connection = try BusConnection(
             to: try Endpoint(parsing: adminEndpoint), in: context,
@@ -65,7 +67,7 @@ final class CoordinatorPing {
     private var hello: ClientHello {
         ClientHello(
             incarnation: incarnation, pid: UInt32(CurrentProcess.processID),
-            version: ProductVersion.text)
+            version: ProductVersion.text, secret: secret)
     }
 
     /// What finds no room is asked again in the next turn.

@@ -46,6 +46,18 @@ public struct RuntimeDirectory: ~Copyable {
     /// Whether segments lie elsewhere, since the runtime directory is not on tmpfs.
     public var hasSegmentsElsewhere: Bool { paths.segmentsRoot != paths.root }
 
+    /// Leaves in `admin/` what operators show there. Once, before anything is started.
+    public borrowing func leaveAdminSecret(
+        of secrets: StackSecrets
+    ) throws(RuntimeDirectoryError) {
+        let admin = try VerifiedDirectory.at(path: paths.root, .above).directory("admin", .secret)
+        do throws(Errno) {
+            try AdminSecret.write(secrets.doors.admin, in: admin.descriptor)
+        } catch {
+            throw .system(paths.adminSecretFile, error)
+        }
+    }
+
     /// Unlinks the segments of a dead process; returns how many there were.
     public func removeSegments(of incarnation: Incarnation, kind: WorkerKind) -> Int {
         var removed = 0
@@ -93,12 +105,13 @@ extension RuntimeDirectory {
         return try SharedMemoryRoot.choose(for: top, sharedMemory: sharedMemory)
     }
 
-    /// `front/`, `admin/` and `back/<kind>/`, without the sockets of an earlier life.
+    /// `front/`, `admin/` and `back/<kind>/`, without the sockets and the secret of an earlier
+    /// life.
     private static func makeSocketDirectories(
         in top: borrowing VerifiedDirectory
     ) throws(RuntimeDirectoryError) {
         try removeSockets(in: top.directory("front"))
-        try removeSockets(in: top.directory("admin", .secret))
+        try removeSockets(in: top.directory("admin", .secret), and: RuntimePaths.secretFileName)
         let back = try top.directory("back", .above)
         for kind in WorkerKind.workers {
             try removeSockets(in: back.directory(kind.name))
@@ -151,11 +164,12 @@ extension RuntimeDirectory {
     }
 
     private static func removeSockets(
-        in directory: consuming VerifiedDirectory
+        in directory: consuming VerifiedDirectory, and name: String? = nil
     ) throws(RuntimeDirectoryError) {
         do throws(Errno) {
-            for entry in try directory.descriptor.entries()
-            where try directory.descriptor.status(of: entry).type == .socket {
+            for entry in try directory.descriptor.entries() {
+                let type = try directory.descriptor.status(of: entry).type
+                guard type == .socket || entry == name else { continue }
                 try directory.descriptor.unlink(entry)
             }
         } catch {

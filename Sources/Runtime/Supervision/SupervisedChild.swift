@@ -7,20 +7,24 @@ final class SupervisedChild {
     let process: ChildProcess
     let ready: ReadyPipe
 
-    /// Starts the program: no descriptor but its log and the pipe, in a process group of its own,
-    /// so that a Ctrl-C at the terminal reaches the supervisor alone.
-    init(_ specification: ChildSpecification, restarts: UInt32) throws(Errno) {
+    /// Starts the program: no descriptor but its log, the pipe and its secret, in a process group of
+    /// its own, so that a Ctrl-C at the terminal reaches the supervisor alone.
+    init(_ specification: ChildSpecification, restarts: UInt32, secret: Int32? = nil) throws(Errno)
+    {
         let pipe = try FileDescriptor.pipe()
         var command = ChildCommand(
             specification.program,
             specification.arguments
                 + ChildSpecification.lifeArguments(
-                    restarts: restarts, parent: CurrentProcess.processID),
+                    restarts: restarts, parent: CurrentProcess.processID, hasSecret: secret != nil),
             environment: ChildEnvironment.of(CurrentProcess.environment))
         command.descriptors = [
             0: .null, 1: .descriptor(2), 2: .inherited,
             ChildSpecification.readyDescriptor: .descriptor(pipe.writeEnd.number),
         ]
+        if let secret {
+            command.descriptors[ChildSpecification.secretDescriptor] = .descriptor(secret)
+        }
         command.leadsGroup = true
         kind = specification.kind
         process = try ChildProcess(command)

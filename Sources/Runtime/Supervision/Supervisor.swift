@@ -12,6 +12,7 @@ public final class Supervisor {
     private let specifications: [ChildSpecification]
     private let directory: RuntimeDirectory
     private let stopRequests: StopRequests
+    private let secrets: StackSecrets?
     private let observe: (SupervisorNote) -> Void
     private let takeStatus: ((StatusReport, Instant) -> Void)?
     private var state: SupervisorState
@@ -27,16 +28,19 @@ public final class Supervisor {
 
     /// A stack of these children, the coordinator first; nothing is started yet. At `health`, where
     /// it is given, it says how they are. The coordinator is asked for its status about once a
-    /// second, to see that it lives; `takeStatus` gets each answer.
+    /// second, to see that it lives; `takeStatus` gets each answer. With
+    /// `secrets` the doors ask for them, and `directory` has that of operators.
     public init(
         _ specifications: [ChildSpecification], in directory: consuming RuntimeDirectory,
-        stopRequests: consuming StopRequests, health: HealthDesk? = nil,
+        stopRequests: consuming StopRequests, secrets: StackSecrets? = nil,
+        health: HealthDesk? = nil,
         takeStatus: ((StatusReport, Instant) -> Void)? = nil,
         observe: @escaping (SupervisorNote) -> Void
     ) {
         self.specifications = specifications
         self.directory = directory
         self.stopRequests = stopRequests
+        self.secrets = secrets
         self.health = health
         self.observe = observe
         self.takeStatus = takeStatus
@@ -111,7 +115,8 @@ public final class Supervisor {
     private func coordinatorAnswers() -> UInt64? {
         do {
             if ping == nil {
-                ping = try CoordinatorPing(adminEndpoint: directory.paths.adminEndpoint)
+                ping = try CoordinatorPing(
+                    adminEndpoint: directory.paths.adminEndpoint, secret: secrets?.doors.admin)
             }
             try ping?.turn()
             if let report = ping?.takeReport() { takeStatus?(report, .now()) }
@@ -200,7 +205,9 @@ public final class Supervisor {
     private func spawn(_ slot: Int, restarts: UInt32) -> SupervisorEvent? {
         let specification = specifications[slot]
         do throws(Errno) {
-            let child = try SupervisedChild(specification, restarts: restarts)
+            let child = try SupervisedChild(
+                specification, restarts: restarts,
+                secret: secrets?.descriptorNumber(for: specification.kind))
             children[slot] = child
             observe(.started(specification.kind, child.process.processID))
             return nil

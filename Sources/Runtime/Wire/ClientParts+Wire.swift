@@ -10,7 +10,8 @@ extension ClientHello {
             pid: wire.pid,
             version: try read.text(
                 wire.version, "ClientHello.version", limit: MessageLimits.textBytesMax),
-            wantsPieces: wire.wants_pieces != 0)
+            wantsPieces: wire.wants_pieces != 0,
+            secret: try DoorSecret(wire.secret, "ClientHello.secret", read))
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -22,6 +23,7 @@ extension ClientHello {
         wire.pointee.version = try write.text(
             version, "ClientHello.version", limit: MessageLimits.textBytesMax)
         wire.pointee.wants_pieces = wantsPieces ? 1 : 0
+        if let secret { wire.pointee.secret = try secret.wire("ClientHello.secret", write) }
         return wire
     }
 }

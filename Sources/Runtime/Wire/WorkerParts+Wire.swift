@@ -10,7 +10,8 @@ extension WorkerHello {
             pid: wire.pid, restarts: wire.restarts,
             version: try read.text(
                 wire.version, "WorkerHello.version", limit: MessageLimits.textBytesMax),
-            credit: wire.credit, sandbox: SandboxLayers(rawValue: wire.sandbox))
+            credit: wire.credit, sandbox: SandboxLayers(rawValue: wire.sandbox),
+            secret: try DoorSecret(wire.secret, "WorkerHello.secret", read))
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -24,6 +25,7 @@ extension WorkerHello {
             version, "WorkerHello.version", limit: MessageLimits.textBytesMax)
         wire.pointee.credit = credit
         wire.pointee.sandbox = sandbox.rawValue
+        if let secret { wire.pointee.secret = try secret.wire("WorkerHello.secret", write) }
         return wire
     }
 }

@@ -85,7 +85,7 @@ extension WorkerLoop {
         let hello = WorkerHello(
             incarnation: bootstrap.incarnation, pid: UInt32(CurrentProcess.processID),
             restarts: bootstrap.restarts, version: ProductVersion.text, credit: executor.credit,
-            sandbox: sandbox)
+            sandbox: sandbox, secret: DoorSecret(bootstrap.secret))
         outbox.append(.hello(hello))
     }
 

@@ -17,7 +17,7 @@ final class WireWorker {
         peer = try WirePeer(stack.backSocket(kind))
         let hello = WorkerHello(
             incarnation: incarnation, pid: UInt32(CurrentProcess.processID), restarts: 0,
-            version: "test", credit: credit)
+            version: "test", credit: credit, secret: try stack.doorSecret(kind))
         try send(.hello(hello))
         guard case .welcome = try receive(within: defaultTimeout) else {
             throw StackFailure("a worker was not welcomed", log: stack.logFile)

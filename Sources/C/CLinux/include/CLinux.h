@@ -83,6 +83,8 @@ int clinux_map(int descriptor, int64_t offset, size_t count, bool writable, void
 int clinux_unmap(void *address, size_t count);
 int clinux_populate(void *address, size_t count, bool for_writing);
 int64_t clinux_getrandom(void *buffer, size_t count);
+int clinux_memory_file(const char *name);
+int clinux_seal(int descriptor);
 
 // MARK: - events, signals, processes (process.c)
 

@@ -1153,10 +1153,14 @@ struct  Imagebus__V1__WorkerHello
    * 1 no new privileges, 2 resource limits, 4 seccomp, 8 Landlock
    */
   uint32_t sandbox;
+  /*
+   * 32 bytes, or empty
+   */
+  ProtobufCBinaryData secret;
 };
 #define IMAGEBUS__V1__WORKER_HELLO__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__worker_hello__descriptor) \
-    , {0,NULL}, 0, 0, (char *)protobuf_c_empty_string, 0, 0 }
+    , {0,NULL}, 0, 0, (char *)protobuf_c_empty_string, 0, 0, {0,NULL} }
 
 
 /*
@@ -1508,10 +1512,14 @@ struct  Imagebus__V1__ClientHello
   uint32_t pid;
   char *version;
   protobuf_c_boolean wants_pieces;
+  /*
+   * 32 bytes, or empty
+   */
+  ProtobufCBinaryData secret;
 };
 #define IMAGEBUS__V1__CLIENT_HELLO__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__client_hello__descriptor) \
-    , {0,NULL}, 0, (char *)protobuf_c_empty_string, 0 }
+    , {0,NULL}, 0, (char *)protobuf_c_empty_string, 0, {0,NULL} }
 
 
 /*

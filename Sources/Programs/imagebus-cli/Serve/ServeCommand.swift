@@ -46,13 +46,17 @@ enum ServeCommand {
                 "the runtime directory is not on tmpfs, shared memory goes elsewhere",
                 ["runtimeDirectory": "\(paths.root)", "segments": "\(paths.segmentsRoot)"])
         }
+        // One kind alone has a user of its own, or its workers are somebody else's.
+        let secrets = options.only == nil ? try StackSecrets() : nil
+        if let secrets { try directory.leaveAdminSecret(of: secrets) }
         let programs = try ServeOptions.programsDirectory(
             environment: CurrentProcess.environment)
         let metrics = options.metricsFile.map { MetricsFile($0, log: log) }
         let supervisor = Supervisor(
             options.children(programs: programs, secretFile: SecretFile.prepare(options)),
             in: directory,
-            stopRequests: .signals(signals), health: healthDesk(options, paths, log),
+            stopRequests: .signals(signals), secrets: secrets,
+            health: healthDesk(options, paths, log),
             takeStatus: metrics.map { file in { report, now in file.take(report, at: now) } }
         ) { note in
             log.write(note)
