@@ -1,4 +1,4 @@
-"""A client of Imagebus for asyncio, written from Proto/PROTOCOL.md; § means a section of it.
+"""A client of Imagebus for asyncio, written from Proto/PROTOCOL.md.
 
     async with Client("/run/imagebus") as client:
         image = await client.load(url, resize(256, 256), format="webp", quality=75)
@@ -30,8 +30,8 @@ from imagebus_results import StaleError, can_open, is_lent, read_result, results
 
 __all__ = ["Client", "Image", "ImagebusError", "crop", "flip", "new_token", "resize", "rotate"]
 
-PIECE_MAX = 61_440  # bytes (§7)
-STALE_RETRIES_MAX = 3  # §10
+PIECE_MAX = 61_440  # bytes (PROTOCOL §7)
+STALE_RETRIES_MAX = 3  # PROTOCOL §10
 GRACE = 1.0  # seconds in which the coordinator may say itself that a deadline passed
 
 Progress = Callable[[int, int], object]
@@ -270,7 +270,7 @@ class Client:
         for request in list(self._requests.values()):
             self._fail(request, error)
 
-    # ---- The session (§5)
+    # ---- The session (PROTOCOL §5)
 
     def _end_session(self) -> None:
         self._has_session = False

@@ -1,4 +1,4 @@
-"""Frames to and from the coordinator (§2 to §5), without what they mean."""
+"""Frames to and from the coordinator (PROTOCOL §2 to §5), without what they mean."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from imagebus_model import ImagebusError
 
 MAGIC, VERSION, FRAME_MAX = b"IBUS", 1, 98_304
 
-KINDS: dict[type[Message], int] = {  # §6
+KINDS: dict[type[Message], int] = {  # PROTOCOL §6
     pb.HelloRequired: 3,
     pb.Release: 11,
     pb.Goodbye: 16,

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 import imagebus_pb2 as pb
 
-RETRYABLE = {3001, 3002, 3008, 3009, 3010, 3011, 3012, 3014, 3022, 3023, 3024, 3026}  # §9
+# PROTOCOL §9
+RETRYABLE = {3001, 3002, 3008, 3009, 3010, 3011, 3012, 3014, 3022, 3023, 3024, 3026}
 
 
 class ImagebusError(Exception):
-    """How a load failed: number and name of §9, a sentence, and details by name."""
+    """How a load failed: number and name of PROTOCOL §9, a sentence, and details by name."""
 
     def __init__(self, code: int, message: str, details: Mapping[str, str] | None = None) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""Reading the bytes of results from shared memory (§10)."""
+"""Reading the bytes of results from shared memory (PROTOCOL §10)."""
 
 from __future__ import annotations
 

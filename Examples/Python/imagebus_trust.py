@@ -1,4 +1,4 @@
-"""Whose runtime directory may be used where nobody named one (§2)."""
+"""Whose runtime directory may be used where nobody named one (PROTOCOL §2)."""
 
 from __future__ import annotations
 

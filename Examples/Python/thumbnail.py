@@ -23,7 +23,7 @@ AT_ONCE = 8
 
 def default_runtime_dir() -> Path:
     """Where `imagebus serve` without options puts its sockets. What nobody named has to be this
-    user's or root's (§2)."""
+    user's or root's (PROTOCOL §2)."""
     if chosen := os.environ.get("IMAGEBUS_RUNTIME_DIR"):
         return Path(chosen)
     session = os.environ.get("XDG_RUNTIME_DIR")

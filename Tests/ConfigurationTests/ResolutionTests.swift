@@ -3,7 +3,7 @@ import Testing
 
 @testable import Configuration
 
-/// What a request becomes (sdwebimage.md §1.2, §1.3).
+/// What a request becomes (SEMANTICS §13).
 @Suite struct ResolutionTests {
     private let url = "https://img.example.com/avatars/1.png?utm_source=x&v=2"
 

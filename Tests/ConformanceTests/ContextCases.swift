@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// What a context says besides the bits (sdwebimage.md §2.2); those that need a configuration
+    /// What a context says besides the bits (PROTOCOL §8.5); those that need a configuration
     /// have a file of their own.
     @Suite struct ContextCases {
         private let gallery: Gallery

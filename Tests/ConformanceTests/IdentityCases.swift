@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// Who asks (sdwebimage.md §10.2): two identities share nothing, in flight or stored.
+    /// Who asks (SEMANTICS §4.6): two identities share nothing, in flight or stored.
     @Suite struct IdentityCases {
         private let origin = OriginServer()
         private let gate = Gate()

@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// What each bit does (sdwebimage.md §2.1); `OPTIONS.md` says which test is about which.
+    /// What each bit does (PROTOCOL §8.5); `OPTIONS.md` says which test is about which.
     @Suite struct OptionCases {
         private let gallery: Gallery
 

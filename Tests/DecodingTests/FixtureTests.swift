@@ -4,7 +4,7 @@ import StageKit
 import Testing
 import Vips
 
-/// Images of other people, named by the environment; facts are those of sdwebimage.md §7.3 and §12.
+/// Images of other people, named by the environment; facts are those of SDWebImage's tests.
 @Suite(.enabled(if: Fixtures.exist, "needs IMAGEBUS_FIXTURES"))
 struct FixtureTests {
     @Test(arguments: [

@@ -4,7 +4,7 @@ import Messages
 import TestKit
 import Testing
 
-/// Transfers with validators (DESIGN §7, 9).
+/// Transfers with validators (SEMANTICS §10.3).
 @Suite struct ConditionTests {
     @Test func anUnchangedBodyIsNotSentAgain() async throws {
         let bench = try DownloadBench()

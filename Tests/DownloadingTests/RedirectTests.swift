@@ -4,7 +4,7 @@ import Messages
 import TestKit
 import Testing
 
-/// Redirects are admitted like the URL before them (DESIGN §6).
+/// Redirects are admitted like the URL before them (SEMANTICS §10.2).
 @Suite struct RedirectTests {
     private static let secrets = ["authorization", "cookie", "x-api-key"]
 

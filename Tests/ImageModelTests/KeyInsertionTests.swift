@@ -1,7 +1,7 @@
 import ImageModel
 import Testing
 
-/// Where a suffix goes in a key: sdwebimage.md §1.8 and what its rows leave open.
+/// Where a suffix goes in a key: upstream's cases (SEMANTICS §4.3), and others.
 @Suite struct KeyInsertionTests {
     @Test(arguments: [
         ("image.png", "image-T.png"),

@@ -2,7 +2,7 @@ import Glibc
 import ImageModel
 import Testing
 
-/// Keys of steps as in sdwebimage.md §7.1.
+/// Keys of steps as in SEMANTICS §4.5.
 @Suite struct TransformerKeyTests {
     private static let square = PixelSize(width: 100, height: 100)
 

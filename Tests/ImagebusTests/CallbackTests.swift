@@ -5,7 +5,7 @@ import Testing
 
 @testable import Imagebus
 
-/// Where callbacks run (sdwebimage.md §2.2, callbackQueue).
+/// Where callbacks run (SEMANTICS §2.10).
 @Suite struct CallbackTests {
     private final class Log: Sendable {
         let lines = Mutex<[String]>([])

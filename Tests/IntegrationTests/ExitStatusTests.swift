@@ -14,7 +14,7 @@ struct ExitCase: Sendable {
 }
 
 extension RealProcesses {
-    /// The exit statuses of DESIGN §11.
+    /// The exit statuses of PROTOCOL §9 and SEMANTICS §15.6.
     @Suite struct ExitStatusTests {
         @Test func everyEndHasItsStatus() async throws {
             let origin = try Self.origin()

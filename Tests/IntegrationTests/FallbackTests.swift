@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What is delivered where an image cannot be had (DESIGN §7).
+    /// What is delivered where an image cannot be had (PROTOCOL §8.7).
     @Suite struct FallbackTests {
         private let origin = OriginServer()
         private let png: [UInt8]

@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What is full says so at once, and when to come again (DESIGN §6, queue full).
+    /// What is full says so at once, and when to come again (SEMANTICS §9.3).
     @Suite struct FullQueueTests {
         private static let limit = 4
         private let origin = OriginServer()

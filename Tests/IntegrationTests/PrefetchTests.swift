@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Lists of URLs into the caches (sdwebimage.md §8); see also ConformanceTests,
+    /// Lists of URLs into the caches (SEMANTICS §12); see also ConformanceTests,
     /// `PrefetchCases`.
     @Suite struct PrefetchTests {
         /// An origin with so many small pictures.

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// refreshCached with real caches and origins (sdwebimage.md §1.6, §10 row 5).
+    /// refreshCached with real caches and origins (SEMANTICS §6, CASES row 5).
     @Suite struct RefreshTests {
         private let origin = OriginServer()
         private let old: [UInt8]

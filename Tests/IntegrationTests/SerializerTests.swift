@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What is written into the cache instead of the bytes that are delivered (sdwebimage.md §4.8).
+    /// What is written into the cache instead of the bytes that are delivered (SEMANTICS §5.8).
     @Suite struct SerializerTests {
         private static let fromDisk = [
             "--option", "from-cache-only", "--context", "query-cache-type=disk", "-o", "-",

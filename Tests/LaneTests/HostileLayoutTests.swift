@@ -5,8 +5,8 @@ import StageKit
 import Testing
 import Transforming
 
-/// Who wrote layout and pixels is not trusted (DESIGN §4): whatever they are, a job ends in an
-/// image or in a typed error, and looks at nothing beside its bytes.
+/// Who wrote layout and pixels is not trusted (SEMANTICS §14.1): whatever they are, a job ends in
+/// an image or in a typed error, and looks at nothing beside its bytes.
 @Suite struct HostileLayoutTests {
     @Test func layoutsThatFitTheirBytesGiveAnImageOrATypedError() throws {
         var random = RandomSteps(seed: 8)

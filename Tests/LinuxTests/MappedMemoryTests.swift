@@ -48,7 +48,7 @@ import Testing
         #expect(SharedAtomic.loadRelaxed(source + 8) == 10)
     }
 
-    /// The protocol of DESIGN §4: id 0, release fence, bytes, id; and copy, acquire fence, id.
+    /// The protocol of PROTOCOL §10: id 0, release fence, bytes, id; and copy, acquire fence, id.
     @Test func aReaderNeverTakesHalfWrittenBytes() throws {
         let file = try segment(4_096)
         let writer = try MappedMemory(file, count: 4_096, access: .readWrite)

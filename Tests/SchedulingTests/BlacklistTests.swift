@@ -36,7 +36,7 @@ struct BlacklistTests {
         #expect(stack.isAtRest)
     }
 
-    /// The rows of sdwebimage.md §1.7 that a download worker tells apart.
+    /// The rows of PROTOCOL §9 that a download worker tells apart.
     @Test(arguments: ErrorCode.allCases) func aFailedFetchBlocksAsTheTableSays(code: ErrorCode) {
         let blocking: Set<ErrorCode> = [
             .invalidURL, .badImageData, .tlsFailed, .tooManyRedirects, .badEncoding,

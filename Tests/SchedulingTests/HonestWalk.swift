@@ -6,7 +6,7 @@ import TestKit
 
 /// A random walk with a cache that keeps what it is given and says what it had when it was asked,
 /// however late the answer comes, and without losses, lies and cancels: then no URL may ever be
-/// fetched twice (DESIGN §3: there is no gap between fetch and store).
+/// fetched twice (SEMANTICS §3.5: there is no gap between fetch and store).
 struct HonestWalk {
     var stack: Stack
     var random: SeededGenerator

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Batches of URLs that will be wanted (sdwebimage.md §8).
+/// Batches of URLs that will be wanted (SEMANTICS §12).
 struct PrefetchTests {
     private func stack() -> (Stack, ClientID) {
         var stack = Stack()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Scheduling
 
-/// refreshCached: one, two, two or one reply (sdwebimage.md §1.6).
+/// refreshCached: one, two, two or one reply (SEMANTICS §6.1).
 struct RefreshTests {
     private static let v1 = "\"1\""
     private static let v2 = "\"2\""

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Slots: a new load cancels what its slot wanted before (sdwebimage.md §9, operation key).
+/// Slots: a new load cancels what its slot wanted before (SEMANTICS §8.7).
 struct SlotTests {
     private let image = ImageRequest.picture("a", size: 5, .fromLoaderOnly)
     private let other = ImageRequest.picture("b", size: 5, .fromLoaderOnly)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Scheduling
 
-/// What serializers make of originals and results (sdwebimage.md §1.4, steps 5 and 6; §4.8).
+/// What serializers make of originals and results (SEMANTICS §5.8).
 struct TranscodeTests {
     private static let webp = Serializer.transcode(.webp, quality: 70)
 

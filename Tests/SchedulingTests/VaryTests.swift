@@ -4,7 +4,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Answers that depend on request headers (DESIGN §3; RFC 9111 §4.1).
+/// Answers that depend on request headers (SEMANTICS §5.10; RFC 9111 §4.1).
 struct VaryTests {
     private static let key = "http://example.org/a.jpg"
 

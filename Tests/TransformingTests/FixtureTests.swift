@@ -5,7 +5,7 @@ import Vips
 
 @testable import Transforming
 
-/// Images of other people, named by the environment; facts are those of sdwebimage.md §7.3.
+/// Images of other people, named by the environment; facts are those of SDWebImage's tests.
 @Suite(.enabled(if: Fixtures.exist, "needs IMAGEBUS_FIXTURES"))
 struct FixtureTests {
     @Test func thePhotographFitsExactly() throws {
@@ -18,7 +18,7 @@ struct FixtureTests {
     }
 
     /// Decoding at a quarter and resizing gives nearly what resizing all pixels gives; without the
-    /// active region it would be 4 dB less (DESIGN §1).
+    /// active region it would be 4 dB less.
     @Test func theReducedPhotographIsLikeTheWholeOne() throws {
         let steps = [TransformStep.resize(PixelSize(width: 512, height: 512), .fit)]
         let output = OutputOptions(format: .png)

@@ -3,7 +3,8 @@ import CLinux
 /// A shared mapping of a file's bytes; unmapped when the value ends.
 ///
 /// The descriptor may be closed at once. The file must not shrink while it is mapped: touching a
-/// page that is gone is SIGBUS, which is why segments are reserved and never truncated (DESIGN §4).
+/// page that is gone is SIGBUS, which is why segments are reserved and never truncated
+/// (SEMANTICS §14.4).
 public struct MappedMemory: ~Copyable {
     /// What may be done with the bytes.
     public enum Access: Sendable {

@@ -2,7 +2,7 @@
 #include <curl/curl.h>
 
 // curl_easy_setopt and curl_easy_getinfo are variadic, which Swift does not import: one function
-// for each kind of value, so that the compiler checks the kind (feasibility: a long where libcurl
+// for each kind of value, so that the compiler checks the kind (a long where libcurl
 // reads a curl_off_t is undefined behaviour).
 
 static inline CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value) {

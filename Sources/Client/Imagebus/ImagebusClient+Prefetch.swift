@@ -1,7 +1,7 @@
 public import ImageModel
 public import Messages
 
-// What will be wanted, and how badly (sdwebimage.md §8).
+// What will be wanted, and how badly (SEMANTICS §12).
 extension ImagebusClient {
     /// Begins to load images into the caches, in class low unless the template is of class high;
     /// nothing is delivered. A load of one of the URLs is served before them.

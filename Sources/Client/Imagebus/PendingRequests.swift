@@ -4,7 +4,8 @@ import Messages
 /// What the client has asked for and not been told the end of.
 ///
 /// Pure: events in, actions out. Every request ends exactly once, whatever the connection does:
-/// what has no terminal reply and was not cancelled is sent again under a new session (DESIGN §5).
+/// what has no terminal reply and was not cancelled is sent again under a new session
+/// (PROTOCOL §5).
 struct PendingRequests {
     /// What the connection is to do, in order.
     enum Action: Equatable {
@@ -180,7 +181,7 @@ struct PendingRequests {
     }
 
     /// The bytes of a reply were reused before they could be taken: the same request again, at
-    /// most three times, then once more in pieces (DESIGN §4).
+    /// most three times, then once more in pieces (PROTOCOL §10).
     mutating func foundStale(_ token: Token, at now: Instant) -> [Action] {
         guard let entry = entries[token] else { return [] }
         guard entry.request.staleRetries < Self.staleRetriesMax else {

@@ -1,7 +1,7 @@
 public import ImageModel
 
 /// What the operator says about requests: sources, names, and for each profile what holds for
-/// requests that do not say it themselves (sdwebimage.md §1.3). Values only; `resolve` says what
+/// requests that do not say it themselves (SEMANTICS §13.1). Values only; `resolve` says what
 /// they make of one request.
 public struct Configuration: Hashable, Sendable {
     /// URLs that may be asked; `nil`: every one that the address policy permits.

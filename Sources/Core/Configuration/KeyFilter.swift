@@ -1,6 +1,6 @@
 import ImageModel
 
-/// Makes the text of a key of a URL, in this order (sdwebimage.md §1.8, cacheKeyFilter).
+/// Makes the text of a key of a URL, in this order (SEMANTICS §4.2, cacheKeyFilter).
 public struct KeyFilter: Hashable, Sendable {
     /// Parameters of the query that are left out; `*` in a name stands for any text.
     public var dropQuery: [String] = [] { didSet { dropped = dropQuery.map { Glob($0) } } }

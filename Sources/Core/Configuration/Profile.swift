@@ -23,7 +23,7 @@ public struct Profile: Hashable, Sendable {
     public init() {}
 }
 
-/// What holds for the URLs of one pattern (sdwebimage.md §1.3, §1.9); it replaces what the request
+/// What holds for the URLs of one pattern (SEMANTICS §13.2); it replaces what the request
 /// and its profile say.
 public struct Rule: Hashable, Sendable {
     /// Of which URLs.

@@ -16,8 +16,8 @@ struct ResolutionDraft {
     /// What is left of the context: what the reply needs, and what is refused by name.
     private(set) var remainder = RequestContext()
 
-    /// The manager's values, each only where the context of the request has none (sdwebimage.md
-    /// §1.3).
+    /// The manager's values, each only where the context of the request has none
+    /// (SEMANTICS §13.1).
     init(_ request: ImageRequest, _ profile: Profile) {
         self.request = request
         let asked = request.context
@@ -32,7 +32,7 @@ struct ResolutionDraft {
         if !hasOwn, !request.infoOnly { defaultTransformer = profile.transformer }
     }
 
-    /// What the options processor and the delegate say (sdwebimage.md §1.3, §1.9).
+    /// What the options processor and the delegate say (SEMANTICS §13.2).
     mutating func obey(_ rule: Rule) {
         request.options = request.options.union(rule.sets).subtracting(rule.clears)
         apply(rule.context)

@@ -1,4 +1,4 @@
-/// What takes the place of the URL in cache keys (sdwebimage.md §1.8).
+/// What takes the place of the URL in cache keys (SEMANTICS §4.2).
 public enum BaseKey: Hashable, Sendable {
     /// A filter of the configuration, by name, applied to the URL.
     case filter(String)

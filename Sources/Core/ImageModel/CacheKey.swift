@@ -1,5 +1,5 @@
 /// The text under which something is cached: SDWebImage's, by string surgery on the unparsed key,
-/// followed by one canonical suffix for what upstream leaves out (DESIGN §3).
+/// followed by one canonical suffix for what upstream leaves out (SEMANTICS §4.4).
 public enum CacheKey {
     /// The key of the source bytes: URL or what takes its place, and who asks where that matters.
     public static func original(url: SourceURL, terms: LoadTerms) -> String {
@@ -97,7 +97,7 @@ public enum CacheKey {
     }
 
     /// `-suffix` before the extension of the last path segment, or at the very end without one
-    /// (sdwebimage.md §1.8). The dot of an extension is neither first nor last in its segment.
+    /// (SEMANTICS §4.3). The dot of an extension is neither first nor last in its segment.
     public static func inserting(_ suffix: String, into key: String) -> String {
         let bytes = Array(key.utf8)
         let isURL = key.utf8.contains(UInt8(ascii: ":"))

@@ -1,5 +1,5 @@
-/// SDWebImage's context options by name (sdwebimage.md §2.2): what a request may say besides its
-/// option bits. `Proto/PROTOCOL.md` says what became of each.
+/// SDWebImage's context options by name: what a request may say besides its
+/// option bits. PROTOCOL §8.5 says what became of each.
 public enum ContextKey: String, Hashable, Sendable, CaseIterable {
     /// The slot of the load.
     case setImageOperationKey = "set-image-operation-key"

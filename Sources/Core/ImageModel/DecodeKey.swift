@@ -1,4 +1,4 @@
-/// Which pixels: equal keys share one decode (DESIGN §3).
+/// Which pixels: equal keys share one decode (SEMANTICS §3.1).
 public struct DecodeKey: Hashable, Sendable {
     /// Whose bytes.
     public let source: SourceKey

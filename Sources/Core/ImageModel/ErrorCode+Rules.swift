@@ -4,9 +4,9 @@ public struct ErrorRule: Hashable, Sendable {
     public let name: String
     /// Whether the same request may succeed later.
     public let retryable: Bool
-    /// Whether the URL is not asked again for a while (sdwebimage.md §1.7).
+    /// Whether the URL is not asked again for a while (SEMANTICS §7.2).
     public let blacklists: Bool
-    /// The exit status of the command line (DESIGN §11).
+    /// The exit status of the command line (PROTOCOL §9).
     public let exitStatus: Int32
 }
 

@@ -1,4 +1,4 @@
-/// Every error that a caller can get. Numbers up to 2004 are SDWebImage's (sdwebimage.md §1.11),
+/// Every error that a caller can get. Numbers up to 2004 are SDWebImage's (SEMANTICS §1.2),
 /// ours start at 3000 and are never reused. `Proto/PROTOCOL.md` has the same table; a test walks
 /// it.
 public enum ErrorCode: UInt16, Hashable, Sendable, CaseIterable {

@@ -1,5 +1,5 @@
 /// What is delivered instead of an image that cannot be loaded; never stored under its key
-/// (DESIGN §7).
+/// (PROTOCOL §8.7).
 public enum Fallback: Hashable, Sendable {
     /// The error, whatever the configuration says.
     case none

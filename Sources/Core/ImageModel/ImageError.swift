@@ -17,7 +17,7 @@ public struct ImageError: Error, Hashable, Sendable {
     /// Whether the same request may succeed later; origins that answer 429 or 5xx may recover.
     public var retryable: Bool { originMayRecover || code.rule.retryable }
 
-    /// The exit status of the command line (DESIGN §11): 75 where the origin may recover.
+    /// The exit status of the command line (PROTOCOL §9): 75 where the origin may recover.
     public var exitStatus: Int32 { originMayRecover ? 75 : code.rule.exitStatus }
 
     private var originMayRecover: Bool {

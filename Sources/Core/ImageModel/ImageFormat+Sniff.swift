@@ -2,7 +2,7 @@ extension ImageFormat {
     /// Bytes from the start of a file that `sniff` looks at, at most.
     public static let sniffedBytes = 64
 
-    /// The format by the first bytes (sdwebimage.md §5.4), JPEG XL and AVIF before the shorter
+    /// The format by the first bytes (SEMANTICS §11.1), JPEG XL and AVIF before the shorter
     /// rules; `tail` is the end of the file (100 bytes are enough), by which SVG is known.
     public static func sniff(_ head: some Collection<UInt8>, tail: some Collection<UInt8>) -> Self {
         let bytes = Array(head.prefix(sniffedBytes))

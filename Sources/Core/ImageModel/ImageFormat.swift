@@ -1,4 +1,4 @@
-/// An image format. Raw values up to 10 are SDWebImage's (sdwebimage.md §5.4), ours start at 100.
+/// An image format. Raw values up to 10 are SDWebImage's (SEMANTICS §1.2), ours start at 100.
 public enum ImageFormat: Int16, Hashable, Sendable, CaseIterable {
     /// Not recognised.
     case undefined = -1

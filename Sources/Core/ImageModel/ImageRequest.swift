@@ -51,7 +51,7 @@ public struct ImageRequest: Hashable, Sendable {
     /// All steps that change pixels, the thumbnail first.
     public var allSteps: [TransformStep] { (thumbnail.map { [$0.step] } ?? []) + steps }
 
-    /// The class in all queues; high wins (sdwebimage.md §2.1).
+    /// The class in all queues; high wins (SEMANTICS §13.3).
     public var priority: Priority {
         get {
             if options.contains(.highPriority) { return .high }

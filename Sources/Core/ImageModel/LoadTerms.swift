@@ -9,14 +9,14 @@ public struct LoadTerms: Hashable, Sendable {
     public var cache: String
     /// The named cache of the original; empty: the default one.
     public var originalCache: String
-    /// Whether the loader may be asked (sdwebimage.md §1.9, shouldDownload).
+    /// Whether the loader may be asked (SEMANTICS §13.2, shouldDownload).
     public var mayDownload: Bool
     /// Whether what origins say of keeping their answers is not looked at.
     public var ignoresCacheControl: Bool
     /// Patterns of URLs, one of which every redirect has to match as well; empty: it need not.
     public var sources: [String]
     /// Which failures put the URL on the blacklist, and which do not, against the loader's own
-    /// rule (sdwebimage.md §1.7).
+    /// rule (SEMANTICS §7.2).
     public var blocks: [BlockCause: Bool]
     /// What is written under the keys; never a name.
     public var serializer: Serializer

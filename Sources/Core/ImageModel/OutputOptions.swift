@@ -1,7 +1,7 @@
 /// What the result is encoded as.
 public struct OutputOptions: Hashable, Sendable {
     /// `nil`: the source's format where it can be encoded, else PNG with alpha, JPEG without
-    /// (sdwebimage.md §4.4).
+    /// (SEMANTICS §11.11).
     public var format: ImageFormat?
     /// 0 to 100 for lossy encoders, ignored by lossless ones; `nil` is `defaultQuality`.
     public var quality: Int?

@@ -15,7 +15,7 @@ public struct PixelRect: Hashable, Sendable {
     }
 
     /// The part that lies inside an image of `bounds`; `nil` where nothing does
-    /// (sdwebimage.md §7.2: the crop is intersected with the image, an empty one fails).
+    /// (SEMANTICS §11.9: the crop is intersected with the image, an empty one fails).
     public func intersection(with bounds: PixelSize) -> PixelRect? {
         guard size.isPositive, bounds.isPositive, x < bounds.width, y < bounds.height else {
             return nil

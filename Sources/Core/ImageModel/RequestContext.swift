@@ -1,5 +1,5 @@
 /// What a request says about manager, caches, keys and replies besides its options
-/// (sdwebimage.md §2.2). The configuration of the coordinator knows the names.
+/// (PROTOCOL §8.5). The configuration of the coordinator knows the names.
 public struct RequestContext: Hashable, Sendable {
     /// The profile whose defaults and rules hold (`customManager`); `nil`: the default one.
     public var profile: String?

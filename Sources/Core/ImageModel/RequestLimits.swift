@@ -1,4 +1,4 @@
-/// Limits of one request, checked at admission (DESIGN §5).
+/// Limits of one request, checked at admission (PROTOCOL §7, SEMANTICS §9.7).
 public enum RequestLimits {
     /// Bytes of a URL.
     public static let urlBytesMax = 8 * 1024

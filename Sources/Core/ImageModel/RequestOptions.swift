@@ -1,4 +1,4 @@
-/// SDWebImage's option bits (sdwebimage.md §2.1), same numbers, on the wire as well.
+/// SDWebImage's option bits (PROTOCOL §8.5), same numbers, on the wire as well.
 public struct RequestOptions: OptionSet, Hashable, Sendable {
     /// The bits.
     public let rawValue: UInt32
@@ -13,9 +13,9 @@ public struct RequestOptions: OptionSet, Hashable, Sendable {
     /// Partial images while the bytes come.
     public static let progressiveLoad = RequestOptions(rawValue: 1 << 2)
     /// A cached image is delivered, and the origin is asked whether it is still the same
-    /// (sdwebimage.md §1.6).
+    /// (SEMANTICS §6.1).
     public static let refreshCached = RequestOptions(rawValue: 1 << 3)
-    /// Go on when the client's connection ends (DESIGN §3, detach).
+    /// Go on when the client's connection ends (SEMANTICS §8.5).
     public static let continueInBackground = RequestOptions(rawValue: 1 << 4)
     /// A cookie jar for the transfer.
     public static let handleCookies = RequestOptions(rawValue: 1 << 5)

@@ -1,4 +1,5 @@
-/// How a resize fills its box (DESIGN §7). The raw values of the first three are SDWebImage's.
+/// How a resize fills its box (SEMANTICS §11.8). The raw values of the first three are
+/// SDWebImage's.
 public enum ResizeMode: UInt8, Hashable, Sendable, CaseIterable {
     /// Exactly the box; the ratio changes. Upstream's Fill.
     case stretch = 0

@@ -1,4 +1,4 @@
-/// What a request became under the configuration (sdwebimage.md §1.2, §1.3): keys and work are both
+/// What a request became under the configuration (SEMANTICS §2.1): keys and work are both
 /// derived from this one.
 public struct Resolution: Hashable, Sendable {
     /// The request as it is made: with headers, steps, output and options of its profile. Of its

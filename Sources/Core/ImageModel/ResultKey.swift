@@ -1,5 +1,5 @@
-/// Which result: equal keys share all work (DESIGN §3). Wishes (priority, deadline, cache tiers,
-/// options that say how to ask) are in no key.
+/// Which result: equal keys share all work (SEMANTICS §3.1). Wishes (priority, deadline, cache
+/// tiers, options that say how to ask) are in no key.
 public struct ResultKey: Hashable, Sendable {
     /// Which pixels it is made of.
     public let decode: DecodeKey

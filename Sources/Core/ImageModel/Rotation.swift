@@ -1,6 +1,6 @@
 /// A rotation about the centre.
 public struct Rotation: Hashable, Sendable {
-    /// Radians, positive is counter-clockwise (sdwebimage.md §7.2).
+    /// Radians, positive is counter-clockwise (SEMANTICS §11.10).
     public var radians: Double
     /// Whether the canvas grows to hold the whole turned image.
     public var fitsSize: Bool

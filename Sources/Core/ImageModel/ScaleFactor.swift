@@ -1,4 +1,4 @@
-/// Points per pixel by the text of a key (sdwebimage.md §1.8).
+/// Points per pixel by the text of a key (SEMANTICS §4.8).
 public enum ScaleFactor {
     private static let bytesMin = 8
 

@@ -1,4 +1,4 @@
-/// What is written into the caches instead of the bytes that are delivered (sdwebimage.md §4.8).
+/// What is written into the caches instead of the bytes that are delivered (SEMANTICS §5.8).
 public enum Serializer: Hashable, Sendable {
     /// The bytes as they are.
     case asIs

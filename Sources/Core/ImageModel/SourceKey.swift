@@ -1,4 +1,4 @@
-/// What is fetched, and what may come back: equal keys share one transfer (DESIGN §3).
+/// What is fetched, and what may come back: equal keys share one transfer (SEMANTICS §3.1).
 public struct SourceKey: Hashable, Sendable {
     /// The URL as given, user info included: two users never share a transfer.
     public let url: String

@@ -1,5 +1,5 @@
 /// A URL taken apart far enough for policy and keys; nothing is decoded or normalised, since the
-/// text is the key (sdwebimage.md §1.8). RFC 3986 §3.
+/// text is the key (SEMANTICS §4.1). RFC 3986 §3.
 public struct SourceURL: Hashable, Sendable {
     /// Lower case, without the colon.
     public let scheme: String

@@ -1,4 +1,4 @@
-/// SDWebImage's thumbnail decode (sdwebimage.md §5.5): the image arrives already reduced.
+/// SDWebImage's thumbnail decode (SEMANTICS §11.7): the image arrives already reduced.
 public struct Thumbnail: Hashable, Sendable {
     /// The box in pixels.
     public var box: PixelSize
@@ -11,7 +11,7 @@ public struct Thumbnail: Hashable, Sendable {
         self.preservesAspectRatio = preservesAspectRatio
     }
 
-    /// `Thumbnail({100.000000,100.000000},1)` (sdwebimage.md §1.8).
+    /// `Thumbnail({100.000000,100.000000},1)` (SEMANTICS §4.4).
     public var key: String {
         "Thumbnail({\(box.width).000000,\(box.height).000000},\(preservesAspectRatio ? 1 : 0))"
     }

@@ -13,7 +13,7 @@ public enum TransformStep: Hashable, Sendable {
 }
 
 extension TransformStep {
-    /// SDWebImage's transformer key (sdwebimage.md §7.1); `fit`, which upstream does not have,
+    /// SDWebImage's transformer key (SEMANTICS §4.5); `fit`, which upstream does not have,
     /// has a name of its own, as has an overlay, which keys know by the name of its original
     /// (`CacheKey`).
     public var key: String {

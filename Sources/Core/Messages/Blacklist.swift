@@ -1,6 +1,6 @@
 public import ImageModel
 
-/// What an operator wants of the list of what is not tried (DESIGN §6 quarantine, §7 blacklist).
+/// What an operator wants of the list of what is not tried (SEMANTICS §7.2, §7.5).
 public enum BlacklistCommand: Hashable, Sendable {
     /// The entries whose number is greater than `after`, as many as one report holds.
     case list(after: UInt64)

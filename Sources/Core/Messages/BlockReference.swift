@@ -1,4 +1,4 @@
-/// Which shared-memory directory a segment lies in (DESIGN §4).
+/// Which shared-memory directory a segment lies in (PROTOCOL §10).
 public enum ArenaName: UInt8, Hashable, Sendable, CaseIterable {
     /// `arena/<kind of the producer>/`: opened by the stages that read it.
     case stage = 0

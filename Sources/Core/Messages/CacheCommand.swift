@@ -1,6 +1,6 @@
 public import ImageModel
 
-/// What an operator wants of one entry of a cache (sdwebimage.md §4.6).
+/// What an operator wants of one entry of a cache (SEMANTICS §5.7).
 public struct CacheCommand: Hashable, Sendable {
     /// Chosen by the asker, for the answer.
     public var number: UInt64

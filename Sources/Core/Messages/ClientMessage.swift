@@ -1,6 +1,6 @@
 public import ImageModel
 
-/// What a client says to the coordinator (DESIGN §5).
+/// What a client says to the coordinator (PROTOCOL §8.2).
 public enum ClientMessage: Hashable, Sendable {
     /// First after every handshake.
     case hello(ClientHello)
@@ -73,8 +73,8 @@ public struct LoadRequest: Hashable, Sendable {
     /// Counts how often the client found the bytes of a reply reused; from 1 on, the copy in
     /// memory is not trusted and is made anew.
     public var staleRetries: UInt8
-    /// Whether the request goes on when the client's connection ends (DESIGN §3). A client of the
-    /// same incarnation attaches to it again with the same token.
+    /// Whether the request goes on when the client's connection ends (SEMANTICS §8.5). A client of
+    /// the same incarnation attaches to it again with the same token.
     public var detach: Bool
     /// Whether the bytes are wanted in pieces, and not by reference.
     public var wantsPieces: Bool
@@ -82,7 +82,7 @@ public struct LoadRequest: Hashable, Sendable {
     public var uploadBytes: UInt64
     /// The slot of this client that the image is for, up to `RequestLimits.nameBytesMax` bytes: an
     /// older load of the slot is cancelled first, and its reply comes first
-    /// (sdwebimage.md §9, operation key).
+    /// (SEMANTICS §8.7).
     public var slot: String?
     /// The caller's trace.
     public var trace: TraceContext?

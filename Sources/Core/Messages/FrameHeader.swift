@@ -1,4 +1,4 @@
-/// The first frame of every message: 8 fixed bytes, frozen for ever (DESIGN §5):
+/// The first frame of every message: 8 fixed bytes, frozen for ever (PROTOCOL §3):
 /// `I` `B` `U` `S`, major version, kind, flags, 0. A stranger or an old version is refused by it
 /// without parsing anything.
 public struct FrameHeader: Hashable, Sendable {

@@ -25,7 +25,7 @@ public struct Incarnation: Hashable, Sendable {
     public init(_ value: Identifier128) { self.value = value }
 }
 
-/// One life of the coordinator; scopes job and block references (DESIGN §5).
+/// One life of the coordinator; scopes job and block references (PROTOCOL §5).
 public struct Epoch: Hashable, Sendable {
     /// The bits.
     public let value: Identifier128

@@ -26,7 +26,7 @@ public enum JobResult: Hashable, Sendable {
     case fetched(FetchedBody)
     /// The cache has it.
     case hit(CacheHit)
-    /// The cache has it not. A miss reports no tier (DESIGN §7).
+    /// The cache has it not. A miss reports no tier (SEMANTICS §2.5).
     case miss
     /// The cache took it.
     case stored(StoreReport)

@@ -114,7 +114,7 @@ public struct QueryWork: Hashable, Sendable {
     public var tiers: CacheTypes
     /// Where a hit goes.
     public var destination: Destination
-    /// Whether a disk hit enters the memory tier (sdwebimage.md §4.5).
+    /// Whether a disk hit enters the memory tier (SEMANTICS §5.3).
     public var promotes: Bool
 
     /// Describes a query.
@@ -126,7 +126,7 @@ public struct QueryWork: Hashable, Sendable {
     }
 }
 
-/// Something about one entry, without its bytes (sdwebimage.md §4.6).
+/// Something about one entry, without its bytes (SEMANTICS §5.7).
 public struct EntryWork: Hashable, Sendable {
     /// What is done.
     public var action: EntryAction
@@ -231,7 +231,7 @@ public struct DecodeWork: Hashable, Sendable {
     }
 }
 
-/// Limits of an image (DESIGN §6, bombs).
+/// Limits of an image (SEMANTICS §9.8).
 public struct ImageLimits: Hashable, Sendable {
     /// Columns or rows at most.
     public var sideMax: Int

@@ -1,4 +1,4 @@
-/// Limits of messages (DESIGN §4, §5).
+/// Limits of messages (PROTOCOL §2, §7).
 public enum MessageLimits {
     /// `MAXMSGSIZE` of the sockets in `back/`: no payload can travel there by mistake.
     public static let backFrameBytesMax = 32 * 1024

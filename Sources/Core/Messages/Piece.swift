@@ -1,5 +1,5 @@
 /// A part of bytes that travel through the socket, since one side cannot open the other's shared
-/// memory (DESIGN §4). The pieces of one payload come in order; offset 0 begins anew.
+/// memory (PROTOCOL §10.1). The pieces of one payload come in order; offset 0 begins anew.
 public struct Piece: Hashable, Sendable {
     /// Whose bytes: of this request.
     public var token: Token

@@ -1,9 +1,9 @@
 public import ImageModel
 
-/// How decoded pixels lie in their block (DESIGN §3): in one plane, their samples interleaved; or
-/// in three planes of one sample each, as a JPEG stores them: Y, Cb and Cr of BT.601 in full range
-/// (JFIF 1.02), the colours with as many samples as the picture has or with fewer, sited in the
-/// middle of those that they stand for.
+/// How decoded pixels lie in their block (PROTOCOL §7.1): in one plane, their samples interleaved;
+/// or in three planes of one sample each, as a JPEG stores them: Y, Cb and Cr of BT.601 in full
+/// range (JFIF 1.02), the colours with as many samples as the picture has or with fewer, sited in
+/// the middle of those that they stand for.
 public struct PixelLayout: Hashable, Sendable {
     /// One, or three with one band each.
     public var planes: [PixelPlane]

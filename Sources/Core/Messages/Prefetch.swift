@@ -1,7 +1,7 @@
 public import ImageModel
 
 /// Loads a client will want: into the caches, in class low, with nothing delivered
-/// (sdwebimage.md §8). A long list comes in several messages of one batch.
+/// (SEMANTICS §12.1). A long list comes in several messages of one batch.
 public struct PrefetchRequest: Hashable, Sendable {
     /// Names the batch for its reports and for cancelling.
     public var batch: Token

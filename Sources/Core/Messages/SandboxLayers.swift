@@ -1,4 +1,4 @@
-/// What keeps a worker from doing what it has no need of, from inside (DESIGN §4). The bits are
+/// What keeps a worker from doing what it has no need of, from inside (PROTOCOL §8.1). The bits are
 /// part of the protocol; unknown ones are kept.
 public struct SandboxLayers: OptionSet, Hashable, Sendable {
     /// The bits.

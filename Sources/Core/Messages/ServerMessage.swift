@@ -1,6 +1,6 @@
 public import ImageModel
 
-/// What the coordinator says to a client (DESIGN §5).
+/// What the coordinator says to a client (PROTOCOL §8.2).
 public enum ServerMessage: Hashable, Sendable {
     /// Answers `hello`.
     case welcome(ClientWelcome)
@@ -73,7 +73,7 @@ public struct Reply: Hashable, Sendable {
     /// Where the time went.
     public var timings: StageTimings
     /// The image was cached, and the origin is being asked whether it is still the same: the
-    /// terminal reply follows (sdwebimage.md §1.6).
+    /// terminal reply follows (SEMANTICS §6.1).
     public var isRefreshing: Bool
 
     /// How a request ended.
@@ -113,9 +113,9 @@ public struct DeliveredImage: Hashable, Sendable {
     /// Under `waitStoreCache`: the tiers that have it.
     public var storedTiers: CacheTypes?
     /// The block is not kept for this client, however large: copy the bytes, then check the block's
-    /// id, and do not release it (DESIGN §4, unreleased bytes are limited).
+    /// id, and do not release it (PROTOCOL §10, unreleased bytes are limited).
     public var mustCopy: Bool
-    /// Points per pixel, at least 1 (sdwebimage.md §1.8).
+    /// Points per pixel, at least 1 (SEMANTICS §4.8).
     public var scaleFactor: Double
     /// Why this is the fallback and not what was asked for.
     public var fallbackFor: ImageError?

@@ -59,7 +59,7 @@ public struct StatusReport: Hashable, Sendable {
         public var stage: String
         /// Jobs that wait.
         public var queued: UInt64
-        /// What they cost, in the unit of the stage (DESIGN §6, queue full).
+        /// What they cost, in the unit of the stage (SEMANTICS §9.2).
         public var queuedCost: UInt64
         /// Jobs at workers.
         public var running: UInt64

@@ -1,6 +1,6 @@
 public import ImageModel
 
-/// What the coordinator says to a worker (DESIGN §5).
+/// What the coordinator says to a worker (PROTOCOL §8.1).
 public enum WorkerCommand: Hashable, Sendable {
     /// Answers `hello`.
     case welcome(WorkerWelcome)

@@ -1,6 +1,6 @@
 public import ImageModel
 
-/// What a worker says to the coordinator (DESIGN §5).
+/// What a worker says to the coordinator (PROTOCOL §8.1).
 public enum WorkerMessage: Hashable, Sendable {
     /// First after every handshake.
     case hello(WorkerHello)
@@ -65,7 +65,7 @@ public struct JobProgress: Hashable, Sendable {
     public var attempt: UInt32
     /// Bytes so far.
     public var received: UInt64
-    /// Bytes in all; 0 where the origin did not say (sdwebimage.md §3.7).
+    /// Bytes in all; 0 where the origin did not say (SEMANTICS §10.5).
     public var expected: UInt64
 
     /// Describes progress.

@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-// admit: is this a request that may be made now? (DESIGN §3, 1)
+// admit: is this a request that may be made now? (SEMANTICS §2.1)
 extension Scheduler {
     /// A load that names a live token of the same client is the same request, resent: its reply is
     /// still to come.
@@ -139,6 +139,6 @@ extension Scheduler {
 }
 
 extension LoadRequest {
-    /// Whether it goes on when its client is gone (DESIGN §3, detach).
+    /// Whether it goes on when its client is gone (SEMANTICS §8.5).
     fileprivate var goesOnAlone: Bool { detach || image.options.contains(.continueInBackground) }
 }

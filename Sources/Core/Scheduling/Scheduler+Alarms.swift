@@ -64,7 +64,7 @@ extension Scheduler {
     }
 
     /// A worker that did not give a job up by itself is told to; one that does not even answer
-    /// then loses its session (DESIGN §6, worker hangs).
+    /// then loses its session (SEMANTICS §7.6).
     private mutating func lookAfter(_ id: JobID) {
         guard let job = jobs[id] else { return }
         if case .delayed(let delay) = job.place { return endDelay(of: job, delay) }

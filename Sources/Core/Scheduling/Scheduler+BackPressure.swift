@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 
 // Who would begin work that has to wait too long is told so at once, and when to come again
-// (DESIGN §6, queue full). What is under way is never refused: others join it, and it goes on.
+// (SEMANTICS §9.3). What is under way is never refused: others join it, and it goes on.
 extension Scheduler {
     /// Why a result cannot be begun, if a stage is over its bound in which it would begin work.
     mutating func refusal(toMake name: ResultName, of order: Order) -> ImageError? {

@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-// What failed for good is refused for a while (sdwebimage.md §1.2, §1.7; DESIGN §7, 8).
+// What failed for good is refused for a while (SEMANTICS §7.2).
 extension Scheduler {
     // MARK: - At the door
 

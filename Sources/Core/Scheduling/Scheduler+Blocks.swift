@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-// Bytes in shared memory: what is in use, what is free (DESIGN §4).
+// Bytes in shared memory: what is in use, what is free (SEMANTICS §9.6).
 extension Scheduler {
     /// Takes the block of an accepted result into use. Results of the cache lie in `results/` and
     /// are its own.

@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-// The cancellation contract (DESIGN §3).
+// The cancellation contract (SEMANTICS §8.1).
 extension Scheduler {
     /// Ends a request or a batch of that client at once; after its terminal reply this does
     /// nothing.

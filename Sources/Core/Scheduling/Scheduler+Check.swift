@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-// Nothing that a worker writes is believed (DESIGN §4, who trusts whom).
+// Nothing that a worker writes is believed (SEMANTICS §7.7).
 extension Scheduler {
     /// The outcome as far as it answers this job and refers to bytes that the worker has, with the
     /// producer filled in. Throws what ends the session.

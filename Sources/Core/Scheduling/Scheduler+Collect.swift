@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-// collect: what came of it? (DESIGN §3, 4)
+// collect: what came of it? (PROTOCOL §8.4)
 extension Scheduler {
     /// The first outcome of the attempt that a worker holds counts; every other one only has its
     /// block released.
@@ -145,7 +145,7 @@ extension Scheduler {
         case .original(let node): originalStored(node, job.id, tiers: .none)
         case .transcode(let node): ended(node, storing: .none)
         case .decode(let node):
-            // A cached original that is no image is as good as none (sdwebimage.md §4.5).
+            // A cached original that is no image is as good as none (SEMANTICS §5.2).
             if error.code == .badImageData, case .cache = decodes[node].name.origin {
                 return dissolve(node, .onward(decodes[node].timings))
             }

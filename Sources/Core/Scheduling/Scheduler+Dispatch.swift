@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-// dispatch: which worker does what now? (DESIGN §3, 3)
+// dispatch: which worker does what now? (SEMANTICS §9.1)
 extension Scheduler {
     /// Gives out what waits for as long as somebody has credit.
     mutating func dispatch() {
@@ -95,7 +95,7 @@ extension Scheduler {
     }
 
     /// A job found no space. It waits for a release of something that such workers made, unless
-    /// there is nothing that could be released (DESIGN §4, space never deadlocks).
+    /// there is nothing that could be released (SEMANTICS §9.5).
     mutating func park(_ id: JobID) -> Bool {
         guard let kind = jobs[id]?.kind,
             hasRoomToCome(kind) || (kind == .cache && resultBlocks.hasReaders)

@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-// What is delivered where an image cannot be had (DESIGN §7).
+// What is delivered where an image cannot be had (PROTOCOL §8.7).
 //
 //     the image ──fails──► its fallback ──there──► delivered, and marked with the error
 //                               └──fails as well──► the error

@@ -132,7 +132,7 @@ extension Scheduler {
         UInt32(clamping: deadline.milliseconds(since: now))
     }
 
-    /// A store is finished whoever still waits: the result exists (DESIGN §3, cancellation).
+    /// A store is finished whoever still waits: the result exists (SEMANTICS §8.4).
     private static func bounded(_ urgency: Urgency, _ stage: JobStage) -> Urgency {
         stage == .store ? urgency.unbounded : urgency
     }

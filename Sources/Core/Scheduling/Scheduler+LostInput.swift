@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-// A job could not read what it was given (DESIGN §4, §6: a producer forges or truncates).
+// A job could not read what it was given (SEMANTICS §7.7).
 extension Scheduler {
     /// The bytes behind a reference of the job are gone, or fewer than was said.
     ///

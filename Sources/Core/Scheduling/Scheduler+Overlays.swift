@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 
 // What is laid over a picture is loaded like any other: admitted, fetched at most once at a time,
-// cached (DESIGN §3, §7).
+// cached (PROTOCOL §8.8).
 //
 //     the result is not cached ──► gathering ──pixels of all overlays──► the ways to the picture
 //                                     └──one cannot be had──► the request fails

@@ -9,7 +9,7 @@ enum Move: Sendable {
     case again(LiveRequest.ID)
 }
 
-// plan: which way leads to the image? (DESIGN §3, 2; the order is `JobPlan`'s)
+// plan: which way leads to the image? (SEMANTICS §2.2; the order is `JobPlan`'s)
 extension Scheduler {
     /// Sends everybody on who has to go somewhere else.
     mutating func moveOn() {
@@ -33,7 +33,7 @@ extension Scheduler {
         tryNextWay(id)
     }
 
-    /// With no way left nobody has it: that is no error (sdwebimage.md §1.4, step 3).
+    /// With no way left nobody has it: that is no error (SEMANTICS §2.5).
     private mutating func tryNextWay(_ id: LiveRequest.ID) {
         let ways = requests[id].ways
         let way = requests[id].ways.next()

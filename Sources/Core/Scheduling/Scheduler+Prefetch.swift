@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 
 // Images that will be wanted: batches from their first part to the final report
-// (sdwebimage.md §8).
+// (SEMANTICS §12.1).
 extension Scheduler {
     /// A batch, or a further part of one. What is refused ends the whole batch.
     mutating func prefetch(

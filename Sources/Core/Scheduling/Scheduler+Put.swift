@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-// Bytes that an operator puts into a cache (sdwebimage.md §4.4, store).
+// Bytes that an operator puts into a cache (SEMANTICS §5.7).
 extension Scheduler {
     /// Loads the header of the bytes, so that nothing is kept that is no image, and stores them
     /// like an original that was fetched: as they are, or as the profile's serializer makes them.

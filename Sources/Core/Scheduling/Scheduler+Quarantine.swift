@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-// What kills workers is not tried again (DESIGN §6).
+// What kills workers is not tried again (SEMANTICS §7.5).
 extension Scheduler {
     /// The worker that held the job crashed or hung, and its record names the job. SIGBUS is no
     /// evidence: readers map what its producer might have cut off.

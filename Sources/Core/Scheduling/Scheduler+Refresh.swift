@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 
 // refreshCached: the cached image at once, then the origin is asked whether it is still the same
-// (sdwebimage.md §1.6).
+// (SEMANTICS §6.1).
 //
 //     asked ──304──► not modified
 //       └──body──► weighed ──the stored bytes──► not modified

@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-// reply: exactly one for each request (DESIGN §3, 5)
+// reply: exactly one for each request (SEMANTICS §2.4)
 extension Scheduler {
     /// The image of a request that waits nowhere any more; a large block counts as read from now
     /// on.

@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 
 // Slots: what an image is for, such as a place on a page, wants one image at a time
-// (sdwebimage.md §9, operation key).
+// (SEMANTICS §8.7).
 extension Scheduler {
     /// Whoever loads into a slot wants what it wanted there before no more, unless it says so. That
     /// is so whatever becomes of the new load; its reply comes after that of the old one.

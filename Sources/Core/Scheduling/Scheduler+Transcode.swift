@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 
 // What a serializer makes of a result or of an original, on its way to the disk: work that no reply
-// waits for, unless it was asked to (sdwebimage.md §1.4, steps 5 and 6).
+// waits for, unless it was asked to (SEMANTICS §5.8).
 extension Scheduler {
     /// An original that is to be kept in another encoding, under a plain text; `false` where it is
     /// not.

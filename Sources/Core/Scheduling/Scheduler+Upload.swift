@@ -1,7 +1,7 @@
 import ImageModel
 public import Messages
 
-/// Bytes that a client brought along, instead of a URL (DESIGN §4, what a client gets).
+/// Bytes that a client brought along, instead of a URL (PROTOCOL §10.1).
 struct Upload: Sendable {
     let block: BlockHandle
     let reference: BlockReference

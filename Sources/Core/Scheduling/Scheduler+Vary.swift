@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-// Answers that depend on request headers are kept by their values (DESIGN §3; RFC 9111 §4.1).
+// Answers that depend on request headers are kept by their values (SEMANTICS §5.10; RFC 9111 §4.1).
 extension Scheduler {
     /// Under which texts a request's result and original are cached, as far as is known; throws
     /// what is wrong with its picture.

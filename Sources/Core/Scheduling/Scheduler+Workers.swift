@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-// Workers come and go (DESIGN §5, §6).
+// Workers come and go (SEMANTICS §7.4).
 extension Scheduler {
     /// There is one cache: with two of them a key would have two values.
     mutating func workerJoined(

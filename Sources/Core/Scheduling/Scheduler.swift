@@ -1,7 +1,7 @@
 public import ImageModel
 public import Messages
 
-/// The coordinator's brain: events in, actions out; no I/O, no clock (DESIGN §3 to §6).
+/// The coordinator's brain: events in, actions out; no I/O, no clock (SEMANTICS §2 to §9).
 ///
 /// A request is **admitted**, its **plan** sends it from one way to an image to the next, jobs are
 /// **dispatched** to workers against credit, outcomes are **collected**, and there is exactly one

@@ -5,7 +5,7 @@ extension SchedulerLimits {
     public enum FetchOrder: String, Hashable, Sendable {
         /// The one that waits longest.
         case fifo
-        /// The one that came last (sdwebimage.md §3.5).
+        /// The one that came last (SEMANTICS §9.1).
         case lifo
     }
 

@@ -46,7 +46,7 @@ public struct SchedulerLimits: Hashable, Sendable {
     public var segmentsPerWorkerMax = 4_096
 
     /// Bytes of finished output of one kind of worker that is still in use; a kind above it starts
-    /// nothing new until some is released (DESIGN §4, space never deadlocks). The cache needs no
+    /// nothing new until some is released (SEMANTICS §9.5). The cache needs no
     /// such budget: it may evict.
     public var outputBytesMax = OutputBudgets()
     /// Bytes of pixels that are kept to be laid over others, beside the budget of decodes; who
@@ -96,7 +96,8 @@ public struct SchedulerLimits: Hashable, Sendable {
     /// up by itself.
     public var overdueMilliseconds = 500
     /// Milliseconds in which a cancelled decode or transform must be answered; a worker that is
-    /// silent for longer loses its session (DESIGN §6: 500 ms until it ends itself, and 1 s more).
+    /// silent for longer loses its session (SEMANTICS §7.6: 500 ms until it ends itself, and 1 s
+    /// more).
     public var silenceMilliseconds = 1_500
     /// The same for cache and download. Their sessions carry many jobs and the memory tier: a disk
     /// or a resolver that stalls for a moment is not worth losing them.
@@ -113,7 +114,7 @@ public struct SchedulerLimits: Hashable, Sendable {
     /// Milliseconds for which they are collected.
     public var touchedMilliseconds = 100
 
-    /// The limits of DESIGN §3 to §6.
+    /// The defaults.
     public init() {}
 
     /// Bytes by kind of worker.

@@ -3,7 +3,7 @@ public import Messages
 
 /// Where a stage puts what it makes: the worker's shared memory. Thread-safe.
 ///
-/// Allocation never waits: failure ends the job with `arenaFull` (DESIGN §4).
+/// Allocation never waits: failure ends the job with `arenaFull` (SEMANTICS §9.5).
 public protocol OutputSpace: AnyObject, Sendable {
     /// Reserves at least `bytes` (1 or more), contiguous, 64-byte aligned, uninitialised.
     /// Throws `arenaFull`. The block is the caller's until it is handed over in an outcome, or

@@ -7,7 +7,7 @@ enum CommandLineTool {
 
     private static let usageStatus: Int32 = 64
 
-    /// Takes the arguments behind the program's name; returns the exit status (DESIGN §11).
+    /// Takes the arguments behind the program's name; returns the exit status (SEMANTICS §15.6).
     static func run(_ arguments: [String], environment: [String: String]) -> Int32 {
         guard let name = arguments.first else {
             Terminal.error(HelpText.overview)

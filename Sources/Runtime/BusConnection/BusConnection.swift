@@ -5,7 +5,7 @@ public import ZeroMQ
 /// The connecting side of the bus: one DEALER and the events of its connection. One thread.
 ///
 /// A handshake opens a new session with the coordinator, the end of a connection ends it: whoever
-/// owns this introduces itself after each `up` (DESIGN §5).
+/// owns this introduces itself after each `up` (PROTOCOL §5).
 public struct BusConnection: ~Copyable {
     /// What became of the connection.
     public enum LinkEvent: Hashable, Sendable {

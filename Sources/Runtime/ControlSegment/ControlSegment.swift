@@ -4,8 +4,8 @@ import SharedArena
 
 /// A worker's page of shared memory: which job it holds, that it lives, and how it died.
 ///
-/// The process alone writes; coordinator and supervisor read (DESIGN §6). Payloads never lie here,
-/// so that who reads it needs no access to them. One thread.
+/// The process alone writes; coordinator and supervisor read (SEMANTICS §14.9). Payloads never lie
+/// here, so that who reads it needs no access to them. One thread.
 public struct ControlSegment: ~Copyable {
     private let memory: MappedMemory
     private let words: UnsafeMutablePointer<UInt64>

@@ -5,7 +5,7 @@ import Messages
 import Observability
 import Scheduling
 
-// What the operator's file says of requests (DESIGN §3, 1), and its reload.
+// What the operator's file says of requests (SEMANTICS §13), and its reload.
 extension Coordinator {
     /// A load as the configuration makes it, on its terms.
     struct Resolved {

@@ -4,7 +4,7 @@ import Scheduling
 import Wire
 import ZeroMQ
 
-// Hits in two messages (DESIGN §4), the short way.
+// Hits in two messages (SEMANTICS §5.11), the short way.
 extension Coordinator {
     /// Answers a `Load` whose bytes a hit answered before; `false` where it has to go the whole
     /// way, and nothing was done.

@@ -78,7 +78,7 @@ public struct Coordinator: ~Copyable {
     }
 
     /// Milliseconds that what was admitted has before another coordinator follows; with all that
-    /// comes after it a drain takes eight seconds (DESIGN §2).
+    /// comes after it a drain takes eight seconds (SEMANTICS §14.10).
     private static let replacementMilliseconds = 6_000
     /// Milliseconds that clients have for taking the bytes of the last replies.
     private static let deliveryMilliseconds = 500
@@ -158,7 +158,8 @@ public struct Coordinator: ~Copyable {
         while exitStatus == nil {
             let turn = try loop.wait(until: nextDeadline)
             lookAtSecrets(at: turn.wokenAt)
-            // Ends of connections first: what is read afterwards is of the living (DESIGN §5).
+            // Ends of connections first: what is read afterwards is of the living
+            // (SEMANTICS §14.3).
             for gateway in gatewayList where gateway.hasConnectionNews(in: turn) {
                 drainMonitor(gateway, at: turn.wokenAt)
             }

@@ -2,7 +2,7 @@ import Messages
 import SharedArena
 
 /// A directory in which the coordinator listens. Who may connect is decided by the file system, and
-/// so a worker's kind is the door it came through (DESIGN §4).
+/// so a worker's kind is the door it came through (SEMANTICS §14.1).
 enum Door: Hashable {
     case front
     case admin

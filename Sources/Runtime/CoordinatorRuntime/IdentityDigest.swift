@@ -3,8 +3,8 @@ import Linux
 import Sodium
 
 /// Names who asks, for cache keys, without telling it: a keyed digest of the credentials of a
-/// request (DESIGN §3). The key is this installation's own, so that digests of guessed passwords
-/// cannot be compared.
+/// request (SEMANTICS §4.6). The key is this installation's own, so that digests of guessed
+/// passwords cannot be compared.
 struct IdentityDigest: ~Copyable {
     private let digest: SharedDigest
 

@@ -8,7 +8,7 @@ public import SharedArena
 /// | decode | arenas of coordinator, download, cache | its own arena, its control directory |
 /// | transform | arena of decode | its own arena, its control directory |
 ///
-/// The first column is the table of who opens what (DESIGN §4).
+/// The first column is the table of who opens what (SEMANTICS §14.2).
 public struct SandboxProfile: Hashable, Sendable {
     /// Directories that it reads, and of which it opens files for reading.
     public let inputs: [String]

@@ -7,7 +7,7 @@ import Synchronization
 /// The segments of one producer in one directory, and the blocks in them. Any thread.
 ///
 /// Space is tried, never waited for. Segments are reserved whole, never truncated or punched; space
-/// goes back to the system by unlinking (DESIGN §4).
+/// goes back to the system by unlinking (SEMANTICS §14.4).
 public final class Arena: OutputSpace {
     /// The directory of its segments.
     public let name: ArenaName

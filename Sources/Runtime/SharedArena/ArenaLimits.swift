@@ -4,7 +4,7 @@ public struct ArenaLimits: Hashable, Sendable {
     public var totalBytesMax: Int
     /// A segment that many blocks share.
     public var sharedSegmentBytes: Int
-    /// Payloads of this size and more get a segment of their own (DESIGN §4).
+    /// Payloads of this size and more get a segment of their own (SEMANTICS §14.4).
     public var ownSegmentBytes: Int
     /// Unused segments of their own that are kept warm: what one process keeps for later, no other
     /// has, so it is little on a small tmpfs.
@@ -20,7 +20,7 @@ public struct ArenaLimits: Hashable, Sendable {
         spareBytesMax = min(128 << 20, self.totalBytesMax / 4, share)
     }
 
-    /// From this payload size on a client may keep a mapping (DESIGN §4).
+    /// From this payload size on a client may keep a mapping (SEMANTICS §14.6).
     public static let largePayload = 1 << 20
 
     static let page = 4096

@@ -3,7 +3,7 @@ import Linux
 public import Messages
 
 /// Reads other processes' blocks with `pread` into memory of our own: for the cache, which trusts
-/// no writer (DESIGN §4). Any thread; keeps nothing open.
+/// no writer (SEMANTICS §14.5). Any thread; keeps nothing open.
 public struct BlockCopier: Sendable {
     private let directories: SegmentDirectories
 

@@ -2,8 +2,8 @@ import Linux
 
 /// The 64 bytes before every payload: the block's id, little-endian, then zeros.
 ///
-/// A header is never authority (DESIGN §4); it only tells a reader of `results/` whether the bytes
-/// that it copied were still those of the block it was told of.
+/// A header is never authority (SEMANTICS §14.5); it only tells a reader of `results/` whether the
+/// bytes that it copied were still those of the block it was told of.
 enum BlockHeader {
     /// Bytes; keeps payloads aligned for vector code.
     static let byteCount = 64

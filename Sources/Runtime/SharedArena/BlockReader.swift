@@ -2,7 +2,7 @@ public import ImageModel
 public import Messages
 
 /// Reads other processes' blocks by mapping them: for decoders and transformers, which are
-/// sandboxed (DESIGN §4). One thread.
+/// sandboxed (SEMANTICS §14.5). One thread.
 public final class BlockReader {
     private let mappings: SegmentMappings
 

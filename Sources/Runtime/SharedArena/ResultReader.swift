@@ -3,7 +3,7 @@ public import Linux
 public import Messages
 
 /// Takes delivered results out of `results/`: a checked copy below 1 MiB, a mapping of its own from
-/// there on (DESIGN §4). One thread.
+/// there on (SEMANTICS §14.6). One thread.
 public final class ResultReader {
     private let directories: SegmentDirectories
     private let mappings: SegmentMappings

@@ -1,8 +1,8 @@
 public import Linux
 public import Messages
 
-/// Where everything of one stack lies (DESIGN §4). All processes and clients build the same paths
-/// from the runtime directory alone.
+/// Where everything of one stack lies (PROTOCOL §2, §10). All processes and clients build the same
+/// paths from the runtime directory alone.
 public struct RuntimePaths: Hashable, Sendable {
     /// The runtime directory, absolute, without a slash at its end.
     public let root: String

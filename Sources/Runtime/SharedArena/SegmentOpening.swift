@@ -6,7 +6,7 @@ import Messages
 enum SegmentOpening {
     private static let othersMayWrite: UInt32 = 0o022
 
-    /// Builds the name from producer and number, and checks type, owner and size (DESIGN §4).
+    /// Builds the name from producer and number, and checks type, owner and size (PROTOCOL §10).
     ///
     /// Who writes into a directory is its owner, and nobody else may: so a segment is the
     /// producer's where it is the directory's owner's. Throws `stale` where the bytes are not

@@ -5,7 +5,8 @@ import Wire
 import ZeroMQ
 
 /// Asks the coordinator for its status on `admin/`, again and again, and counts the answers: a
-/// process that lives and answers nobody has to be replaced (DESIGN §6). One thread; never blocks.
+/// process that lives and answers nobody has to be replaced (SEMANTICS §14.9). One thread; never
+/// blocks.
 ///
 /// Whatever it answers shows that it lives, be it that it has no place for one more session, or
 /// that it is of another version.

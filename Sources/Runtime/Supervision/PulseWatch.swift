@@ -1,7 +1,7 @@
 import Messages
 
 /// Which children have not shown that they live: each has a counter that grows at least once a
-/// second while its loop turns (DESIGN §6, worker and coordinator hang).
+/// second while its loop turns (SEMANTICS §14.9).
 ///
 /// Looks come once a second. A child whose counter stands still for five of them hangs. A look that
 /// comes late says nothing: whoever kept this process from running may have kept the others.

@@ -1,7 +1,8 @@
 public import Linux
 public import Messages
 
-/// When a child that ended is started again: at once, unless it fails again and again (DESIGN §2).
+/// When a child that ended is started again: at once, unless it fails again and again
+/// (SEMANTICS §14.8).
 ///
 /// An end counts when the child was not welcomed in that life, or crashed (a signal other than
 /// SIGKILL and SIGTERM). From the third counted end within ten seconds on, the child waits: 100 ms,

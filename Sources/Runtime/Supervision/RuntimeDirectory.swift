@@ -3,7 +3,7 @@ public import Messages
 public import SharedArena
 
 /// The directories of one stack, made, verified and locked for the kinds that this process serves
-/// (DESIGN §4).
+/// (PROTOCOL §10).
 ///
 /// Each is opened without following a link, and owner, mode and type are what `fstat` says of the
 /// open one. What earlier lives left is removed: stale sockets, and segments of dead processes.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where a stack lies when nobody says so (DESIGN §11).
+/// Where a stack lies when nobody says so (SEMANTICS §15.1).
 public enum RuntimeLocation {
     /// `$XDG_RUNTIME_DIR/imagebus`, else `/run/imagebus` where it may be written, else
     /// `/dev/shm/imagebus-UID`.

@@ -52,7 +52,8 @@ public enum SupervisorEnd: Hashable, Sendable {
     /// A child cannot start with these settings; its exit code.
     case refused(Int32)
 
-    /// The exit status of `serve` (DESIGN §11): 0, 124 deadline, 130 cancelled, or the child's.
+    /// The exit status of `serve` (SEMANTICS §15.7): 0, 124 deadline, 130 cancelled, or the
+    /// child's.
     public var exitStatus: Int32 {
         switch self {
         case .drained: 0

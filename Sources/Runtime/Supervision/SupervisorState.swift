@@ -6,7 +6,7 @@ public import Messages
 /// A slot is a place for one child; it is filled again whenever its child ends. The coordinator, if
 /// there is one, drains first and tells the workers; they end by themselves.
 public struct SupervisorState: Sendable {
-    /// How long `SIGTERM` may take until everything left is killed (DESIGN §2).
+    /// How long `SIGTERM` may take until everything left is killed (SEMANTICS §14.10).
     public static let drainMilliseconds = 8_000
     /// How long workers may take to end after their coordinator, before they are told to.
     public static let workersGraceMilliseconds = 500

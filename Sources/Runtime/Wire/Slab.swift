@@ -41,7 +41,7 @@ struct Slab: ~Copyable {
 }
 
 /// The bytes of a slab. In front of every allocation stands its size: that is how the length of a
-/// text is known although C ends it with a NUL (style.md P44).
+/// text is known although C ends it with a NUL.
 struct SlabRegion {
     let base: UnsafeMutableRawPointer
     let capacity: Int

@@ -5,7 +5,7 @@ public import Messages
 public protocol JobExecutor: AnyObject {
     /// Jobs that may be held at a time.
     var credit: UInt32 { get }
-    /// Whether native code may ignore a cancel, so that the process has to end (DESIGN §3).
+    /// Whether native code may ignore a cancel, so that the process has to end (SEMANTICS §8.3).
     var needsHardCancel: Bool { get }
     /// Begins a job.
     func start(_ job: Job)

@@ -6,7 +6,7 @@ public import SharedArena
 public import StageContract
 
 /// One job at a time on a work thread of its own: for decoders and transformers, where a process is
-/// what can be killed (DESIGN §2).
+/// what can be killed (SEMANTICS §14.7).
 public final class SingleJobExecutor: JobExecutor {
     /// What the work thread does.
     public struct Work {

@@ -180,7 +180,7 @@ extension WorkerLoop {
     }
 
     private static var retryMilliseconds: Int { 5 }
-    /// A drain takes eight seconds at most (DESIGN §2).
+    /// A drain takes eight seconds at most (SEMANTICS §14.10).
     private static var departureMilliseconds: Int { 7_500 }
     /// Readers of what this process made have so long; `serve` gives all of it eight seconds.
     private static var farewellMilliseconds: Int { 3_000 }

@@ -4,7 +4,7 @@ import Messages
 /// When a worker ends by itself.
 public struct WorkerPolicy: Hashable, Sendable {
     /// Milliseconds from a cancel to the end of a process whose native code does not heed it
-    /// (DESIGN §3).
+    /// (SEMANTICS §8.3).
     public var cancelGraceMilliseconds = 500
     /// Seconds of the processors that no image within the limits takes; `nil` where it is the
     /// request that decides how long its work is.

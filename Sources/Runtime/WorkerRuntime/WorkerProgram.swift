@@ -47,7 +47,7 @@ public enum WorkerProgram {
     }
 
     /// How far a process that makes images stands back behind those that a hit needs: a machine
-    /// that is full of its work answers hits all the same (DESIGN §9).
+    /// that is full of its work answers hits all the same.
     private static let nice: Int32 = 10
 
     /// The loop, to the end of its connection.

@@ -2,9 +2,9 @@ import Messages
 
 /// What a worker waits for besides messages.
 enum WorkerTimer {
-    /// The job's time is over: stop it without being told (DESIGN §6, hangs).
+    /// The job's time is over: stop it without being told (SEMANTICS §7.6).
     case deadline(JobID)
-    /// The grace after a cancel is over: end the process if the job still runs (DESIGN §3).
+    /// The grace after a cancel is over: end the process if the job still runs (SEMANTICS §8.3).
     case grace(JobID)
     /// A worker that leaves has waited long enough for its blocks to be released.
     case farewell

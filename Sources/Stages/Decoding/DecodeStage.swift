@@ -7,7 +7,7 @@ import Vips
 ///
 /// A JPEG comes out in the planes that it has, where they mean sRGB; all else in 8-bit sRGB or
 /// grey, alpha straight, in the displayed orientation. Both are reduced as far as the need allows
-/// (DESIGN §3). One job at a time in a process: a second one waits.
+/// (SEMANTICS §11.3, §11.4). One job at a time in a process: a second one waits.
 public struct DecodeStage: Sendable {
     private let library: VipsLibrary
 

@@ -3,7 +3,7 @@ import Messages
 import Vips
 
 extension ImageLimits {
-    /// Refuses an image by its header, before any pixel is computed (DESIGN §6, bombs).
+    /// Refuses an image by its header, before any pixel is computed (SEMANTICS §9.8).
     func check(_ source: SourceImage) throws(ImageError) {
         let size = source.storedSize
         guard size.isPositive else { throw .notAnImage }

@@ -2,7 +2,7 @@
 /// them are picture.
 ///
 /// Of a JPEG libvips gives the whole columns only: of 2725 reduced by 4 these are 681, though the
-/// picture is 681.25 wide. Ignoring the quarter costs 4 dB (DESIGN §1). Every other decoder maps
+/// picture is 681.25 wide. Ignoring the quarter costs 4 dB. Every other decoder maps
 /// the whole side to whole columns.
 struct ReducedSide: Equatable {
     /// Columns of the result.

@@ -3,7 +3,7 @@ import Messages
 import StageContract
 
 /// The block that a body grows in: small at first, doubled as bytes arrive, never made large on
-/// the origin's word (DESIGN §4).
+/// the origin's word (SEMANTICS §10.4).
 ///
 /// The owner hands the reference over or calls `discard`.
 struct BodyBlock {

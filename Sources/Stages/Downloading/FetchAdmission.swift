@@ -32,9 +32,9 @@ struct FetchAdmission {
         sources = work.sources
     }
 
-    /// Goes on to where a redirect leads: admitted like the URL before it (DESIGN §6). Another
-    /// origin gets neither user info nor any header that may say who asks; what was left out stays
-    /// so.
+    /// Goes on to where a redirect leads: admitted like the URL before it (SEMANTICS §10.2).
+    /// Another origin gets neither user info nor any header that may say who asks; what was left
+    /// out stays so.
     mutating func follow(_ reference: String) throws(DownloadFailure) {
         guard let next = Location.resolve(reference, against: url) else {
             throw .badLocation("it is no URL")

@@ -18,7 +18,7 @@ struct ProgressPacer {
         interval = UInt64(max(0, intervalMilliseconds)) * 1_000_000
     }
 
-    /// The head is here: the first report (sdwebimage.md §3.6 step 3).
+    /// The head is here: the first report (SEMANTICS §10.5).
     mutating func begin(expected: Int?) {
         self.expected = UInt64(expected ?? 0)
         send()

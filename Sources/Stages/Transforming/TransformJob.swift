@@ -6,8 +6,8 @@ import Vips
 /// One job: which way the pixels go.
 ///
 /// Planes are sampled once, and encoded as planes where the format stores such (the planar lane of
-/// DESIGN §3). All else is a picture of libvips, at the latest from the first step on that planes
-/// cannot say.
+/// SEMANTICS §11.5). All else is a picture of libvips, at the latest from the first step on that
+/// planes cannot say.
 struct TransformJob {
     private let work: TransformWork
     private let sampler: PlaneSampler

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What crashes workers is not tried again; what is killed from outside is (DESIGN §6).
+    /// What crashes workers is not tried again; what is killed from outside is (SEMANTICS §7.5).
     @Suite struct CrashTests {
         /// A picture whose decode takes so long that a signal finds it there.
         private static let slow = Result { try Pictures.noise(width: 4_000, height: 3_000).png() }

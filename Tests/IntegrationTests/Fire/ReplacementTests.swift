@@ -7,7 +7,7 @@ import Testing
 
 extension RealProcesses {
     /// Processes that hang, that do not heed a cancel, or that have done enough are replaced, and
-    /// nobody loses anything (DESIGN §3, §6).
+    /// nobody loses anything (SEMANTICS §7.6, §8.3).
     @Suite struct ReplacementTests {
         private let origin = OriginServer()
         private static let size = PixelSize(width: 100, height: 75)

@@ -1,5 +1,5 @@
-/// Who a container runs as, and what it sees of the others: the directories of DESIGN §4, each with
-/// its writer as owner and its readers as group.
+/// Who a container runs as, and what it sees of the others: the directories of SEMANTICS §14.2,
+/// each with its writer as owner and its readers as group.
 public struct ContainerLayout: Sendable {
     /// A directory that containers share.
     public struct Volume: Sendable {

@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-/// Which bytes of which worker are in use, and by how many (DESIGN §4).
+/// Which bytes of which worker are in use, and by how many (SEMANTICS §9.6).
 ///
 /// A reference is believed only after `check`. A stage block that is taken into use has one hold
 /// for each that reads or keeps it; with the last one it goes back to its producer, once. Blocks

@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 
 /// What the cache has in memory, as far as the coordinator knows: soft, bounded, and enough to
-/// answer a hit without asking (DESIGN §4, hits in two messages).
+/// answer a hit without asking (SEMANTICS §5.11).
 struct HitIndex: Sendable {
     /// One entry of the memory tier.
     struct Entry: Sendable {

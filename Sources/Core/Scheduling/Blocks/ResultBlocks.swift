@@ -1,6 +1,6 @@
 import Messages
 
-/// The large blocks of `results/` and who still reads them (DESIGN §4, what a client gets).
+/// The large blocks of `results/` and who still reads them (SEMANTICS §14.6).
 ///
 /// Small blocks are overwritten whenever the cache likes, and readers notice. A large one is used
 /// again only when the cache wants it back (`Evicted`) and every reader has let go of it.

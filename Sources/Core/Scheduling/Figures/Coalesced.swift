@@ -1,4 +1,4 @@
-/// How often work was joined that was under way, by level (DESIGN §3, keys and coalescing).
+/// How often work was joined that was under way, by level (SEMANTICS §3.1).
 public struct Coalesced: Hashable, Sendable {
     /// Requests that joined a query of their result's key.
     public var lookups: UInt64 = 0

@@ -8,7 +8,7 @@ struct ActiveJob: Sendable {
     enum Place: Sendable, Equatable {
         /// In the queue of its kind, under the ticket of its newest entry there.
         case queued
-        /// Found no space; waits for a release (DESIGN §4).
+        /// Found no space; waits for a release (SEMANTICS §9.5).
         case parked
         /// Its worker says that the bytes are not there; the cache is asked whether that is so.
         case disputed

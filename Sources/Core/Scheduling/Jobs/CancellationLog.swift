@@ -1,6 +1,6 @@
 import Messages
 
-/// How long cancelled jobs kept their workers: the figure that is published (DESIGN §3).
+/// How long cancelled jobs kept their workers: the figure that is published (SEMANTICS §8.8).
 struct CancellationLog: Sendable {
     /// One stage since the start.
     struct Stage: Hashable, Sendable {

@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 
 /// Where source bytes come from. Work from either side is never shared: who may not fetch must not
-/// wait for a fetch, who asks no cache must not be answered by one (DESIGN §3).
+/// wait for a fetch, who asks no cache must not be answered by one (SEMANTICS §3.3).
 enum Origin: Hashable, Sendable {
     /// The URL, on these terms.
     case network(FetchTerms)

@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-/// The bytes of one source, for all who decode them (DESIGN §3, keys and coalescing).
+/// The bytes of one source, for all who decode them (SEMANTICS §3.5).
 ///
 ///     obtaining ──bytes──► holding ──nobody uses them, nothing stores them──► gone
 ///         └──miss, failure, nobody waits──► gone

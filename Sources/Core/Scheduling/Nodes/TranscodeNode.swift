@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 
 /// Another encoding of a result or of an original, made for the tiers that keep it
-/// (sdwebimage.md §4.8).
+/// (SEMANTICS §5.8).
 ///
 ///     decoding ──pixels──► encoding ──bytes──► storing ──► gone
 ///

@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-/// A list of URLs that a client will want (sdwebimage.md §8). Most of them wait here as texts; a
+/// A list of URLs that a client will want (SEMANTICS §12.1). Most of them wait here as texts; a
 /// few at a time are live requests, its members, whose ends are counted and delivered to nobody.
 ///
 ///     gathering ──last part──► complete ──nothing waits, nothing runs──► final report
@@ -13,7 +13,7 @@ struct PrefetchBatch: Sendable {
     let token: Token
     /// How each URL is loaded.
     private let template: ImageRequest
-    /// The class of its URLs: low, unless they are to be high (sdwebimage.md §8), or its client
+    /// The class of its URLs: low, unless they are to be high (SEMANTICS §12.1), or its client
     /// said otherwise since.
     var priority: Priority
     /// URLs that may be live at a time.

@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-/// What killed workers, and is therefore not tried for a while (DESIGN §6).
+/// What killed workers, and is therefore not tried for a while (SEMANTICS §7.5).
 ///
 /// Evidence is a record that names the job: of the worker's own fault handler, of a worker whose
 /// work did not stop, of `serve` where a loop stood still, or of the cache where the image is not

@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-/// Content and the operation on it that is suspected of killing workers (DESIGN §6).
+/// Content and the operation on it that is suspected of killing workers (SEMANTICS §7.5).
 ///
 /// Equal suspects share their evidence: ten sizes of one picture that kills decoders are one
 /// suspect, while a transform is one with its steps and output.

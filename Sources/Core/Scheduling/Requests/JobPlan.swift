@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-/// What a load goes through, in order, and what of it this request skips (sdwebimage.md §1.4).
+/// What a load goes through, in order, and what of it this request skips (SEMANTICS §2.2).
 struct JobPlan: Hashable, Sendable {
     /// The stages of a load. The first three are ways to the image, tried one after another until
     /// one has it; the others follow once it was found.
@@ -69,7 +69,8 @@ struct JobPlan: Hashable, Sendable {
     let originalStoreTiers: CacheTypes
 
     /// `keepsOriginalApart`: a result that is the original is another entry than the original, such
-    /// as in another cache. `distrustsMemory`: the copy in memory turned out stale (DESIGN §4).
+    /// as in another cache. `distrustsMemory`: the copy in memory turned out stale
+    /// (SEMANTICS §5.11).
     init(
         _ request: ImageRequest, mayDownload: Bool = true, keepsOriginalApart: Bool = false,
         distrustsMemory: Bool

@@ -15,7 +15,7 @@ final class Order: Sendable {
     let upload: Upload?
     /// What is painted instead of loading anything.
     let canvas: Canvas?
-    /// The copy in memory turned out stale (DESIGN §4).
+    /// The copy in memory turned out stale (SEMANTICS §5.11).
     let distrustsMemory: Bool
     /// What is written under its keys; no name of one.
     var serializer: Serializer { terms.serializer }

@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 
 /// Those who wait for one piece of shared work, and how badly they want it together: the highest
-/// class, the longest deadline and the flows among them (DESIGN §3).
+/// class, the longest deadline and the flows among them (SEMANTICS §3.4).
 struct WaiterList<Waiter: Sendable>: Sendable {
     typealias Seat = SeatList<Entry>.Seat
 

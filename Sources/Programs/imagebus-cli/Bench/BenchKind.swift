@@ -31,7 +31,7 @@ extension BenchKind {
     static var workers: Int { CurrentProcess.processorCount }
 }
 
-/// What a measurement found; its JSON is one object with the names of DESIGN §11.
+/// What a measurement found; its JSON is one object with the names of SEMANTICS §15.5.
 protocol BenchReport: Encodable, Sendable {
     /// For people.
     var text: String { get }

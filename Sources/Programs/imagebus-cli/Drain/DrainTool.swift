@@ -3,7 +3,7 @@ import Messages
 
 /// `imagebus drain`: replaces the processes of one kind.
 enum DrainTool {
-    /// All of it (DESIGN §2).
+    /// All of it (SEMANTICS §14.10).
     private static let limitMilliseconds = 8_000
     private static let pause = Duration.milliseconds(20)
 

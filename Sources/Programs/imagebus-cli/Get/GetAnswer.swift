@@ -1,7 +1,8 @@
 import ImageModel
 import Messages
 
-/// What `get --json` prints (DESIGN §11); every name is always there, null where nothing is known.
+/// What `get --json` prints (SEMANTICS §15.3); every name is always there, null where nothing is
+/// known.
 struct GetAnswer: Encodable, Sendable {
     /// How a request ended.
     enum Status: String, Encodable {

@@ -2,8 +2,8 @@ import Linux
 import Messages
 import Supervision
 
-/// The key that keeps the cached images of different users apart (DESIGN §3): it lives as long as
-/// the cache, so it lies in its directory, unless somebody names another place.
+/// The key that keeps the cached images of different users apart (SEMANTICS §15.1): it lives as
+/// long as the cache, so it lies in its directory, unless somebody names another place.
 enum SecretFile {
     private static let name = "identity.key"
 

@@ -127,7 +127,7 @@ extension ServeOptions {
 }
 
 extension RuntimeDirectoryError {
-    /// The exit status of `serve` (DESIGN §11).
+    /// The exit status of `serve` (SEMANTICS §15.7).
     var exitStatus: Int32 {
         switch self {
         case .notAbsolute, .pathTooLong: 64

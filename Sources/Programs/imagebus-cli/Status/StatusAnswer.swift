@@ -1,6 +1,6 @@
 import Messages
 
-/// What `status --json` prints (DESIGN §11).
+/// What `status --json` prints (SEMANTICS §15.4).
 struct StatusAnswer: Encodable {
     struct Process: Encodable {
         let kind: String

@@ -1,7 +1,7 @@
 internal import Messages
 
 /// Large bodies that left the memory tier, until the coordinator says that no client reads them
-/// (DESIGN §4).
+/// (SEMANTICS §14.6).
 ///
 /// A body that is released goes back to its arena warm. One that is given up before, since too many
 /// wait or since the coordinator that knew its readers has gone, has its segment unlinked: whoever

@@ -8,7 +8,7 @@ public protocol ResultSpace: OutputSpace {
     /// its reference travels.
     func publish(_ block: OutputBlock)
     /// Gives a block up that readers may still have mapped: its memory is not used again for
-    /// another block where it could be mapped (DESIGN §4).
+    /// another block where it could be mapped (SEMANTICS §14.6).
     func retire(_ id: BlockID)
 }
 

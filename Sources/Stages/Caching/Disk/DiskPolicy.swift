@@ -1,5 +1,5 @@
 /// Which date of an entry counts for its age and for its turn to go; SDWebImage's numbers
-/// (sdwebimage.md §4.1).
+/// (SEMANTICS §5.5).
 public enum ExpireType: UInt8, Sendable, Hashable, CaseIterable {
     /// When it was last read: least recently used goes first. The default.
     case access = 0

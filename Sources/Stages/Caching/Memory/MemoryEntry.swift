@@ -26,7 +26,7 @@ public struct MemoryEntry: Sendable, Hashable {
         self.expires = expires
     }
 
-    /// Its receivers may have mapped it (DESIGN §4).
+    /// Its receivers may have mapped it (SEMANTICS §14.6).
     public var isLarge: Bool { reference.length >= UInt64(CacheStage.largeBytes) }
 
     /// Its name.

@@ -5,10 +5,10 @@ public import Messages
 /// Pure bookkeeping; the bytes belong to others. Eviction is SIEVE (Zhang et al., NSDI 2024): a
 /// queue in order of arrival, one "visited" bit each, and a hand that moves from old to new, takes
 /// the first entry without the bit and clears it on its way. A hit sets one bit and moves nothing,
-/// so use may be reported late and in batches (DESIGN §4).
+/// so use may be reported late and in batches (SEMANTICS §5.4).
 ///
 /// Whether somebody still reads an entry that leaves is the coordinator's to know: it hears of
-/// every large one (`Departures.evicted`) and answers with its release (DESIGN §4).
+/// every large one (`Departures.evicted`) and answers with its release (SEMANTICS §14.6).
 public struct MemoryTier: Sendable {
     /// Bytes of bookkeeping charged to each entry: slot, table entries, metadata.
     public static let overhead = 512

@@ -1,7 +1,7 @@
 internal import ImageModel
 internal import Messages
 
-// One entry, without its bytes (sdwebimage.md §4.6).
+// One entry, without its bytes (SEMANTICS §5.7).
 extension CacheStage {
     /// Looks for an entry, or removes it; the answer of a removal comes after the `evicted` that
     /// it causes, and after the disk.

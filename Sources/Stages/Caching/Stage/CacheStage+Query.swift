@@ -53,7 +53,7 @@ extension CacheStage {
 
     /// The disk has looked the key up.
     func looked(_ result: DiskResult, _ job: CacheJob, _ work: QueryWork, _ now: UnixTime) {
-        // Another query may have brought it into memory meanwhile (sdwebimage.md §4.5).
+        // Another query may have brought it into memory meanwhile (SEMANTICS §5.2).
         if work.tiers.contains(.memory), answerFromMemory(job, work, now) { return }
         guard !outdated.contains(work.key) else { return miss(job) }
         switch result {

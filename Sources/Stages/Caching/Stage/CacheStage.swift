@@ -9,8 +9,9 @@ public import StageContract
 /// One thread owns it, the bus thread, and never waits in it: the disk has a thread of its own, and
 /// so have copies of 1 MiB and more. Their answers are taken by `collect` after `wake`.
 public final class CacheStage {
-    /// Copies of that many bytes and more are kept off the calling thread (DESIGN §2); results of
-    /// that size may be mapped by their receivers, and are held for them (DESIGN §4).
+    /// Copies of that many bytes and more are kept off the calling thread (SEMANTICS §14.7);
+    /// results of that size may be mapped by their receivers, and are held for them
+    /// (SEMANTICS §14.6).
     public static let largeBytes = 1 << 20
     /// Requests that wait for the disk, or for a copy, at most.
     static let requestsMax = 4_096

@@ -98,7 +98,7 @@ struct Encoder {
         min(100, max(0, options.quality ?? OutputOptions.defaultQuality))
     }
 
-    /// White shows where a format without alpha meets transparent pixels (sdwebimage.md §5.3).
+    /// White shows where a format without alpha meets transparent pixels (SEMANTICS §11.11).
     private func flattened(_ image: VipsImage) throws(VipsError) -> VipsImage {
         guard !format.carriesAlpha, image.header.hasAlpha else { return image }
         return try image.flattened(red: 255, green: 255, blue: 255)

@@ -2,7 +2,7 @@ import ImageModel
 import Vips
 
 /// Scales to a box: inside it, around it, or to just its size. What a mode cuts off or adds besides
-/// is a step of its own (DESIGN §7, resize modes).
+/// is a step of its own (SEMANTICS §11.8).
 struct Scale: PictureStep {
     let box: PixelSize
     let mode: ResizeMode

@@ -22,7 +22,7 @@ struct CancelPhase: Hashable, Sendable {
     let source: Source
     let steps: [TransformStep]
     let output: OutputOptions
-    /// DESIGN §9, p99.
+    /// What p99 is held against.
     let targetMilliseconds: Double
     /// Native code does not heed a cancel here: after each, a new process is waited for.
     let isHard: Bool

@@ -1,6 +1,6 @@
 import Messages
 
-/// What `bench cancel` found; its JSON is one object (DESIGN §11).
+/// What `bench cancel` found; its JSON is one object (SEMANTICS §15.5).
 struct CancelReport: BenchReport {
     /// One kind of work.
     struct Stage: Encodable, Sendable {

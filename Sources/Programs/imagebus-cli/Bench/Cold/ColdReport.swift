@@ -1,4 +1,4 @@
-/// What `bench cold` found; its JSON is one object (DESIGN §11).
+/// What `bench cold` found; its JSON is one object (SEMANTICS §15.5).
 struct ColdReport: BenchReport {
     private let loads: LoadReport
     private let bytesEach: Int

@@ -12,8 +12,8 @@ struct FloodTurn: Sendable {
     }
 }
 
-/// What `bench flood` found; its JSON is one object (DESIGN §11): the hits under the flood, and
-/// beside them those without.
+/// What `bench flood` found; its JSON is one object (SEMANTICS §15.5): the hits under the flood,
+/// and beside them those without.
 struct FloodReport: BenchReport {
     /// The most by which a flood may raise another client's p99.
     static let ratioMax = 3.0

@@ -1,4 +1,4 @@
-/// What `bench hit` found; its JSON is one object (DESIGN §11).
+/// What `bench hit` found; its JSON is one object (SEMANTICS §15.5).
 struct HitReport: BenchReport {
     let loads: LoadReport
     /// Through tasks that run anywhere, beside it.

@@ -1,4 +1,4 @@
-/// What is said of loads, whatever they measure; its JSON is one object (DESIGN §11).
+/// What is said of loads, whatever they measure; its JSON is one object (SEMANTICS §15.5).
 struct LoadReport: Encodable, Sendable {
     let name: String
     let concurrency: Int

@@ -1,4 +1,4 @@
-/// What `bench mixed` found; its JSON is one object (DESIGN §11).
+/// What `bench mixed` found; its JSON is one object (SEMANTICS §15.5).
 struct MixedReport: BenchReport {
     private struct Share: Encodable {
         let work: MixedWork

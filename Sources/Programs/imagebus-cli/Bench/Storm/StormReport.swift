@@ -1,4 +1,4 @@
-/// What `bench storm` found; its JSON is one object (DESIGN §11).
+/// What `bench storm` found; its JSON is one object (SEMANTICS §15.5).
 struct StormReport: BenchReport {
     private let one: StormFigures
     private let many: StormFigures?
