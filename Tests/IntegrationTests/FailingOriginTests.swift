@@ -5,7 +5,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Origins that fail in passing are asked again, what fails for good is not (SEMANTICS §7.2, §7.3).
+    /// Origins that fail in passing are asked again, what fails for good is not
+    /// (SEMANTICS §7.2, §7.3).
     @Suite struct FailingOriginTests {
         private static let png = Result { try Pictures.quadrants().png() }
         private let origin = OriginServer()
