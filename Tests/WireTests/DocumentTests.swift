@@ -25,6 +25,26 @@ import Testing
         #expect(rows == expected)
     }
 
+    /// The comment above a message of the proto file says its kinds.
+    @Test func theNumbersOfTheProtoFileAreThoseOfTheCode() throws {
+        let lines = try ProtocolText.read("imagebus.proto").lines
+        var found: [String: [UInt8]] = [:]
+        for (comment, line) in zip(lines, lines.dropFirst()) where line.hasPrefix("message ") {
+            guard comment.hasPrefix("// ") else { continue }
+            let numbers = comment.split { !$0.isNumber }.compactMap { UInt8($0) }
+            let name = line.split { " {}".contains($0) }[1]
+            if !numbers.isEmpty { found[String(name)] = numbers }
+        }
+        var expected: [String: [UInt8]] = [:]
+        for kind in MessageKind.allCases where kind != .versions {
+            let isSegments = kind == .segmentsOpened || kind == .segmentsClosed
+            let name = isSegments ? "segments" : "\(kind)"
+            expected[name.prefix(1).uppercased() + name.dropFirst(), default: []]
+                .append(kind.rawValue)
+        }
+        #expect(found == expected)
+    }
+
     /// Values of an enumeration in the proto file, by name in the code's spelling.
     private func values(_ prefix: String) throws -> [String: Int] {
         var values: [String: Int] = [:]

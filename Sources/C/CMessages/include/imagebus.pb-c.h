@@ -1615,7 +1615,7 @@ typedef enum {
 } Imagebus__V1__Reprioritise__TargetCase;
 
 /*
- * 36
+ * 46
  */
 struct  Imagebus__V1__Reprioritise
 {
@@ -1638,6 +1638,9 @@ struct  Imagebus__V1__Reprioritise
     , IMAGEBUS__V1__PRIORITY__PRIORITY_LOW, IMAGEBUS__V1__REPRIORITISE__TARGET__NOT_SET, {0} }
 
 
+/*
+ * 47
+ */
 struct  Imagebus__V1__Prefetch
 {
   ProtobufCMessage base;
@@ -1663,6 +1666,9 @@ struct  Imagebus__V1__Prefetch
     , {0,NULL}, NULL, 0,NULL, 0, 0, (char *)protobuf_c_empty_string }
 
 
+/*
+ * 48
+ */
 struct  Imagebus__V1__PrefetchReport
 {
   ProtobufCMessage base;
@@ -1681,6 +1687,9 @@ struct  Imagebus__V1__PrefetchReport
     , {0,NULL}, 0, 0, 0, 0, 0 }
 
 
+/*
+ * 36
+ */
 struct  Imagebus__V1__Status
 {
   ProtobufCMessage base;
@@ -1739,7 +1748,7 @@ typedef enum {
 } Imagebus__V1__CacheCommand__MaybeTiersCase;
 
 /*
- * 38; to clients as well
+ * 49
  */
 struct  Imagebus__V1__CacheCommand
 {
@@ -1771,6 +1780,9 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__CACHE_REPORT__OUTCOME__CASE)
 } Imagebus__V1__CacheReport__OutcomeCase;
 
+/*
+ * 50
+ */
 struct  Imagebus__V1__CacheReport
 {
   ProtobufCMessage base;
@@ -1786,6 +1798,9 @@ struct  Imagebus__V1__CacheReport
     , 0, IMAGEBUS__V1__CACHE_REPORT__OUTCOME__NOT_SET, {0} }
 
 
+/*
+ * 38; to clients as well
+ */
 struct  Imagebus__V1__Piece
 {
   ProtobufCMessage base;
