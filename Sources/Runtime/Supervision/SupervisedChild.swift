@@ -7,8 +7,8 @@ final class SupervisedChild {
     let process: ChildProcess
     let ready: ReadyPipe
 
-    /// Starts the program: no descriptor but its log, the pipe and its secret, in a process group of
-    /// its own, so that a Ctrl-C at the terminal reaches the supervisor alone.
+    /// Starts the program: no descriptor but its log, the pipe and its secret, in a process group
+    /// of its own, so that a Ctrl-C at the terminal reaches the supervisor alone.
     init(_ specification: ChildSpecification, restarts: UInt32, secret: Int32? = nil) throws(Errno)
     {
         let pipe = try FileDescriptor.pipe()
