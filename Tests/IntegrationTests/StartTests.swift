@@ -22,6 +22,15 @@ extension RealProcesses {
             #expect(end.errorText.split(separator: "cannot go on").count == 2, "started once")
         }
 
+        /// Who waits for a stack that has ended hears of it at once, and not when the time is over.
+        @Test func anEarlyEndIsSeenAsAnEnd() throws {
+            let stack = try StackHarness(["--no-such-option"])
+            let failure = #expect(throws: StackFailure.self) { try stack.start() }
+            let text = failure?.description ?? ""
+            #expect(text.contains("serve ended before it was ready (exit 64)"), "\(text)")
+            #expect(stack.processID == 0)
+        }
+
         @Test func workersGetWhatIsListedOfTheEnvironment() async throws {
             let environment = [
                 "VIPS_CONCURRENCY": "3", "https_proxy": "http://127.0.0.1:9", "GLIBC_TUNABLES": "",

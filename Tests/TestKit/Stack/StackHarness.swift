@@ -46,6 +46,14 @@ public final class StackHarness {
     /// Starts `serve` and waits until it says that it is ready.
     public func start() throws {
         precondition(serve == nil, "a harness runs one stack at a time")
+        let output = try launch()
+        self.output = output
+        try awaitReady(output)
+    }
+
+    /// Returns the only reader of what `serve` says. This process keeps no end to write to: the
+    /// output ends when `serve` does.
+    private func launch() throws -> ProgramOutput {
         let pipe = try FileDescriptor.pipe()
         let log = try FileDescriptor.open(logFile, [.writeOnly, .create, .append])
         let words =
@@ -59,9 +67,7 @@ public final class StackHarness {
         command.descriptors[1] = .descriptor(pipe.writeEnd.number)
         command.descriptors[2] = .descriptor(log.number)
         serve = try ChildProcess(command)
-        let output = ProgramOutput(pipe.readEnd)
-        self.output = output
-        try awaitReady(output)
+        return ProgramOutput(pipe.readEnd)
     }
 
     /// The number of `serve`; 0 where it does not run.
@@ -137,7 +143,10 @@ public final class StackHarness {
             let left = max(.zero, ContinuousClock.now.duration(to: deadline))
             switch try output.readMore(within: left) {
             case .more: continue
-            case .end: throw StackFailure("serve ended before it was ready", log: logFile)
+            case .end:
+                let end = try serve?.wait().description ?? ""
+                serve = nil
+                throw StackFailure("serve ended before it was ready (\(end))", log: logFile)
             case .timeout:
                 throw StackFailure("serve was not ready within \(Self.timeout)", log: logFile)
             }
