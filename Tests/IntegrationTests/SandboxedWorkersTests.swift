@@ -103,12 +103,53 @@ extension RealProcesses {
             }
         }
 
-        private static var layersOfKernel: [String] {
-            var layers: SandboxLayers = [.noNewPrivileges, .resourceLimits, .seccomp]
+        /// A process that enters the sandbox of each kind in the directory of a running stack, and
+        /// tries to read what `admin/` asks for. Its user may: this process reads it.
+        @Test(.enabled(if: Self.hasLandlock, "this kernel has no Landlock"))
+        func theSecretOfOperatorsIsClosedToThem() async throws {
+            try await withStack(decoders: 1) { stack in
+                let secret = FileBytes.read("\(stack.runtimeDirectory)/admin/secret")
+                #expect(secret?.count == DoorSecret.byteCount)
+                for kind in Self.kinds {
+                    let lines = try probe(kind, in: stack.runtimeDirectory)
+                    #expect(lines.contains("read-admin-secret denied EACCES"), "\(lines)")
+                    #expect(lines.filter { $0.contains("ALLOWED") } == [])
+                }
+            }
+        }
+
+        /// What `sandbox-probe` says, without the files that it leaves.
+        private func probe(_ kind: WorkerKind, in runtimeDirectory: String) throws -> [String] {
+            let folder = TestKit.TemporaryDirectory()
+            let tests = try CurrentProcess.executablePath()
+            let programs = tests[..<(tests.lastIndex(of: "/") ?? tests.startIndex)]
+            var command = ChildCommand(
+                "\(programs)/sandbox-probe",
+                ["--kind", kind.name, "--runtime-dir", runtimeDirectory])
+            let output = try FileDescriptor.open(folder.file("out"), [.writeOnly, .create])
+            command.descriptors[1] = .descriptor(output.number)
+            let status = try ChildProcess(command).wait(milliseconds: 30_000)
+            #expect(status == .exited(0))
+            for kind in WorkerKind.allCases {
+                let path = "\(runtimeDirectory)/arena/\(kind.name)"
+                try? FileDescriptor.openDirectory(path).unlink("sandbox-probe.file")
+            }
+            let text = FileBytes.text(folder.file("out")) ?? ""
+            return text.split(separator: "\n").map(String.init)
+        }
+
+        private static var hasLandlock: Bool {
             do {
                 _ = try LandlockRuleset()
-                layers.insert(.landlock)
-            } catch {}
+                return true
+            } catch {
+                return false
+            }
+        }
+
+        private static var layersOfKernel: [String] {
+            var layers: SandboxLayers = [.noNewPrivileges, .resourceLimits, .seccomp]
+            if hasLandlock { layers.insert(.landlock) }
             return layers.names
         }
     }

@@ -27,9 +27,9 @@ struct SandboxTests {
         #expect(run.status == .exited(0))
         #expect(run.errorText == "")
         #expect(run.lines.first == "layers noNewPrivileges,rlimits,seccomp,landlock")
-        #expect(run.lines(saying: "denied").count == 60)
+        #expect(run.lines(saying: "denied").count == 61)
         #expect(run.lines(saying: "allowed").count == (kind == .decode ? 10 : 8))
-        #expect(run.lines.count == 61 + (kind == .decode ? 10 : 8), "\(run.lines)")
+        #expect(run.lines.count == 62 + (kind == .decode ? 10 : 8), "\(run.lines)")
     }
 
     @Test(arguments: [
@@ -38,6 +38,7 @@ struct SandboxTests {
         "fork denied EPERM", "ptrace denied EPERM", "process-vm-readv denied EPERM",
         "open-etc-passwd denied EACCES", "list-root denied EACCES",
         "write-foreign-arena denied EACCES", "write-input-arena denied EACCES",
+        "read-admin-secret denied EACCES",
         "write-tmp denied EACCES", "kill-other denied EPERM", "mount denied EPERM",
         "unshare-user denied EPERM", "bpf denied EPERM", "io-uring-setup denied EPERM",
         "thread allowed", "socket-unix allowed", "file-in-arena/decode allowed",

@@ -53,6 +53,17 @@ private func ready() -> WorkerSession {
         #expect(session.received(welcome).first == .announceEverything)
     }
 
+    @Test func whoIsNotLetInSaysWhyAndEndsAndWhoFindsNoPlaceTriesAgain() {
+        var session = WorkerSession()
+        _ = session.linkUp()
+        #expect(session.received(.refused(ImageError(.busy, "no place"))) == [])
+        #expect(session.ticked() == [.sayHello])
+        let error = ImageError(.addressForbidden, "not here")
+        #expect(session.received(.refused(error)) == [.giveUp(error)])
+        #expect(session.ticked() == [])
+        #expect(session.linkUp() == [])
+    }
+
     @Test func aStrangeCoordinatorIsIntroducedToAgain() {
         var session = ready()
         _ = session.received(.job(job(1)))

@@ -61,14 +61,18 @@ extension Coordinator {
 
     /// Whoever sends nonsense without end fills no disk with what is said of it.
     private mutating func say(_ error: WireError, _ gateway: Gateway, at now: Instant) {
+        sayRefused(
+            "a message was refused",
+            ["door": .string(gateway.door.name), "error": .string("\(error)")], at: now)
+    }
+
+    private mutating func sayRefused(_ sentence: String, _ fields: Log.Fields, at now: Instant) {
         guard case .write(let leftOut) = refusalLines.take(at: now.nanoseconds) else { return }
         if leftOut > 0 {
             bootstrap.log.warning(
                 "lines of refused messages were left out", ["count": LogValue(leftOut)])
         }
-        bootstrap.log.warning(
-            "a message was refused",
-            ["door": .string(gateway.door.name), "error": .string("\(error)")])
+        bootstrap.log.warning(sentence, fields)
     }
 
     /// Whether it arrives is the stranger's own affair.
@@ -235,11 +239,9 @@ extension Coordinator {
         _ shown: DoorSecret?, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
     ) -> Bool {
         guard let error = doorkeeper.refusal(of: shown, at: gateway.door) else { return true }
-        if case .write = refusalLines.take(at: now.nanoseconds) {
-            bootstrap.log.warning(
-                "a hello without the secret of its door was refused",
-                ["door": .string(gateway.door.name)])
-        }
+        sayRefused(
+            "a hello without the secret of its door was refused",
+            ["door": .string(gateway.door.name)], at: now)
         tellRefusal(error, sender, gateway)
         return false
     }
@@ -283,11 +285,10 @@ extension Coordinator {
             if let older { end(older, at: now) }
             return true
         case .refuse:
-            guard case .write = refusalLines.take(at: now.nanoseconds) else { return false }
-            bootstrap.log.warning(
+            sayRefused(
                 "a worker was not welcomed: another one has its incarnation, or there are too "
                     + "many of other PID namespaces",
-                ["door": .string(door.name), "pid": LogValue(UInt64(hello.pid))])
+                ["door": .string(door.name), "pid": LogValue(UInt64(hello.pid))], at: now)
             return false
         }
     }

@@ -98,6 +98,7 @@ public struct Coordinator: ~Copyable {
     /// directory is not as it should be.
     public init(_ bootstrap: consuming Bootstrap, options: CoordinatorOptions) throws {
         let lock = try CoordinatorLock.take(in: bootstrap.paths)
+        let doorkeeper = try Doorkeeper(inherited: bootstrap.secret)
         let identities = try IdentityDigest(keyFile: options.secretFile)
         let configuration = try ConfigurationDesk(path: options.configurationFile)
         let context = try Context()
@@ -119,7 +120,7 @@ public struct Coordinator: ~Copyable {
         keepsWorkers = options.keepsWorkers
         requestLog = RequestLog(options.requestLogging)
         results = ResultReader(resultsDirectory: bootstrap.paths.resultsDirectory)
-        doorkeeper = Doorkeeper(DoorSecrets(bootstrap.secret))
+        self.doorkeeper = doorkeeper
         self.lock = lock
         scheduler = Scheduler(limits: options.limits, variantDigest: identities.variants)
         self.identities = identities

@@ -1,3 +1,4 @@
+import Bootstrap
 import ImageModel
 import Messages
 import Sodium
@@ -7,8 +8,15 @@ import Sodium
 struct Doorkeeper {
     private let secrets: DoorSecrets?
 
-    /// nil: no door asks.
-    init(_ secrets: DoorSecrets?) { self.secrets = secrets }
+    /// Takes what the supervisor gave; nil: no door asks. Throws for anything else than the secrets
+    /// of all doors, since a door that should ask and does not would be open.
+    init(inherited bytes: [UInt8]?) throws(ConfigurationError) {
+        secrets = bytes.flatMap(DoorSecrets.init)
+        guard let bytes, secrets == nil else { return }
+        throw ConfigurationError(
+            "the secrets of the doors have \(bytes.count) bytes, not \(DoorSecrets.byteCount): "
+                + "start serve and the coordinator of one release")
+    }
 
     /// nil where it may come in.
     func refusal(of shown: DoorSecret?, at door: Door) -> ImageError? {

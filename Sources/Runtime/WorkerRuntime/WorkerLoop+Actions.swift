@@ -44,6 +44,8 @@ extension WorkerLoop {
             limitDeparture(reason)
         case .flush: flush()
         case .end(let reason): end(reason)
+        case .giveUp(let error):
+            throw ConfigurationError("this worker is not let in: \(error.message)")
         }
     }
 
@@ -85,7 +87,7 @@ extension WorkerLoop {
         let hello = WorkerHello(
             incarnation: bootstrap.incarnation, pid: UInt32(CurrentProcess.processID),
             restarts: bootstrap.restarts, version: ProductVersion.text, credit: executor.credit,
-            sandbox: sandbox, secret: DoorSecret(bootstrap.secret))
+            sandbox: sandbox, secret: bootstrap.secret.flatMap { DoorSecret($0) })
         outbox.append(.hello(hello))
     }
 

@@ -1,3 +1,4 @@
+import ImageModel
 import Messages
 
 /// The worker's side of one connection after the other: what is said when, and which jobs are held.
@@ -50,6 +51,8 @@ struct WorkerSession {
         case flush
         /// Stop.
         case end(GoodbyeReason)
+        /// Stop, and say why: no other try would end better.
+        case giveUp(ImageError)
     }
 
     private var state: State = .away
@@ -103,6 +106,7 @@ struct WorkerSession {
         case (.welcome, .greeting): welcomed()
         case (.welcome, _): welcomedAgain()
         case (.helloRequired, _): helloRequired()
+        case (.refused(let error), .greeting): turnedAway(error)
         case (_, .greeting): []
         case (.job(let job), _): start(job)
         case (.cancelJob(let id), _): held[id] == nil ? [] : [.cancel(id)]
@@ -157,6 +161,13 @@ struct WorkerSession {
     private mutating func welcomed() -> [Action] {
         state = .ready
         return [.announceEverything, .tellReady]
+    }
+
+    /// A place that is not free now may be later; a door that is closed to this process stays so.
+    private mutating func turnedAway(_ error: ImageError) -> [Action] {
+        guard error.code == .addressForbidden else { return [] }
+        state = .ended
+        return [.giveUp(error)]
     }
 
     /// Two hellos were answered: the second session has replaced the first, and its jobs come as

@@ -81,6 +81,26 @@ extension RealProcesses {
             }
         }
 
+        @Test func aWorkerOfAnotherServeIsToldWhyItIsNotLetIn() async throws {
+            try await withStack(decoders: 1) { stack in
+                let end = try stack.run(["serve", "--only", "decode", "--decode", "1"])
+                #expect(end.exitStatus == 78, "\(end)")
+                #expect(end.errorText.contains("this worker is not let in: "))
+                #expect(end.errorText.contains("this stack starts its decode workers itself"))
+                #expect(end.errorText.contains("serve --only coordinator"), "what to do")
+            }
+        }
+
+        @Test func anOperatorWithoutTheFileIsToldWhatIsMissing() async throws {
+            try await withStack(decoders: 1) { stack in
+                try FileDescriptor.openDirectory("\(stack.runtimeDirectory)/admin").unlink("secret")
+                let end = try stack.run(["status"])
+                #expect(end.exitStatus != 0, "\(end)")
+                #expect(end.errorText.contains("needs the bytes of admin/secret"), "\(end)")
+                #expect(try stack.run(["health"]).exitStatus != 0)
+            }
+        }
+
         // MARK: - Hellos
 
         private func expectRefusal(of hello: [[UInt8]], at path: String) throws {

@@ -65,10 +65,7 @@ extension RealProcesses {
         @Test func aWorkerThatHasDoneEnoughLeavesAndLosesNothing() async throws {
             try await withStack(decoders: 1) { stack in
                 let client = try stack.client()
-                let extra = try ChildProcess(
-                    ChildCommand(
-                        "\(Programs.folder)/imagebus-decode",
-                        ["--runtime-dir", stack.runtimeDirectory, "--recycle-jobs", "3"]))
+                let extra = try startAnotherDecoder(in: stack)
                 defer { try? extra.send(.kill) }
                 _ = try await stack.awaitStatus("a second decoder") {
                     $0.processes(.decode).count == 2
@@ -87,6 +84,20 @@ extension RealProcesses {
                 #expect(report.counter("lostWorkers") == 0)
                 #expect(report.counter("decodes") == number)
             }
+        }
+
+        /// One that does three jobs, with the secret that `serve` gives its own.
+        private func startAnotherDecoder(in stack: StackHarness) throws -> ChildProcess {
+            let memory = StackHarness.secretPaths(of: stack.processID, WorkerKind.decode.name)
+            let secret = try FileDescriptor.open(#require(memory.first))
+            var command = ChildCommand(
+                "\(Programs.folder)/imagebus-decode",
+                [
+                    "--runtime-dir", stack.runtimeDirectory, "--recycle-jobs", "3",
+                    "--secret-fd", "4",
+                ])
+            command.descriptors[4] = .descriptor(secret.number)
+            return try ChildProcess(command)
         }
 
         /// Cancels decodes until one has ended with its process; returns how many have.

@@ -171,6 +171,7 @@ ATTEMPT(remove_input) { return CALL(SYS_unlinkat, AT_FDCWD, c->input_file, 0); }
 ATTEMPT(read_foreign) { return open_file(c->foreign_file, O_RDONLY); }
 ATTEMPT(write_to_foreign) { return open_file(c->foreign_file, O_RDWR); }
 ATTEMPT(make_in_foreign) { return make_file(c->foreign_new); }
+ATTEMPT(read_secret) { return open_file(c->admin_secret, O_RDONLY); }
 ATTEMPT(remove_foreign) { return CALL(SYS_unlinkat, AT_FDCWD, c->foreign_file, 0); }
 ATTEMPT(make_directory_in_own) {
     int error = CALL(SYS_mkdirat, AT_FDCWD, c->own_new, 0700);
@@ -258,6 +259,7 @@ static const struct attempt attempts[] = {
     {"write-foreign-arena", write_to_foreign},
     {"make-in-foreign-arena", make_in_foreign},
     {"remove-from-foreign-arena", remove_foreign},
+    {"read-admin-secret", read_secret},
     {"mkdir-in-own-arena", make_directory_in_own},
     {"symlink-in-own-arena", make_link_in_own},
     {"mknod-in-own-arena", make_node_in_own},

@@ -23,6 +23,8 @@ struct ProbePlaces {
     /// An arena that it reads.
     var input: String { paths.arenaDirectory(kind == .decode ? .download : .decode) }
     var own: String { paths.arenaDirectory(kind) }
+    /// What operators show at their socket.
+    var adminSecret: String { paths.adminSecretFile }
 
     /// A file of the probe that is there, where the directory lets it be made.
     func file(in directory: String) -> String { "\(directory)/\(Self.name).file" }

@@ -19,6 +19,8 @@ struct attempt_context {
     /// A file in an arena that it does not read, and a name that is not there.
     const char *foreign_file;
     const char *foreign_new;
+    /// What operators show at their socket.
+    const char *admin_secret;
 };
 
 struct attempt {
