@@ -20,6 +20,7 @@ check_units() {
     check_units_start
     check_units_of_clients
     check_units_key
+    check_units_kills
     check_units_stop
     end_machine
 }
@@ -110,6 +111,26 @@ check_units_key() {
     on_machine systemctl restart imagebus-coordinator.service
     wait_until "$units_seconds" units_are_healthy || what_units_said
 }
+
+# By itself, systemd gives a service up that ends five times within ten seconds.
+check_units_kills() {
+    local unit=imagebus-transform@1.service number status=0 found
+    for number in 1 2 3 4 5 6; do
+        wait_until "$units_seconds" unit_runs "$unit" || status=1
+        on_machine systemctl kill --kill-who=main --signal=KILL "$unit" || status=1
+        wait_until "$units_seconds" unit_has_restarts "$unit" "$number" || status=1
+    done
+    wait_until "$units_seconds" units_are_healthy || status=1
+    found="$(restarts_of "$unit") restarts after 6 kills"
+    verdict "$status" "units: a service that ends again and again is started again" "$found"
+    [[ $status -eq 0 ]] || what_units_said
+}
+
+unit_runs() { [[ $(on_machine systemctl is-active "$1") == active ]]; }
+
+restarts_of() { on_machine systemctl show --property NRestarts --value "$1"; }
+
+unit_has_restarts() { [[ $(restarts_of "$1") -ge $2 ]]; }
 
 coordinator_has_failed() { on_machine systemctl is-failed --quiet imagebus-coordinator.service; }
 
