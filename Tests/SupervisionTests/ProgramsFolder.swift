@@ -8,9 +8,10 @@ import TestKit
 final class ProgramsFolder {
     private let folder = TestKit.TemporaryDirectory()
 
-    /// A program in Python. `log` writes a line that `log(kind)` reads, `welcome` says that the
-    /// coordinator welcomed it; a SIGTERM is logged and ends it with `code` 0. `pause` waits for a
-    /// signal, also for one that comes just before: `signal.pause` would miss it and wait on.
+    /// A program in Python. `log` writes a line that `log(kind)` reads, `begin` says that its start
+    /// is over, `welcome` that the coordinator welcomed it; a SIGTERM is logged and ends it with
+    /// `code` 0. `pause` waits for a signal, also for one that comes just before: `signal.pause`
+    /// would miss it and wait on.
     func program(_ kind: WorkerKind, _ body: String) -> ChildSpecification {
         let path = folder.file("imagebus-\(kind.name)")
         let text = """
@@ -18,8 +19,10 @@ final class ProgramsFolder {
             import os, signal, sys
             def log(text):
                 with open('\(folder.file("log"))', 'a') as file: file.write(text + '\\n')
+            def begin():
+                os.write(3, b'begun %032x\\n' % os.getpid())
             def welcome():
-                os.write(3, b'%032x\\n' % os.getpid())
+                os.write(3, b'ready %032x\\n' % os.getpid())
             def terminated(*_):
                 log('\(kind.name) terminated')
                 sys.exit(0)

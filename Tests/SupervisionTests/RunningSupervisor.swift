@@ -24,7 +24,10 @@ final class RunningSupervisor: Sendable {
     private let observed = Monitor(Observed())
     private let button: StopButton
 
-    init(_ specifications: [ChildSpecification], root: String) throws(Errno) {
+    init(
+        _ specifications: [ChildSpecification], root: String,
+        startMilliseconds: Int = SupervisorState.startMilliseconds
+    ) throws(Errno) {
         let pipe = try FileDescriptor.pipe()
         button = StopButton(try pipe.writeEnd.duplicate())
         // The thread makes an owner of it.
@@ -36,7 +39,8 @@ final class RunningSupervisor: Sendable {
                     root: root, kinds: Set(specifications.map(\.kind)))
                 let supervisor = Supervisor(
                     specifications, in: directory,
-                    stopRequests: .pipe(FileDescriptor(owning: number))
+                    stopRequests: .pipe(FileDescriptor(owning: number)),
+                    startMilliseconds: startMilliseconds
                 ) { note in
                     observed.withLock { $0.notes.append(note) }
                 }

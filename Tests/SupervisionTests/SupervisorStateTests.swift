@@ -156,11 +156,68 @@ import Testing
     @Test func segmentsOfADeadChildGoAfterTheirGrace() {
         var script = Script(ready: [.coordinator, .decode])
         script.does(.ended(slot: 1, killed))
+        script.does(.welcomed(slot: 1, life(2)))
         script.passes(milliseconds: SupervisorState.orphanGraceMilliseconds - 1)
         #expect(script.does(.tick) == [])
         script.passes(milliseconds: 1)
         #expect(script.does(.tick) == [.removeSegments(.decode, life(1))])
         #expect(script.state.nextDeadline == nil)
+    }
+
+    @Test func aChildThatSaysNothingIsKilledAndStartedAgain() {
+        var script = Script([.coordinator, .decode])
+        script.does(.start)
+        script.does(.welcomed(slot: 0, life(0)))
+        script.passes(milliseconds: SupervisorState.startMilliseconds - 1)
+        #expect(script.does(.tick) == [])
+        #expect(script.state.nextDeadline == script.now.adding(milliseconds: 1))
+        script.passes(milliseconds: 1)
+        #expect(script.does(.tick) == [.reportLateStart(slot: 1), .signal(slot: 1, .kill)])
+        #expect(script.does(.tick) == [], "it is being killed")
+        #expect(script.does(.ended(slot: 1, killed)) == [.spawn(slot: 1, restarts: 1)])
+        script.passes(milliseconds: SupervisorState.startMilliseconds)
+        #expect(script.does(.tick) == [.reportLateStart(slot: 1), .signal(slot: 1, .kill)])
+    }
+
+    /// Under `serve --only` the coordinator is another's, and comes when it comes.
+    @Test func aWorkerWaitsForItsCoordinatorAsLongAsItTakes() {
+        var script = Script([.decode])
+        script.does(.start)
+        #expect(script.does(.begun(slot: 0, life(1))) == [])
+        script.passes(milliseconds: 100 * SupervisorState.startMilliseconds)
+        #expect(script.does(.tick) == [])
+        #expect(script.state.healthLine().contains("1 of 1 not part of the stack"))
+        #expect(script.does(.welcomed(slot: 0, life(1))) == [.announceReady])
+    }
+
+    @Test func aWorkerThatHangsBeforeItsSessionIsKilledAndItsPageGoes() {
+        var script = Script([.decode])
+        script.does(.start)
+        script.does(.begun(slot: 0, life(1)))
+        var actions: [SupervisorAction] = []
+        for _ in 0..<6 {
+            #expect(actions == [])
+            script.passes(milliseconds: 1_000)
+            actions = script.does(.looked([0: 9]))
+        }
+        #expect(actions == [.reportHang(slot: 0), .signal(slot: 0, .kill)])
+        script.does(.ended(slot: 0, killed))
+        script.passes(milliseconds: SupervisorState.orphanGraceMilliseconds)
+        #expect(script.does(.tick) == [.removeSegments(.decode, life(1))])
+    }
+
+    /// Whoever kept the supervisor from running, such as a container that is paused, may have kept
+    /// its children.
+    @Test func aTickThatComesLateKillsNobodyWhoStarts() {
+        var script = Script([.decode])
+        script.does(.start)
+        let lateness = SupervisorState.latenessMilliseconds + 1
+        script.passes(milliseconds: SupervisorState.startMilliseconds + lateness)
+        #expect(script.does(.tick) == [])
+        script.passes(milliseconds: SupervisorState.startMilliseconds - 1)
+        #expect(script.does(.tick) == [])
+        script.passes(milliseconds: 1)
+        #expect(script.does(.tick) == [.reportLateStart(slot: 0), .signal(slot: 0, .kill)])
     }
 
     @Test func aChildThatHangsIsKilledAndStartedAgainAtOnce() {
@@ -189,7 +246,9 @@ struct Script {
     private(set) var now = Instant(nanoseconds: 1_000_000)
 
     /// Nothing is started yet.
-    init(_ kinds: [WorkerKind]) { state = SupervisorState(kinds: kinds) }
+    init(_ kinds: [WorkerKind], startMilliseconds: Int = SupervisorState.startMilliseconds) {
+        state = SupervisorState(kinds: kinds, startMilliseconds: startMilliseconds)
+    }
 
     /// All slots are started and welcomed; slot N with `life(N)`.
     init(ready kinds: [WorkerKind]) {

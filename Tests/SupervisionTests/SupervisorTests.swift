@@ -71,6 +71,50 @@ import Testing
         #expect(supervisor.allNotes.contains { $0.endedWith(.exited(3)) })
     }
 
+    /// It stops itself, as one that hangs in a system call: no signal but SIGKILL moves it.
+    @Test func aChildThatHangsBeforeItSaysAnythingIsKilledAndStartedAgain() async throws {
+        let folder = try SharedFolder()
+        let hung = programs.file("hung")
+        let decode = programs.program(
+            .decode,
+            """
+            if not os.path.exists('\(hung)'):
+                open('\(hung)', 'w').close()
+                os.kill(os.getpid(), signal.SIGSTOP)
+            welcome()
+            while True: pause()
+            """)
+        let supervisor = try RunningSupervisor(
+            [decode], root: folder.path, startMilliseconds: 1_000)
+        #expect(await supervisor.notes { $0 == .ready })
+        let notes = supervisor.allNotes.map(\.description)
+        let first = try #require(notes.first?.split(separator: " ").dropFirst().first)
+        #expect(notes.contains("decode \(first) did not start within 1000 ms: killed"))
+        #expect(
+            supervisor.allNotes.contains { $0.endedWith(.signalled(.kill, dumpedCore: false)) })
+        supervisor.requestStop()
+        #expect(await supervisor.end() == .drained)
+    }
+
+    @Test func whatALifeLeftThatHadNoSessionGoesToo() async throws {
+        let folder = try SharedFolder()
+        let decode = programs.program(
+            .decode,
+            """
+            name = '%032x.0' % os.getpid()
+            open('\(folder.path)/back/decode/control/' + name, 'w').close()
+            begin()
+            while True: pause()
+            """)
+        let supervisor = try RunningSupervisor([decode], root: folder.path)
+        #expect(await supervisor.notes { $0.isBeginning })
+        try Signal.kill.send(to: #require(supervisor.processID(.decode)))
+        #expect(await supervisor.notes { $0 == .removedSegments(.decode, 1) })
+        #expect(await supervisor.notes(2) { $0.isBeginning })
+        supervisor.requestStop()
+        #expect(await supervisor.end() == .drained)
+    }
+
     @Test func aSecondRequestKillsWhatDoesNotEnd() async throws {
         let folder = try SharedFolder()
         let stubborn = programs.program(
@@ -199,6 +243,8 @@ import Testing
 
 extension SupervisorNote {
     var isWelcome: Bool { if case .welcomed = self { true } else { false } }
+
+    var isBeginning: Bool { if case .begun = self { true } else { false } }
 
     var isBackoff: Bool { if case .backingOff = self { true } else { false } }
 

@@ -34,7 +34,7 @@ private struct Walk {
         ]
         let chosen = kinds[Int(seed % 3)]
         slots = chosen.count
-        script = Script(chosen)
+        script = Script(chosen, startMilliseconds: 1_000)
         happen(.start)
     }
 
@@ -42,7 +42,11 @@ private struct Walk {
         script.passes(milliseconds: Int.random(in: 0..<400, using: &random))
         let slot = running.randomElement(using: &random)
         switch Int.random(in: 0..<100, using: &random) {
-        case 0..<40:
+        case 0..<10:
+            if let slot {
+                happen(.begun(slot: slot, life(Int.random(in: 0..<1000, using: &random))))
+            }
+        case 10..<40:
             if let slot {
                 happen(.welcomed(slot: slot, life(Int.random(in: 0..<1000, using: &random))))
             }
@@ -89,7 +93,9 @@ private struct Walk {
             ready += 1
             if ready > 1 { broken.append("ready twice") }
         case .finish: finished += 1
-        case .removeSegments, .reportBackoff, .reportRefusal, .reportDrain, .reportHang: break
+        case .removeSegments, .reportBackoff, .reportRefusal, .reportDrain, .reportHang,
+            .reportLateStart:
+            break
         }
     }
 }

@@ -12,7 +12,7 @@ public struct Bootstrap: ~Copyable {
     public let paths: RuntimePaths
     /// This life of the process.
     public let incarnation: Incarnation
-    /// Where the supervisor waits for the welcome.
+    /// Where the supervisor hears how far it is.
     public var ready: ReadyPipe
     /// Writes lines to stderr.
     public let log: Log

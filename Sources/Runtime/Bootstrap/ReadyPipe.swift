@@ -1,8 +1,7 @@
 import Linux
 public import Messages
 
-/// The descriptor on which a child tells its supervisor, once, that it was welcomed: its
-/// incarnation in hex and a line feed.
+/// The descriptor on which a child tells its supervisor how far it is (`LifeSign`).
 public struct ReadyPipe: ~Copyable {
     private var writeEnd: FileDescriptor?
 
@@ -11,10 +10,11 @@ public struct ReadyPipe: ~Copyable {
         writeEnd = number.flatMap { Int32(exactly: $0) }.map { FileDescriptor(owning: $0) }
     }
 
-    /// Tells it; the second and later times do nothing.
-    public mutating func tell(_ incarnation: Incarnation) {
+    /// Tells it. Nothing follows `ready`: whatever is told after it does nothing.
+    public mutating func tell(_ stage: LifeSign.Stage, _ incarnation: Incarnation) {
         guard let descriptor = writeEnd.take() else { return }
         // A supervisor that has gone takes this process with it (`ParentDeath`).
-        try? descriptor.writeAll(Array("\(incarnation.value.hex)\n".utf8))
+        try? descriptor.writeAll(Array(LifeSign(stage, incarnation).line.utf8))
+        if stage != .ready { writeEnd = consume descriptor }
     }
 }

@@ -148,7 +148,7 @@ public struct Coordinator: ~Copyable {
         var loop = EventLoop(sourcesMax: 2 * Door.all.count + 1)
         for door in Door.all { gateways[door]?.watch(in: &loop) }
         let signals = loop.add(descriptor: bootstrap.signals.descriptor.number)
-        bootstrap.ready.tell(bootstrap.incarnation)
+        bootstrap.ready.tell(.ready, bootstrap.incarnation)
         bootstrap.log.info("serving", ["endpoint": .string(bootstrap.paths.frontEndpoint)])
         if let path = configuration.path {
             bootstrap.log.info(

@@ -19,8 +19,7 @@ public struct ChildSpecification: Hashable, Sendable {
     /// The name of a kind's program.
     public static func programName(_ kind: WorkerKind) -> String { "imagebus-\(kind.name)" }
 
-    /// The descriptor on which a child tells that it was welcomed: its incarnation as 32 hex digits
-    /// and a line feed. The coordinator does so once its sockets are bound.
+    /// The descriptor on which a child tells how far it is (`LifeSign`).
     public static let readyDescriptor: Int32 = 3
 
     /// The descriptor from which a child reads its secret, where it is given one.

@@ -1,7 +1,7 @@
 import Linux
 import Messages
 
-/// The pipe on which one child tells its lives: 32 hex digits and a line feed each.
+/// The pipe on which one child tells how far it is.
 final class ReadyPipe {
     private let readEnd: FileDescriptor
     private var line: [UInt8] = []
@@ -17,22 +17,22 @@ final class ReadyPipe {
     /// What to poll while `isOpen`.
     var number: Int32 { readEnd.number }
 
-    /// The lives told since the last call.
-    func take() -> [Incarnation] {
+    /// What was told since the last call.
+    func take() -> [LifeSign] {
         guard isOpen else { return [] }
-        var told: [Incarnation] = []
+        var told: [LifeSign] = []
         for byte in readAvailable() where isOpen { tell(byte, into: &told) }
         return told
     }
 
-    private func tell(_ byte: UInt8, into told: inout [Incarnation]) {
+    private func tell(_ byte: UInt8, into told: inout [LifeSign]) {
         guard byte == UInt8(ascii: "\n") else {
             line.append(byte)
-            isOpen = line.count <= Identifier128.byteCount * 2
+            isOpen = line.count <= LifeSign.lineBytesMax
             return
         }
-        if let bits = Identifier128(hex: String(decoding: line, as: UTF8.self)) {
-            told.append(Incarnation(bits))
+        if let sign = LifeSign(line: String(decoding: line, as: UTF8.self)) {
+            told.append(sign)
         } else {
             isOpen = false
         }

@@ -9,8 +9,9 @@ final class SupervisedChild {
 
     /// Starts the program: no descriptor but its log, the pipe and its secret, in a process group
     /// of its own, so that a Ctrl-C at the terminal reaches the supervisor alone.
-    init(_ specification: ChildSpecification, restarts: UInt32, secret: Int32? = nil) throws(Errno)
-    {
+    init(
+        _ specification: ChildSpecification, restarts: UInt32, secret: Int32? = nil
+    ) throws(Errno) {
         let pipe = try FileDescriptor.pipe()
         var command = ChildCommand(
             specification.program,

@@ -29,11 +29,13 @@ public final class Supervisor {
     /// A stack of these children, the coordinator first; nothing is started yet. At `health`, where
     /// it is given, it says how they are. The coordinator is asked for its status about once a
     /// second, to see that it lives; `takeStatus` gets each answer. With
-    /// `secrets` the doors ask for them, and `directory` has that of operators.
+    /// `secrets` the doors ask for them, and `directory` has that of operators. A child that
+    /// gives no sign of life within `startMilliseconds` is killed.
     public init(
         _ specifications: [ChildSpecification], in directory: consuming RuntimeDirectory,
         stopRequests: consuming StopRequests, secrets: StackSecrets? = nil,
         health: HealthDesk? = nil,
+        startMilliseconds: Int = SupervisorState.startMilliseconds,
         takeStatus: ((StatusReport, Instant) -> Void)? = nil,
         observe: @escaping (SupervisorNote) -> Void
     ) {
@@ -44,7 +46,8 @@ public final class Supervisor {
         self.health = health
         self.observe = observe
         self.takeStatus = takeStatus
-        state = SupervisorState(kinds: specifications.map(\.kind))
+        state = SupervisorState(
+            kinds: specifications.map(\.kind), startMilliseconds: startMilliseconds)
     }
 
     /// Starts all children and returns when the last one has ended; sockets and segments are then
@@ -75,7 +78,7 @@ public final class Supervisor {
     /// Once the coordinator serves: before, the signal would end it.
     private func passReloadOn() {
         for (slot, child) in children where child.kind == .coordinator {
-            guard state.incarnation(of: slot) != nil else { return }
+            guard state.isWelcomed(slot) else { return }
             // Fails only for a child that has ended; the next one reads the file anyway.
             try? child.process.send(.hangUp)
         }
@@ -86,9 +89,9 @@ public final class Supervisor {
     private var slotsWithoutSession: Set<Int> {
         Set(
             children.filter { slot, child in
-                guard child.kind != .coordinator, let life = state.incarnation(of: slot) else {
-                    return false
-                }
+                guard child.kind != .coordinator, state.isWelcomed(slot),
+                    let life = state.incarnation(of: slot)
+                else { return false }
                 let pages = ControlReader(directory: directory.paths.controlDirectory(child.kind))
                 return pages.isWelcome(life) == false
             }.keys)
@@ -136,20 +139,28 @@ public final class Supervisor {
             numbers, milliseconds: state.nextDeadline.map { $0.milliseconds(since: now) })
     }
 
-    /// The welcome first: it may lie in the pipe of a child that has ended already.
+    /// What it told first: it may lie in the pipe of a child that has ended already.
     private func look(
         at child: SupervisedChild, slot: Int, ready: Set<Int32>
     ) throws(Errno) {
         guard child.descriptorNumbers.contains(where: ready.contains) else { return }
-        for incarnation in child.ready.take() {
-            observe(.welcomed(child.kind, child.process.processID))
-            handle(.welcomed(slot: slot, incarnation))
-        }
+        for sign in child.ready.take() { heed(sign, of: child, slot) }
         guard let status = try child.process.poll() else { return }
         children[slot] = nil
         observe(
             .ended(child.kind, child.process.processID, status, expected: isStopping))
         handle(.ended(slot: slot, status))
+    }
+
+    private func heed(_ sign: LifeSign, of child: SupervisedChild, _ slot: Int) {
+        switch sign.stage {
+        case .begun:
+            observe(.begun(child.kind, child.process.processID))
+            handle(.begun(slot: slot, sign.incarnation))
+        case .ready:
+            observe(.welcomed(child.kind, child.process.processID))
+            handle(.welcomed(slot: slot, sign.incarnation))
+        }
     }
 
     /// What an action brings about is handled after the actions before it.
@@ -178,6 +189,11 @@ public final class Supervisor {
             guard let child = children[slot] else { return nil }
             noteStandstill(of: child, slot)
             observe(.hangs(child.kind, child.process.processID))
+        case .reportLateStart(let slot):
+            guard let child = children[slot] else { return nil }
+            observe(
+                .startsTooLong(
+                    child.kind, child.process.processID, milliseconds: state.startMilliseconds))
         case .reportBackoff(let slot, let milliseconds):
             observe(.backingOff(specifications[slot].kind, milliseconds: milliseconds))
         case .reportRefusal(let slot, let code):

@@ -6,6 +6,8 @@ public import Observability
 public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
     /// A child runs.
     case started(WorkerKind, ProcessID)
+    /// A child has started, and looks for its coordinator.
+    case begun(WorkerKind, ProcessID)
     /// A child is part of the stack.
     case welcomed(WorkerKind, ProcessID)
     /// A child ended; whether that was part of a drain.
@@ -14,6 +16,8 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
     case cannotStart(WorkerKind, program: String, Errno)
     /// A child lives and does nothing any more; it is killed.
     case hangs(WorkerKind, ProcessID)
+    /// A child took too long to start; it is killed.
+    case startsTooLong(WorkerKind, ProcessID, milliseconds: Int)
     /// A child waits before its next start.
     case backingOff(WorkerKind, milliseconds: Int)
     /// A child says that it can never start with these settings.
@@ -28,10 +32,10 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
     /// How much it matters.
     public var level: LogLevel {
         switch self {
-        case .started, .welcomed, .removedSegments: .debug
+        case .started, .begun, .welcomed, .removedSegments: .debug
         case .ended(_, _, _, let expected): expected ? .debug : .warning
         case .cannotStart, .refused: .error
-        case .backingOff, .hangs: .warning
+        case .backingOff, .hangs, .startsTooLong: .warning
         case .ready, .draining: .info
         }
     }
@@ -40,12 +44,15 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .started(let kind, let pid): "\(kind.name) \(pid) started"
+        case .begun(let kind, let pid): "\(kind.name) \(pid) looks for its coordinator"
         case .welcomed(let kind, let pid): "\(kind.name) \(pid) ready"
         case .ended(let kind, let pid, let status, _): "\(kind.name) \(pid) ended: \(status)"
         case .cannotStart(let kind, let program, let errno):
             "\(kind.name): \(program) cannot be started (\(errno)): "
                 + "IMAGEBUS_PROGRAMS names the directory of the programs"
         case .hangs(let kind, let pid): "\(kind.name) \(pid) does not answer: killed"
+        case .startsTooLong(let kind, let pid, let milliseconds):
+            "\(kind.name) \(pid) did not start within \(milliseconds) ms: killed"
         case .backingOff(let kind, let milliseconds):
             "\(kind.name) failed repeatedly, next start in \(milliseconds) ms"
         case .refused(let kind, let code):

@@ -7,10 +7,20 @@ struct SupervisorSlot: Sendable {
     enum Life: Hashable, Sendable {
         /// Nothing yet, or not before that moment.
         case waiting(until: Instant)
-        /// A child; its incarnation once it was welcomed.
-        case running(Incarnation?)
+        /// A child.
+        case running(Stage)
         /// Nothing any more.
         case done
+    }
+
+    /// How far a child is.
+    enum Stage: Hashable, Sendable {
+        /// It has said nothing yet, and may take so long; nil once that is over.
+        case starting(until: Instant?)
+        /// It looks for its coordinator, which may take as long as it wants.
+        case begun(Incarnation)
+        /// It is part of the stack.
+        case welcomed(Incarnation)
     }
 
     let kind: WorkerKind
@@ -26,7 +36,20 @@ struct SupervisorSlot: Sendable {
     }
 
     var isWelcomed: Bool {
-        if case .running(.some) = life { true } else { false }
+        if case .running(.welcomed) = life { true } else { false }
+    }
+
+    /// Who runs, as far as it has said so.
+    var incarnation: Incarnation? {
+        switch life {
+        case .running(.begun(let incarnation)), .running(.welcomed(let incarnation)): incarnation
+        case .running(.starting), .waiting, .done: nil
+        }
+    }
+
+    /// When a child that says nothing has taken too long to start.
+    var startsUntil: Instant? {
+        if case .running(.starting(let until)) = life { until } else { nil }
     }
 
     var isDone: Bool { life == .done }
@@ -37,17 +60,28 @@ struct SupervisorSlot: Sendable {
 
     func isDue(at now: Instant) -> Bool { waitsUntil.map { $0 <= now } ?? false }
 
-    mutating func start(at now: Instant) {
+    mutating func start(at now: Instant, until limit: Instant) {
         if hasRun { restarts += 1 }
         hasRun = true
         policy.started(at: now)
-        life = .running(nil)
+        life = .running(.starting(until: limit))
+    }
+
+    /// Gives a child that says nothing another limit, or, as it is being killed, none.
+    mutating func startMayTake(until limit: Instant?) {
+        guard case .running(.starting) = life else { return }
+        life = .running(.starting(until: limit))
+    }
+
+    mutating func begin(_ incarnation: Incarnation) {
+        guard case .running(.starting) = life else { return }
+        life = .running(.begun(incarnation))
     }
 
     mutating func welcome(_ incarnation: Incarnation) {
         guard isRunning else { return }
         policy.welcomed()
-        life = .running(incarnation)
+        life = .running(.welcomed(incarnation))
     }
 
     /// Returns the milliseconds until the next start.

@@ -7,13 +7,15 @@ public enum SupervisorEvent: Hashable, Sendable {
     case start
     /// A program could not be started.
     case spawnFailed(slot: Int)
+    /// A child has started, and looks for its coordinator.
+    case begun(slot: Int, Incarnation)
     /// The coordinator welcomed a child, or the coordinator itself is there.
     case welcomed(slot: Int, Incarnation)
     /// A child ended and was reaped.
     case ended(slot: Int, ChildStatus)
     /// SIGTERM or SIGINT: the first drains, the second ends all now.
     case stopRequested
-    /// The counters of children that are welcomed, by slot; one that stands still is a hang.
+    /// The counters of children that have begun, by slot; one that stands still is a hang.
     case looked([Int: UInt64])
     /// Time passed.
     case tick
@@ -31,6 +33,8 @@ public enum SupervisorAction: Hashable, Sendable {
     case removeSegments(WorkerKind, Incarnation)
     /// Say that a slot's child does not turn its loop any more; it is killed.
     case reportHang(slot: Int)
+    /// Say that a slot's child took too long to start; it is killed.
+    case reportLateStart(slot: Int)
     /// Say that a slot waits before its next start.
     case reportBackoff(slot: Int, milliseconds: Int)
     /// Say that a child can never start with these settings.

@@ -6,7 +6,7 @@ extension SupervisorState {
         at now: Instant, into actions: inout [SupervisorAction], all: Bool = false
     ) {
         for slot in slots.indices where all || slots[slot].isDue(at: now) {
-            slots[slot].start(at: now)
+            slots[slot].start(at: now, until: startLimit(from: now))
             actions.append(.spawn(slot: slot, restarts: slots[slot].restarts))
         }
     }
@@ -34,8 +34,8 @@ extension SupervisorState {
     mutating func ended(
         _ slot: Int, _ status: ChildStatus, at now: Instant, into actions: inout [SupervisorAction]
     ) {
-        guard case .running(let life) = slots[slot].life else { return }
-        if let incarnation = life {
+        guard slots[slot].isRunning else { return }
+        if let incarnation = slots[slot].incarnation {
             orphans.append(
                 OrphanedLife(
                     kind: slots[slot].kind, incarnation: incarnation,
@@ -46,6 +46,25 @@ extension SupervisorState {
         case .draining: endedWhileDraining(slot, status, at: now, into: &actions)
         case .killing, .finished: slots[slot].life = .done
         }
+    }
+
+    /// Kills what has said nothing for too long. A tick that comes late says nothing: whoever kept
+    /// this process from running may have kept the others.
+    mutating func endLateStarts(at now: Instant, into actions: inout [SupervisorAction]) {
+        guard phase == .running else { return }
+        for slot in slots.indices {
+            guard let until = slots[slot].startsUntil, until <= now else { continue }
+            if now > until.adding(milliseconds: Self.latenessMilliseconds) {
+                slots[slot].startMayTake(until: startLimit(from: now))
+            } else {
+                slots[slot].startMayTake(until: nil)
+                actions += [.reportLateStart(slot: slot), .signal(slot: slot, .kill)]
+            }
+        }
+    }
+
+    private func startLimit(from now: Instant) -> Instant {
+        now.adding(milliseconds: startMilliseconds)
     }
 
     private mutating func endedWhileRunning(

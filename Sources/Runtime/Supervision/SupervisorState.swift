@@ -12,6 +12,11 @@ public struct SupervisorState: Sendable {
     public static let workersGraceMilliseconds = 500
     /// How long segments of a dead child stay: until then somebody may still read them.
     public static let orphanGraceMilliseconds = 2_000
+    /// How long a child may take from its start to its first sign of life: a hundred times what it
+    /// needs on a machine that is idle. Waiting for the coordinator is not part of it.
+    public static let startMilliseconds = 30_000
+    /// How much later than it is due a tick may come and still count.
+    static let latenessMilliseconds = 500
     /// Codes with which a child says that it can never start with these settings: 64 usage,
     /// 78 configuration, such as a cache directory that another cache holds.
     public static let refusals: Set<Int32> = [64, 78]
@@ -29,16 +34,20 @@ public struct SupervisorState: Sendable {
     var orphans: [OrphanedLife] = []
     var wasReady = false
     var pulses = PulseWatch()
+    let startMilliseconds: Int
 
     /// One slot for each kind named, in that order; put the coordinator first.
-    public init(kinds: [WorkerKind]) {
+    public init(kinds: [WorkerKind], startMilliseconds: Int = Self.startMilliseconds) {
         slots = kinds.map { SupervisorSlot(kind: $0) }
+        self.startMilliseconds = startMilliseconds
     }
 
     /// When `tick` is due at the latest; nil: nothing waits for the clock.
     public var nextDeadline: Instant? {
         var deadlines = slots.compactMap(\.waitsUntil) + orphans.map(\.removedAt)
-        if phase == .running { deadlines += pulses.nextLook.map { [$0] } ?? [] }
+        if phase == .running {
+            deadlines += (pulses.nextLook.map { [$0] } ?? []) + slots.compactMap(\.startsUntil)
+        }
         if case .draining(let until, let workersUntil) = phase {
             deadlines += [until] + (workersUntil.map { [$0] } ?? [])
         }
@@ -52,6 +61,7 @@ public struct SupervisorState: Sendable {
         switch event {
         case .start: spawnDueSlots(at: now, into: &actions, all: true)
         case .spawnFailed(let slot): spawnFailed(slot, at: now, into: &actions)
+        case .begun(let slot, let incarnation): slots[slot].begin(incarnation)
         case .welcomed(let slot, let incarnation):
             welcomed(slot, incarnation, into: &actions)
         case .ended(let slot, let status): ended(slot, status, at: now, into: &actions)
@@ -65,10 +75,11 @@ public struct SupervisorState: Sendable {
     /// Whether the counters of the children are wanted now.
     func wantsLook(at now: Instant) -> Bool { phase == .running && pulses.isDue(at: now) }
 
-    /// The life of a welcomed child, whose counter counts.
-    func incarnation(of slot: Int) -> Incarnation? {
-        if case .running(let incarnation) = slots[slot].life { incarnation } else { nil }
-    }
+    /// The life of a child that has begun, whose counter counts.
+    func incarnation(of slot: Int) -> Incarnation? { slots[slot].incarnation }
+
+    /// Whether a child is part of the stack.
+    func isWelcomed(_ slot: Int) -> Bool { slots[slot].isWelcomed }
 
     private mutating func looked(
         _ counters: [Int: UInt64], at now: Instant, into actions: inout [SupervisorAction]
@@ -96,6 +107,7 @@ public struct SupervisorState: Sendable {
                 endWorkers(into: &actions)
             }
         }
+        endLateStarts(at: now, into: &actions)
         spawnDueSlots(at: now, into: &actions)
     }
 

@@ -19,7 +19,7 @@ extension WorkerLoop {
         switch action {
         case .sayHello: sayHello()
         case .announceEverything: announceEverything()
-        case .tellReady: bootstrap.ready.tell(bootstrap.incarnation)
+        case .tellReady: bootstrap.ready.tell(.ready, bootstrap.incarnation)
         case .abandonEverything: abandonEverything()
         case .start(let job):
             // First, since the work may begin, and crash, before the next line.

@@ -74,6 +74,8 @@ public struct WorkerLoop: ~Copyable {
         self.policy = policy
         self.context = context
         control = Self.control(kind, self.bootstrap)
+        // From now on there is something to remove after this process, and to watch.
+        self.bootstrap.ready.tell(.begun, self.bootstrap.incarnation)
     }
 
     /// A worker does without where the tmpfs is full: it then leaves no record of a crash.
