@@ -160,6 +160,8 @@ public final class Supervisor {
         case .ready:
             observe(.welcomed(child.kind, child.process.processID))
             handle(.welcomed(slot: slot, sign.incarnation))
+            // Asked from now on, so that it can have answered at the next look.
+            if child.kind == .coordinator { _ = coordinatorAnswers() }
         }
     }
 
