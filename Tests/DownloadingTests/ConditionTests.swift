@@ -14,6 +14,22 @@ import Testing
         #expect(bench.space.liveCount == 0)
     }
 
+    /// What is obeyed goes along, however long the field is.
+    @Test(arguments: [
+        (nil, nil), ("max-age=60", nil), ("max-age=60, No-Store", "no-store"),
+        ("private", "private"), ("private, no-store", "no-store, private"),
+        (String(repeating: "x", count: 2_000), "no-store"),
+    ]) func anUnchangedBodySaysWhoMayKeepIt(field: String?, kept: String?) async throws {
+        let bench = try DownloadBench()
+        var behaviour = OriginBehaviour.revalidated([1, 2], etag: "\"e\"")
+        if let field { behaviour = behaviour.with(header: "Cache-Control", field) }
+        bench.origin.route("/a.png", behaviour)
+        bench.start("/a.png", validators: Validators(etag: "\"e\"", lastModified: nil))
+        let failure = await bench.failure()
+        #expect(failure?.code == .cacheNotModified)
+        #expect(failure?.details == (kept.map { ["cacheControl": $0] } ?? [:]))
+    }
+
     @Test func anUnchangedBodyMayHaveALocation() async throws {
         let bench = try DownloadBench()
         bench.origin.route(

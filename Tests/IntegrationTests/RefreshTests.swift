@@ -150,6 +150,34 @@ extension RealProcesses {
             }
         }
 
+        /// The origin says with 304, or with the same bytes, that nobody may keep them any more.
+        @Test(arguments: [true, false])
+        func whatMayNoLongerBeKeptIsOnNoTier(revalidates: Bool) async throws {
+            let same: OriginBehaviour =
+                revalidates
+                ? .revalidated(old, etag: "\"1\"", contentType: "image/jpeg")
+                : .bytes(old, contentType: "image/jpeg")
+            origin.route("/a.jpg", same)
+            try await withStack { stack in
+                let client = try stack.client()
+                let plain = ImageRequest(url, fit: 100)
+                let before = try await client.load(plain).response.bytes?.array
+                _ = try await stack.awaitIdle()
+                origin.route("/a.jpg", same.with(header: "Cache-Control", "no-store"))
+                let refreshed = try await images(
+                    of: client.load(ImageRequest(url, fit: 100, options: .refreshCached)))
+                #expect(refreshed.map(\.cacheType) == [.memory])
+                #expect(refreshed.first?.bytes?.array == before)
+                _ = try await stack.awaitIdle()
+                for count in 3...4 {
+                    let image = try await client.load(plain).response
+                    #expect(image.cacheType == CacheTypes.none)
+                    #expect(origin.requestCount("/a.jpg") == count, "the original is gone as well")
+                    _ = try await stack.awaitIdle()
+                }
+            }
+        }
+
         @Test(arguments: [
             ("Vary", "*"), ("Cache-Control", "max-age=0, no-store"), ("Cache-Control", "private"),
         ])

@@ -123,4 +123,82 @@ struct CacheControlTests {
         #expect(stored == 0)
         #expect(stack.isAtRest, "\(stack)")
     }
+
+    // MARK: - Refreshes that find the same bytes
+
+    /// Says that nothing changed, and who may keep it now: with 304, or with the same bytes.
+    private enum Unchanged: CaseIterable {
+        case notModified, sameBytes
+    }
+
+    /// Loads a cached image anew, of which the origin says that it has not changed: which keys are
+    /// removed everywhere.
+    private static func removed(
+        _ stack: inout Stack, _ terms: LoadTerms, by client: ClientID, _ unchanged: Unchanged,
+        _ control: String?
+    ) -> Set<String> {
+        let wish = image.with { $0.options = .refreshCached }
+        let token = stack.load(wish, by: client, terms: terms)
+        let query = stack.held(.query)[0]
+        stack.finish(query, stack.hit(query, etag: "\"1\""))
+        var removed: Set<String> = []
+        while let held = stack.allHeld.first {
+            let fails = unchanged == .notModified
+            switch held.job.work {
+            case .entry(let work) where work.action == .remove && work.tiers == .all:
+                removed.insert(work.key)
+                stack.finish(held)
+            case .fetch where fails: stack.finish(held, .failed(stack.notModified(control)))
+            case .query: stack.finish(held, stack.hit(held, etag: "\"1\""))
+            case .store(let work) where work.comparedWith != nil:
+                stack.finish(
+                    held, .stored(StoreReport(delivered: nil, tiers: .none, isSame: true)))
+            default: stack.finish(held)
+            }
+        }
+        #expect(stack.replies[token]?.map(\.outcome).last == .notModified, "the reply is given")
+        #expect(stack.replies[token]?.count == 2)
+        return removed
+    }
+
+    @Test(arguments: [
+        (nil, 0, 0), ("max-age=60", 0, 0), ("no-store", 2, 2), ("max-age=0, No-Store", 2, 2),
+        ("private", 2, 0), ("private=\"x\", max-age=5", 2, 0),
+    ]) func whatMayNoLongerBeKeptIsRemoved(control: String?, forAll: Int, forOne: Int) {
+        for unchanged in Unchanged.allCases {
+            var (stack, client) = Stack.staffed()
+            stack.cacheControl = control
+            for (terms, count) in [
+                (Self.terms(), forAll), (Self.terms(identity: "me"), forOne),
+                (Self.terms(ignores: true), 0), (Self.terms(identity: "me", ignores: true), 0),
+            ] {
+                let removed = Self.removed(&stack, terms, by: client, unchanged, control)
+                #expect(removed.count == count, "\(unchanged) \(terms) \(removed)")
+                #expect(stack.isAtRest, "\(stack)")
+            }
+        }
+    }
+
+    /// What somebody is making of the stored original is not stored after that was removed.
+    @Test func whatIsBeingMadeOfWhatIsRemovedBeginsAgain() {
+        var (stack, client) = Stack.staffed()
+        let other = stack.load(.picture(size: 9), by: client)
+        stack.finish(.query)
+        stack.finish(.query, stack.hit(stack.held(.query)[0]))
+        #expect(stack.held(.decode).count == 1)
+        let token = stack.load(Self.image.with { $0.options = .refreshCached }, by: client)
+        stack.finish(.query, stack.hit(stack.held(.query)[0], etag: "\"1\""))
+        stack.finish(.fetch, .failed(stack.notModified("no-store")))
+        stack.cacheControl = "no-store"
+        var stored = 0
+        while let held = stack.allHeld.first {
+            if case .store(let work) = held.job.work, work.key != nil { stored += 1 }
+            stack.finish(
+                held, held.isCancelled ? .failed(ImageError(.cancelled, "")) : stack.success(held))
+        }
+        #expect(stack.replies[token]?.last?.outcome == .notModified)
+        #expect(stack.image(other)?.cacheType == CacheTypes.none, "it was fetched")
+        #expect(stored == 0)
+        #expect(stack.isAtRest, "\(stack)")
+    }
 }

@@ -95,6 +95,13 @@ extension Stack {
         }
     }
 
+    /// What a good worker says of 304 with this `Cache-Control`.
+    func notModified(_ control: String?) -> ImageError {
+        ImageError(
+            .cacheNotModified, "as told",
+            details: CacheControl(control).field.map { ["cacheControl": $0] } ?? [:])
+    }
+
     private mutating func decoded(_ work: DecodeWork, by worker: WorkerID) -> DecodedImage {
         let info = ImageInfo(format: .jpeg, size: PixelSize(width: 40, height: 30))
         guard work.need != .header else { return DecodedImage(info: info, pixels: nil) }

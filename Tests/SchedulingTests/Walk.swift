@@ -350,7 +350,7 @@ struct Walk {
     private mutating func refreshed(_ held: Stack.Held, length: UInt64) -> JobResult? {
         switch held.job.work {
         case .fetch(let work) where work.validators != nil && random.oneIn(3):
-            return .failed(ImageError(.cacheNotModified, "drawn"))
+            return .failed(stack.notModified(stack.cacheControl))
         case .store(let work) where work.comparedWith != nil:
             return .stored(StoreReport(delivered: nil, tiers: .none, isSame: random.oneIn(2)))
         case .query(let work)

@@ -16,4 +16,11 @@ public struct CacheControl: Hashable, Sendable {
         forbidsStoring = names.contains("no-store")
         isPrivate = names.contains("private")
     }
+
+    /// What is obeyed of it, as a field again; nil where that is nothing.
+    public var field: String? {
+        let names = [forbidsStoring ? "no-store" : nil, isPrivate ? "private" : nil]
+        let obeyed = names.compactMap { $0 }.joined(separator: ", ")
+        return obeyed.isEmpty ? nil : obeyed
+    }
 }

@@ -137,7 +137,7 @@ extension Scheduler {
         case .lookup(let node): lookupMissed(node, job, 0)
         case .source(let node):
             guard sources[node].name.origin.isFetched else { return sourceMissed(node) }
-            if error.code == .cacheNotModified { confirm(node) { _ in true } }
+            if error.code == .cacheNotModified { notModified(node, error) }
             guard sources.contains(node) else { return }
             enterBlacklist(node, for: error)
             dissolve(node, .fail(error))

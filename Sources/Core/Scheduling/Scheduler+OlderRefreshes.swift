@@ -85,12 +85,14 @@ extension Scheduler {
         by newest: SourceNode.ID, _ outdated: [ResultNode.ID], at older: [SourceNode.ID],
         _ encodings: [TranscodeNode.ID]
     ) {
-        guard let mark = sources[newest].body?.mark else { return }
+        let mark = sources[newest].body?.mark
         var done = Set(sources[newest].originals.texts.map(sources[newest].text(of:)))
         for node in results.ids where results[node].source == newest && results[node].exists {
             done.insert(results[node].text)
         }
-        let made = outdated.filter { results[$0].name.origin.mark?.names(mark) != true }
+        let made = outdated.filter { node in
+            mark.flatMap { results[node].name.origin.mark?.names($0) } != true
+        }
         let texts =
             made.map { results[$0].text }
             + encodings.filter { transcodes[$0].replaces }.map { transcodes[$0].text }

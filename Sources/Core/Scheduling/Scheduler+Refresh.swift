@@ -111,6 +111,8 @@ extension Scheduler {
     /// has who cannot tell by a mark what its image was made of; nobody else is disturbed.
     private mutating func foundSame(_ node: SourceNode.ID) {
         guard let staged = sources[node].staged else { Self.nothingToWeigh() }
+        if sources[node].keeping == .nowhere { removeKept(of: node) }
+        guard sources.contains(node) else { return }
         confirm(node) { $0.names(staged.mark) }
         if sources.contains(node) { use(node) }
     }

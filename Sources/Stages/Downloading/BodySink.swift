@@ -56,7 +56,9 @@ final class BodySink: TransferSink {
 
     /// 206 is a part of a body, and nobody asked for a part.
     private func check(_ status: Int, _ head: ResponseHead) throws(DownloadFailure) {
-        if status == 304, isConditional { throw .notModified }
+        if status == 304, isConditional {
+            throw .notModified(CacheControl(head.cacheControl))
+        }
         guard (200..<300).contains(status), status != 206 else { throw .status(head) }
     }
 

@@ -24,8 +24,10 @@ extension DownloadFailure {
                 .limitExceeded, "the body is over its limit of \(limit) bytes",
                 details: ["limit": String(limit)])
         case .status(let head, let retryAfter): Self.imageError(head, retryAfter)
-        case .notModified:
-            ImageError(.cacheNotModified, "the origin says that nothing changed")
+        case .notModified(let control):
+            ImageError(
+                .cacheNotModified, "the origin says that nothing changed",
+                details: control.field.map { ["cacheControl": $0] } ?? [:])
         case .contentCodings(let names):
             ImageError(
                 .protocolBroken,
