@@ -10,11 +10,16 @@ struct UploadDeskTests {
     /// Memory of the test, with a limit.
     private final class Space: OutputSpace {
         private let bytesMax: Int
+        /// Blocks are whole multiples of it.
+        private let unit: Int
         nonisolated(unsafe) private(set) var live: [BlockID: UnsafeMutableRawBufferPointer] = [:]
 
-        init(bytesMax: Int = 1 << 20) { self.bytesMax = bytesMax }
+        init(bytesMax: Int = 1 << 20, unit: Int = 1) {
+            (self.bytesMax, self.unit) = (bytesMax, unit)
+        }
 
         func reserve(_ bytes: Int) throws(ImageError) -> OutputBlock {
+            let bytes = (bytes + unit - 1) / unit * unit
             let used = live.values.map(\.count).reduce(0, +)
             guard used + bytes <= bytesMax else { throw ImageError(.arenaFull, "full") }
             let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes, alignment: 64)
@@ -77,7 +82,7 @@ struct UploadDeskTests {
     }
 
     @Test func limitsAreKept() throws {
-        var desk = UploadDesk(space: Space(), bytesMax: 100)
+        var desk = UploadDesk(space: Space(), bytesMax: 200)
         func code(_ load: LoadRequest) -> ErrorCode? {
             do throws(ImageError) {
                 try desk.begin(load, of: client, bytesMax: 80, at: Self.start)
@@ -88,9 +93,7 @@ struct UploadDeskTests {
         }
         #expect(code(load(bytes: 81)) == .limitExceeded)
         #expect(code(load(bytes: 5, url: "https://example.com/")) == .invalidRequest)
-        #expect(code(load(1, bytes: 60)) == nil)
-        #expect(code(load(2, bytes: 60)) == .busy)
-        // The same token begins anew, in the room of the old one.
+        // The same token begins anew.
         #expect(code(load(1, bytes: 80)) == nil)
         #expect(code(load(1, bytes: 1)) == nil)
         for number in 2...UInt64(UploadDesk.perClientMax) {
@@ -133,7 +136,117 @@ struct UploadDeskTests {
         }
         desk.freed(upload.block.id)
         space.discard(upload.block)
-        try desk.begin(load(2, bytes: 8), of: client, bytesMax: 8, at: Self.start)
+        try desk.begin(load(2, bytes: 6), of: client, bytesMax: 8, at: Self.start)
+    }
+
+    // MARK: - Several clients
+
+    /// All pieces of an upload; whether it was complete.
+    private func send(
+        _ number: UInt64, bytes: Int, of client: ClientID, to desk: inout UploadDesk
+    ) -> ErrorCode? {
+        do throws(ImageError) {
+            let total = UInt64(bytes)
+            try desk.begin(
+                load(number, bytes: total), of: client, bytesMax: 1 << 30, at: Self.start)
+            let part = [UInt8](repeating: 7, count: 60_000)
+            for offset in stride(from: 0, to: bytes, by: part.count) {
+                let next = Array(part.prefix(bytes - offset))
+                let whole = try desk.take(
+                    piece(number, at: UInt64(offset), next, total: total), of: client,
+                    at: Self.start)
+                #expect((whole != nil) == (offset + next.count == bytes))
+            }
+            return nil
+        } catch {
+            _ = desk.giveUp(Token(Identifier128(high: 0, low: number)), of: client)
+            return error.code
+        }
+    }
+
+    @Test func whoAnnouncesAndSendsNothingTakesNoRoom() throws {
+        let space = Space(bytesMax: 1 << 30)
+        var desk = UploadDesk(space: space, bytesMax: 4 << 20)
+        for number in 1...UInt64(UploadDesk.perClientMax) {
+            try desk.begin(
+                load(number, bytes: 3 << 20), of: client, bytesMax: 1 << 30, at: Self.start)
+        }
+        #expect(space.live.isEmpty)
+        #expect(send(1, bytes: 3 << 20, of: ClientID(2), to: &desk) == nil)
+        #expect(throws: ImageError.self) {
+            try desk.begin(
+                load(1, bytes: (3 << 20) + 1), of: ClientID(3), bytesMax: 1 << 30, at: Self.start)
+        }
+    }
+
+    @Test func whoHoldsMuchLeavesRoomForOthers() throws {
+        var desk = UploadDesk(space: Space(bytesMax: 1 << 30), bytesMax: 4 << 20)
+        let codes = (1...5).map { send($0, bytes: 1 << 20, of: client, to: &desk) }
+        #expect(codes == [nil, nil, nil, .busy, .busy])
+        #expect(send(1, bytes: 3 << 18, of: ClientID(2), to: &desk) == nil)
+        #expect(send(2, bytes: 1 << 18, of: ClientID(2), to: &desk) == .busy)
+        #expect(send(1, bytes: 3 << 16, of: ClientID(3), to: &desk) == nil)
+        // Pieces count as they come, although there was room when they were announced.
+        var other = UploadDesk(space: Space(bytesMax: 1 << 30), bytesMax: 4 << 20)
+        try other.begin(
+            load(9, bytes: 3 << 20), of: ClientID(2), bytesMax: 1 << 30, at: Self.start)
+        #expect(send(1, bytes: 3 << 20, of: client, to: &other) == nil)
+        let part = [UInt8](repeating: 1, count: 60_000)
+        #expect(throws: ImageError.self) {
+            for offset in stride(from: 0, to: UInt64(3 << 20), by: part.count) {
+                let next = piece(9, at: offset, part, total: 3 << 20)
+                _ = try other.take(next, of: ClientID(2), at: Self.start)
+            }
+        }
+    }
+
+    @Test func announcingAgainIsNoProgress() throws {
+        var desk = UploadDesk(space: Space(), bytesMax: 1_000_000)
+        let silence = UploadDesk.silenceMilliseconds
+        for time in [0, silence / 2, silence - 1] {
+            try desk.begin(
+                load(bytes: 5), of: client, bytesMax: 10, at: Self.start.adding(milliseconds: time))
+        }
+        let late = desk.expire(at: Self.start.adding(milliseconds: silence))
+        #expect(late.map(\.error.code) == [.deadlineExceeded])
+        #expect(late.first?.error.message.hasPrefix("0 of the 5 bytes that were") == true)
+    }
+
+    /// However slowly its pieces come.
+    @Test func theTimeoutCountsFromTheAnnouncement() throws {
+        var desk = UploadDesk(space: Space(), bytesMax: 1_000_000)
+        var timed = load(bytes: 5)
+        timed.image.timeoutMilliseconds = 15_000
+        func take(_ offset: UInt64, at milliseconds: Int) throws -> LoadRequest? {
+            try desk.take(
+                piece(at: offset, [1], total: 5), of: client,
+                at: Self.start.adding(milliseconds: milliseconds))?.load
+        }
+        try desk.begin(timed, of: client, bytesMax: 10, at: Self.start)
+        #expect(try take(0, at: 8_000) == nil)
+        #expect(desk.expire(at: Self.start.adding(milliseconds: 10_000)).isEmpty)
+        #expect(try take(1, at: 14_000) == nil)
+        #expect(desk.expire(at: Self.start.adding(milliseconds: 14_999)).isEmpty)
+        #expect(desk.nextDeadline == Self.start.adding(milliseconds: 15_000))
+        let late = desk.expire(at: Self.start.adding(milliseconds: 15_000))
+        #expect(late.first?.error.message.hasPrefix("2 of the 5 bytes") == true)
+        // What is complete has what is left.
+        try desk.begin(timed, of: client, bytesMax: 10, at: Self.start)
+        for offset in 0..<4 as Range<UInt64> { _ = try take(offset, at: 4_000) }
+        #expect(try take(4, at: 9_000)?.image.timeoutMilliseconds == 6_000)
+    }
+
+    // MARK: - How they end
+
+    /// An arena gives whole pages.
+    @Test func blocksThatAreLargerThanAskedForCountAsTheyAre() throws {
+        let space = Space(bytesMax: 1 << 30, unit: 4_096)
+        var desk = UploadDesk(space: space, bytesMax: 16_384)
+        for number in 1...3 as ClosedRange<UInt64> {
+            #expect(send(number, bytes: 5, of: client, to: &desk) == nil)
+        }
+        for block in space.live.keys { desk.freed(block) }
+        #expect(send(9, bytes: 12_288, of: client, to: &desk) == nil)
     }
 
     @Test func aPieceWithoutSpaceEndsItsUpload() throws {

@@ -162,6 +162,32 @@ extension RealProcesses {
             }
         }
 
+        /// Announcing takes no place: another client's bytes go through meanwhile.
+        @Test func whoAnnouncesAllAndSendsNothingKeepsNobodyWaiting() async throws {
+            try await withStack { stack in
+                let idle = try WireClient(stack)
+                let tokens = (0..<64).map { _ in Token(.random) }
+                for token in tokens {
+                    try idle.send(
+                        .load(LoadRequest(token: token, image: .uploaded, uploadBytes: 64 << 20)))
+                }
+                // All were looked at once a status comes after them.
+                try idle.send(.status)
+                while true {
+                    guard let message = try idle.receive(within: defaultTimeout) else { break }
+                    if case .reply(let reply) = message {
+                        Issue.record("an announcement was refused: \(reply.outcome)")
+                    }
+                    if case .status = message { break }
+                }
+                let client = try stack.client()
+                let picture = try PieceStack.picture(5 << 20)
+                let image = try await client.load(.uploaded, uploading: picture).response
+                #expect(image.bytes?.array == picture)
+                #expect(try await stack.counter("uploads") == 65)
+            }
+        }
+
         @Test func getReadsAPictureFromStandardInput() async throws {
             let jpeg = try Pictures.quadrants().jpeg(quality: 90)
             let png = try Pictures.quadrants().png()

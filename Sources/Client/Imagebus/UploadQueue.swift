@@ -3,7 +3,7 @@ import Messages
 /// The loads that bring bytes along, and what of them goes next (PROTOCOL §10.1).
 ///
 /// Pure. All uploads share one window; each piece is of the next upload in turn. Few are under way
-/// at once, since the coordinator keeps room for all that were announced; the others wait in order.
+/// at once, since the coordinator has room for some of them only; the others wait in order.
 /// The bytes stay until their load has ended, since a new session gets them from the start.
 struct UploadQueue {
     private struct Upload {

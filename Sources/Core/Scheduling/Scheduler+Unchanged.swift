@@ -13,7 +13,8 @@ extension Scheduler {
     }
 
     /// Removes what those have who wait for the source, on every tier, and begins again what others
-    /// make of it. The node is gone where only they waited for it. An older refresh removes nothing.
+    /// make of it; the node is gone where only they waited for it. An older refresh removes
+    /// nothing.
     mutating func removeKept(of node: SourceNode.ID) {
         guard !sources[node].isOutdated else { return }
         let texts = keptTexts(of: node)

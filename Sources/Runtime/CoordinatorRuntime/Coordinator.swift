@@ -86,7 +86,7 @@ public struct Coordinator: ~Copyable {
     private static let storingMilliseconds = 1_000
     /// Bytes of segments for what clients bring along.
     private static let arenaBytesMax = 256 << 20
-    /// What clients may announce, all together: less by what an upload needs while it grows from
+    /// What clients may bring along, all together: less by what an upload needs while it grows from
     /// half its size, and by the segments that small ones share.
     private static let uploadBytesInAllMax = 208 << 20
     /// Milliseconds that workers have for writing what is unwritten.

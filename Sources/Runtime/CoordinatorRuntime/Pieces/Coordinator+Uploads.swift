@@ -68,11 +68,10 @@ extension Coordinator {
         handle(.loadUpload(ClientID(id), resolved.load, resolved.terms, reference), at: now)
     }
 
-    /// Uploads of which nothing has come for long.
+    /// Uploads of which nothing has come for long, or not all in time.
     mutating func expireUploads(at now: Instant) {
-        for (client, load) in uploads.expire(at: now) {
-            let error = ImageError(.deadlineExceeded, "the bytes that were announced did not come")
-            refuse(load, error, for: client, at: now)
+        for upload in uploads.expire(at: now) {
+            refuse(upload.load, upload.error, for: upload.client, at: now)
         }
     }
 
