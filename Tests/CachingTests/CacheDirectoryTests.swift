@@ -72,6 +72,85 @@ import Testing
                 + "change its owner, or choose another --cache-dir")
     }
 
+    // MARK: - What leads to it
+
+    private func refusal(_ path: String) -> DiskError? {
+        do throws(DiskError) {
+            _ = try CacheDirectory(path: path)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(arguments: [0o770, 0o707, 0o777] as [UInt32])
+    func aDirectoryAboveInWhichOthersMayWriteIsRefused(mode: UInt32) throws {
+        let fixture = try DiskFixture()
+        let open = fixture.scratch.path + "/open"
+        try FileDescriptor.makeDirectory(path: open)
+        try FileDescriptor.makeDirectory(path: open + "/own")
+        try FileDescriptor.openDirectory(open).setMode(mode)
+        for path in [open + "/cache", open + "/own/cache"] {
+            let error = refusal(path)
+            #expect(error?.kind == .unsafe)
+            #expect(
+                error?.text == "\(open), which leads to the cache directory \(path), has mode "
+                    + "0\(String(mode, radix: 8)), so that others can put another one in its "
+                    + "place: take their permission away (chmod go-w \(open)), or choose another "
+                    + "--cache-dir")
+        }
+        #expect(try FileDescriptor.openDirectory(open).entries() == ["own"], "nothing was made")
+        // Where nobody can remove what is not his, as in /tmp, it does not matter who may write.
+        try FileDescriptor.openDirectory(open).setMode(0o1000 | mode)
+        #expect(refusal(open + "/own/cache") == nil)
+    }
+
+    @Test func linksOfOursAreFollowedToWhatMayBeTrusted() throws {
+        let fixture = try DiskFixture()
+        let (place, link) = (fixture.scratch.path + "/place", fixture.scratch.path + "/link")
+        try FileDescriptor.makeDirectory(path: place)
+        #expect(symlink("place/../place", link) == 0)
+        let path = link + "/a/cache"
+        _ = try CacheDirectory(path: path)
+        #expect(try FileDescriptor.openDirectory(place + "/a/cache").entries() == ["lock"])
+        try FileDescriptor.openDirectory(place).setMode(0o777)
+        #expect(refusal(path)?.text.hasPrefix("\(place), which leads to") == true)
+        #expect(symlink("loop", fixture.scratch.path + "/loop") == 0)
+        #expect(refusal(fixture.scratch.path + "/loop/cache")?.kind == .failed)
+    }
+
+    @Test(.enabled(if: CurrentProcess.userID == 0, "root alone gives things to others"))
+    func whatSomebodyElseMadeOnTheWayIsRefused() throws {
+        let fixture = try DiskFixture()
+        let (place, link) = (fixture.scratch.path + "/place", fixture.scratch.path + "/link")
+        try FileDescriptor.makeDirectory(path: place)
+        #expect(symlink("place", link) == 0)
+        #expect(lchown(link, 4_242, 0) == 0)
+        #expect(
+            refusal(link + "/cache")?.text == "\(link), which leads to the cache directory "
+                + "\(link)/cache, belongs to user 4242, neither to user 0 nor to root, so that "
+                + "user can put another one in its place: choose another --cache-dir")
+        try FileDescriptor.openDirectory(place).setOwner(userID: 4_242, groupID: 0)
+        #expect(refusal(place + "/cache")?.text.hasPrefix("\(place), which leads to") == true)
+    }
+
+    /// What was looked at is what is used, whatever is at its path by then.
+    @Test func whatIsPutInItsPlaceLaterIsNotUsed() throws {
+        let fixture = try DiskFixture()
+        let directory = try CacheDirectory(path: fixture.path)
+        let moved = fixture.scratch.path + "/moved"
+        #expect(rename(fixture.path, moved) == 0)
+        try FileDescriptor.makeDirectory(path: fixture.path)
+        let tier = DiskTier(directory: directory, policy: DiskPolicy(), now: at(0))
+        for (key, bytes) in [("small", sample(100)), ("large", sample(40_000))] {
+            tier.put(key, bytes)
+            #expect(tier.get(key) == bytes)
+        }
+        #expect(try fixture.names() == [])
+        let names = try FileDescriptor.openDirectory(moved).entries()
+        #expect(Set(["files", "index.sqlite", "index.sqlite-wal"]).isSubset(of: names))
+    }
+
     @Test func anIndexThatIsALinkIsNotFollowed() throws {
         let fixture = try DiskFixture()
         _ = try CacheDirectory(path: fixture.path)

@@ -170,5 +170,22 @@ extension RealProcesses {
             #expect(said.contains("so that others can put files there"), "\(said)")
             #expect(said.contains("chmod 700"), "\(said)")
         }
+
+        /// The cache says so, and not the coordinator of a key that lies there.
+        @Test func aCacheDirectoryThatOthersMayReplaceIsRefused() throws {
+            let runtime = try Linux.TemporaryDirectory(in: "/dev/shm")
+            let place = try Linux.TemporaryDirectory()
+            let cache = place.path + "/cache"
+            try FileDescriptor.makeDirectory(path: cache)
+            try FileDescriptor.open(cache + "/identity.key", [.create, .writeOnly]).writeAll([7])
+            try FileDescriptor.openDirectory(place.path).setMode(0o777)
+            let places = ["--runtime-dir", runtime.path, "--cache-dir", cache]
+            let end = try CommandLineRun(["serve", "--decode", "1"] + places).end()
+            #expect(end.exitStatus == 78, "\(end)")
+            let said = end.errorText
+            #expect(said.contains("\(place.path), which leads to the cache directory"), "\(said)")
+            #expect(said.contains("chmod go-w \(place.path)"), "\(said)")
+            #expect(!said.contains("the key by which users are told apart"), "\(said)")
+        }
     }
 }

@@ -14,13 +14,12 @@ public enum CurrentProcess {
 
     /// The path of the executable (`/proc/self/exe`).
     public static func executablePath() throws(Errno) -> String {
-        let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: Int(PATH_MAX))
-        defer { buffer.deallocate() }
-        let count = try syscall {
-            clinux_readlink("/proc/self/exe", buffer.baseAddress, buffer.count)
-        }
-        return String(
-            decoding: UnsafeRawBufferPointer(buffer)[..<Int(count)], as: UTF8.self)
+        try readLink { clinux_readlink("/proc/self/exe", $0.baseAddress, $0.count) }
+    }
+
+    /// The path of the working directory (`/proc/self/cwd`).
+    public static func workingDirectory() throws(Errno) -> String {
+        try readLink { clinux_readlink("/proc/self/cwd", $0.baseAddress, $0.count) }
     }
 
     /// One variable of the environment; nil when it is not set.

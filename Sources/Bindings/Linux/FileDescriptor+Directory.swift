@@ -43,6 +43,13 @@ extension FileDescriptor {
         try syscall { clinux_mkdirat(AT_FDCWD, path, mode) }
     }
 
+    /// What a symbolic link in this directory says.
+    public borrowing func target(of name: String) throws(Errno) -> String {
+        let number = number
+        let name = try checked(path: name)
+        return try readLink { clinux_readlinkat(number, name, $0.baseAddress, $0.count) }
+    }
+
     /// Sets the permission bits of the open file, whatever the umask.
     public borrowing func setMode(_ mode: UInt32) throws(Errno) {
         let number = number

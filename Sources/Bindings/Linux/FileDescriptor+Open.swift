@@ -29,6 +29,8 @@ public struct OpenOptions: OptionSet, Sendable {
     public static let directory = OpenOptions(rawValue: clinux_o_directory)
     /// O_NOFOLLOW: fail with ELOOP if the last part of the path is a symbolic link.
     public static let noFollow = OpenOptions(rawValue: clinux_o_nofollow)
+    /// O_PATH: for what is in it alone; needs no permission to read it.
+    public static let place = OpenOptions(rawValue: clinux_o_path)
     /// O_NONBLOCK.
     public static let nonBlocking = OpenOptions(rawValue: O_NONBLOCK)
 }

@@ -6,9 +6,12 @@ extension Connection {
         _ path: String, _ configuration: Configuration
     ) throws(SQLiteError) -> OpaquePointer {
         var opened: OpaquePointer?
-        var flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        var flags =
+            SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+            | SQLITE_OPEN_NOFOLLOW
         if configuration.creates { flags |= SQLITE_OPEN_CREATE }
-        let code = sqlite3_open_v2(path, &opened, flags, nil)
+        guard GivenPaths.code == SQLITE_OK else { throw SQLiteError(GivenPaths.code, of: nil) }
+        let code = sqlite3_open_v2(path, &opened, flags, GivenPaths.name)
         guard code == SQLITE_OK, let opened else {
             let error = SQLiteError(code, of: opened)
             sqlite3_close_v2(opened)

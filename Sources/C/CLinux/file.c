@@ -16,6 +16,7 @@
 
 const int clinux_o_directory = O_DIRECTORY;
 const int clinux_o_nofollow = O_NOFOLLOW;
+const int clinux_o_path = O_PATH;
 
 int clinux_openat(int directory, const char *path, int flags, uint32_t mode) {
     int descriptor = openat(directory, path, flags | O_CLOEXEC, (mode_t)mode);
@@ -125,6 +126,11 @@ int clinux_set_nonblocking(int descriptor) {
 
 int64_t clinux_readlink(const char *path, char *buffer, size_t count) {
     ssize_t done = readlink(path, buffer, count);
+    return done < 0 ? -errno : done;
+}
+
+int64_t clinux_readlinkat(int directory, const char *name, char *buffer, size_t count) {
+    ssize_t done = readlinkat(directory, name, buffer, count);
     return done < 0 ? -errno : done;
 }
 

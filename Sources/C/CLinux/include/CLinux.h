@@ -30,9 +30,10 @@ static inline void clinux_fence_release(void) { __atomic_thread_fence(__ATOMIC_R
 
 // MARK: - files (file.c)
 
-// Two flags of open(2) whose numbers differ between processors, and need _GNU_SOURCE.
+// Flags of open(2) whose numbers differ between processors, and need _GNU_SOURCE.
 extern const int clinux_o_directory;
 extern const int clinux_o_nofollow;
+extern const int clinux_o_path;
 
 struct clinux_status {
     uint32_t mode;
@@ -74,6 +75,7 @@ int clinux_duplicate(int descriptor, int lowest);
 int clinux_pipe(int ends[2]);
 int clinux_set_nonblocking(int descriptor);
 int64_t clinux_readlink(const char *path, char *buffer, size_t count);
+int64_t clinux_readlinkat(int directory, const char *name, char *buffer, size_t count);
 int64_t clinux_getdents(int descriptor, void *buffer, size_t count);
 int clinux_mkdtemp(char *pattern);
 

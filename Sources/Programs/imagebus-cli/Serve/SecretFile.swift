@@ -9,9 +9,10 @@ enum SecretFile {
 
     /// Makes the directory where it is missing, so that the coordinator can write there.
     ///
-    /// nil where no file is named and the stack has no cache on disk, or that cannot be written:
-    /// the key then lives as long as the coordinator, and what was cached for somebody is loaded
-    /// anew after it. A file that is named and cannot be had is the coordinator's to complain of.
+    /// nil where no file is named and the stack has no cache on disk, or that cannot be used: the
+    /// cache says why, and goes on without it or ends. The key then lives as long as the
+    /// coordinator, and what was cached for somebody is loaded anew after it. A file that is named
+    /// and cannot be had is the coordinator's to complain of.
     static func prepare(_ options: ServeOptions) -> String? {
         guard options.kinds.contains(.coordinator) else { return nil }
         if let named = options.secretFile {
@@ -21,7 +22,7 @@ enum SecretFile {
         guard options.kinds.contains(.cache), let directory = options.cacheDirectory else {
             return nil
         }
-        makeDirectories(directory)
+        guard (try? FileDescriptor.openTrusted(directory)) != nil else { return nil }
         return RuntimeLocation.mayWrite(directory) ? "\(directory)/\(name)" : nil
     }
 

@@ -16,13 +16,16 @@ final class DiskIndex {
     private var selectTotals: Statement
     private var selectNumber: Statement
     private var selectLargest: Statement
+    /// Its files are reached through it, the last time when the connection ends.
+    private let directory: CacheDirectory
 
     /// Opens or makes the index.
     ///
     /// - Throws: `.badIndex` for a damaged one and for one of another version.
-    init(path: String, policy: DiskPolicy) throws(DiskError) {
+    init(_ name: String, in directory: CacheDirectory, policy: DiskPolicy) throws(DiskError) {
+        self.directory = directory
         do {
-            connection = try Connection(path: path)
+            connection = try Connection(path: directory.filePath(name))
             try Self.prepare(connection, policy)
             let date = Self.column(policy.expireType)
             find = try connection.prepare(

@@ -55,7 +55,7 @@ extension DiskTier {
     /// Opens the index; numbers go on behind every entry and every file, chores begin again.
     private func begin() throws(DiskError) {
         try prepareIndex()
-        let index = try DiskIndex(path: "\(directory.path)/\(Self.indexName)", policy: policy)
+        let index = try DiskIndex(Self.indexName, in: directory, policy: policy)
         self.index = index
         let largest = try index.largestNumber()
         // Only a new index does not know the files: their numbers are looked up then.

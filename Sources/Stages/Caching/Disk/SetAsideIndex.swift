@@ -18,14 +18,17 @@ final class SetAsideIndex {
     private(set) var isWhole = true
     private var select: Statement
     private var last: Int64 = 0
+    /// Its files are reached through it, the last time when the connection ends.
+    private let directory: CacheDirectory
     /// Bodies in one step.
     private static let batch = 32
 
     /// `nil` where it cannot be read, or has no entries.
     init?(name: String, in directory: CacheDirectory) {
+        self.directory = directory
         do {
             let connection = try Connection(
-                path: "\(directory.path)/\(name)",
+                path: directory.filePath(name),
                 configuration: Connection.Configuration(creates: false))
             isWhole = try connection.userVersion() != Int64(DiskIndex.schemaVersion)
             select = try connection.prepare(
