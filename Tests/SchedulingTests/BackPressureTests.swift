@@ -158,25 +158,56 @@ struct BackPressureTests {
     @Test func costsAreCountedInTheUnitOfTheStage() {
         let block = BlockReference(segment: 0, offset: 0, length: 8_193, block: BlockID(1))
         let info = ImageInfo(format: .png, size: PixelSize(width: 9, height: 9))
-        func transform(_ format: ImageFormat?) -> UInt64 {
+        func transform(
+            _ format: ImageFormat?, lossless: Bool = false, _ steps: TransformStep...
+        ) -> UInt64 {
             let layout = PixelLayout(
                 bands: .rgb, size: PixelSize(width: 100, height: 50), stride: 300)
             return JobWork.transform(
                 TransformWork(
-                    source: block, layout: layout, sourceInfo: info, steps: [],
-                    output: OutputOptions(format: format), limits: ImageLimits())
+                    source: block, layout: layout, sourceInfo: info, steps: steps,
+                    output: OutputOptions(format: format, lossless: lossless),
+                    limits: ImageLimits())
             ).cost
         }
         #expect(transform(.jpeg) == 5_000)
         #expect(transform(.webp) == 20_000)
         #expect(transform(.avif) == 40_000)
         #expect(transform(nil) == 20_000, "the format of the source")
+        #expect(transform(.webp, lossless: true) == 200_000)
+        #expect(transform(.jpeg, lossless: true) == 5_000)
+        let larger = TransformStep.resize(PixelSize(width: 200, height: 100), .stretch)
+        let smaller = TransformStep.resize(PixelSize(width: 10, height: 10), .stretch)
+        #expect(transform(.jpeg, larger) == 20_000, "what is made")
+        #expect(transform(.jpeg, larger, smaller) == 20_000, "also on the way")
+        #expect(transform(.jpeg, smaller) == 5_000, "what is read")
         let decode = DecodeWork(source: block, need: .header, limits: ImageLimits())
         #expect(JobWork.decode(decode).cost == 8_193)
         let store = StoreWork(
             key: nil, source: block, tiers: .none, delivers: true, waitsForDisk: false,
             metadata: StoredMetadata(info: info))
         #expect(JobWork.store(store).cost == 3)
+    }
+
+    /// Ordinary results are not concerned, and a result with loss hardly can be.
+    @Test(arguments: [
+        (4_900, true, true), (5_100, true, false), (9_999, true, false), (9_999, false, true),
+    ]) func whatWouldKeepATransformerIsRefused(side: Int, lossless: Bool, isMade: Bool) {
+        var (stack, client) = Stack.staffed()
+        let picture = ImageRequest.picture().with {
+            $0.steps = [.resize(PixelSize(width: side, height: side), .stretch)]
+            $0.output = OutputOptions(format: .webp, lossless: lossless)
+        }
+        let token = stack.load(picture, by: client)
+        stack.run(.query, .query, .fetch, .decode)
+        #expect(stack.held(.transform).count == (isMade ? 1 : 0))
+        stack.finishAll()
+        #expect((stack.image(token) != nil) == isMade)
+        if case .failure(let error) = stack.replies[token]?.last?.outcome {
+            #expect(error.code == .limitExceeded && error.details["limit"] == "25000000")
+            #expect(error.message.hasSuffix("so ask for fewer, or for loss"))
+        }
+        #expect(stack.isAtRest, "\(stack)")
     }
 
     @Test func whatExpiresInAQueueReachesNoWorkerAndIsCounted() {

@@ -59,6 +59,9 @@ extension Scheduler {
         let work = PaintWork(
             colour: canvas.colour, size: canvas.size, output: results[node].name.key.output,
             limits: limits.image)
+        if let error = work.refusal(atMost: limits.encodingCostMax) {
+            return dissolve(node, .fail(error))
+        }
         let job = submit(
             .paint(work), for: .transform(node), reading: nil, results[node].waiters.urgency,
             suspect: .transform(results[node].name.key))
@@ -78,6 +81,9 @@ extension Scheduler {
         let key = results[node].name.key
         let work = TransformWork(
             pixels.pixels, pixels.info, key.steps, over: overlays, key.output, limits.image)
+        if let error = work.refusal(atMost: limits.encodingCostMax) {
+            return dissolve(node, .fail(error))
+        }
         let job = submit(
             .transform(work), for: .transform(node), reading: pixels.block,
             beside: overlays.map(\.block), results[node].waiters.urgency,

@@ -80,6 +80,9 @@ public struct SchedulerLimits: Hashable, Sendable {
 
     /// Bytes of a fetched body.
     public var bodyBytesMax: UInt64 = 64 << 20
+    /// Pixels of a result times how slow its encoder is (`JobWork.cost`): 25 megapixels of WebP
+    /// without loss, which takes about a second for each of them; others reach `image` first.
+    public var encodingCostMax: UInt64 = 1_000_000_000
     /// Limits of an image, at admission for what the request itself says, and in every job.
     public var image = ImageLimits()
 

@@ -6,38 +6,87 @@ extension JobWork {
     /// the drain rate count in it. At least 1.
     ///
     /// A fetch, a query and a question about an entry are 1; a store counts units of 4 KiB, a
-    /// decode the bytes of the encoded source, a transform pixels times how slow its encoder is.
+    /// decode the bytes of the encoded source, a transform the pixels that it reads, or those of
+    /// the largest image that it makes, times how slow its encoder is.
     var cost: UInt64 {
         switch self {
         case .fetch, .query, .entry: 1
         case .store(let work): max(1, work.source.length.dividedRoundingUp(by: 4_096))
         case .decode(let work): max(1, work.source.length)
-        case .transform(let work):
-            max(1, work.pixels) * (work.output.format ?? work.sourceInfo.format).encoderClass
-        case .paint(let work):
-            UInt64(clamping: max(1, work.size.area ?? 1))
-                * (work.output.format ?? .png).encoderClass
+        case .transform(let work): max(1, work.readPixels, work.madePixels) * work.encoderClass
+        case .paint(let work): work.size.pixels * work.encoderClass
         }
     }
 }
 
 extension TransformWork {
-    fileprivate var pixels: UInt64 {
+    fileprivate var readPixels: UInt64 {
         ([layout] + overlays.map(\.layout)).reduce(0) { sum, layout in
             sum &+ UInt64(clamping: layout.planes.first?.size.area ?? 1)
         }
     }
+
+    /// Of the largest image that a step makes. Until one resizes they only cut and turn what is
+    /// read, which may be smaller than the source was.
+    fileprivate var madePixels: UInt64 {
+        var (size, most, isResized) = (sourceInfo.size, UInt64(1), false)
+        for step in steps {
+            guard let next = step.size(after: size) else { break }
+            size = next
+            if case .resize = step { isResized = true }
+            if isResized { most = max(most, size.pixels) }
+        }
+        return most
+    }
+
+    fileprivate var encoderClass: UInt64 {
+        output.encoderClass(as: output.format ?? sourceInfo.format)
+    }
+
+    /// Why its result is not encoded, which would keep a transformer for too long.
+    func refusal(atMost costMax: UInt64) -> ImageError? {
+        resultSize.flatMap { output.refusal(of: $0, encoderClass, atMost: costMax) }
+    }
 }
 
-extension ImageFormat {
-    /// How much longer an encoder takes for a pixel than that of JPEG does.
-    fileprivate var encoderClass: UInt64 {
-        switch self {
+extension PaintWork {
+    fileprivate var encoderClass: UInt64 { output.encoderClass(as: resultFormat) }
+
+    /// The same of a picture of one colour.
+    func refusal(atMost costMax: UInt64) -> ImageError? {
+        output.refusal(of: size, encoderClass, atMost: costMax)
+    }
+}
+
+extension OutputOptions {
+    /// How much longer an encoder takes for a pixel than that of JPEG does, with all around it.
+    /// WebP without loss takes ten times as long as with it.
+    fileprivate func encoderClass(as format: ImageFormat) -> UInt64 {
+        switch format {
+        case .webp where lossless: 40
         case .avif: 8
         case .png, .webp: 4
         default: 1
         }
     }
+
+    fileprivate func refusal(
+        of size: PixelSize, _ encoderClass: UInt64, atMost costMax: UInt64
+    ) -> ImageError? {
+        let limit = costMax / encoderClass
+        guard size.pixels > limit else { return nil }
+        let remedy = lossless ? "ask for fewer, or for loss" : "ask for fewer"
+        return ImageError(
+            .limitExceeded,
+            "a result of \(size.width)×\(size.height) takes too long to encode: at most "
+                + "\(limit) pixels are accepted in this format, so \(remedy)",
+            details: ["limit": "\(limit)"])
+    }
+}
+
+extension PixelSize {
+    /// At least one; no image has more than 2³².
+    fileprivate var pixels: UInt64 { UInt64(min(max(1, area ?? .max), Int(UInt32.max))) }
 }
 
 extension UInt64 {
