@@ -18,7 +18,10 @@ struct HonestWalk {
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
-        stack = Stack()
+        let isShort = random.oneIn(2)
+        stack = Stack { limits in
+            if isShort { (limits.bulkStepsMax, limits.bulkMovesMax) = (1, 1) }
+        }
         client = stack.connect()
         for kind in WorkerKind.workers {
             stack.hire(kind, credit: Int.random(in: 1...6, using: &random))
@@ -31,10 +34,10 @@ struct HonestWalk {
     }
 
     mutating func comeToRest() {
-        while !stack.allHeld.isEmpty {
-            finish()
+        repeat {
+            if stack.allHeld.isEmpty { stack.goOn() } else { finish() }
             look()
-        }
+        } while !stack.allHeld.isEmpty || stack.scheduler.isUnfinished
         if !stack.isAtRest { stack.fault("something is left") }
         for (url, count) in stack.gets where count > 1 {
             stack.fault("\(url) was fetched \(count) times")

@@ -54,10 +54,19 @@ extension Stack {
 
     /// Finishes everything until no worker has anything to do.
     mutating func finishAll() {
-        while let held = allHeld.first {
-            finish(
-                held, held.isCancelled ? .failed(ImageError(.cancelled, "stopped")) : success(held))
-        }
+        repeat {
+            while let held = allHeld.first {
+                finish(
+                    held,
+                    held.isCancelled ? .failed(ImageError(.cancelled, "stopped")) : success(held))
+            }
+            goOn()
+        } while !allHeld.isEmpty
+    }
+
+    /// The scheduler does what it left to do in earlier events.
+    mutating func goOn() {
+        while scheduler.isUnfinished { send(.tick) }
     }
 
     /// What a good worker answers.

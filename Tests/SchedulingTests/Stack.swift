@@ -33,6 +33,8 @@ struct Stack {
     var now = Instant(nanoseconds: 1_000_000_000)
     /// What the last event led to.
     var actions: [SchedulerAction] = []
+    /// The most that one event led to.
+    var mostActions = 0
     var faults: [String] = []
 
     var workers: [WorkerID: Worker] = [:]
@@ -112,6 +114,7 @@ struct Stack {
     mutating func send(_ event: SchedulerEvent) {
         actions.removeAll()
         scheduler.handle(event, at: now, into: &actions)
+        mostActions = max(mostActions, actions.count)
         for action in actions { observe(action) }
     }
 

@@ -78,7 +78,7 @@ struct Walk {
             limits.batchesPerClientMax = 2
             limits.prefetchesPerClientMax = 12
             limits.prefetchesBegunMax = 2
-            limits.groupMembersMax = 2
+            (limits.bulkStepsMax, limits.bulkMovesMax) = (2, 3)
         }
         stack.vary = pick([nil, nil, "Accept", "DPR, Accept", "*"]) ?? nil
         stack.cacheControl = pick([nil, nil, nil, "private", "no-store, max-age=0"]) ?? nil

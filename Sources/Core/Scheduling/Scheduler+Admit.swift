@@ -13,6 +13,7 @@ extension Scheduler {
         in batch: PrefetchBatch.ID? = nil
     ) {
         guard let owner = clients[client]?.incarnation else { return }
+        if batch == nil { freeToken(load.token) }
         let live = batch == nil ? tokens[load.token] : nil
         if let live, attach(live, to: client, owner) { return }
         counters.requests += 1

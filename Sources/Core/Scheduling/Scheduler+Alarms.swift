@@ -12,7 +12,7 @@ extension Scheduler {
         if let parked = parkedSince?.adding(milliseconds: limits.parkedMilliseconds) {
             earliest = min(earliest ?? parked, parked)
         }
-        if wantsToPrefetch || !wishes.isEmpty { earliest = min(earliest ?? now, now) }
+        if wantsToPrefetch || isUnfinished { earliest = min(earliest ?? now, now) }
         return earliest
     }
 
@@ -27,11 +27,13 @@ extension Scheduler {
         setAlarm(.job(id), at: moment)
     }
 
-    /// Everything whose time has come.
+    /// Everything whose time has come; what is too much for one event is next in the next one.
     mutating func ringAlarms() {
-        while let alarm = alarms.first, alarm.at <= now {
+        var left = limits.bulkStepsMax
+        while left > 0, let alarm = alarms.first, alarm.at <= now {
             _ = alarms.pop()
             guard isCurrent(alarm) else { continue }
+            left -= 1
             switch alarm.subject {
             case .request(let id): expire(id)
             case .job(let id): lookAfter(id)
@@ -48,6 +50,9 @@ extension Scheduler {
             tellTouched(atLeast: 1)
         }
     }
+
+    /// Whether there were too many for one event.
+    var hasOverdueAlarms: Bool { alarms.first.map { $0.at <= now } ?? false }
 
     /// Throws out alarms that are of no use: in front at once, others when they are the most.
     mutating func forgetAlarms() {

@@ -35,23 +35,23 @@ extension Scheduler {
         if let id = batchTokens[Token(group.value)] { cancelBatch(id) }
     }
 
-    /// Nobody is there to be answered; what was detached goes on.
+    /// Nobody is there to be answered: requests end, a few in each event. What was detached goes
+    /// on.
     mutating func clientLeft(_ client: ClientID) {
         guard let record = clients[client] else { return }
-        for id in record.requests.members where !requests[id].isDetached {
-            withdraw(id)
-            strike(id)
-            counters.cancelled += 1
-        }
         dropInquiries(of: record)
         dropPrefetches(of: client)
-        wishes.removeAll { $0.client == client }
+        bulk.keep { if case .group(client, _, _) = $0.step { false } else { true } }
         clients[client] = nil
         releaseAll(of: client)
+        let members = record.requests.members.filter { !requests[$0].isDetached }
+        if !members.isEmpty { bulk.append(BulkWork(.departed(client), members)) }
     }
 
     /// Nobody wants it any more at that moment. Counted where no worker had what it waited for.
+    /// What happened before counts first: who is about to go on is looked at then.
     mutating func expire(_ id: LiveRequest.ID) {
+        if case .moving = requests[id].standing { return }
         if let job = awaitedJob(of: id), jobs[job]?.isWaiting == true { counters.expired += 1 }
         end(id, Self.deadlineExceeded)
     }
@@ -79,11 +79,14 @@ extension Scheduler {
     /// the same step in which its worker is told, so that a newcomer gets new work.
     mutating func withdraw(_ id: LiveRequest.ID) {
         switch requests[id].standing {
-        case .moving: break
+        case .moving: if let block = requests[id].pending?.block { letGo(block) }
         case .lookup(let node, let seat):
             lookups[node].waiters.leave(seat)
-            if lookups[node].waiters.isEmpty { return retire(node) }
-            retune(lookups[node].job, lookups[node].waiters.urgency)
+            if lookups[node].waiters.isEmpty {
+                retire(node)
+            } else {
+                retune(lookups[node].job, lookups[node].waiters.urgency)
+            }
         case .overlays: leaveOverlays(id)
         case .result(let node, _):
             leaveResult(id)
@@ -98,6 +101,7 @@ extension Scheduler {
             if let block = requests[id].pending?.block { letGo(block) }
         }
         requests[id].standing = .moving
+        requests[id].pending = nil
     }
 
     // MARK: - Taking apart
@@ -106,8 +110,14 @@ extension Scheduler {
     enum Fate {
         /// They fail.
         case fail(ImageError)
-        /// They go their next way, after work that took so long.
-        case onward(StageTimings)
+        /// They go their next way, after work that took so long; the cache was asked for that text
+        /// in vain, if it was asked.
+        case onward(StageTimings, missed: String?)
+
+        var missedText: String? {
+            if case .onward(_, let text) = self { text } else { nil }
+        }
+
         /// They begin again.
         case again
         /// They begin again through no fault of anybody.
@@ -132,11 +142,11 @@ extension Scheduler {
     mutating func dissolve(_ node: ResultNode.ID, _ fate: Fate) {
         let waiters = results[node].waiters.waiters
         retire(node)
-        for id in waiters { meet(fate, id) }
+        later(.fate(fate), waiters, missed: fate.missedText)
     }
 
-    private mutating func meet(_ fate: Fate, _ id: LiveRequest.ID) {
-        requests[id].standing = .moving
+    /// What becomes of a request comes in its turn.
+    mutating func meet(_ fate: Fate, _ id: LiveRequest.ID, isOvertaken: Bool) {
         switch fate {
         case .fail(let error): reply(id, .failure(error))
         case .again: moving.append(.again(id))
@@ -145,14 +155,14 @@ extension Scheduler {
             requests[id].beginAfresh()
             moving.append(.onward(id))
         case .unmodified: reply(id, .notModified)
-        case .onward(let timings):
+        case .onward(let timings, _):
             requests[id].timings += timings
             requests[id].missedOriginalTiers = requests[id].plan.originalQueryTiers
-            moving.append(.onward(id))
+            goOn(id, isOvertaken: isOvertaken)
         }
     }
 
     static let cancelled = ImageError(.cancelled, "the request was cancelled")
-    private static let deadlineExceeded = ImageError(
+    static let deadlineExceeded = ImageError(
         .deadlineExceeded, "the request took longer than its timeout")
 }

@@ -147,7 +147,7 @@ extension Scheduler {
         case .decode(let node):
             // A cached original that is no image is as good as none (SEMANTICS §5.2).
             if error.code == .badImageData, case .cache = decodes[node].name.origin {
-                return dissolve(node, .onward(decodes[node].timings))
+                return dissolve(node, .onward(decodes[node].timings, missed: nil))
             }
             // What is too large to be laid over others may be a picture for others.
             let isOurs = decodes[node].name.key.isOverlay && error.code == .limitExceeded
@@ -176,20 +176,28 @@ extension Scheduler {
     mutating func progressed(_ progress: JobProgress, at worker: WorkerID) {
         guard let job = jobs[progress.id], job.worker == worker,
             job.attempt == progress.attempt, case .source(let node) = job.purpose,
-            sources[node].hasListeners
+            sources[node].hasListeners, !isTelling(node)
         else { return }
-        for decode in sources[node].decodes.waiters {
-            for result in decodes[decode].results.waiters {
-                for id in results[result].waiters.waiters
-                where requests[id].wantsProgress && requests[id].received <= progress.received {
-                    // A transfer that begins again does not go back for who has seen it.
-                    requests[id].received = progress.received
-                    let progress = RequestProgress(
-                        token: requests[id].token, received: progress.received,
-                        expected: progress.expected)
-                    actions.append(.progress(requests[id].client, progress))
-                }
-            }
-        }
+        let results = sources[node].decodes.waiters.flatMap { decodes[$0].results.waiters }
+        let listeners = results.flatMap { self.results[$0].waiters.waiters }
+            .filter { requests[$0].wantsProgress }
+        guard !listeners.isEmpty else { return }
+        bulk.append(BulkWork(.progress(node, progress), listeners))
+    }
+
+    /// Whether some are still to be told of earlier progress: the next one is as good.
+    private func isTelling(_ source: SourceNode.ID) -> Bool {
+        bulk.contains { if case .progress(source, _) = $0.step { true } else { false } }
+    }
+
+    /// A transfer that begins again does not go back for who has seen it.
+    mutating func tell(_ id: LiveRequest.ID, _ progress: JobProgress, of source: SourceNode.ID) {
+        guard case .result(let node, _) = requests[id].standing, results[node].source == source,
+            requests[id].received <= progress.received, !isForsaken(id)
+        else { return }
+        requests[id].received = progress.received
+        let told = RequestProgress(
+            token: requests[id].token, received: progress.received, expected: progress.expected)
+        actions.append(.progress(requests[id].client, told))
     }
 }

@@ -36,18 +36,28 @@ extension Scheduler {
         if lookups[node].isOutdated { return askAgain(node) }
         retire(node)
         let block = BlockHandle(worker: cache, block: hit.reference.block)
-        for id in waiters {
-            requests[id].timings.add(.query, waited: job.waited, worked: worked)
-            let request = requests[id]
-            let image = DeliveredImage(
-                reference: request.image.infoOnly ? nil : hit.reference, info: hit.metadata.info,
-                cacheType: hit.tier, key: request.names.resultKey,
-                storedTiers: request.waitsForStores ? hit.tier : nil)
-            if hit.tier == .memory { counters.memoryHits += 1 } else { counters.diskHits += 1 }
-            answerCached(
-                id, image, block,
-                Refreshing(mark: BodyMark(hit.metadata), tiers: hit.tier))
-        }
+        later(.found(hit, Self.timings(job, worked)), waiters, block: block)
+    }
+
+    private static func timings(_ job: ActiveJob, _ worked: Double) -> StageTimings {
+        var timings = StageTimings()
+        timings.add(.query, waited: job.waited, worked: worked)
+        return timings
+    }
+
+    /// A request has the result that the cache found.
+    mutating func answer(
+        _ id: LiveRequest.ID, _ hit: CacheHit, _ block: BlockHandle?, _ timings: StageTimings
+    ) {
+        requests[id].timings += timings
+        let request = requests[id]
+        let image = DeliveredImage(
+            reference: request.image.infoOnly ? nil : hit.reference, info: hit.metadata.info,
+            cacheType: hit.tier, key: request.names.resultKey,
+            storedTiers: request.waitsForStores ? hit.tier : nil)
+        if hit.tier == .memory { counters.memoryHits += 1 } else { counters.diskHits += 1 }
+        answerCached(
+            id, image, block, Refreshing(mark: BodyMark(hit.metadata), tiers: hit.tier))
     }
 
     /// The cache does not have it, or cannot say: everybody goes on to the next way, unless the
@@ -56,12 +66,9 @@ extension Scheduler {
         let lookup = lookups[node]
         guard !lookup.isOvertaken else { return askAgain(node) }
         retire(node)
-        for id in lookup.waiters.waiters {
-            requests[id].timings.add(.query, waited: job.waited, worked: worked)
-            requests[id].missedTiers.formUnion(lookup.query.tiers)
-            requests[id].standing = .moving
-            moving.append(.onward(id))
-        }
+        later(
+            .missed(lookup.query.tiers, Self.timings(job, worked)), lookup.waiters.waiters,
+            missed: lookup.query.key)
     }
 
     private mutating func askAgain(_ node: LookupNode.ID) {
@@ -81,6 +88,7 @@ extension Scheduler {
     /// A key was stored: queries of it that are under way may have come too early, and their miss
     /// must not lead to a second transfer.
     mutating func overtakeQueries(of key: String, _ source: SourceKey) {
+        overtakeBulkWork(of: key)
         for node in lookupTable[key] { lookups[node].overtake() }
         for node in sourceTable[source] where sources[node].queriedText == key {
             sources[node].isOvertaken = true

@@ -21,7 +21,7 @@ extension Scheduler {
     private mutating func meet(
         _ fate: Fate, _ index: Int, of id: LiveRequest.ID, _ place: Gathering.Place
     ) {
-        if case .onward(let timings) = fate {
+        if case .onward(let timings, _) = fate {
             requests[id].timings += timings
             requests[id].gathering?.places[index].decode = nil
             requests[id].gathering?.places[index].hasAskedCache = true
@@ -35,11 +35,10 @@ extension Scheduler {
         requests[id].standing = .moving
         switch fate {
         case .fail(let error):
-            reply(id, .failure(ImageError.overlay(error, url: place.order.image.url)))
-        case .afresh:
-            requests[id].beginAfresh()
-            moving.append(.onward(id))
-        case .again, .onward, .unmodified: moving.append(.again(id))
+            let failure = ImageError.overlay(error, url: place.order.image.url)
+            later(.fate(.fail(failure)), [id])
+        case .afresh: later(.fate(.afresh), [id])
+        case .again, .onward, .unmodified: later(.fate(.again), [id])
         }
     }
 

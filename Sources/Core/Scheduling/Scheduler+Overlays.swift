@@ -144,9 +144,15 @@ extension Scheduler {
 
     /// The pixels of an overlay are there.
     mutating func cameOverlay(_ node: DecodeNode.ID) {
-        for taker in decodes[node].takers.waiters {
-            if case .request(let id, _) = taker { goOnIfGathered(id) }
+        let takers = decodes[node].takers.waiters.compactMap { taker in
+            if case .request(let id, _) = taker { id } else { nil }
         }
+        let ready = takers.filter { id in
+            if case .overlays = requests[id].standing { hasGathered(id) } else { false }
+        }
+        // Who lays the same picture over itself twice is there twice.
+        var seen: Set<LiveRequest.ID> = []
+        later(.onward, ready.filter { seen.insert($0).inserted })
     }
 
     mutating func goOnIfGathered(_ id: LiveRequest.ID) {

@@ -15,11 +15,19 @@ extension Scheduler {
     mutating func moveOn() {
         while let move = moving.popFirst() {
             switch move {
-            case .onward(let id) where requests.contains(id): tryNextWay(id)
-            case .again(let id) where requests.contains(id): beginAgain(id)
+            case .onward(let id) where mayGoOn(id): tryNextWay(id)
+            case .again(let id) where mayGoOn(id): beginAgain(id)
             case .onward, .again: continue
             }
         }
+    }
+
+    /// Nobody goes on whose time has passed while it waited for its turn.
+    private mutating func mayGoOn(_ id: LiveRequest.ID) -> Bool {
+        guard requests.contains(id) else { return false }
+        guard requests[id].deadline <= now else { return true }
+        end(id, Self.deadlineExceeded)
+        return false
     }
 
     private mutating func beginAgain(_ id: LiveRequest.ID) {

@@ -25,7 +25,7 @@ extension Scheduler {
     }
 
     /// The live batch that the part belongs to; `nil` for a first part, which may begin.
-    private func batch(
+    private mutating func batch(
         of request: PrefetchRequest, _ client: ClientID, _ terms: LoadTerms
     ) throws(ImageError) -> PrefetchBatch.ID? {
         guard let id = batchTokens[request.batch] else {
@@ -42,10 +42,11 @@ extension Scheduler {
     }
 
     /// What is wrong with the template is wrong with every URL, and said at once.
-    private func checkBeginning(
+    private mutating func checkBeginning(
         _ request: PrefetchRequest, _ terms: LoadTerms
     ) throws(ImageError) {
         guard !isDraining else { throw Self.shuttingDown }
+        freeToken(request.batch)
         guard tokens[request.batch] == nil else {
             throw ImageError(.tokenInUse, "a request has this token")
         }

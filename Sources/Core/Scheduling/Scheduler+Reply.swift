@@ -27,6 +27,7 @@ extension Scheduler {
     /// The terminal reply of a request that waits nowhere any more; unless it fails and has a
     /// fallback, with which it goes on then.
     mutating func reply(_ id: LiveRequest.ID, _ outcome: Reply.Outcome) {
+        if isForsaken(id) { return forsake(id) }
         if case .failure(let error) = outcome, fallBack(id, after: error) { return }
         let request = strike(id)
         let outcome = told(outcome, request)

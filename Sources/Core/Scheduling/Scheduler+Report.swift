@@ -64,6 +64,6 @@ extension Scheduler {
             && queues.allSatisfy { $0.isIdle }
             && loads.allSatisfy { $0.jobs == 0 && $0.backlog == 0 }
             && batches.count == 0 && batchTokens.isEmpty && awake.count == 0 && owing.isEmpty
-            && wishes.isEmpty
+            && bulk.count == 0
     }
 }

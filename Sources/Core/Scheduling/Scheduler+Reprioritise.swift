@@ -20,8 +20,7 @@ extension Scheduler {
     /// changes nothing.
     mutating func reprioritise(_ group: GroupID, of client: ClientID, _ priority: Priority) {
         guard let members = clients[client]?.members(of: group, toBecome: priority) else { return }
-        wishes.removeAll { $0.group == group && $0.client == client && !$0.change.isCancel }
-        wishes.append(GroupWish(client, group, .priority(priority), members))
+        changeMembers(members, of: group, by: client, priority)
     }
 
     /// A member has a wish of its own, which is newer.
@@ -29,12 +28,7 @@ extension Scheduler {
         guard let group = requests[id].group else { return }
         let client = requests[id].client
         clients[client]?.differs(in: group)
-        for place in wishes.indices
-        where wishes[place].group == group && wishes[place].client == client
-            && !wishes[place].change.isCancel
-        {
-            wishes[place].forget(id)
-        }
+        forgetChanges(of: group, by: client, for: id)
     }
 
     /// Work that the request shares with others runs in the highest class among them.

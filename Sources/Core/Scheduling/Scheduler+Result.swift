@@ -116,8 +116,8 @@ extension Scheduler {
             reference: nil, info: info, cacheType: result.provenance.tier,
             key: CacheKey.key(inStored: result.text),
             storedTiers: sources[source].originals.stored(result.order.names.plainOriginal))
-        for id in result.waiters.waiters { complete(id, image, nil, result) }
         retire(node)
+        complete(result.waiters.waiters, image, nil, result)
     }
 
     /// The result exists: the pixels are needed no more, nor by those who wait for it. Where it is
@@ -184,15 +184,35 @@ extension Scheduler {
             storedTiers: report.tiers.union(result.transcoded))
         let waiters = result.waiters.waiters
         let served = waiters.filter { result.serves(requests[$0].storeWish) }
-        for id in served {
-            leaveResult(id)
+        // With all of them goes the list, which need not be told of each.
+        let isLast = served.count == waiters.count
+        if !isLast { for id in served { leaveResult(id) } }
+        complete(served, image, block, result)
+        if isLast { retire(node) } else { deliver(node, product) }
+    }
+
+    /// Requests have their image. Who has to wait for a store begins at once; replies follow.
+    private mutating func complete(
+        _ ids: [LiveRequest.ID], _ image: DeliveredImage, _ block: BlockHandle?,
+        _ result: ResultNode
+    ) {
+        let waiting = ids.filter {
+            requests[$0].waitsForStores
+                && (result.name.origin.isFetched || !requests[$0].plan.refreshes)
+        }
+        guard !waiting.isEmpty else {
+            return later(.made(image, result), ids, block: block)
+        }
+        let early = Set(waiting)
+        for id in waiting {
+            requests[id].standing = .moving
             complete(id, image, block, result)
         }
-        if served.count == waiters.count { retire(node) } else { deliver(node, product) }
+        later(.made(image, result), ids.filter { !early.contains($0) }, block: block)
     }
 
     /// The request has its image. Under `waitStoreCache` it waits for the original, too.
-    private mutating func complete(
+    mutating func complete(
         _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?, _ result: ResultNode
     ) {
         leaveOverlays(id)
@@ -218,17 +238,18 @@ extension Scheduler {
             preconditionFailure("who waits for stores has its image")
         }
         guard let source = pending.source, sources.contains(source), sources[source].isStoring
-        else { return answerPending(id, pending.image, pending.block) }
+        else { return later(.pending, [id]) }
         requests[id].standing = .original(source, sources[source].watchers.join(id))
     }
 
     /// Nothing is waited for any more.
-    mutating func answerPending(
-        _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?
-    ) {
-        requests[id].standing = .moving
-        answer(id, image, block)
-        if let block { letGo(block) }
+    mutating func answerPending(_ id: LiveRequest.ID) {
+        guard let pending = requests[id].pending else {
+            preconditionFailure("who waits for stores has its image")
+        }
+        requests[id].pending = nil
+        answer(id, pending.image, pending.block)
+        if let block = pending.block { letGo(block) }
     }
 
     // MARK: - Leaving

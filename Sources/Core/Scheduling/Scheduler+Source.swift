@@ -110,7 +110,7 @@ extension Scheduler {
                 sources[node].decodes.urgency)
             return sources[node].askAgain(again)
         }
-        dissolve(node, .onward(sources[node].timings))
+        dissolve(node, .onward(sources[node].timings, missed: sources[node].queriedText))
     }
 
     // MARK: - The original
@@ -159,18 +159,18 @@ extension Scheduler {
     }
 
     private mutating func answerWatchers(of node: SourceNode.ID) {
-        for id in sources[node].watchers.members {
+        let members = sources[node].watchers.members
+        for id in members {
             guard case .original(_, let seat) = requests[id].standing,
                 let pending = requests[id].pending
             else { preconditionFailure("who watches a source has its image") }
             sources[node].watchers.leave(seat)
+            guard requests[id].image.infoOnly else { continue }
             var image = pending.image
-            if requests[id].image.infoOnly {
-                image.storedTiers = sources[node].originals.stored(
-                    requests[id].names.plainOriginal)
-            }
-            answerPending(id, image, pending.block)
+            image.storedTiers = sources[node].originals.stored(requests[id].names.plainOriginal)
+            requests[id].pending = LiveRequest.Pending(image, pending.block, pending.source)
         }
+        later(.pending, members)
     }
 
     /// The node is over: its job is of no use, and the bytes are free.

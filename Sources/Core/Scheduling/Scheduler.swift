@@ -40,8 +40,8 @@ public struct Scheduler: Sendable {
     /// Batches of which a report is due at the end of the event.
     var owing: [PrefetchBatch.ID] = []
 
-    /// What was wished of groups, and not done to all members.
-    var wishes: [GroupWish] = []
+    /// What concerns many requests, and is not done to all of them.
+    var bulk = Fifo<BulkWork>()
 
     // What is being done, by what it is.
     var lookups = SlotTable<LookupNode>()
@@ -197,10 +197,11 @@ public struct Scheduler: Sendable {
 
     /// What follows from an event once all tables are consistent again.
     private mutating func settle() {
-        if !wishes.isEmpty { grantWishes() }
+        if bulk.count > 0 { doBulkWork() }
         moveOn()
         if wantsToPrefetch { beginPrefetches() }
-        dispatch()
+        // What nobody wants any more by now is given to nobody.
+        if !hasOverdueAlarms { dispatch() }
         tellPrefetches()
         tellTouched(atLeast: limits.touchedMax)
         forgetAlarms()

@@ -20,8 +20,12 @@ public struct SchedulerLimits: Hashable, Sendable {
     public static let prefetchOverheadBytes = 64
     /// URLs of prefetches that are begun in one event.
     public var prefetchesBegunMax = 64
-    /// Members of groups that are cancelled or given another class in one event.
-    public var groupMembersMax = 64
+    /// Requests to which one event does what concerns many of them, such as replies of one result
+    /// or the ends of a session; the rest follows in the next events. As many alarms ring in one.
+    public var bulkStepsMax = 64
+    /// The same where a request only goes on to other work and nobody is told: a sixteenth as long.
+    /// The sooner all of them are there, the fewer begin the same work a second time.
+    public var bulkMovesMax = 1_024
     /// Jobs that wait for one kind of worker. A query or fetch beyond it is `busy`, an original
     /// is not stored; later stages are bounded by the requests that they serve.
     public var queuedJobsMax = 16_384

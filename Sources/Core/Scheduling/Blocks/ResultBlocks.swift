@@ -41,6 +41,9 @@ struct ResultBlocks: Sendable {
     /// Whether a client has a large block that it did not release.
     var hasDeliveries: Bool { !deliveries.isEmpty }
 
+    /// How many still read a large block; `nil` of one that is not known.
+    func readers(of handle: BlockHandle) -> Int? { blocks[handle]?.readers }
+
     static func isLarge(_ reference: BlockReference) -> Bool {
         reference.length >= largeBytesMin
     }

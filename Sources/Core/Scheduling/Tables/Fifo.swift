@@ -18,6 +18,16 @@ struct Fifo<Element: Sendable>: Sendable {
         return element
     }
 
+    /// Changes elements where they are.
+    mutating func changeAll(_ change: (inout Element) -> Void) {
+        for place in head..<elements.count { change(&elements[place]) }
+    }
+
+    /// Whether there is such an element.
+    func contains(where isMeant: (Element) -> Bool) -> Bool {
+        elements[head...].contains(where: isMeant)
+    }
+
     /// Throws out what is no longer wanted.
     mutating func keep(where isWanted: (Element) -> Bool) {
         elements = elements[head...].filter(isWanted)

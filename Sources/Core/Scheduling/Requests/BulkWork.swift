@@ -1,0 +1,94 @@
+import ImageModel
+import Messages
+
+/// What one event means for many requests, which may be tens of thousands. It is done to a few of
+/// them in each event, so that no event takes long.
+///
+/// Requests that wait for their turn here wait nowhere else (`LiveRequest.Standing.moving`), but
+/// for those of a group, of a session that ended, and those that are told of progress.
+struct BulkWork: Sendable {
+    /// What is done to each of them.
+    indirect enum Step: Sendable {
+        /// They are to have another class, or to end: by the client, or by an operator (`nil`), who
+        /// means the members of whomever.
+        case group(ClientID?, GroupID, GroupChange)
+        /// Their session is over.
+        case departed(ClientID)
+        /// They are told how far a transfer is.
+        case progress(SourceNode.ID, JobProgress)
+        /// The cache has their result.
+        case found(CacheHit, StageTimings)
+        /// It does not, in those tiers.
+        case missed(CacheTypes, StageTimings)
+        /// Their result is there, or was not needed beyond its facts.
+        case made(DeliveredImage, ResultNode)
+        /// They have their image, and what they waited for beside it is over.
+        case pending
+        /// What is laid over their pictures is there.
+        case onward
+        /// What they waited for was taken apart.
+        case fate(Scheduler.Fate)
+
+        /// Whether it is much to do even where nobody is told anything.
+        var isLong: Bool {
+            switch self {
+            case .group, .departed: true
+            case .progress, .found, .missed, .made, .pending, .onward, .fate: false
+            }
+        }
+    }
+
+    /// What is wanted of the members of a group.
+    enum GroupChange: Sendable {
+        case priority(Priority)
+        case cancel
+
+        var isCancel: Bool { if case .cancel = self { true } else { false } }
+    }
+
+    let step: Step
+    /// Of `results/`; no reader lets go of it before the last of them has its reply.
+    let block: BlockHandle?
+    /// The text that was looked for in vain before they go on.
+    let missedText: String?
+    /// Whether that was stored while they waited for their turn: they look again.
+    var isOvertaken = false
+    /// Some may have ended by now.
+    private var members: [LiveRequest.ID]
+    private var next = 0
+
+    init(
+        _ step: Step, _ members: [LiveRequest.ID], block: BlockHandle? = nil,
+        missedText: String? = nil
+    ) {
+        self.step = step
+        self.block = block
+        self.missedText = missedText
+        self.members = members
+    }
+
+    /// Whether no member is left.
+    var isDone: Bool { next == members.count }
+
+    /// Those whose turn is still to come.
+    var left: ArraySlice<LiveRequest.ID> { members[next...] }
+
+    /// The next member.
+    mutating func popNext() -> LiveRequest.ID? {
+        guard next < members.count else { return nil }
+        next += 1
+        return members[next - 1]
+    }
+
+    /// A member was told something else since.
+    mutating func forget(_ member: LiveRequest.ID) {
+        guard let place = left.firstIndex(of: member) else { return }
+        members.remove(at: place)
+    }
+
+    /// What is wanted of a group, if that is what it is.
+    func change(of group: GroupID, by client: ClientID?) -> GroupChange? {
+        guard case .group(client, group, let change) = step else { return nil }
+        return change
+    }
+}

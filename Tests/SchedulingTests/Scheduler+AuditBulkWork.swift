@@ -1,0 +1,54 @@
+@testable import Scheduling
+
+extension LiveRequest.Standing {
+    var isMoving: Bool { if case .moving = self { true } else { false } }
+}
+
+extension BulkWork {
+    /// Whether its members wait for nothing but their turn.
+    var isMove: Bool {
+        switch step {
+        case .group, .departed, .progress: false
+        case .found, .missed, .made, .pending, .onward, .fate: true
+        }
+    }
+}
+
+extension Scheduler {
+    /// Who waits nowhere has one turn to come, and who has no client goes with its session.
+    func auditBulkWork(_ check: (Bool, String) -> Void) {
+        var (moving, departing): ([LiveRequest.ID], Set<LiveRequest.ID>) = ([], [])
+        for work in works {
+            check(!work.isDone, "work that is done is over")
+            let left = work.left.filter { requests.contains($0) }
+            if work.isMove { moving += left }
+            if case .departed(let client) = work.step {
+                check(clients[client] == nil, "a session has ended")
+                departing.formUnion(left)
+            }
+            if let block = work.block, left.isEmpty == false, roster.contains(block.worker) {
+                check(resultBlocks.isPinned(block), "what is about to be told stays where it is")
+            }
+        }
+        check(Set(moving).count == moving.count, "nobody has two turns")
+        check(moving.allSatisfy { requests[$0].standing.isMoving }, "who has a turn waits nowhere")
+        let standing = requests.ids.filter { requests[$0].standing.isMoving }
+        check(Set(standing) == Set(moving), "who waits nowhere has a turn")
+        for id in requests.ids where isForsaken(id) {
+            check(departing.contains(id), "who has no client goes with its session")
+        }
+        check(!isUnfinished || nextDeadline.map { $0 <= now } == true, "it goes on at once")
+    }
+
+    /// What is left to do, the first one first.
+    var works: [BulkWork] {
+        var (copy, all) = (bulk, [BulkWork]())
+        while let work = copy.popFirst() { all.append(work) }
+        return all
+    }
+}
+
+extension ResultBlocks {
+    /// Whether a block may not be used again; of small ones nothing is known.
+    func isPinned(_ handle: BlockHandle) -> Bool { readers(of: handle).map { $0 > 0 } ?? true }
+}
