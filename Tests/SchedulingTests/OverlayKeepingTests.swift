@@ -123,7 +123,7 @@ struct OverlayKeepingTests {
             return token
         }
         let tokens = (0..<10).map { load($0, by: busy) }
-        let held = stack.scheduler.overlayBytes.count(of: .client(busy))
+        let held = stack.scheduler.overlayBytes.count(of: .session(busy))
         #expect(held > 0 && held <= 6 * size)
         #expect(tokens.contains { stack.error($0) == .busy })
         let other = load(99, by: stack.connect())
@@ -141,9 +141,9 @@ struct OverlayKeepingTests {
         stack.load(picture("b", .fromLoaderOnly), by: second)
         stack.run(.fetch, .decode)
         let bytes = stack.scheduler.overlayBytes.count
-        #expect(bytes > 0 && stack.scheduler.overlayBytes.count(of: .client(first)) == bytes)
+        #expect(bytes > 0 && stack.scheduler.overlayBytes.count(of: .session(first)) == bytes)
         stack.send(.cancel(first, token))
-        #expect(stack.scheduler.overlayBytes.count(of: .client(second)) == bytes)
+        #expect(stack.scheduler.overlayBytes.count(of: .session(second)) == bytes)
         stack.finishAll()
         #expect(stack.isAtRest, "\(stack)")
     }

@@ -234,6 +234,9 @@ extension Scheduler {
                 check(gate.share.count(of: holder) == jobs.count, "and for each holder")
                 check(!holder.isReturned, "who holds is a client")
             }
+            for (owner, jobs) in Dictionary(grouping: held, by: \.holder.owner) {
+                check(gate.share.count(of: owner) == jobs.count, "and for each process")
+            }
         }
     }
 

@@ -54,8 +54,9 @@ extension Scheduler {
             .reduce(0) { $0 + ($1.pixels?.pixels.reference.length ?? 0) }
         check(overlayBytes.count == bytes, "bytes of overlays are counted")
         let kept = nodes.filter { $0.holder != nil }
-        for (holder, nodes) in Dictionary(grouping: kept, by: \.holder) {
+        for (_, nodes) in Dictionary(grouping: kept, by: \.holder?.owner) {
             let bytes = nodes.reduce(0) { $0 + ($1.pixels?.pixels.reference.length ?? 0) }
+            let holder = nodes[0].holder
             check(holder.map(overlayBytes.count(of:)) == bytes, "and for whom they are kept")
         }
         check(overlayBytes.count <= limits.overlayBytesMax, "overlays have a budget")

@@ -149,8 +149,8 @@ struct ShareTests {
         stack.load(picture("h8", "a"), by: second)
         #expect(fetches(stack).contains("h8/a"))
         let holders = stack.scheduler.jobs.values.filter { $0.worker != nil }.map(\.holder)
-        #expect(holders.count { $0 == .client(first) } == 6)
-        #expect(holders.count { $0 == .client(second) } == 1, "who is served has it")
+        #expect(holders.count { $0 == .session(first) } == 6)
+        #expect(holders.count { $0 == .session(second) } == 1, "who is served has it")
         #expect(stack.scheduler.audit() == [])
         #expect(stack.faults == [])
     }

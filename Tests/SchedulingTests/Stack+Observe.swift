@@ -127,21 +127,21 @@ extension Stack {
     /// Nobody takes a transfer who holds three for each that others could have, be it of all or of
     /// those of one host.
     private mutating func checkShare(of job: Job) {
-        let holder = scheduler.jobs[job.id]?.holder
+        let owner = scheduler.jobs[job.id]?.holder.owner
         let held = held(kind: .download)
         let taking = Set(scheduler.report.workers.filter { !$0.isDraining }.map(\.id))
         let free = workers.filter { $0.value.kind == .download && taking.contains($0.key) }
             .reduce(0) { $0 + max(0, $1.value.window - $1.value.held.count) }
-        let own = held.filter { scheduler.jobs[$0.job.id]?.holder == holder }
+        let own = held.filter { scheduler.jobs[$0.job.id]?.holder.owner == owner }
         if own.count >= 3 * free {
-            fault("one client has \(own.count) transfers, \(free) are free")
+            fault("one process has \(own.count) transfers, \(free) are free")
         }
         let hostMax = scheduler.limits.fetchesPerHostMax
         guard hostMax > 0, let host = HostName(job.work) else { return }
         let here = held.filter { HostName($0.job.work) == host }
         let ownHere = own.count { HostName($0.job.work) == host }
         if ownHere >= 3 * (hostMax - here.count) {
-            fault("one client has \(ownHere) of \(here.count) transfers of a host")
+            fault("one process has \(ownHere) of \(here.count) transfers of a host")
         }
     }
 

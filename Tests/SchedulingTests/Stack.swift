@@ -124,14 +124,14 @@ struct Stack {
     }
 
     /// A new session; of the same client as an earlier one, where that is named.
-    mutating func connect(again earlier: ClientID? = nil) -> ClientID {
+    mutating func connect(again earlier: ClientID? = nil, process: Int32? = nil) -> ClientID {
         lastClient += 1
         let client = ClientID(lastClient)
         clients.insert(client)
         let own = Incarnation(Identifier128(high: 9, low: lastClient))
         let incarnation = earlier.flatMap { incarnations[$0] } ?? own
         incarnations[client] = incarnation
-        send(.clientJoined(client, incarnation))
+        send(.clientJoined(client, incarnation, process: process))
         return client
     }
 

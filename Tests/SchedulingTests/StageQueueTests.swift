@@ -19,7 +19,7 @@ struct StageQueueTests {
             suspect: nil, purpose: nil,
             urgency: Urgency(
                 priority: priority, deadline: Instant(nanoseconds: 0),
-                flows: Flows(.client(ClientID(UInt64(flow))))),
+                flows: Flows(.session(ClientID(UInt64(flow))))),
             waitingSince: Instant(nanoseconds: 0))
     }
 

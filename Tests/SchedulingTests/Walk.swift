@@ -118,7 +118,9 @@ struct Walk {
         case .connect:
             guard stack.clients.count < 6 else { return }
             let earlier = stack.incarnations.keys.filter { !stack.clients.contains($0) }.sorted()
-            _ = stack.connect(again: random.oneIn(2) ? pick(earlier) : nil)
+            _ = stack.connect(
+                again: random.oneIn(2) ? pick(earlier) : nil,
+                process: random.oneIn(2) ? Int32(draw(1...2)) : nil)
         case .disconnect:
             if let client = pick(stack.clients.sorted()) { stack.disconnect(client) }
         case .hire: hire()

@@ -54,6 +54,7 @@ extension Scheduler {
             return false
         }
         requests[id].client = client
+        requests[id].share = clients[client]?.share ?? .session(client)
         takeSeat(id, isOlder: true)
         return true
     }
@@ -121,7 +122,8 @@ extension Scheduler {
         let deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
         let id = requests.insert(
             LiveRequest(
-                client: client, owner: owner, isDetached: batch == nil && load.goesOnAlone,
+                client: client, share: clients[client]?.share ?? .session(client), owner: owner,
+                isDetached: batch == nil && load.goesOnAlone,
                 token: load.token, group: load.group, slot: load.slot, batch: batch, order: order,
                 wantsProgress: load.wantsProgress, admittedAt: now, deadline: deadline,
                 priority: load.image.priority, ways: order.plan.ways))

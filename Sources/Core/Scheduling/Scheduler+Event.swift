@@ -3,8 +3,9 @@ public import Messages
 
 /// What happens to the scheduler. The runtime turns messages, connections and the clock into these.
 public enum SchedulerEvent: Hashable, Sendable {
-    /// A client was welcomed.
-    case clientJoined(ClientID, Incarnation)
+    /// A client was welcomed; with the number of its process where the kernel says that, so that
+    /// all sessions of a process have one share together. What it says of itself does not count.
+    case clientJoined(ClientID, Incarnation, process: Int32? = nil)
     /// A client wants an image: the request as the configuration made it, and on what terms.
     case load(ClientID, LoadRequest, LoadTerms)
     /// A client wants an image of bytes that it brought along; they lie in a block that the

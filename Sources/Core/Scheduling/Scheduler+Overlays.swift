@@ -65,11 +65,11 @@ extension Scheduler {
 
     /// Why nobody begins to load those pixels, which are not on their way.
     private mutating func refusal(
-        toLay name: Sourced<DecodeKey>, _ order: Order, for client: ClientID
+        toLay name: Sourced<DecodeKey>, _ order: Order, for flow: FlowID
     ) -> ImageError? {
         if isPoisoned(name) { return ImageError.overlay(Self.poisoned, url: order.image.url) }
         if let error = refusal(toDecode: name, of: order) { return error }
-        return overlayBytes.admits(1, for: .client(client)) ? nil : Self.noOverlayRoom
+        return overlayBytes.admits(1, for: flow) ? nil : Self.noOverlayRoom
     }
 
     private func asksCache(_ order: Order, for id: LiveRequest.ID) -> Bool {
@@ -104,7 +104,7 @@ extension Scheduler {
             key: DecodeKey(overlay: place.order.key.decode.source),
             origin: origin(of: place, for: id))
         let known = decodeTable[name]
-        if known == nil, let error = refusal(toLay: name, place.order, for: requests[id].client) {
+        if known == nil, let error = refusal(toLay: name, place.order, for: requests[id].flow) {
             return giveUp(id, .failure(error))
         }
         let node = known ?? decodes.insert(DecodeNode(name: name, trace: place.order.trace))

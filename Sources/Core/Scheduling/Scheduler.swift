@@ -150,8 +150,9 @@ public struct Scheduler: Sendable {
 
     private mutating func take(_ event: SchedulerEvent) {
         switch event {
-        case .clientJoined(let client, let incarnation):
-            clients[client] = clients[client] ?? LiveClient(incarnation)
+        case .clientJoined(let client, let incarnation, let process):
+            clients[client] =
+                clients[client] ?? LiveClient(incarnation, ShareOwner(process, client))
         case .load(let client, let load, let terms): admit(load, of: client, terms)
         case .loadUpload(let client, let load, let terms, let reference):
             admitUpload(load, of: client, terms, reference)

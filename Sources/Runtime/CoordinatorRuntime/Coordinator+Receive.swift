@@ -175,7 +175,9 @@ extension Coordinator {
         guard isLetIn(hello.secret.take(), sender, gateway, at: now),
             let id = begin(.client(hello), sender, gateway, at: now)
         else { return }
-        handle(.clientJoined(ClientID(id), hello.incarnation), at: now)
+        let joined = SchedulerEvent.clientJoined(
+            ClientID(id), hello.incarnation, process: peers[id]?.process)
+        handle(joined, at: now)
         let window = UInt32(MessageLimits.windowMax)
         let welcome = ClientWelcome(
             epoch: epoch, window: window, pieceWindow: UInt32(MessageLimits.pieceWindowBytes))

@@ -79,8 +79,8 @@ extension Coordinator {
         }
     }
 
-    /// Withdraws what clients were interested in that have gone. Each may have thousands of
-    /// requests, and all of a process go at once: who comes too late here is next in the next turn.
+    /// Withdraws what clients were interested in that have gone. All of a process go at once: who
+    /// comes too late here is next in the next turn.
     mutating func endClients(at now: Instant) {
         guard !leaving.isEmpty else { return }
         var budget = TurnBudget(from: now)

@@ -16,7 +16,7 @@ struct Peer {
     let routing: RoutingID
     let connection: ConnectionLedger.Connection
     let role: Role
-    /// Of a worker that the coordinator's PID namespace shows; nobody's word, but the kernel's.
+    /// Where the coordinator's PID namespace shows it; nobody's word, but the kernel's.
     let process: ProcessID?
     /// Messages that found no room, in order.
     var outbox = Outbox()

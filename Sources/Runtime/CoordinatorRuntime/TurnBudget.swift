@@ -5,8 +5,8 @@ import Messages
 /// the next turn, which follows at once.
 struct TurnBudget {
     /// Milliseconds for what waits at all doors together. Operators, who are served first in each
-    /// turn, wait for two of them at most, and for the event that is under way: most take far less,
-    /// the answer of one result to tens of thousands of requests may take longer.
+    /// turn, wait for two of them at most, and for the event that is under way: no event does
+    /// much, since what concerns many requests goes on from event to event.
     static let milliseconds = 20
 
     private let end: Instant

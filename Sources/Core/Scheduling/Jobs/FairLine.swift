@@ -1,31 +1,17 @@
-/// The jobs of one class and rank: start-time fair queueing between flows (Goyal, Vin, Cheng 1996).
+import ImageModel
+import Messages
+
+/// The jobs of one class and rank. Owners take turns, and within an owner its flows (`FairTurns`):
+/// however many connections a process has, it has the turns of one.
 ///
-/// The flow whose next job has the smallest start tag is served, and its tag grows by the cost of
-/// that job; virtual time is the start tag of what was served last. A flow that comes, or comes
-/// back, begins there: it neither saves time up nor waits for what others were given before. All
-/// flows weigh the same.
-///
-/// A flow without jobs is forgotten once virtual time has passed its tag.
+/// A flow without jobs is forgotten once virtual time has passed its tag, and so is an owner.
 struct FairLine: Sendable {
-    private struct Turn: Comparable, Sendable {
-        let startTag: UInt64
-        let serial: UInt64
-        let flow: FlowID
-
-        static func < (left: Turn, right: Turn) -> Bool {
-            (left.startTag, left.serial) < (right.startTag, right.serial)
-        }
-        static func == (left: Turn, right: Turn) -> Bool { left.serial == right.serial }
-    }
-
     /// Jobs that wait, once for each flow in which they stand.
     private(set) var count = 0
-    /// What came back is at 0, and so before all others.
-    private var virtualTime: UInt64 = 1
+    private var owners = FairTurns<FlowOwner>()
+    /// Flows of each owner.
+    private var turns: [FlowOwner: FairTurns<FlowID>] = [:]
     private var flows: [FlowID: FlowLine] = [:]
-    /// One turn of each flow that is awake.
-    private var turns = Heap<Turn>()
-    private var lastTurn: UInt64 = 0
 
     /// Flows that are known.
     var flowCount: Int { flows.count }
@@ -35,34 +21,30 @@ struct FairLine: Sendable {
 
     mutating func enter(_ entry: StageQueue.Entry, in flow: FlowID, _ host: HostName?) {
         count += 1
-        let newcomer = FlowLine(startTag: startTag(of: flow))
-        let mayBeNext = flows[flow, default: newcomer].enter(entry, host)
+        let mayBeNext = flows[flow, default: FlowLine()].enter(entry, host)
         if mayBeNext { wake(flow) }
     }
 
-    /// What came back was paid for and goes before all.
-    private func startTag(of newcomer: FlowID) -> UInt64 {
-        newcomer.isReturned ? 0 : virtualTime
-    }
-
     private mutating func wake(_ flow: FlowID) {
-        guard let line = flows[flow], !line.isAwake else { return }
-        flows[flow]?.isAwake = true
-        giveTurn(flow, max(line.startTag, startTag(of: flow)))
+        guard flows[flow] != nil else { return }
+        // What came back was paid for and goes before all.
+        turns[flow.owner, default: FairTurns()].wake(flow, isPaid: flow.isReturned)
+        owners.wake(flow.owner, isPaid: flow.isReturned)
     }
 
-    private mutating func giveTurn(_ flow: FlowID, _ startTag: UInt64) {
-        lastTurn += 1
-        flows[flow]?.startTag = startTag
-        turns.push(Turn(startTag: startTag, serial: lastTurn, flow: flow))
-    }
+    private func isAwake(_ flow: FlowID) -> Bool { turns[flow.owner]?.isAwake(flow) == true }
 
     /// A job waits no longer in a flow. With the last one all debts are forgotten.
     mutating func leave(_ flow: FlowID) {
         count -= 1
         guard count > 0 else { return self = FairLine() }
         flows[flow]?.count -= 1
-        if let line = flows[flow], line.count == 0, !line.isAwake { flows[flow] = nil }
+        if flows[flow]?.count == 0, !isAwake(flow) { forget(flow) }
+    }
+
+    private mutating func forget(_ flow: FlowID) {
+        flows[flow] = nil
+        turns[flow.owner]?.forget(flow)
     }
 
     /// Takes the entry out that is served next, and charges its flow, which has to be open.
@@ -70,30 +52,37 @@ struct FairLine: Sendable {
         at line: Int, _ gates: inout HostGates, _ share: inout ShareGate?,
         _ isCurrent: (StageQueue.Entry) -> Bool
     ) -> (entry: StageQueue.Entry, flow: FlowID)? {
-        while let turn = turns.pop() {
-            let place = HostGates.Place(line: line, flow: turn.flow)
-            if share?.isClosed(to: turn.flow.holder) == true {
-                share?.stepAside(place)
-                flows[turn.flow]?.isAwake = false
-                continue
+        while let turn = owners.pop() {
+            if let found = next(of: turn.key, at: line, &gates, &share, isCurrent) {
+                owners.charge(turn, found.entry.cost, isPaid: turn.key.isReturned)
+                return found
             }
-            let found = flows[turn.flow]?.next(at: place, &gates, isCurrent)
-            switch found ?? .nothing {
-            case .job(let entry):
-                charge(turn, entry.cost)
-                return (entry, turn.flow)
-            case .closed: flows[turn.flow]?.isAwake = false
-            case .nothing: flows[turn.flow] = nil
-            }
+            guard turns[turn.key]?.isEmpty ?? true else { continue }
+            turns[turn.key] = nil
+            owners.forget(turn.key)
         }
         return nil
     }
 
-    /// What came back was paid for.
-    private mutating func charge(_ turn: Turn, _ cost: UInt64) {
-        guard !turn.flow.isReturned else { return giveTurn(turn.flow, 0) }
-        virtualTime = max(virtualTime, turn.startTag)
-        giveTurn(turn.flow, turn.startTag &+ cost)
+    private mutating func next(
+        of owner: FlowOwner, at line: Int, _ gates: inout HostGates, _ share: inout ShareGate?,
+        _ isCurrent: (StageQueue.Entry) -> Bool
+    ) -> (entry: StageQueue.Entry, flow: FlowID)? {
+        while let turn = turns[owner]?.pop() {
+            let place = HostGates.Place(line: line, flow: turn.key)
+            if share?.isClosed(to: turn.key.holder) == true {
+                share?.stepAside(place)
+                continue
+            }
+            switch flows[turn.key]?.next(at: place, &gates, isCurrent) ?? .nothing {
+            case .job(let entry):
+                turns[owner]?.charge(turn, entry.cost, isPaid: turn.key.isReturned)
+                return (entry, turn.key)
+            case .closed: continue
+            case .nothing: forget(turn.key)
+            }
+        }
+        return nil
     }
 
     /// A flow may hold more again.
@@ -106,17 +95,12 @@ struct FairLine: Sendable {
 
     /// Throws out what is not current, and flows without jobs with what they owe.
     mutating func sweep(keeping isCurrent: (StageQueue.Entry) -> Bool) {
-        let asleep = flows.keys.filter { flows[$0]?.isAwake == false }
-            .sorted()
-        var awake: [Turn] = []
-        while let turn = turns.pop() { awake.append(turn) }
-        for flow in awake.map(\.flow) + asleep {
+        for flow in flows.keys.sorted() {
             guard let line = flows[flow], line.count > 0 else {
-                flows[flow] = nil
+                forget(flow)
                 continue
             }
             flows[flow]?.sweep(keeping: isCurrent)
-            flows[flow]?.isAwake = false
             wake(flow)
         }
     }

@@ -1,29 +1,52 @@
 /// Places of which each flow holds some, and none so many that others find none.
 ///
-/// A flow may take one more while it holds less than three times as many as are free (dynamic
-/// thresholds; Choudhury, Hahne 1998). One flow alone comes to three quarters of all places, two to
+/// An owner may take one more while it holds less than three times as many as are free (dynamic
+/// thresholds; Choudhury, Hahne 1998). One alone comes to three quarters of all places, two to
 /// three sevenths each, and so on: whoever holds none takes the next free place, and there is one
-/// without anybody being stopped. Nobody has to know how many flows there are.
+/// without anybody being stopped. Nobody has to know how many there are.
+///
+/// What is left of an owner's share its flows share in the same way, where several hold some of it.
 struct FairShare: Sendable {
     private static let heldPerFree = 3
 
     private(set) var count = 0
     private var held: [FlowID: Int] = [:]
+    private var owners: [FlowOwner: Owner] = [:]
+
+    private struct Owner: Sendable {
+        var count = 0
+        /// Flows that hold some.
+        var flows = 0
+    }
 
     /// Places that a flow holds.
     func count(of flow: FlowID) -> Int { held[flow, default: 0] }
 
+    /// Places that all flows of an owner hold.
+    func count(of owner: FlowOwner) -> Int { owners[owner]?.count ?? 0 }
+
     /// Whether the flow may take one of the `free` places.
-    func admits(_ flow: FlowID, free: Int) -> Bool { count(of: flow) / Self.heldPerFree < free }
+    func admits(_ flow: FlowID, free: Int) -> Bool {
+        let left = Self.heldPerFree * free - count(of: flow.owner)
+        guard left > 0 else { return false }
+        let own = count(of: flow)
+        let others = (owners[flow.owner]?.flows ?? 0) - (own > 0 ? 1 : 0)
+        return others == 0 || own / Self.heldPerFree < left
+    }
 
     mutating func took(_ flow: FlowID) {
         count += 1
+        if held[flow] == nil { owners[flow.owner, default: Owner()].flows += 1 }
         held[flow, default: 0] += 1
+        owners[flow.owner, default: Owner()].count += 1
     }
 
     mutating func gaveBack(_ flow: FlowID) {
         count -= 1
         let left = count(of: flow) - 1
         held[flow] = left > 0 ? left : nil
+        owners[flow.owner]?.count -= 1
+        if left == 0 { owners[flow.owner]?.flows -= 1 }
+        if owners[flow.owner]?.count == 0 { owners[flow.owner] = nil }
     }
 }

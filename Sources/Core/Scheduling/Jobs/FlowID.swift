@@ -2,25 +2,40 @@
 enum FlowID: Hashable, Sendable {
     /// Jobs that were given out before and came back: paid for, so they go before all flows. Whose
     /// they are, or `nil` for the coordinator's own.
-    case returned(ClientID?)
+    case returned(Session?)
     /// Work of the coordinator's own.
     case house
     /// A client's session.
-    case client(ClientID)
+    case client(Session)
+
+    /// A session, and whose share it takes.
+    struct Session: Hashable, Sendable {
+        let client: ClientID
+        let owner: ShareOwner
+    }
 
     /// Jobs of this flow that came back.
     var returned: FlowID {
         switch self {
         case .returned: self
         case .house: .returned(nil)
-        case .client(let client): .returned(client)
+        case .client(let session): .returned(session)
         }
     }
 
     /// Whose share a job of this flow takes.
     var holder: FlowID {
-        if case .returned(let client) = self { return client.map { .client($0) } ?? .house }
+        if case .returned(let session) = self { return session.map { .client($0) } ?? .house }
         return self
+    }
+
+    /// With whose other flows it takes turns, and shares.
+    var owner: FlowOwner {
+        switch self {
+        case .returned(let session): FlowOwner(isReturned: true, owner: session?.owner)
+        case .house: FlowOwner(isReturned: false, owner: nil)
+        case .client(let session): FlowOwner(isReturned: false, owner: session.owner)
+        }
     }
 
     var isReturned: Bool {
@@ -33,9 +48,9 @@ enum FlowID: Hashable, Sendable {
 extension FlowID: Comparable {
     private var order: (UInt8, UInt64) {
         switch self {
-        case .returned(let client): (0, client?.value ?? 0)
+        case .returned(let session): (0, session?.client.value ?? 0)
         case .house: (1, 0)
-        case .client(let client): (2, client.value)
+        case .client(let session): (2, session.client.value)
         }
     }
 

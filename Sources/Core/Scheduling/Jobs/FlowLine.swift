@@ -24,17 +24,10 @@ struct FlowLine: Sendable {
         var head: Int64?
     }
 
-    /// The virtual time at which its next job is due: the virtual time at which it came, and from
-    /// then on the cost of all that it was given.
-    var startTag: UInt64
-    /// Whether it has a turn.
-    var isAwake = false
     /// Jobs that wait.
     var count = 0
     private var strands: [HostName?: Strand] = [:]
     private var heads = Heap<Head>()
-
-    init(startTag: UInt64) { self.startTag = startTag }
 
     /// Entries of all kinds, current or not.
     var weight: Int { strands.values.reduce(heads.count) { $0 + $1.entries.count } }

@@ -7,8 +7,8 @@ struct ShareGate: Sendable {
     /// Whether somebody may be called who stood aside.
     private var hasNews = false
 
-    /// Places that stand aside: each holds three jobs at least for each that is free, so that there
-    /// are not many.
+    /// Places that stand aside: those of owners who hold three jobs at least for each that is free,
+    /// so that there are not many.
     var waitingCount: Int { waiting.count }
 
     func isClosed(to flow: FlowID) -> Bool { !share.admits(flow, free: free) }

@@ -8,12 +8,12 @@ struct OverlayBytes: Sendable {
 
     private let max: UInt64
     private(set) var count: UInt64 = 0
-    private var held: [FlowID: UInt64] = [:]
+    private var held: [FlowOwner: UInt64] = [:]
 
     init(max: UInt64) { self.max = max }
 
-    /// What a flow holds.
-    func count(of flow: FlowID) -> UInt64 { held[flow, default: 0] }
+    /// What all flows of the owner of a flow hold.
+    func count(of flow: FlowID) -> UInt64 { held[flow.owner, default: 0] }
 
     /// Whether the flow may keep so many more.
     func admits(_ bytes: UInt64, for flow: FlowID) -> Bool {
@@ -23,12 +23,12 @@ struct OverlayBytes: Sendable {
 
     mutating func keep(_ bytes: UInt64, for flow: FlowID) {
         count += bytes
-        held[flow, default: 0] += bytes
+        held[flow.owner, default: 0] += bytes
     }
 
     mutating func release(_ bytes: UInt64, of flow: FlowID) {
         count -= bytes
         let left = count(of: flow) - bytes
-        held[flow] = left > 0 ? left : nil
+        held[flow.owner] = left > 0 ? left : nil
     }
 }

@@ -5,6 +5,8 @@ import Messages
 struct LiveClient: Sendable {
     /// This life of the process; its tokens belong to it.
     let incarnation: Incarnation
+    /// Whose share it takes.
+    let share: ShareOwner
     private(set) var requests = SeatList<LiveRequest.ID>()
     /// Questions about entries of the cache that are not answered.
     var entryJobs: Set<JobID> = []
@@ -19,7 +21,10 @@ struct LiveClient: Sendable {
         var priority: Priority?
     }
 
-    init(_ incarnation: Incarnation) { self.incarnation = incarnation }
+    init(_ incarnation: Incarnation, _ share: ShareOwner) {
+        self.incarnation = incarnation
+        self.share = share
+    }
 
     /// Requests of a group in the order of their seats.
     func members(of group: GroupID) -> [LiveRequest.ID] { groups[group]?.seats.members ?? [] }

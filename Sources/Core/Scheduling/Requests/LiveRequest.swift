@@ -37,6 +37,8 @@ struct LiveRequest: Sendable {
 
     /// The session that is told; it may be over where the request is detached.
     var client: ClientID
+    /// Whose share its work takes.
+    var share: ShareOwner
     /// Whose token it is.
     let owner: Incarnation
     let isDetached: Bool
@@ -82,8 +84,10 @@ struct LiveRequest: Sendable {
     var plan: JobPlan { order.plan }
 
     var urgency: Urgency {
-        Urgency(priority: priority, deadline: deadline, flows: Flows(.client(client)))
+        Urgency(priority: priority, deadline: deadline, flows: Flows(flow))
     }
+    /// In whose name its work waits.
+    var flow: FlowID { .client(FlowID.Session(client: client, owner: share)) }
     /// Points per pixel.
     var scaleFactor: Double { image.context.scaleFactor ?? names.scaleFactor }
     var waitsForStores: Bool { image.options.contains(.waitStoreCache) }

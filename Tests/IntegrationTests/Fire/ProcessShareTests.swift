@@ -1,0 +1,64 @@
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// One process with as many connections as it may have, and slow origins for all of them.
+    @Suite struct ProcessShareTests {
+        private static let connections = 60
+        private static let loadsOfEach = 5
+        /// Hosts that drip: so many that the limit of each is not what keeps others waiting.
+        private static let hosts = 5
+        /// 1.5 KB a second, which takes minutes.
+        private static let body = OriginBody.generatedBytes(count: 256 << 10)
+        /// Three quarters of 256 transfers.
+        private static let share = 192
+
+        @Test func oneProcessHasOneShareHoweverManyConnectionsItHas() async throws {
+            let gate = Gate()
+            defer { gate.open() }
+            let picture = try Pictures.waves(width: 160, height: 120).jpeg(quality: 80)
+            let slow = (0..<Self.hosts).map { _ in OriginServer() }
+            for origin in slow {
+                origin.route(
+                    "/drip.jpg",
+                    .slow(Self.body, chunk: 150, every: .milliseconds(100), until: gate))
+                origin.route("/at-once.jpg", .bytes(picture, contentType: "image/jpeg"))
+            }
+            try await withStack(["--allow-private-networks"]) { stack in
+                let wires = try (0..<Self.connections).map { _ in try WireClient(stack) }
+                for number in 0..<Self.connections * Self.loadsOfEach {
+                    var image = ImageRequest(
+                        url: slow[number % Self.hosts].url("/drip.jpg?\(number)"))
+                    image.options = .fromLoaderOnly
+                    try wires[number % Self.connections].send(
+                        .load(LoadRequest(token: Token(.random), image: image)))
+                }
+                for origin in slow {
+                    let count = (Self.share - 8) / Self.hosts
+                    #expect(await origin.waitForRequest("/drip.jpg", count: count))
+                }
+                let count = Effort.count("DRIPS", short: 20, long: 500)
+                var milliseconds: [Double] = []
+                for number in 0..<count {
+                    // Of another process, from the very hosts that drip.
+                    let url = slow[number % Self.hosts].url("/at-once.jpg?\(number)")
+                    let began = MonotonicClock.now()
+                    let end = try stack.get([url, "--option", "from-loader-only", "-o", "-"])
+                    milliseconds.append(Double(MonotonicClock.now() - began) / 1e6)
+                    #expect(end.exitStatus == 0, "load \(number): \(end)")
+                }
+                milliseconds.sort()
+                let held = slow.reduce(0) { $0 + $1.requestCount("/drip.jpg") }
+                print(
+                    "\(held) slow transfers of \(Self.connections) connections of one process; of "
+                        + "\(count) loads of others: p50 \(milliseconds[count / 2]) ms, p99 "
+                        + "\(milliseconds[count * 99 / 100]) ms")
+                #expect(held <= Self.share, "a quarter is left")
+            }
+        }
+    }
+}

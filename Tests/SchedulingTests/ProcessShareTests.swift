@@ -1,0 +1,102 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Scheduling
+
+/// However many sessions a process has, it has one share.
+struct ProcessShareTests {
+    private func picture(_ name: String) -> ImageRequest {
+        ImageRequest.picture(name, size: nil, .fromLoaderOnly).with {
+            $0.url = "http://\(name)/\(name).jpg"
+        }
+    }
+
+    private func names(_ stack: Stack) -> [String] {
+        stack.held(.fetch).compactMap {
+            guard case .fetch(let work) = $0.job.work else { return nil }
+            return String(work.url.split(separator: "/")[1])
+        }
+    }
+
+    private func count(_ letter: String, _ stack: Stack) -> Int {
+        names(stack).count { $0.hasPrefix(letter) }
+    }
+
+    @Test func sixtyFourSessionsOfOneProcessHoldThreeQuarters() {
+        var stack = Stack()
+        stack.hire(.download, credit: 128)
+        for number in 0..<64 {
+            let session = stack.connect(process: 7)
+            for more in 0..<4 { stack.load(picture("a\(number)-\(more)"), by: session) }
+        }
+        #expect(count("a", stack) == 96)
+        let other = stack.connect(process: 8)
+        for number in 0..<32 { stack.load(picture("b\(number)"), by: other) }
+        #expect(count("b", stack) == 24, "three quarters of what is left")
+        #expect(stack.scheduler.audit() == [])
+        #expect(stack.faults == [])
+    }
+
+    @Test func whoseProcessNobodyKnowsHasAShareOfItsOwn() {
+        var stack = Stack()
+        stack.hire(.download, credit: 16)
+        let (first, second) = (stack.connect(), stack.connect())
+        for number in 0..<30 { stack.load(picture("a\(number)"), by: first) }
+        for number in 0..<30 { stack.load(picture("b\(number)"), by: second) }
+        #expect(count("a", stack) == 12 && count("b", stack) == 3)
+    }
+
+    @Test func sessionsOfAProcessShareItsShareEvenly() {
+        var stack = Stack()
+        stack.hire(.download, credit: 32)
+        let (first, second) = (stack.connect(process: 7), stack.connect(process: 7))
+        for number in 0..<60 { stack.load(picture("a\(number)"), by: first) }
+        for number in 0..<60 { stack.load(picture("b\(number)"), by: second) }
+        #expect(count("a", stack) == 24 && count("b", stack) == 0)
+        // Nobody is stopped: places go over as transfers end.
+        for held in stack.held(.fetch).prefix(20) {
+            stack.finish(held, .failed(ImageError(.invalidDownloadContentType, "as told")))
+        }
+        #expect(abs(count("a", stack) - count("b", stack)) <= 2, "\(names(stack))")
+        #expect(stack.scheduler.audit() == [])
+        #expect(stack.faults == [])
+    }
+
+    @Test func theTransfersOfAHostAreSharedOutTheSameWay() {
+        var stack = Stack { $0.fetchesPerHostMax = 8 }
+        stack.hire(.download, credit: 100)
+        let slow = { (name: String) in
+            self.picture(name).with { $0.url = "http://slow/\(name).jpg" }
+        }
+        for number in 0..<8 {
+            let session = stack.connect(process: 7)
+            for more in 0..<2 { stack.load(slow("a\(number)-\(more)"), by: session) }
+        }
+        #expect(stack.held(.fetch).count == 6)
+        stack.load(slow("b"), by: stack.connect(process: 8))
+        #expect(stack.held(.fetch).count == 7)
+        #expect(stack.faults == [])
+    }
+
+    /// What waits is served in turns of processes, and within one in turns of its sessions.
+    @Test func processesTakeTurnsAndWithinThemSessionsDo() {
+        var stack = Stack()
+        for number in 0..<8 {
+            let session = stack.connect(process: 7)
+            for more in 0..<2 { stack.load(picture("a\(number)\(more)"), by: session) }
+        }
+        let other = stack.connect(process: 8)
+        for number in 0..<4 { stack.load(picture("b\(number)"), by: other) }
+        stack.hire(.download)
+        var order: [String] = []
+        while let held = stack.held(.fetch).first {
+            order += names(stack)
+            stack.finish(held, .failed(ImageError(.invalidDownloadContentType, "as told")))
+        }
+        #expect(order.prefix(8) == ["a00", "b0", "a10", "b1", "a20", "b2", "a30", "b3"])
+        #expect(
+            order.suffix(12).prefix(4) == ["a40", "a50", "a60", "a70"], "then the second of each")
+        #expect(stack.isAtRest)
+    }
+}
