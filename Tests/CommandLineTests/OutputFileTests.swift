@@ -1,4 +1,3 @@
-import ImageModel
 import Linux
 import TestKit
 import Testing
@@ -8,9 +7,9 @@ import Testing
 @Suite struct OutputFileTests {
     private let folder = TestKit.TemporaryDirectory()
 
-    private func write(_ text: String, to path: String) throws(ImageError) {
+    private func write(_ text: String, to path: String) throws(OutputError) {
         let whole = Array(text.utf8)
-        try whole.span.bytes.withUnsafeBytes { (bytes) throws(ImageError) in
+        try whole.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in
             try OutputFile.write(bytes, to: path)
         }
     }
@@ -43,11 +42,54 @@ import Testing
 
     @Test func aFolderThatIsNotThereIsNamed() {
         let path = folder.file("nowhere/a.jpg")
-        do throws(ImageError) {
+        do throws(OutputError) {
             try write("x", to: path)
             Issue.record("written to nowhere")
         } catch {
             #expect(error.message.contains(path) && error.message.contains("ENOENT"))
+        }
+    }
+
+    private func fault(_ path: String) -> OutputError? {
+        do throws(OutputError) {
+            try OutputFile.check(path)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func whatCannotBeWrittenIsFoundBefore() throws {
+        let file = folder.write([1, 2], to: "a.jpg")
+        try FileDescriptor.makeDirectory(path: folder.file("b"))
+        for (path, reason) in [
+            (folder.file("nowhere/a.jpg"), Errno.noSuchFile), (folder.file("b"), .isDirectory),
+            (folder.file("b/"), .isDirectory), (file + "/c", .notDirectory),
+            (folder.file(String(repeating: "n", count: 300)), .nameTooLong),
+        ] {
+            let fault = fault(path)
+            #expect(fault?.reason == reason)
+            #expect(fault?.exitStatus == 73)
+            #expect(fault?.message.contains(path) == true)
+        }
+    }
+
+    @Test func aLookLeavesEverythingAsItIs() throws {
+        let file = folder.write([1, 2], to: "a.jpg")
+        for path in [file, folder.file("new.jpg"), "/dev/null", "/dev/full"] {
+            #expect(fault(path) == nil, "\(path)")
+        }
+        #expect(FileBytes.read(file) == [1, 2])
+        #expect(folder.entries == ["a.jpg"])
+    }
+
+    @Test func aFullDiskIsAnErrorOfWriting() {
+        do throws(OutputError) {
+            try write("x", to: "/dev/full")
+            Issue.record("written")
+        } catch {
+            #expect(error.exitStatus == 74 && error.reason == .noSpace)
+            #expect(error.message.contains("make room"))
         }
     }
 }

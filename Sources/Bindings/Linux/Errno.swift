@@ -33,6 +33,8 @@ extension Errno {
     public static let noMemory = Errno(rawValue: ENOMEM)
     /// EACCES: the mode of the file or of a directory above it forbids it.
     public static let accessDenied = Errno(rawValue: EACCES)
+    /// ENXIO: no device behind the name, or a pipe that nobody reads.
+    public static let noDevice = Errno(rawValue: ENXIO)
     /// EBUSY: in use.
     public static let deviceBusy = Errno(rawValue: EBUSY)
     /// EEXIST: the name is taken.

@@ -15,11 +15,9 @@ enum CommandLineTool {
         }
         switch name {
         case "--help", "-h", "help":
-            Terminal.out(HelpText.overview)
-            return 0
+            return Terminal.finish(name, HelpText.overview)
         case "--version":
-            Terminal.out(versionText)
-            return 0
+            return Terminal.finish(name, versionText)
         default: break
         }
         guard let command = Command.all.first(where: { $0.name == name }) else {
@@ -39,12 +37,10 @@ enum CommandLineTool {
             let read = try OptionReader.read(
                 arguments, command.definitions, environment: environment)
             if read.isSet(OptionDefinition.help.name) {
-                Terminal.out(HelpText.text(of: command))
-                return 0
+                return Terminal.finish(command.name, HelpText.text(of: command))
             }
             if read.isSet(OptionDefinition.version.name) {
-                Terminal.out(versionText)
-                return 0
+                return Terminal.finish(command.name, versionText)
             }
             return try perform(command, read, environment)
         } catch {

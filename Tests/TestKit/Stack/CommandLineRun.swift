@@ -26,15 +26,33 @@ public final class CommandLineRun {
             line: becoming + [Programs.commandLine] + arguments, environment: environment)
     }
 
+    /// The same where standard output is what a shell makes of it, such as `>&-` or `>/dev/full`.
+    public convenience init(_ arguments: [String], redirected redirection: String) throws {
+        let shell = ["/bin/sh", "-c", "exec \"$0\" \"$@\" \(redirection)"]
+        try self.init(line: shell + [Programs.commandLine] + arguments, environment: [:])
+    }
+
+    /// The same where nobody reads standard output.
+    public convenience init(unread arguments: [String]) throws {
+        let pipe = try FileDescriptor.pipe()
+        let output = try pipe.writeEnd.duplicate()
+        try pipe.readEnd.close()
+        try self.init(
+            line: [Programs.commandLine] + arguments, environment: [:], output: output.number)
+    }
+
     /// The same behind other programs, such as one that changes the user.
-    init(line words: [String], environment: [String: String], input: [UInt8]? = nil) throws {
+    init(
+        line words: [String], environment: [String: String], input: [UInt8]? = nil,
+        output other: Int32? = nil
+    ) throws {
         arguments = Array(words.dropFirst())
         let output = try FileDescriptor.open(folder.file("out"), [.writeOnly, .create])
         let errors = try FileDescriptor.open(folder.file("err"), [.writeOnly, .create])
         var command = ChildCommand(
             words[0], arguments,
             environment: Programs.cleanEnvironment.merging(environment) { $1 })
-        command.descriptors[1] = .descriptor(output.number)
+        command.descriptors[1] = .descriptor(other ?? output.number)
         command.descriptors[2] = .descriptor(errors.number)
         guard let input else {
             child = try ChildProcess(command)

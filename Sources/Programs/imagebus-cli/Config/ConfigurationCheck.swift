@@ -27,8 +27,8 @@ enum ConfigurationCheck {
     static func run(_ options: Options) -> Int32 {
         do throws(ConfigurationFileError) {
             let configuration = try ConfigurationFile.read(options.path)
-            Terminal.out("\(options.path): ok, \(configuration.summary)\n")
-            return 0
+            return Terminal.finish(
+                "config", "\(options.path): ok, \(configuration.summary)\n")
         } catch {
             Terminal.error(error.lines.map { PlainText.line($0) + "\n" }.joined())
             return faultStatus

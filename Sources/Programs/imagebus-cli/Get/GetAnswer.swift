@@ -1,4 +1,5 @@
 import ImageModel
+import Linux
 import Messages
 
 /// What `get --json` prints (SEMANTICS §15.3); every name is always there, null where nothing is
@@ -19,6 +20,15 @@ struct GetAnswer: Encodable, Sendable {
         let message: String
         let retryable: Bool
         let details: [String: String]
+
+        init(_ failure: OutputError) {
+            domain = "NSPOSIXErrorDomain"
+            code = UInt16(clamping: failure.reason.rawValue)
+            name = OutputError.name
+            message = failure.message
+            retryable = false
+            details = ["path": failure.destination]
+        }
 
         init(_ failure: ImageError) {
             domain = failure.code.domain
@@ -52,8 +62,8 @@ struct GetAnswer: Encodable, Sendable {
         case token, timings, refreshed, error, fallbackFor
     }
 
-    /// An image, or a miss; with the failure of its refresh, which makes it an error.
-    init(_ image: LoadedImage, token: String, asksOrigin: Bool, failure: ImageError? = nil) {
+    /// An image, or a miss; with the failure of its refresh or its output, which makes it an error.
+    init(_ image: LoadedImage, token: String, asksOrigin: Bool, failure: Failure? = nil) {
         status = failure != nil ? .error : image.isMiss ? .miss : .ok
         cacheType = image.cacheType.name
         format = image.info?.format.name
@@ -66,12 +76,17 @@ struct GetAnswer: Encodable, Sendable {
         self.token = token
         timings = Self.milliseconds(image.timings)
         refreshed = asksOrigin ? image.isRefreshed : nil
-        error = failure.map { Failure($0) }
+        error = failure
         fallbackFor = image.fallbackFor.map { Failure($0) }
     }
 
     /// A failure; no token where it did not come to a request.
     init(_ failure: ImageError, token: String?, totalMilliseconds: Double) {
+        self.init(Failure(failure), token: token, totalMilliseconds: totalMilliseconds)
+    }
+
+    /// The same, whoever failed.
+    init(_ failure: Failure, token: String? = nil, totalMilliseconds: Double = 0) {
         status = .error
         cacheType = CacheTypes.none.name
         (format, width, height, pages, bytes) = (nil, nil, nil, nil, nil)
@@ -81,7 +96,7 @@ struct GetAnswer: Encodable, Sendable {
         spent.total = totalMilliseconds
         timings = Self.milliseconds(spent)
         refreshed = nil
-        error = Failure(failure)
+        error = failure
         fallbackFor = nil
     }
 

@@ -3,10 +3,13 @@ import Linux
 
 /// `imagebus get`: one request.
 enum GetCommand {
-    private static let doneStatus: Int32 = 0
-
     static func run(_ options: GetOptions) -> Int32 {
         let report = GetReport(options: options)
+        do throws(OutputError) {
+            try options.target.check()
+        } catch {
+            return report.tell(error)
+        }
         let start = MonotonicClock.now()
         var token: String?
         do throws(ImageError) {
@@ -29,8 +32,7 @@ enum GetCommand {
             }
         } catch {
             let spent = Double(MonotonicClock.now() - start) / 1e6
-            report.tell(error, token: token, totalMilliseconds: spent)
-            return error.exitStatus
+            return report.tell(error, token: token, totalMilliseconds: spent)
         }
     }
 
@@ -65,17 +67,20 @@ enum GetCommand {
             if let request = try correction(of: attempt.request, for: image, options) {
                 return .again(request)
             }
-            try write(image, options.target)
-            report.tell(image, token: load.token)
-            return .status(doneStatus)
+            let status = write(image, options.target, load, report) {
+                report.tell(image, token: load.token)
+            }
+            return .status(status)
         } catch {
             // The cached image is there all the same; the exit status is that of the error.
             guard let cached = load.cached,
                 (try? correction(of: attempt.request, for: cached, options)) == .some(nil)
             else { throw error }
-            try write(cached, options.target)
-            report.tell(error, keeping: cached, token: load.token)
-            return .status(error.exitStatus)
+            let failure = error
+            let status = write(cached, options.target, load, report) {
+                report.tell(failure, keeping: cached, token: load.token)
+            }
+            return .status(status)
         }
     }
 
@@ -102,24 +107,41 @@ enum GetCommand {
         }
     }
 
+    /// The exit status of what is told then, or of an image that cannot be written.
     private static func write(
-        _ image: LoadedImage, _ target: GetOptions.OutputTarget
-    ) throws(ImageError) {
-        guard !image.isMiss else { return }
+        _ image: LoadedImage, _ target: GetOptions.OutputTarget, _ load: LoadRun,
+        _ report: GetReport, then tell: () -> Int32
+    ) -> Int32 {
+        do throws(OutputError) {
+            try image.write(to: target)
+            return tell()
+        } catch {
+            return report.tell(error, of: image, token: load.token)
+        }
+    }
+}
+
+extension GetOptions.OutputTarget {
+    /// Finds before the work what would keep the image from being written.
+    fileprivate func check() throws(OutputError) {
+        switch self {
+        case .none: break
+        case .file(let path): try OutputFile.check(path)
+        case .standardOutput: try StandardDescriptors.checkOutput()
+        }
+    }
+}
+
+extension LoadedImage {
+    /// A miss has nothing to write.
+    fileprivate func write(to target: GetOptions.OutputTarget) throws(OutputError) {
+        guard !isMiss else { return }
         switch target {
         case .none: break
         case .file(let path):
-            try image.withBytes { (bytes) throws(ImageError) in
-                try OutputFile.write(bytes, to: path)
-            }
+            try withBytes { (bytes) throws(OutputError) in try OutputFile.write(bytes, to: path) }
         case .standardOutput:
-            do throws(Errno) {
-                try image.withBytes { (bytes) throws(Errno) in
-                    try FileDescriptor.writeAll(bytes, to: 1)
-                }
-            } catch {
-                throw ImageError(.internalError, "standard output cannot be written (\(error))")
-            }
+            try withBytes { (bytes) throws(OutputError) in try Terminal.put(bytes) }
         }
     }
 }

@@ -6,43 +6,80 @@ import Observability
 struct GetReport {
     let options: GetOptions
 
-    /// JSON goes where the image does not.
-    func tell(_ answer: GetAnswer) {
-        guard let text = try? JSONText.text(answer) else {
-            // Only a number that JSON does not have fails, and those are milliseconds of a clock.
-            Terminal.error("imagebus get: the answer cannot be written as JSON\n")
-            return
-        }
-        if options.target == .standardOutput { Terminal.error(text) } else { Terminal.out(text) }
-    }
+    /// The status of a miss where an image was to be written, as grep has it for what is not there.
+    private static let missStatus: Int32 = 1
 
-    func tell(_ image: LoadedImage, token: String) {
+    /// The image was written where it was to be, or there is none.
+    func tell(_ image: LoadedImage, token: String) -> Int32 {
+        let isNotWritten = image.isMiss && options.target != .none
+        let status = isNotWritten ? Self.missStatus : 0
         if options.printsJSON {
-            return tell(GetAnswer(image, token: token, asksOrigin: asksOrigin))
+            return tell(GetAnswer(image, token: token, asksOrigin: asksOrigin), status)
         }
-        if options.target != .standardOutput { Terminal.out(summary(image)) }
+        if isNotWritten {
+            Terminal.complain("get", "\(Self.miss(image)): nothing was written")
+            return status
+        }
         if let failure = image.fallbackFor {
             Terminal.complain("get", "this is the fallback: \(Self.text(failure))")
         }
+        return tell(summary(image), status)
     }
 
-    func tell(_ failure: ImageError, token: String?, totalMilliseconds: Double) {
+    func tell(_ failure: ImageError, token: String?, totalMilliseconds: Double) -> Int32 {
         if options.printsJSON {
-            tell(GetAnswer(failure, token: token, totalMilliseconds: totalMilliseconds))
-        } else {
-            Terminal.complain("get", Self.text(failure))
+            return tell(
+                GetAnswer(failure, token: token, totalMilliseconds: totalMilliseconds),
+                failure.exitStatus)
         }
+        Terminal.complain("get", Self.text(failure))
+        return failure.exitStatus
     }
 
     /// The refresh failed; the cached image was written.
-    func tell(_ failure: ImageError, keeping image: LoadedImage, token: String) {
+    func tell(_ failure: ImageError, keeping image: LoadedImage, token: String) -> Int32 {
         if options.printsJSON {
-            tell(GetAnswer(image, token: token, asksOrigin: asksOrigin, failure: failure))
-        } else {
-            if options.target != .standardOutput { Terminal.out(summary(image)) }
-            Terminal.complain("get", "the cached image could not be refreshed: \(failure)")
+            let answer = GetAnswer(
+                image, token: token, asksOrigin: asksOrigin, failure: .init(failure))
+            return tell(answer, failure.exitStatus)
         }
+        Terminal.complain("get", "the cached image could not be refreshed: \(failure)")
+        return tell(summary(image), failure.exitStatus)
     }
+
+    /// The image, which may have come, cannot be written.
+    func tell(_ failure: OutputError, of image: LoadedImage? = nil, token: String? = nil) -> Int32 {
+        guard !failure.isUnread else { return failure.exitStatus }
+        guard options.printsJSON else {
+            Terminal.complain("get", failure)
+            return failure.exitStatus
+        }
+        let fault = GetAnswer.Failure(failure)
+        guard let image, let token else { return tell(GetAnswer(fault), failure.exitStatus) }
+        let answer = GetAnswer(image, token: token, asksOrigin: asksOrigin, failure: fault)
+        return tell(answer, failure.exitStatus)
+    }
+
+    private func tell(_ answer: GetAnswer, _ status: Int32) -> Int32 {
+        // Only a number that JSON does not have fails, and those are milliseconds of a clock.
+        guard let text = try? JSONText.text(answer) else {
+            Terminal.complain("get", "the answer cannot be written as JSON")
+            return status
+        }
+        guard options.target == .standardOutput else {
+            return Terminal.finish("get", text, status: status)
+        }
+        Terminal.error(text)
+        return status
+    }
+
+    /// Words go where the image does not.
+    private func tell(_ summary: String, _ status: Int32) -> Int32 {
+        guard options.target != .standardOutput else { return status }
+        return Terminal.finish("get", summary, status: status)
+    }
+
+    private static func miss(_ image: LoadedImage) -> String { "miss: no cache has \(image.key)" }
 
     private static func text(_ failure: ImageError) -> String {
         let details = failure.details.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
@@ -53,7 +90,7 @@ struct GetReport {
 
     private func summary(_ image: LoadedImage) -> String {
         guard !image.isMiss else {
-            return PlainText.line("miss: no cache has \(image.key)") + "\n"
+            return PlainText.line(Self.miss(image)) + "\n"
         }
         var parts: [String] = []
         if let info = image.info {

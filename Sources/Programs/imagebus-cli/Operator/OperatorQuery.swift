@@ -40,8 +40,10 @@ enum OperatorQuery {
     /// Runs a command: prints what it says, or why it cannot; returns the exit status.
     static func run(_ command: String, _ body: () throws -> String) -> Int32 {
         do {
-            Terminal.out(try body())
-            return 0
+            return Terminal.finish(command, try body())
+        } catch let error as OutputError {
+            if !error.isUnread { Terminal.complain(command, error) }
+            return error.exitStatus
         } catch let error as ImageError {
             Terminal.complain(command, error)
             return error.exitStatus

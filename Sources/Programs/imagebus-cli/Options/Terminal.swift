@@ -10,6 +10,35 @@ enum Terminal {
     @discardableResult
     static func out(_ text: String) -> Bool { control(1, PlainText.lines(text)) }
 
+    /// Prints what a command has to say at its end. The exit status: the one given, or where that
+    /// is 0 and the text cannot be written, what follows from that.
+    static func finish(_ command: String, _ text: String, status: Int32 = 0) -> Int32 {
+        do throws(OutputError) {
+            try put(text)
+            return status
+        } catch {
+            if !error.isUnread { complain(command, error) }
+            return status == 0 ? error.exitStatus : status
+        }
+    }
+
+    private static func put(_ text: String) throws(OutputError) {
+        let bytes = Array(PlainText.lines(text).utf8)
+        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in
+            try put(bytes)
+        }
+    }
+
+    /// Writes bytes as they are to standard output.
+    static func put(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
+        do throws(Errno) {
+            try FileDescriptor.writeAll(bytes, to: 1)
+        } catch {
+            throw OutputError(
+                destination: OutputError.standardOutput, reason: error, wasOpened: true)
+        }
+    }
+
     @discardableResult
     static func error(_ text: String) -> Bool { control(2, PlainText.lines(text)) }
 

@@ -1,4 +1,3 @@
-import ImageModel
 import Messages
 import Observability
 
@@ -22,7 +21,7 @@ final class MetricsFile {
         // Answers come about once a second: half of that before it is time is near enough.
         if let writtenAt, now.milliseconds(since: writtenAt) + 500 < milliseconds { return }
         writtenAt = now
-        do throws(ImageError) {
+        do throws(OutputError) {
             try OutputFile.replace(Array(MetricsText.text(report).utf8), at: path)
             hasFailed = false
         } catch {

@@ -1,0 +1,81 @@
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Output that cannot be written.
+    @Suite struct OutputErrorTests {
+        private let folder = TestKit.TemporaryDirectory()
+
+        private func withOrigin(
+            _ body: (StackHarness, OriginServer, [String]) throws -> Void
+        ) async throws {
+            let origin = OriginServer()
+            origin.route("/a.png", .bytes(try Pictures.quadrants().png()))
+            try await withStack { stack in
+                let line = ["get", origin.url("/a.png"), "--runtime-dir", stack.runtimeDirectory]
+                try body(stack, origin, line)
+            }
+        }
+
+        @Test func whatCannotBeCreatedIsSaidBeforeTheLoad() async throws {
+            try await withOrigin { _, origin, line in
+                for path in [folder.file("nowhere/a.png"), folder.path] {
+                    let end = try CommandLineRun(line + ["-o", path]).end()
+                    #expect(end.exitStatus == 73, "\(end)")
+                    #expect(end.errorText.contains("outputFailed: \(path) cannot be created (E"))
+                    let answer = try CommandLineRun(line + ["-o", path, "--json"]).end()
+                    #expect(answer.exitStatus == 73, "\(answer)")
+                    #expect(try answer.json()["error"]?["name"]?.text == "outputFailed")
+                    #expect(try answer.json()["error"]?["details"]?["path"]?.text == path)
+                }
+                let closed = try CommandLineRun(line + ["-o", "-"], redirected: ">&-").end()
+                #expect(closed.exitStatus == 74, "\(closed)")
+                #expect(closed.errorText.contains("standard output cannot be written (EBADF"))
+                #expect(origin.requests("/a.png").isEmpty)
+            }
+        }
+
+        @Test(arguments: [["-o", "-"], [], ["--json"]])
+        func aFullDiskIsSaid(_ words: [String]) async throws {
+            try await withOrigin { stack, _, line in
+                let end = try CommandLineRun(line + words, redirected: ">/dev/full").end()
+                #expect(end.exitStatus == 74, "\(end)")
+                #expect(end.errorText.contains("standard output cannot be written (ENOSPC"))
+                #expect(end.errorText.contains("make room"), "what to do")
+                let status = try CommandLineRun(
+                    ["status", "--runtime-dir", stack.runtimeDirectory], redirected: ">/dev/full"
+                ).end()
+                #expect(status.exitStatus == 74, "\(status)")
+            }
+        }
+
+        @Test func whoReadsNoMoreHearsNothing() async throws {
+            try await withOrigin { _, _, line in
+                for words in [["-o", "-"], [], ["--json"]] {
+                    let end = try CommandLineRun(unread: line + words).end()
+                    #expect(end.exitStatus == 141, "\(end)")
+                    #expect(end.errorText == "")
+                }
+            }
+        }
+
+        @Test func aMissThatWasToBeWrittenHasAStatusOfItsOwn() async throws {
+            try await withOrigin { _, origin, line in
+                let miss = line + ["--option", "from-cache-only"]
+                for target in [folder.file("a.png"), "-"] {
+                    let end = try CommandLineRun(miss + ["-o", target]).end()
+                    #expect(end.exitStatus == 1, "\(end)")
+                    #expect(end.errorText.contains("no cache has \(origin.url("/a.png"))"))
+                    #expect(end.errorText.contains("nothing was written"))
+                    #expect(end.output == [])
+                }
+                #expect(FileBytes.read(folder.file("a.png")) == nil)
+                let json = try CommandLineRun(miss + ["--json", "-o", folder.file("a.png")]).end()
+                #expect(json.exitStatus == 1, "\(json)")
+                #expect(try json.json()["status"]?.text == "miss")
+                #expect(try CommandLineRun(miss).end().exitStatus == 0, "nothing was to be written")
+            }
+        }
+    }
+}
