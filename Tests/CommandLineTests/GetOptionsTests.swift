@@ -230,6 +230,24 @@ import Testing
         #expect(complaint(arguments) == message)
     }
 
+    @Test func losslessAndJPEGContradictEachOther() throws {
+        for arguments in [["--format", "jpeg"], ["-o", "a.jpg"]] {
+            let message = complaint(["u", "--lossless"] + arguments)
+            #expect(message?.hasPrefix("--lossless and jpeg contradict") == true)
+        }
+        #expect(try options(["u", "--lossless", "-o", "a.webp"]).request.output.lossless)
+    }
+
+    @Test func whatIsRefusedIsNotOffered() {
+        let help = HelpText.text(of: .get)
+        for (name, option) in RequestOptions.names {
+            let isOffered = help.contains(" \(name),\n") || help.contains(" \(name)\n")
+            #expect(isOffered == !RequestOptions.notSupported.contains(option), "\(name)")
+        }
+        let message = complaint(["u", "--option", "no-such"])
+        #expect(message?.contains("preload-all-frames") == false)
+    }
+
     @Test(arguments: [
         ["--resize", "1x1"], ["--thumbnail", "1x1"], ["--format", "png"], ["--quality", "5"],
         ["--lossless"],

@@ -11,16 +11,28 @@ import Testing
 @Suite struct StackChoiceTests {
     private let folder = TestKit.TemporaryDirectory()
 
-    private func options(_ arguments: [String]) throws -> StackOptions {
-        let environment = ["HOME": "/home/a"]
+    private func options(_ arguments: [String], isNamed: Bool = true) throws -> StackOptions {
+        let environment = ["HOME": "/home/a", "XDG_RUNTIME_DIR": folder.path]
+        let named = isNamed ? ["--runtime-dir", folder.file("bus")] : []
         let read = try OptionReader.read(
-            ["--runtime-dir", folder.file("bus")] + arguments, Command.get.definitions,
-            environment: environment)
+            named + arguments, Command.get.definitions, environment: environment)
         return try StackOptions(read, environment: environment)
     }
 
     @Test func whereNobodyServesAStackOfItsOwnIsStarted() throws {
-        #expect(try StackChoice.choose(options([])) == .none)
+        #expect(try StackChoice.choose(options([], isNamed: false)) == .none)
+    }
+
+    @Test func whereNobodyServesANamedDirectoryThatIsSaid() throws {
+        let options = try options([])
+        do throws(ImageError) {
+            _ = try StackChoice.choose(options)
+            Issue.record("chosen")
+        } catch {
+            #expect(error.code == .unavailable)
+            #expect(error.message.contains("serve --runtime-dir \(folder.file("bus"))"))
+        }
+        #expect(try StackChoice.choose(self.options(["--private"])) == .none)
     }
 
     @Test func whoeverHoldsTheLockIsWaitedFor() throws {
@@ -41,7 +53,7 @@ import Testing
         let memory = try Linux.TemporaryDirectory(in: "/dev/shm")
         let directory = try RuntimeDirectory(
             root: folder.file("bus"), kinds: [.decode], sharedMemory: memory.path)
-        #expect(try StackChoice.choose(options([])) == .none)
+        #expect(throws: ImageError.self) { try StackChoice.choose(options([])) }
         withExtendedLifetime(directory) {}
     }
 

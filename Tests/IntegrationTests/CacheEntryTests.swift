@@ -18,12 +18,17 @@ extension RealProcesses {
                 }
                 #expect(try tiers() == "all\n")
                 #expect(
-                    try stack.run(["cache", "remove", url, "--type", "memory"]).outputText == "")
+                    try stack.run(["cache", "remove", url, "--type", "memory"]).outputText
+                        == "removed 1 entry from memory\n")
                 #expect(try tiers() == "disk\n")
                 let fromDisk = try stack.get([url, "--json", "--option", "from-cache-only"])
                 #expect(try fromDisk.json()["cacheType"]?.text == "disk")
                 #expect(try tiers() == "all\n", "and promoted again")
-                #expect(try stack.run(["cache", "remove", url]).exitStatus == 0)
+                let removed = try stack.run(["cache", "remove", url])
+                #expect(removed.exitStatus == 0)
+                #expect(removed.outputText == "removed 1 entry from memory and disk\n")
+                let nothing = try stack.run(["cache", "remove", url, "--json"])
+                #expect(try nothing.json()["removed"]?.text == "none")
                 #expect(try tiers() == "none\n")
                 let miss = try stack.get([url, "--json", "--option", "from-cache-only"])
                 #expect(try miss.json()["status"]?.text == "miss")

@@ -1,6 +1,11 @@
 internal import CCurl
 
 extension CurlError {
+    /// Whether the peer's certificate was not believed, or is of another host.
+    public var isPeerUnverified: Bool {
+        code == .tlsFailed && UInt32(bitPattern: number) == CURLE_PEER_FAILED_VERIFICATION.rawValue
+    }
+
     /// The failures that callers tell apart (libcurl-errors(3)).
     public enum Code: Hashable, Sendable, CaseIterable {
         /// Not http or https, at first or after a redirect.

@@ -18,6 +18,7 @@ public final class ImagebusClient: Sendable {
     let desk: OrderDesk
     let seat: LineSeat
     private let lineExecutor: LineExecutor
+    private let ended: LineEnd
     let tokens = TokenSource()
     private let connectTimeoutMilliseconds: Int
 
@@ -32,7 +33,9 @@ public final class ImagebusClient: Sendable {
             let executor = LineExecutor(desk)
             let seat = LineSeat(try ClientLine(configuration, desk, executor), desk)
             (self.desk, self.seat, lineExecutor) = (desk, seat, executor)
-            _ = try Thread(name: "imagebus-client") { Self.run(seat, executor) }
+            let ended = try LineEnd()
+            self.ended = ended
+            _ = try Thread(name: "imagebus-client") { Self.run(seat, executor, ended) }
         } catch {
             throw ImageError(.unavailable, "the client cannot start: \(error)")
         }
@@ -176,10 +179,20 @@ public final class ImagebusClient: Sendable {
     /// that were delivered stay.
     public func close() { _ = desk.post(.close) }
 
-    private static func run(_ seat: LineSeat, _ executor: LineExecutor) {
+    /// The same, and waits at most so long until the coordinator was told: for a process that ends
+    /// then, whose client would count as lost. Not on the client's own thread.
+    public func close(waitingMilliseconds limit: Int) {
+        close()
+        ended.wait(milliseconds: limit)
+    }
+
+    private static func run(
+        _ seat: LineSeat, _ executor: LineExecutor, _ ended: LineEnd
+    ) {
         let error = seat.run()
         seat.end()
         seat.desk.close(.lineEnded(error))
         executor.retire()
+        ended.come()
     }
 }

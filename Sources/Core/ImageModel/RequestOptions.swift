@@ -107,6 +107,9 @@ extension RequestOptions {
         ("wait-transition", .waitTransition),
     ]
 
+    /// The names of those that this version does not refuse, by number.
+    public static let offeredNames = names.filter { !notSupported.contains($0.option) }.map(\.name)
+
     /// The names of the options that are set, in the order of their numbers.
     public var names: [String] {
         Self.names.filter { contains($0.option) }.map(\.name)

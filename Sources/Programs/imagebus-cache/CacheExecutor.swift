@@ -21,6 +21,7 @@ final class CacheExecutor: JobExecutor {
     private let log: Log
     /// Why there is no disk although there should be one.
     private let diskFault: String?
+    private let hasDisk: Bool
     private var watch = DiskWatch()
     private var saidStatus: CacheStatus?
 
@@ -34,6 +35,7 @@ final class CacheExecutor: JobExecutor {
     ) throws {
         self.log = log
         diskFault = disk.fault
+        hasDisk = disk.directory != nil
         self.staging = staging
         self.results = results
         self.reporter = reporter
@@ -55,9 +57,11 @@ final class CacheExecutor: JobExecutor {
     func touched(_ blocks: [BlockID]) { stage.touched(blocks) }
 
     func announcements() -> [WorkerMessage] {
+        let notices = stage.notices(now: Self.now).map { WorkerMessage.stored($0) }
+        guard isStatusKnown else { return notices }
         let status = status
         saidStatus = status
-        return stage.notices(now: Self.now).map { .stored($0) } + [.cacheStatus(status)]
+        return notices + [.cacheStatus(status)]
     }
 
     func abandon() {
@@ -77,11 +81,15 @@ final class CacheExecutor: JobExecutor {
     func tick() {
         report(stage.tick(now: Self.now))
         if let disk = stage.statistics.disk { watch.look(at: disk, log) }
+        guard isStatusKnown else { return }
         let status = status
         guard status != saidStatus else { return }
         saidStatus = status
         reporter.tell(.cacheStatus(status))
     }
+
+    /// A disk that is there has not answered at first: that is not to look as if there were none.
+    private var isStatusKnown: Bool { !hasDisk || stage.statistics.disk != nil }
 
     private var status: CacheStatus { CacheStatus(stage.statistics, fault: diskFault) }
 

@@ -10,7 +10,8 @@ import WorkerRuntime
 enum CacheProgram {
     static func run(_ words: [String]) -> Int32 {
         WorkerProgram.run(
-            .cache, words, valued: ["cache-dir", "memory-limit", "disk-limit"]
+            .cache, words, valued: ["cache-dir", "memory-limit", "disk-limit"],
+            flags: ["yield-cache"]
         ) { parts in
             let policy = try self.policy(parts.arguments)
             let staging = try parts.stageArena()
@@ -54,6 +55,10 @@ struct CacheDisk {
             (directory, fault) = (try CacheDirectory(path: path), nil)
         } catch {
             switch error.kind {
+            case .inUse where parts.arguments.has("yield-cache"):
+                parts.log.info("no disk tier: memory only", ["reason": .string(error.text)])
+                (directory, fault) = (nil, nil)
+                return
             case .inUse:
                 throw ConfigurationError("\(error.text): give this one another --cache-dir")
             case .unsafe: throw ConfigurationError(error.text)

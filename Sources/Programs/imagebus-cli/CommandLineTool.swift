@@ -13,6 +13,10 @@ enum CommandLineTool {
             Terminal.error(HelpText.overview)
             return usageStatus
         }
+        // `help get` is `get --help`.
+        if name == "help", arguments.count > 1 {
+            return run([arguments[1], "--help"], environment: environment)
+        }
         switch name {
         case "--help", "-h", "help":
             return Terminal.finish(name, HelpText.overview)

@@ -6,7 +6,8 @@ import Scheduling
 /// Which requests get a line in the log, and what stands in it.
 ///
 /// Nothing of a request that could be secret: of its token the first digits, of its URL no user
-/// info and no query, no header, no key, and of an error its name but not its words.
+/// info and no query, no header, no key, and of an error its name, the HTTP status, step or limit,
+/// but not its words.
 struct RequestLog {
     private let mode: RequestLogging
     private var budget = LineBudget(linesPerSecond: linesPerSecond)
@@ -55,6 +56,7 @@ struct RequestLog {
         case .failure(let error):
             fields.append(("outcome", "error"))
             fields.append(("error", .string(error.code.rule.name)))
+            fields += Self.fields(error)
         }
         if let url = try? SourceURL(record.url) { fields.append(("url", .string(url.forLogs))) }
         fields += Self.fields(reply.timings)
@@ -72,8 +74,24 @@ struct RequestLog {
         }
         if let error = image.fallbackFor {
             fields.append(("fallbackFor", .string(error.code.rule.name)))
+            fields += Self.fields(error)
         }
         return fields
+    }
+
+    /// Facts of an error that are numbers, or names of ours: no word of an origin or a client.
+    private static func fields(_ error: ImageError) -> [(String, LogValue)] {
+        ["httpStatus", "step", "limit", "overlay"].compactMap { name in
+            error.details[name].flatMap { isPlain($0) ? (name, .string($0)) : nil }
+        }
+    }
+
+    private static func isPlain(_ text: String) -> Bool {
+        text.utf8.count <= 64
+            && text.utf8.allSatisfy {
+                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
+                    || (0x61...0x7A).contains($0) || $0 == 0x2D
+            }
     }
 
     /// Milliseconds of the stages that took any.

@@ -33,7 +33,10 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
     public var level: LogLevel {
         switch self {
         case .started, .begun, .welcomed, .removedSegments: .debug
-        case .ended(_, _, _, let expected): expected ? .debug : .warning
+        case .ended(_, _, let status, let expected):
+            // Status 0 is that of a drain, which an operator asked for, or of a worker that is
+            // replaced in its time.
+            expected ? .debug : status.isSuccess ? .info : .warning
         case .cannotStart, .refused: .error
         case .backingOff, .hangs, .startsTooLong: .warning
         case .ready, .draining: .info

@@ -69,8 +69,10 @@ extension DownloadFailure {
     private static func imageError(_ error: CurlError) -> ImageError {
         var details = ["curl": String(error.number)]
         if error.osError != 0 { details["errno"] = String(error.osError) }
-        let text = String(decoding: error.text.utf8.prefix(textBytesMax), as: UTF8.self)
-        return ImageError(code(error.code), text, details: details)
+        let advice = error.isPeerUnverified ? certificateAdvice : ""
+        let bytes = error.text.utf8.prefix(textBytesMax - advice.utf8.count)
+        let text = String(decoding: bytes, as: UTF8.self)
+        return ImageError(code(error.code), text + advice, details: details)
     }
 
     private static func code(_ code: CurlError.Code) -> ErrorCode {
@@ -90,6 +92,9 @@ extension DownloadFailure {
         case .refusedByReceiver, .other: .internalError
         }
     }
+
+    private static let certificateAdvice =
+        "; serve --ca-file FILE, or get --private --ca-file FILE, names authorities to trust"
 
     /// A cut may split a character, whose replacement takes three bytes.
     private static let textBytesMax = MessageLimits.textBytesMax - 8

@@ -11,11 +11,35 @@ enum CacheTool {
     }
 
     private static func text(_ options: CacheOptions) throws -> String {
+        if options.action == .remove { return try removal(options) }
         let found = try tiers(options)
         if options.stack.printsJSON {
             return try JSONText.text(CacheAnswer(key: options.key, cacheType: found.name))
         }
-        return options.action == .remove ? "" : "\(found.name)\n"
+        return "\(found.name)\n"
+    }
+
+    /// Removes the entry, and says which tiers had it just before.
+    private static func removal(_ options: CacheOptions) throws -> String {
+        let (key, cache, tiers) = (options.key, options.cache, options.tiers)
+        let removed = try OperatorQuery.ask(options.stack) { client throws(ImageError) in
+            let found = try await client.contains(key, cache: cache, in: tiers)
+            try await client.remove(key, cache: cache, from: tiers)
+            return found
+        }
+        if options.stack.printsJSON {
+            return try JSONText.text(
+                CacheAnswer(key: key, cacheType: CacheTypes.none.name, removed: removed.name))
+        }
+        return sentence(removed: removed)
+    }
+
+    static func sentence(removed: CacheTypes) -> String {
+        switch removed {
+        case .none: "removed nothing: it was not there\n"
+        case .all: "removed 1 entry from memory and disk\n"
+        default: "removed 1 entry from \(removed.name)\n"
+        }
     }
 
     /// The tiers that have the entry now.
@@ -26,11 +50,7 @@ enum CacheTool {
             return try OperatorQuery.ask(options.stack) { client throws(ImageError) in
                 try await client.contains(key, cache: cache, in: tiers)
             }
-        case .remove:
-            try OperatorQuery.ask(options.stack) { client throws(ImageError) in
-                try await client.remove(key, cache: cache, from: tiers)
-            }
-            return .none
+        case .remove: return .none
         case .put(let file):
             let bytes = try bytes(of: file)
             return try OperatorQuery.ask(options.stack, answerMilliseconds: putMilliseconds) {
@@ -48,9 +68,11 @@ enum CacheTool {
     }
 }
 
-/// What `cache contains` and `cache put` print with `--json`.
+/// What `cache` prints with `--json`.
 struct CacheAnswer: Encodable {
     let key: String
     /// The tiers that have it.
     let cacheType: String
+    /// The tiers that had it before `cache remove`; not there for others.
+    var removed: String?
 }

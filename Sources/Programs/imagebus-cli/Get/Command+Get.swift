@@ -19,9 +19,12 @@ extension Command {
             the default is fit.
 
             get uses the stack that runs in the runtime directory, which has to be this user's or
-            root's where nothing names it. Where none runs, and no endpoint is named, it starts a
-            private one and ends it again; --allow-private-networks and --allow-address and --config
-            are for that one. Ctrl-C cancels.
+            root's where nothing names it. Where none runs, and neither an endpoint nor a runtime
+            directory is named, it starts a private one and ends it again; --allow-private-networks,
+            --allow-address, --ca-file and --config are for that one. Ctrl-C cancels.
+
+            What cannot be written is said before the load where it can be. With --json, error.name
+            is outputFailed then, and its code that of the kernel.
 
             With - instead of a URL the picture itself comes from standard input, at most 64 MiB,
             and everything else is as for a URL: the same picture with the same steps comes from
@@ -94,7 +97,7 @@ extension Command {
     static let loadOptions = [
         OptionDefinition(
             "option", value: "NAME", separators: [",", " "],
-            RequestOptions.names.map(\.name).joined(separator: ",\n") + "\n(repeatable)"),
+            RequestOptions.offeredNames.joined(separator: ",\n") + "\n(repeatable)"),
         OptionDefinition(
             "context", value: "NAME=VALUE", separators: [",", " "],
             "SDWebImage's context options, such as image-cache = NAME,\n"

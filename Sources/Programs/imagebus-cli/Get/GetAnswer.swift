@@ -56,14 +56,18 @@ struct GetAnswer: Encodable, Sendable {
     let error: Failure?
     /// Why the image is the fallback.
     let fallbackFor: Failure?
+    /// What else there is to know of the image.
+    let notes: [String]
 
     private enum CodingKeys: String, CodingKey {
         case status, cacheType, format, width, height, pages, bytes, key, scale
-        case token, timings, refreshed, error, fallbackFor
+        case token, timings, refreshed, error, fallbackFor, notes
     }
 
     /// An image, or a miss; with the failure of its refresh or its output, which makes it an error.
-    init(_ image: LoadedImage, token: String, asksOrigin: Bool, failure: Failure? = nil) {
+    init(
+        _ image: LoadedImage, token: String, request: ImageRequest, failure: Failure? = nil
+    ) {
         status = failure != nil ? .error : image.isMiss ? .miss : .ok
         cacheType = image.cacheType.name
         format = image.info?.format.name
@@ -75,9 +79,10 @@ struct GetAnswer: Encodable, Sendable {
         scale = image.isMiss ? nil : image.scaleFactor
         self.token = token
         timings = Self.milliseconds(image.timings)
-        refreshed = asksOrigin ? image.isRefreshed : nil
+        refreshed = request.options.contains(.refreshCached) ? image.isRefreshed : nil
         error = failure
         fallbackFor = image.fallbackFor.map { Failure($0) }
+        notes = ImageNotes.of(image.info, for: request)
     }
 
     /// A failure; no token where it did not come to a request.
@@ -98,6 +103,7 @@ struct GetAnswer: Encodable, Sendable {
         refreshed = nil
         error = failure
         fallbackFor = nil
+        notes = []
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -116,6 +122,7 @@ struct GetAnswer: Encodable, Sendable {
         try values.encode(refreshed, forKey: .refreshed)
         try values.encode(error, forKey: .error)
         try values.encode(fallbackFor, forKey: .fallbackFor)
+        try values.encode(notes, forKey: .notes)
     }
 
     /// To a microsecond.

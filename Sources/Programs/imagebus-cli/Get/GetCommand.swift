@@ -95,12 +95,13 @@ enum GetCommand {
 
     /// Some options are for a stack that is started.
     private static func warn(_ options: StackOptions) {
-        if options.network != NetworkOptions() {
+        let config = OptionDefinition.config.name
+        if !options.ofPrivateStack.subtracting([config]).isEmpty {
             Terminal.error(
                 "imagebus get: the running stack decides which addresses it reaches; "
                     + "--private starts one that obeys --allow-… and --ca-file\n")
         }
-        if options.configurationFile != nil {
+        if options.ofPrivateStack.contains(config) {
             Terminal.error(
                 "imagebus get: the running stack has a configuration of its own; "
                     + "--private starts one that obeys --config\n")

@@ -81,6 +81,7 @@ struct GetOptions: Hashable {
             }
             target = output == "-" ? .standardOutput : .file(output)
             if let namedFile { try OutputName.settle(&request, writingTo: namedFile) }
+            try RequestReader.checkLossless(request)
         }
     }
 

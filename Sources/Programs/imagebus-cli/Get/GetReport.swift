@@ -14,7 +14,7 @@ struct GetReport {
         let isNotWritten = image.isMiss && options.target != .none
         let status = isNotWritten ? Self.missStatus : 0
         if options.printsJSON {
-            return tell(GetAnswer(image, token: token, asksOrigin: asksOrigin), status)
+            return tell(GetAnswer(image, token: token, request: options.request), status)
         }
         if isNotWritten {
             Terminal.complain("get", "\(Self.miss(image)): nothing was written")
@@ -22,6 +22,9 @@ struct GetReport {
         }
         if let failure = image.fallbackFor {
             Terminal.complain("get", "this is the fallback: \(Self.text(failure))")
+        }
+        for note in ImageNotes.of(image.info, for: options.request) {
+            Terminal.complain("get", note)
         }
         return tell(summary(image), status)
     }
@@ -40,7 +43,7 @@ struct GetReport {
     func tell(_ failure: ImageError, keeping image: LoadedImage, token: String) -> Int32 {
         if options.printsJSON {
             let answer = GetAnswer(
-                image, token: token, asksOrigin: asksOrigin, failure: .init(failure))
+                image, token: token, request: options.request, failure: .init(failure))
             return tell(answer, failure.exitStatus)
         }
         Terminal.complain("get", "the cached image could not be refreshed: \(failure)")
@@ -56,7 +59,7 @@ struct GetReport {
         }
         let fault = GetAnswer.Failure(failure)
         guard let image, let token else { return tell(GetAnswer(fault), failure.exitStatus) }
-        let answer = GetAnswer(image, token: token, asksOrigin: asksOrigin, failure: fault)
+        let answer = GetAnswer(image, token: token, request: options.request, failure: fault)
         return tell(answer, failure.exitStatus)
     }
 
@@ -85,8 +88,6 @@ struct GetReport {
         let details = failure.details.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
         return "\(failure)\(details.joined())"
     }
-
-    private var asksOrigin: Bool { options.request.options.contains(.refreshCached) }
 
     private func summary(_ image: LoadedImage) -> String {
         guard !image.isMiss else {

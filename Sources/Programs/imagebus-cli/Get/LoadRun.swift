@@ -37,6 +37,8 @@ final class LoadRun {
             trace: options.trace, progress: bar, into: completion)
     }
 
+    deinit { client.end() }
+
     var token: String { running.token }
 
     /// What a load whose refresh failed leaves.

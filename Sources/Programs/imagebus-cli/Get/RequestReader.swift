@@ -22,12 +22,20 @@ enum RequestReader {
         try applyContext(read, to: &request)
         request.context.fallback = try read.parsed("fallback", OptionValue.fallback)
         if let limit = try read.parsed("timeout", timeout) { request.timeoutMilliseconds = limit }
+        try checkLossless(request)
         for name in ["original", "info"] where read.isSet(name) && !request.wantsOriginal {
             throw UsageError(
                 "--\(name) is about the source as it is: leave out steps, --format, --quality and "
                     + "--lossless")
         }
         return request
+    }
+
+    /// JPEG has no form without loss.
+    static func checkLossless(_ request: ImageRequest) throws(UsageError) {
+        guard request.output.lossless, request.output.format == .jpeg else { return }
+        throw UsageError(
+            "--lossless and jpeg contradict each other: write webp or png, or leave out --lossless")
     }
 
     private static func timeout(_ text: String) throws(UsageError) -> Int {
@@ -59,7 +67,7 @@ enum RequestReader {
         var options: RequestOptions = []
         for name in read.all("option") {
             guard let known = RequestOptions.names.first(where: { $0.name == name }) else {
-                let names = RequestOptions.names.map(\.name).joined(separator: ", ")
+                let names = RequestOptions.offeredNames.joined(separator: ", ")
                 throw UsageError("--option: this version has \(names), not '\(name)'")
             }
             options.insert(known.option)

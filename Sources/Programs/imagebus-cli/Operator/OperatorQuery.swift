@@ -20,6 +20,7 @@ enum OperatorQuery {
         let route = try options.route()
         let client = try StackClient(
             route, asOperator: true, connectMilliseconds: milliseconds)
+        defer { client.end() }
         let value: Result<Answer, ImageError>?
         do throws(Errno) {
             let completion = try Completion<Answer>()

@@ -15,6 +15,21 @@ enum OptionValue {
         return number
     }
 
+    /// A limit of a cache: bytes, and so many that entries fit into it.
+    static func cacheLimit(_ text: String) throws(UsageError) -> Int {
+        let count = try bytes(text)
+        guard count >= cacheLimitMin else {
+            let meant = plainInteger(text).map { "; did you mean \($0)M?" } ?? ""
+            throw UsageError(
+                "'\(text)' is \(ByteText.text(UInt64(count))), too little for any image: it is 1M "
+                    + "(\(cacheLimitMin) bytes) at least\(meant)")
+        }
+        return count
+    }
+
+    /// The smallest limit of a cache.
+    static let cacheLimitMin = 1 << 20
+
     /// Bytes: a number, or one with K, M, G or T (1024 each).
     static func bytes(_ text: String) throws(UsageError) -> Int {
         let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]

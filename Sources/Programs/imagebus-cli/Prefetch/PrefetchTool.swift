@@ -23,6 +23,7 @@ enum PrefetchTool {
                 stack.route,
                 connectMilliseconds: stack.connectMilliseconds(
                     options.template.timeoutMilliseconds))
+            defer { client.end() }
             let (counts, token, isCancelled) = try run(options, urls, client, interruption)
             try tell(counts, token: token, options)
             return isCancelled ? ErrorCode.cancelled.rule.exitStatus : 0

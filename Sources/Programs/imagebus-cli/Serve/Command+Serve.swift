@@ -26,11 +26,12 @@ extension Command {
                             + "made where it is missing (identity.key in the cache\n"
                             + "directory; with --only coordinator none that lasts)"),
                     OptionDefinition(
-                        "memory-limit", value: "BYTES", "the memory tier, such as 256M"),
+                        "memory-limit", value: "BYTES",
+                        "the memory tier, such as 256M; at least 1M"),
                     OptionDefinition(
                         "disk-limit", value: "BYTES",
                         "the disk tier, such as 10G: bodies in whole blocks, the index, its\n"
-                            + "log, and indexes that were set aside"),
+                            + "log, and indexes that were set aside; at least 1M"),
                 ]
             ),
             ("downloads and queues", CoordinatorSettings.definitions),
@@ -58,6 +59,7 @@ extension Command {
                     OptionDefinition("parent-pid", value: "PID", visibility: .hidden),
                     OptionDefinition("remove-runtime-dir", visibility: .hidden),
                     OptionDefinition("memory-only", visibility: .hidden),
+                    OptionDefinition("yield-cache", visibility: .hidden),
                     OptionDefinition("file-root", value: "DIRECTORY", visibility: .later),
                 ]
             ),

@@ -25,7 +25,7 @@ extension ServeOptions {
         case .download: network.arguments
         case .cache:
             option("--cache-dir", cacheDirectory) + option("--memory-limit", memoryLimit)
-                + option("--disk-limit", diskLimit)
+                + option("--disk-limit", diskLimit) + (yieldsCache ? ["--yield-cache"] : [])
         case .decode, .transform: []
         }
     }

@@ -14,6 +14,8 @@ struct ServeOptions: Hashable {
     var runtimeDirectory: String
     /// nil: memory only, or no cache is served and nothing says where it is.
     var cacheDirectory: String?
+    /// Whether a cache directory that another process uses is done without.
+    var yieldsCache = false
     var memoryLimit: Int?
     var diskLimit: Int?
     var coordinator = CoordinatorSettings()
@@ -43,8 +45,9 @@ struct ServeOptions: Hashable {
         runtimeDirectory = try Self.runtimeDirectory(read, environment)
         let isMemoryOnly = read.isSet("memory-only")
         cacheDirectory = isMemoryOnly ? nil : try Self.cacheDirectory(read, environment)
-        memoryLimit = try read.parsed("memory-limit", OptionValue.bytes)
-        diskLimit = try read.parsed("disk-limit", OptionValue.bytes)
+        yieldsCache = read.isSet("yield-cache")
+        memoryLimit = try read.parsed("memory-limit", OptionValue.cacheLimit)
+        diskLimit = try read.parsed("disk-limit", OptionValue.cacheLimit)
         coordinator = try CoordinatorSettings(read)
         log = try LogOptions(read)
         requestLogging =

@@ -17,11 +17,11 @@ final class PrivateStack {
     /// A drain may take 8 s; beyond that the stack is killed.
     private static let endMilliseconds = 9_000
     private static let killMilliseconds = 2_000
-    /// The status of a stack whose cache directory another cache holds.
+    /// The status of a stack whose cache directory cannot be used.
     private static let refusedByConfiguration: Int32 = 78
 
-    /// Starts one and waits for it. Where another cache holds the cache directory, it caches
-    /// in memory only.
+    /// Starts one and waits for it. Where another stack uses the cache directory, as is usual
+    /// beside one, it caches in memory only; where the directory cannot be used, its cache says so.
     static func start(
         _ options: StackOptions, _ interruption: Interruption
     ) throws(ImageError) -> PrivateStack {
@@ -81,7 +81,7 @@ final class PrivateStack {
                 "--parent-pid", "\(CurrentProcess.processID)",
                 "--download", "1", "--decode", "\(options.workers)",
                 "--transform", "\(options.workers)",
-            ] + (cache.map { ["--cache-dir", $0] } ?? ["--memory-only"])
+            ] + (cache.map { ["--cache-dir", $0, "--yield-cache"] } ?? ["--memory-only"])
                 + (options.configurationFile.map { ["--config", $0] } ?? [])
                 + options.network.arguments + options.log.arguments)
         command.environment["IMAGEBUS_ONLY"] = nil

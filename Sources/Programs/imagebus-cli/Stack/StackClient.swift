@@ -25,6 +25,12 @@ final class StackClient: Sendable {
 
     deinit { client.close() }
 
+    /// Milliseconds for which a goodbye may take.
+    private static let goodbyeMilliseconds = 500
+
+    /// Says goodbye, for a process that ends next.
+    func end() { client.close(waitingMilliseconds: Self.goodbyeMilliseconds) }
+
     /// Sends a request, with the picture where that has no URL; its response becomes the
     /// completion's value.
     func load(

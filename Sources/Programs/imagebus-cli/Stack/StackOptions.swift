@@ -16,6 +16,14 @@ struct StackOptions: Hashable {
     /// Of a private stack.
     var configurationFile: String?
     var log: LogOptions
+    /// Which of the options that only a private stack obeys are on the command line. What the
+    /// environment says of them is for whichever stack is started, and no mistake beside one.
+    var ofPrivateStack: Set<String>
+
+    /// Options that a stack which runs already does not obey.
+    private static let privateOnly: [OptionDefinition] = [
+        .allowPrivateNetworks, .allowAddress, .certificates, .config,
+    ]
 
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
         endpoint = read.last("endpoint")
@@ -26,6 +34,10 @@ struct StackOptions: Hashable {
         configurationFile = try read.parsed("config", OptionValue.path)
         // A private stack has nothing to say but what fails.
         log = try LogOptions(read, level: .warning)
+        let names = Self.privateOnly.map(\.name)
+        ofPrivateStack = Set(
+            read.entries.filter { $0.origin == .commandLine && names.contains($0.name) }
+                .map(\.name))
         guard endpoint == nil || !isPrivate else {
             throw UsageError("--endpoint names a stack and --private starts one: give one of them")
         }

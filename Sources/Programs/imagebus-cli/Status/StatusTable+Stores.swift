@@ -3,7 +3,10 @@ import Messages
 // What the cache processes keep, and how their disks are.
 extension StatusTable {
     static func stores(_ report: StatusReport) -> String {
-        guard !report.caches.isEmpty else { return "" }
+        guard !report.caches.isEmpty else {
+            let isExpected = report.processes.contains { $0.kind == .cache }
+            return isExpected ? "what the cache keeps is not known yet\n" : ""
+        }
         let rows = report.caches.flatMap { cache in
             [
                 [

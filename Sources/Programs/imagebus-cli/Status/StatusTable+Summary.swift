@@ -6,7 +6,7 @@ extension StatusTable {
     static func summary(_ report: StatusReport, since earlier: StatusReport?) -> String {
         headline(report, since: earlier) + "\n" + processes(report) + "\n"
             + stages(report) + "\n" + caches(report, since: earlier)
-            + (report.caches.isEmpty ? "" : "\n" + stores(report))
+            + (stores(report).isEmpty ? "" : "\n" + stores(report))
     }
 
     private static func headline(_ report: StatusReport, since earlier: StatusReport?) -> String {

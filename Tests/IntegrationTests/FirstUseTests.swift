@@ -1,0 +1,131 @@
+import Linux
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// What somebody meets who uses the command line for the first time.
+    @Suite struct FirstUseTests {
+        private let origin = OriginServer()
+        private let folder = TestKit.TemporaryDirectory()
+
+        init() throws { origin.route("/a.png", .bytes(try Pictures.quadrants().png())) }
+
+        private func get(
+            _ words: [String], environment: [String: String] = [:]
+        ) throws -> CommandLineEnd {
+            try CommandLineRun(["get", origin.url("/a.png")] + words, environment: environment)
+                .end()
+        }
+
+        @Test func aRuntimeDirectoryWithoutAStackIsNoReasonToStartOne() throws {
+            let path = folder.file("run")
+            for end in [
+                try get(["--runtime-dir", path]),
+                try get([], environment: ["IMAGEBUS_RUNTIME_DIR": path]),
+            ] {
+                #expect(end.exitStatus == 69, "\(end)")
+                #expect(end.errorText.contains("no stack runs in \(path)"))
+                #expect(end.errorText.contains("imagebus serve --runtime-dir \(path)"))
+                #expect(end.errorText.contains("--private"))
+            }
+            #expect(origin.requests("/a.png").isEmpty)
+        }
+
+        @Test func aStackOfItsOwnBesideOneSaysNothing() async throws {
+            try await withStack { stack in
+                let end = try get([
+                    "--private", "--cache-dir", stack.cacheDirectory, "--allow-address",
+                    origin.authority,
+                ])
+                #expect(end.exitStatus == 0, "\(end)")
+                #expect(end.errorText == "")
+            }
+        }
+
+        @Test func whatTheEnvironmentSaysForServeIsNoMistakeOfGet() async throws {
+            let environment = [
+                "IMAGEBUS_ALLOW_ADDRESS": "10.0.0.7:80", "IMAGEBUS_CONFIG": folder.file("none"),
+                "IMAGEBUS_CA_FILE": folder.file("none"), "IMAGEBUS_DECODE": "two",
+                "IMAGEBUS_ALLOW_PRIVATE_NETWORKS": "yes",
+            ]
+            try await withStack { stack in
+                let place = ["--runtime-dir", stack.runtimeDirectory]
+                let end = try get(["--json"] + place, environment: environment)
+                #expect(end.exitStatus == 0 && end.errorText == "", "\(end)")
+                let said = try get(["--allow-address", "10.0.0.7:80"] + place)
+                #expect(said.errorText.contains("--private starts one"), "\(said)")
+            }
+        }
+
+        @Test func helpOfACommandIsFoundBothWays() throws {
+            let help = try CommandLineRun(["help", "get"]).end()
+            #expect(help.exitStatus == 0, "\(help)")
+            #expect(help.output == (try CommandLineRun(["get", "--help"]).end().output))
+            let unknown = try CommandLineRun(["help", "git"]).end()
+            #expect(unknown.exitStatus == 64)
+            #expect(unknown.errorText.contains("unknown command 'git'"))
+        }
+
+        @Test(arguments: [
+            ("--memory-limit", "256", "did you mean 256M"), ("--disk-limit", "10", "at least"),
+            ("--disk-limit", "512K", "1M (1048576 bytes)"),
+        ])
+        func aLimitInWhichNothingFitsIsRefused(
+            _ option: String, _ value: String, _ advice: String
+        ) throws {
+            let end = try CommandLineRun(["serve", option, value]).end()
+            #expect(end.exitStatus == 64, "\(end)")
+            #expect(end.errorText.contains("\(option): '\(value)' is "))
+            #expect(end.errorText.contains(advice))
+        }
+
+        @Test func anOverlayThatIsNotSeenIsSaid() async throws {
+            try await withStack { stack in
+                func notes(_ place: String) throws -> [JSONValue]? {
+                    let overlay = "\(origin.url("/a.png")),\(place),1"
+                    return try stack.get([origin.url("/a.png"), "--overlay", overlay, "--json"])
+                        .json()["notes"]?.array
+                }
+                let outside = try #require(try notes("5000,0"))
+                #expect(outside.first?.text?.contains("at 5000,0 lies outside") == true)
+                #expect(try notes("0,-5000")?.count == 1)
+                #expect(try notes("10,10")?.isEmpty == true)
+                #expect(try notes("-10,-10")?.isEmpty == true)
+                let overlay = "\(origin.url("/a.png")),5000,0,1"
+                let said = try stack.get([origin.url("/a.png"), "--overlay", overlay])
+                #expect(said.exitStatus == 0, "\(said)")
+                #expect(said.errorText.contains("it is not seen"), "\(said)")
+            }
+        }
+
+        @Test func ordinaryEndsAreNoWarnings() async throws {
+            try await withStack(["--allow-private-networks", "--log-format", "json"]) { stack in
+                let stores = try stack.run(["status", "--json"]).json()["cacheStores"]?.array ?? []
+                for store in stores {
+                    #expect(store["disk"]?["state"]?.text == "healthy", "known, or not said")
+                }
+                for _ in 0..<5 { #expect(try stack.get([origin.url("/a.png")]).exitStatus == 0) }
+                #expect(try stack.run(["prefetch", origin.url("/a.png")]).exitStatus == 0)
+                #expect(try stack.run(["drain", "decode"]).exitStatus == 0)
+                let bad = try LogLines(stack).lines.filter {
+                    ["warning", "error"].contains($0["level"]?.text ?? "")
+                }
+                #expect(bad.isEmpty, "\(bad)")
+            }
+        }
+
+        @Test func theRequestLogHasTheStatusAndTheStep() async throws {
+            origin.route("/gone.png", .status(404))
+            try await withStack(["--allow-private-networks", "--log-format", "json"]) { stack in
+                #expect(try stack.get([origin.url("/gone.png")]).exitStatus == 66)
+                let crop = try stack.get([origin.url("/a.png"), "--crop", "5000,5000,10,10"])
+                #expect(crop.exitStatus == 65, "\(crop)")
+                try await stack.awaitIdle()
+                let lines = try LogLines(stack).saying("request")
+                #expect(lines.map { $0["httpStatus"]?.text } == ["404", nil])
+                #expect(lines.map { $0["step"]?.text } == [nil, "crop"])
+            }
+        }
+    }
+}
