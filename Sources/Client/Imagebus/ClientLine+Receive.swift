@@ -100,6 +100,7 @@ extension ClientLine {
         switch message {
         case .welcome(let welcome):
             isWelcome = true
+            refusal = nil
             pieces.sessionBegan(window: Int(welcome.pieceWindow))
             uploads.sessionBegan(window: Int(welcome.pieceWindow))
             perform(pending.welcomed(welcome, at: now), at: now)
@@ -127,6 +128,7 @@ extension ClientLine {
     /// There is no place for this client. The coordinator closes the connection some time after,
     /// and the next one says hello again.
     private mutating func sessionRefused(_ error: ImageError) {
+        refusal = error
         inquiries.sessionRefused(error)
         perform(pending.sessionRefused(error), at: .now())
     }
@@ -164,6 +166,8 @@ extension ClientLine {
             case .endWhenIdle: endsWhenIdle = true
             }
         }
+        // What is asked after the refusal has the same answer as what was asked before.
+        if let refusal { inquiries.sessionRefused(refusal) }
         taken = orders
         taken.removeAll(keepingCapacity: true)
     }
@@ -182,6 +186,7 @@ extension ClientLine {
     mutating func endSession(at now: Instant) {
         if isWelcome { inquiries.sessionEnded() }
         isWelcome = false
+        refusal = nil
         outbox.removeAll()
         releases.removeAll()
         pieces.sessionEnded()

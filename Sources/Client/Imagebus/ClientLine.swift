@@ -36,6 +36,8 @@ struct ClientLine: ~Copyable {
     var outbox: [ClientMessage] = []
     var releases: [BlockID] = []
     var isWelcome = false
+    /// Why the coordinator gave this connection no session.
+    var refusal: ImageError?
     var isClosed = false
     /// It is closed once nothing is pending.
     var endsWhenIdle = false
