@@ -199,7 +199,8 @@ struct BackPressureTests {
             $0.output = OutputOptions(format: .webp, lossless: lossless)
         }
         let token = stack.load(picture, by: client)
-        stack.run(.query, .query, .fetch, .decode)
+        // What is known without the source is refused before anything begins.
+        if isMade { stack.run(.query, .query, .fetch, .decode) } else { #expect(stack.isAtRest) }
         #expect(stack.held(.transform).count == (isMade ? 1 : 0))
         stack.finishAll()
         #expect((stack.image(token) != nil) == isMade)
@@ -207,6 +208,26 @@ struct BackPressureTests {
             #expect(error.code == .limitExceeded && error.details["limit"] == "25000000")
             #expect(error.message.hasSuffix("so ask for fewer, or for loss"))
         }
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
+    @Test func whatTurnsOutToKeepATransformerIsRefusedBeforeItBegins() {
+        var (stack, client) = Stack.staffed()
+        let picture = ImageRequest.picture().with {
+            $0.output = OutputOptions(format: .webp, lossless: true)
+        }
+        let token = stack.load(picture, by: client)
+        stack.run(.query, .query, .fetch)
+        let held = stack.held(.decode)[0]
+        let layout = PixelLayout(
+            bands: .rgb, size: PixelSize(width: 40, height: 30), stride: 120)
+        let pixels = DecodedImage.Pixels(
+            reference: stack.block(of: held.worker, length: 3_600), layout: layout)
+        let info = ImageInfo(format: .jpeg, size: PixelSize(width: 6_000, height: 5_000))
+        stack.finish(held, .decoded(DecodedImage(info: info, pixels: pixels)))
+        #expect(stack.error(token) == .limitExceeded)
+        #expect(stack.held(.transform).isEmpty)
+        stack.finishAll()
         #expect(stack.isAtRest, "\(stack)")
     }
 

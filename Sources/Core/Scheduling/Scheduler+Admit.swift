@@ -31,6 +31,7 @@ extension Scheduler {
             let names = try names(of: load.image, terms, upload)
             let plan = JobPlan(load, terms, names)
             if answerFromMemory(load, of: client, plan, names, in: batch) { return }
+            try load.image.checkEncoding(atMost: limits.encodingCostMax)
             if batch == nil { try checkRoom(for: client) }
             let order = Order(
                 load.image, terms, names, plan: plan, upload: upload,

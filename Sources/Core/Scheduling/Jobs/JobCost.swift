@@ -58,6 +58,28 @@ extension PaintWork {
     }
 }
 
+extension ImageRequest {
+    /// Throws what its result would be refused for, as far as that is known without its source.
+    func checkEncoding(atMost costMax: UInt64) throws(ImageError) {
+        guard let format = output.format, let size = certainSize else { return }
+        let encoderClass = output.encoderClass(as: format)
+        if let error = output.refusal(of: size, encoderClass, atMost: costMax) { throw error }
+    }
+
+    /// Of the result, where a step makes the same of every source.
+    private var certainSize: PixelSize? {
+        var size: PixelSize?
+        for step in allSteps {
+            if case .resize(let box, let mode) = step, mode != .fit {
+                size = box
+            } else {
+                size = size.flatMap { step.size(after: $0) }
+            }
+        }
+        return size
+    }
+}
+
 extension OutputOptions {
     /// How much longer an encoder takes for a pixel than that of JPEG does, with all around it.
     /// WebP without loss takes ten times as long as with it.
