@@ -259,7 +259,11 @@ import Testing
         }
         var configuration = configuration { $0.profiles["default"]?.rules = [rule] }
         #expect(configuration.secretFiles == ["/run/secrets/key"])
-        #expect(refusal(configuration) { _ in }?.code == .internalError)
+        configuration.secretFaults = ["/run/secrets/key": "the secret is not there"]
+        let fault = refusal(configuration) { _ in }
+        #expect(fault?.code == .invalidDownloadOperation)
+        #expect(fault?.message.contains("/run/secrets/key") == true)
+        #expect(fault?.message.contains("the secret is not there") == true)
         configuration.secrets = ["/run/secrets/key": "s3cret"]
         let resolution = try configuration.resolve(ImageRequest(url: url))
         #expect(resolution.request.headers == [HTTPHeader(name: "X-Api-Key", value: "s3cret")])

@@ -59,7 +59,8 @@ extension Conformance {
                 }
                 let prefetch = try stack.run(
                     ["prefetch", secret(origin.url("/a.png")), secret(origin.url("/gone.png"))])
-                #expect(prefetch.exitStatus == 0, "\(prefetch)")
+                #expect(prefetch.exitStatus == 66, "\(prefetch)")
+                #expect(prefetch.errorText.contains("/gone.png: "), "it is named")
                 seen += prefetch.outputText + prefetch.errorText
                 for line in shown { seen += try stack.run(line).outputText }
                 try await stack.awaitIdle()

@@ -80,7 +80,12 @@ private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
         var pending = pending(mixed)
         #expect(send(&pending).map(\.urls.count) == [2])
         let counts = PrefetchCounts(total: 4, finished: 4, skipped: 2)
-        #expect(pending.reported(report(2, isFinal: true)) == [.finish(batch, counts)])
+        let failures = urls.suffix(2).map { url in
+            let fault = url.isEmpty ? "is empty" : "has more than 8192 bytes"
+            return PrefetchFailure(url: url, error: ImageError(.invalidURL, "the URL \(fault)"))
+        }
+        #expect(failures.last?.url.utf8.count == 1_024)
+        #expect(pending.reported(report(2, isFinal: true)) == [.finish(batch, counts, failures)])
     }
 
     @Test func anEmptyListEndsAtOnce() {

@@ -99,7 +99,7 @@ extension RealProcesses {
             }
         }
 
-        @Test func ordinaryEndsAreNoWarnings() async throws {
+        @Test func ordinaryEndsAreNoLossesAndNoWarnings() async throws {
             try await withStack(["--allow-private-networks", "--log-format", "json"]) { stack in
                 let stores = try stack.run(["status", "--json"]).json()["cacheStores"]?.array ?? []
                 for store in stores {
@@ -108,10 +108,26 @@ extension RealProcesses {
                 for _ in 0..<5 { #expect(try stack.get([origin.url("/a.png")]).exitStatus == 0) }
                 #expect(try stack.run(["prefetch", origin.url("/a.png")]).exitStatus == 0)
                 #expect(try stack.run(["drain", "decode"]).exitStatus == 0)
+                let status = try stack.run(["status", "--json"]).json()
+                #expect(status["counters"]?["lostClients"]?.integer == 0)
                 let bad = try LogLines(stack).lines.filter {
                     ["warning", "error"].contains($0["level"]?.text ?? "")
                 }
                 #expect(bad.isEmpty, "\(bad)")
+            }
+        }
+
+        @Test func aSecretThatIsMissingIsNamedUntilItIsThere() async throws {
+            let key = folder.file("partner.key")
+            let rule = "{match: 'http://*/*', headers: {X-Key: {file: \(key)}}}"
+            let file = folder.write(
+                Array("profiles: {default: {rules: [\(rule)]}}\n".utf8), to: "imagebus.yaml")
+            try await withStack(["--allow-private-networks", "--config", file]) { stack in
+                let end = try stack.get([origin.url("/a.png")])
+                #expect(end.exitStatus == 66, "\(end)")
+                #expect(end.errorText.contains("needs \(key) for this URL, and the secret "))
+                #expect(end.errorText.contains("ENOENT"))
+                #expect(origin.requests("/a.png").isEmpty)
             }
         }
 

@@ -105,12 +105,38 @@ extension RealProcesses {
                         "--runtime-dir", stack.runtimeDirectory,
                     ], input: Array(list.utf8)
                 ).end()
-                #expect(end.exitStatus == 0, "\(end)")
+                #expect(end.exitStatus == 66, "\(end)")
                 #expect(end.outputText == "finished 5, skipped 1\n")
+                let fault = "\(origin.url("/gone.jpg")): invalidDownloadStatusCode (2001): "
+                #expect(end.errorText.contains(fault), "\(end)")
+                #expect(end.errorText.contains("httpStatus=404"))
                 let again = try stack.run(["prefetch"] + urls + ["--resize", "20x20", "--json"])
                 #expect(try again.json()["finished"]?.integer == 3)
                 #expect(try again.json()["skipped"]?.integer == 0)
                 #expect(origin.requestCount("/0.jpg") == 1)
+            }
+        }
+
+        @Test func whatFailedIsNamedUpToALimit() async throws {
+            let origin = OriginServer()
+            let picture = try Pictures.waves(width: 40, height: 30).jpeg(quality: 80)
+            origin.route("/a.jpg", .bytes(picture, contentType: "image/jpeg"))
+            let gone = (0..<20).map { origin.url("/gone/\($0).jpg") }
+            try await withStack { stack in
+                let line = ["prefetch", "no URL", origin.url("/a.jpg")] + gone
+                let end = try stack.run(line)
+                #expect(end.exitStatus == 64, "of the first: \(end)")
+                #expect(end.outputText == "finished 22, skipped 21\n")
+                let said = end.errorText.split(separator: "\n")
+                #expect(said.count == 11, "\(end)")
+                #expect(said.last == "imagebus prefetch: and 11 more failed")
+                let answer = try stack.run(line + ["--json"]).json()
+                let failures = try #require(answer["failures"]?.array)
+                #expect(failures.count == 16)
+                let urls = failures.compactMap { $0["url"]?.text }
+                #expect(Set(urls).isSubset(of: Set(gone + ["no URL"])), "\(urls)")
+                let codes = failures.compactMap { $0["error"]?["code"]?.integer }
+                #expect(codes.count == 16 && Set(codes).isSubset(of: [1000, 1003, 2001]))
             }
         }
 

@@ -87,9 +87,15 @@ struct PrefetchTests {
         let fetch = stack.held(.fetch)[0]
         stack.finish(fetch, .failed(ImageError(.tlsFailed, "as told")))
         stack.finishEverything()
+        let failures = stack.report(batch)?.failures ?? []
+        #expect(failures.map(\.error.code) == [.invalidURL, .tlsFailed])
+        #expect(failures.first?.url.contains("not a URL") == true)
+        #expect(failures.last?.error.message == "as told")
         #expect(
             stack.report(batch)
-                == PrefetchReport(batch: batch, total: 3, finished: 3, skipped: 2, isFinal: true))
+                == PrefetchReport(
+                    batch: batch, total: 3, finished: 3, skipped: 2, isFinal: true,
+                    failures: failures))
         #expect(stack.isAtRest)
     }
 
@@ -174,10 +180,13 @@ struct PrefetchTests {
         let batch = stack.prefetch(names(10), by: client, like: .picture(size: 5, .fromLoaderOnly))
         stack.finish(stack.held(.fetch)[0], .failed(ImageError(.tlsFailed, "as told")))
         stack.send(.cancel(client, batch))
+        let failures = stack.report(batch)?.failures ?? []
+        #expect(failures.map(\.error.code) == [.tlsFailed])
         #expect(
             stack.report(batch)
                 == PrefetchReport(
-                    batch: batch, total: 10, finished: 1, skipped: 1, cancelled: 9, isFinal: true))
+                    batch: batch, total: 10, finished: 1, skipped: 1, cancelled: 9, isFinal: true,
+                    failures: failures))
         #expect(stack.allHeld.allSatisfy { $0.isCancelled })
         stack.send(.cancel(client, batch))
         #expect(stack.prefetchReports[batch]?.count == 2, "once")

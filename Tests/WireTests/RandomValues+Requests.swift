@@ -164,7 +164,11 @@ extension RandomValues {
             .prefetched(
                 PrefetchReport(
                     batch: token(), total: number(), finished: number(), skipped: number(),
-                    cancelled: number(), isFinal: bool())),
+                    cancelled: number(), isFinal: bool(),
+                    failures: list(0...PrefetchFailure.countMax) {
+                        PrefetchFailure(
+                            url: $0.text(PrefetchFailure.urlBytesMax), error: $0.error())
+                    })),
             .cache(CacheReport(number: number(), outcome: .tiers(tiers()))),
             .cache(CacheReport(number: number(), outcome: .failure(error()))),
             .piece(piece()), .taken(number(1...UInt64.max)), .draining(number()),

@@ -2983,6 +2983,51 @@ void   imagebus__v1__prefetch__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__prefetch__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__prefetch_failure__init
+                     (Imagebus__V1__PrefetchFailure         *message)
+{
+  static const Imagebus__V1__PrefetchFailure init_value = IMAGEBUS__V1__PREFETCH_FAILURE__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__prefetch_failure__get_packed_size
+                     (const Imagebus__V1__PrefetchFailure *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__prefetch_failure__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__prefetch_failure__pack
+                     (const Imagebus__V1__PrefetchFailure *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__prefetch_failure__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__prefetch_failure__pack_to_buffer
+                     (const Imagebus__V1__PrefetchFailure *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__prefetch_failure__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__PrefetchFailure *
+       imagebus__v1__prefetch_failure__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__PrefetchFailure *)
+     protobuf_c_message_unpack (&imagebus__v1__prefetch_failure__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__prefetch_failure__free_unpacked
+                     (Imagebus__V1__PrefetchFailure *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__prefetch_failure__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__prefetch_report__init
                      (Imagebus__V1__PrefetchReport         *message)
 {
@@ -8683,7 +8728,58 @@ const ProtobufCMessageDescriptor imagebus__v1__prefetch__descriptor =
   (ProtobufCMessageInit) imagebus__v1__prefetch__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__prefetch_report__field_descriptors[6] =
+static const ProtobufCFieldDescriptor imagebus__v1__prefetch_failure__field_descriptors[2] =
+{
+  {
+    "url",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__PrefetchFailure, url),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "error",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__PrefetchFailure, error),
+    &imagebus__v1__error__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__prefetch_failure__field_indices_by_name[] = {
+  1,   /* field[1] = error */
+  0,   /* field[0] = url */
+};
+static const ProtobufCIntRange imagebus__v1__prefetch_failure__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__prefetch_failure__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.PrefetchFailure",
+  "PrefetchFailure",
+  "Imagebus__V1__PrefetchFailure",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__PrefetchFailure),
+  2,
+  imagebus__v1__prefetch_failure__field_descriptors,
+  imagebus__v1__prefetch_failure__field_indices_by_name,
+  1,  imagebus__v1__prefetch_failure__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__prefetch_failure__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__prefetch_report__field_descriptors[7] =
 {
   {
     "batch",
@@ -8757,10 +8853,23 @@ static const ProtobufCFieldDescriptor imagebus__v1__prefetch_report__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "failures",
+    7,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__PrefetchReport, n_failures),
+    offsetof(Imagebus__V1__PrefetchReport, failures),
+    &imagebus__v1__prefetch_failure__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__prefetch_report__field_indices_by_name[] = {
   0,   /* field[0] = batch */
   4,   /* field[4] = cancelled */
+  6,   /* field[6] = failures */
   2,   /* field[2] = finished */
   5,   /* field[5] = is_final */
   3,   /* field[3] = skipped */
@@ -8769,7 +8878,7 @@ static const unsigned imagebus__v1__prefetch_report__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__prefetch_report__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__prefetch_report__descriptor =
 {
@@ -8779,7 +8888,7 @@ const ProtobufCMessageDescriptor imagebus__v1__prefetch_report__descriptor =
   "Imagebus__V1__PrefetchReport",
   "imagebus.v1",
   sizeof(Imagebus__V1__PrefetchReport),
-  6,
+  7,
   imagebus__v1__prefetch_report__field_descriptors,
   imagebus__v1__prefetch_report__field_indices_by_name,
   1,  imagebus__v1__prefetch_report__number_ranges,

@@ -14,8 +14,8 @@ struct PendingPrefetches {
         case send(ClientMessage)
         /// Tell the caller how far it is.
         case advance(Token, PrefetchCounts)
-        /// Tell the caller how it ended.
-        case finish(Token, PrefetchCounts)
+        /// Tell the caller how it ended, and what failed first.
+        case finish(Token, PrefetchCounts, [PrefetchFailure] = [])
         /// Tell the caller that it failed.
         case fail(Token, ImageError)
     }
@@ -26,6 +26,8 @@ struct PendingPrefetches {
         let concurrency: UInt32
         /// URLs that fit into no message; they count as skipped.
         let unsendable: Int
+        /// The first of them.
+        let unsendableFailures: [PrefetchFailure]
         var priority: Priority?
         var unservedUntil: Instant
         var sent = 0
@@ -68,17 +70,32 @@ struct PendingPrefetches {
     /// The caller wants a batch.
     mutating func submitted(_ order: PrefetchOrder, at now: Instant) -> [Action] {
         guard entries[order.batch] == nil else { return [] }
-        let urls = order.urls.filter { (1...RequestLimits.urlBytesMax).contains($0.utf8.count) }
+        let urls = order.urls.filter(Self.isSendable)
         var template = order.template
         template.url = ""
         let entry = Entry(
             template: template, urls: urls, concurrency: UInt32(clamping: order.concurrency),
             unsendable: order.urls.count - urls.count,
+            unsendableFailures: Self.unsendable(order.urls),
             unservedUntil: now.adding(milliseconds: connectTimeoutMilliseconds))
-        guard !urls.isEmpty else { return [.finish(order.batch, entry.counts)] }
+        guard !urls.isEmpty else {
+            return [.finish(order.batch, entry.counts, entry.unsendableFailures)]
+        }
         entries[order.batch] = entry
         unsent.append(order.batch)
         return []
+    }
+
+    private static func isSendable(_ url: String) -> Bool {
+        (1...RequestLimits.urlBytesMax).contains(url.utf8.count)
+    }
+
+    private static func unsendable(_ urls: [String]) -> [PrefetchFailure] {
+        urls.lazy.filter { !isSendable($0) }.prefix(PrefetchFailure.countMax).map { url in
+            let fault =
+                url.isEmpty ? "is empty" : "has more than \(RequestLimits.urlBytesMax) bytes"
+            return PrefetchFailure(url: url, error: ImageError(.invalidURL, "the URL \(fault)"))
+        }
     }
 
     /// The caller no longer wants it. What was not sent ends here.
@@ -210,10 +227,12 @@ struct PendingPrefetches {
 
     /// What has not ended by itself was cancelled.
     private mutating func end(_ batch: Token) -> Action {
-        var counts = entries[batch]?.counts ?? PrefetchCounts(total: 0)
+        let entry = entries[batch]
+        var counts = entry?.counts ?? PrefetchCounts(total: 0)
         counts.cancelled = counts.total - counts.finished
+        let failures = (entry?.unsendableFailures ?? []) + (entry?.report?.failures ?? [])
         remove(batch)
-        return .finish(batch, counts)
+        return .finish(batch, counts, Array(failures.prefix(PrefetchFailure.countMax)))
     }
 
     private mutating func end(_ batch: Token, _ error: ImageError) -> Action {

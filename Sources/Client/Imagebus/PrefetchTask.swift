@@ -8,6 +8,7 @@ public final class PrefetchTask: Sendable {
 
     private struct State {
         var result: Result<PrefetchCounts, ImageError>?
+        var failures: [PrefetchFailure] = []
         var continuations: [Continuation] = []
     }
 
@@ -49,6 +50,9 @@ public final class PrefetchTask: Sendable {
         }
     }
 
+    /// Once it has ended: the first URLs that were skipped, at most 16, and why.
+    public var failures: [PrefetchFailure] { state.withLock { $0.failures } }
+
     /// Ends what has not ended: URLs that run, and those that wait. Idempotent; any thread.
     public func cancel() {
         let isRunning = state.withLock { $0.result == nil }
@@ -58,11 +62,13 @@ public final class PrefetchTask: Sendable {
     func advance(_ counts: PrefetchCounts) { sink.yield(counts) }
 
     /// The first call decides.
-    func finish(_ result: Result<PrefetchCounts, ImageError>) {
+    func finish(
+        _ result: Result<PrefetchCounts, ImageError>, failures: [PrefetchFailure] = []
+    ) {
         let waiting: [Continuation] = state.withLock { state in
             guard state.result == nil else { return [] }
             let waiting = state.continuations
-            state = State(result: result)
+            state = State(result: result, failures: failures)
             return waiting
         }
         if case .success(let counts) = result { sink.yield(counts) }

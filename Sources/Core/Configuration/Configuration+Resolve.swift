@@ -220,6 +220,15 @@ extension Configuration {
 
     // MARK: - Headers
 
+    /// Without it the transfer cannot be made.
+    private func missingSecret(_ path: String) -> ImageError {
+        let reason = secretFaults[path] ?? "it was not read"
+        return ImageError(
+            .invalidDownloadOperation,
+            "the configuration needs \(path) for this URL, and \(reason): put it right, it is read "
+                + "again within a second")
+    }
+
     private func add(
         _ headers: [RuleHeader], to resolution: inout Resolution
     ) throws(ImageError) {
@@ -231,10 +240,7 @@ extension Configuration {
             case .text(let text):
                 resolution.request.headers.append(HTTPHeader(name: header.name, value: text))
             case .file(let path):
-                guard let secret = secrets[path] else {
-                    throw ImageError(
-                        .internalError, "a secret file of the configuration was not read")
-                }
+                guard let secret = secrets[path] else { throw missingSecret(path) }
                 resolution.request.headers.append(HTTPHeader(name: header.name, value: secret))
                 resolution.secretHeaders.insert(name)
             }

@@ -24,6 +24,8 @@ public struct Configuration: Hashable, Sendable {
     /// Contents of the secret files that the rules name, by path: for those who read files to fill
     /// in.
     public var secrets: [String: String] = [:]
+    /// Why those that have no content cannot be read, by path.
+    public var secretFaults: [String: String] = [:]
 
     /// The profile of requests that name none; the cache of those that name none.
     public static let defaultName = "default"

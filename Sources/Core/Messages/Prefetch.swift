@@ -44,11 +44,13 @@ public struct PrefetchReport: Hashable, Sendable {
     public var cancelled: UInt64
     /// Whether this is the last report: `finished + cancelled == total`.
     public var isFinal: Bool
+    /// Of the last report: the first URLs that were skipped.
+    public var failures: [PrefetchFailure]
 
     /// Counts.
     public init(
         batch: Token, total: UInt64 = 0, finished: UInt64 = 0, skipped: UInt64 = 0,
-        cancelled: UInt64 = 0, isFinal: Bool = false
+        cancelled: UInt64 = 0, isFinal: Bool = false, failures: [PrefetchFailure] = []
     ) {
         self.batch = batch
         self.total = total
@@ -56,5 +58,6 @@ public struct PrefetchReport: Hashable, Sendable {
         self.skipped = skipped
         self.cancelled = cancelled
         self.isFinal = isFinal
+        self.failures = failures
     }
 }

@@ -74,7 +74,7 @@ extension Scheduler {
         _ load: LoadRequest, of client: ClientID, in batch: PrefetchBatch.ID?,
         _ outcome: Reply.Outcome
     ) {
-        if let batch { return memberEnded(batch, outcome) }
+        if let batch { return memberEnded(batch, load.image.url, outcome) }
         answerAtOnce(load, of: client, outcome)
     }
 

@@ -170,12 +170,14 @@ extension Scheduler {
 
     /// A URL has ended, however: that is counted, and nothing is delivered. Nobody having it is no
     /// error.
-    mutating func memberEnded(_ batch: PrefetchBatch.ID, _ outcome: Reply.Outcome) {
+    mutating func memberEnded(
+        _ batch: PrefetchBatch.ID, _ url: String, _ outcome: Reply.Outcome
+    ) {
         counters.prefetched += 1
-        if case .failure = outcome {
-            batches[batch].ended(isSkipped: true)
+        if case .failure(let error) = outcome {
+            batches[batch].failed(url, error)
         } else {
-            batches[batch].ended(isSkipped: false)
+            batches[batch].ended()
         }
         owe(batch)
     }

@@ -32,7 +32,7 @@ extension Scheduler {
         let request = strike(id)
         let outcome = told(outcome, request)
         if case .failure(let error) = outcome { counters.ended(with: error) }
-        if let batch = request.batch { return memberEnded(batch, outcome) }
+        if let batch = request.batch { return memberEnded(batch, request.image.url, outcome) }
         log.replied(since: request.admittedAt, at: now)
         var timings = request.timings
         timings.total = now.fractionalMilliseconds(since: request.admittedAt)

@@ -53,6 +53,7 @@ public struct SecretFiles: Sendable {
                     continue
                 }
                 missing.insert(path)
+                configuration.secretFaults[path] = error.reason
                 notes.append(
                     Note(path: path, reason: "\(error.reason): what needs it is refused"))
             }
@@ -104,6 +105,7 @@ public struct SecretFiles: Sendable {
                 unreadable.remove(path)
                 if let old, new.utf8.elementsEqual(old.utf8) { continue }
                 configuration.secrets[path] = new
+                configuration.secretFaults[path] = nil
                 hasChanged = true
             } catch {
                 if unreadable.insert(path).inserted {

@@ -102,6 +102,7 @@ extension Coordinator {
             return welcome(hello, sender, gateway, at: now)
         }
         guard let id = peers.id(at: gateway.door, sender) else {
+            if case .goodbye = message, partings.remove(sender) != nil { return }
             return tell(.toClient(.helloRequired), sender, gateway)
         }
         let client = ClientID(id)

@@ -74,9 +74,15 @@ extension Coordinator {
     private mutating func countLoss(of id: UInt64) {
         guard let peer = peers[id], !peer.isLeaving else { return }
         switch peer.role {
-        case .client: counters.lostClients += 1
+        case .client: partings.insert(peer.routing)
         case .worker: counters.lostWorkers += 1
         }
+    }
+
+    /// A connection's end is seen before its last messages are read, of which one may be a goodbye.
+    mutating func countPartings() {
+        counters.lostClients += UInt64(partings.count)
+        partings.removeAll(keepingCapacity: true)
     }
 
     /// Withdraws what clients were interested in that have gone. All of a process go at once: who

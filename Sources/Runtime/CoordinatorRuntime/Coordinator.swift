@@ -54,6 +54,9 @@ public struct Coordinator: ~Copyable {
     var lastDoor = 0
     /// Clients whose connection has ended, and their requests not yet.
     var leaving: [UInt64] = []
+    /// Clients whose connections ended in this turn without a goodbye that was read: it may be
+    /// among the messages that are read next.
+    var partings: Set<RoutingID> = []
     /// When connections without a session are looked at.
     var closesSilentAt: Instant?
     var exitStatus: Int32?
@@ -166,6 +169,7 @@ public struct Coordinator: ~Copyable {
             }
             endClients(at: turn.wokenAt)
             try serveDoors(turn)
+            countPartings()
             if turn.ready.contains(signals) { try drainSignals(at: turn.wokenAt) }
             if let due = scheduler.nextDeadline, due <= turn.wokenAt {
                 handle(.tick, at: turn.wokenAt)

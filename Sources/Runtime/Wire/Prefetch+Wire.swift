@@ -46,7 +46,11 @@ extension PrefetchReport {
         self.init(
             batch: Token(try read.identifier(wire.batch, "PrefetchReport.batch")),
             total: wire.total, finished: wire.finished, skipped: wire.skipped,
-            cancelled: wire.cancelled, isFinal: wire.is_final != 0)
+            cancelled: wire.cancelled, isFinal: wire.is_final != 0,
+            failures: try read.list(
+                wire.n_failures, wire.failures, "PrefetchReport.failures",
+                limit: PrefetchFailure.countMax
+            ) { part throws(WireError) in try PrefetchFailure(part, read) })
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -59,6 +63,29 @@ extension PrefetchReport {
         wire.pointee.skipped = skipped
         wire.pointee.cancelled = cancelled
         wire.pointee.is_final = isFinal ? 1 : 0
+        wire.pointee.n_failures = failures.count
+        wire.pointee.failures = try write.list(
+            failures, "PrefetchReport.failures", limit: PrefetchFailure.countMax
+        ) { part throws(WireError) in try part.wire(write) }
+        return wire
+    }
+}
+
+extension PrefetchFailure {
+    init(_ wire: Imagebus__V1__PrefetchFailure, _ read: FieldReader) throws(WireError) {
+        self.init(
+            url: try read.text(wire.url, "PrefetchFailure.url", limit: Self.urlBytesMax),
+            error: try ImageError(
+                try read.required(wire.error, "PrefetchFailure.error"), read))
+    }
+
+    func wire(_ write: FieldWriter) throws(WireError)
+        -> UnsafeMutablePointer<Imagebus__V1__PrefetchFailure>
+    {
+        let wire = try write.make(imagebus__v1__prefetch_failure__init)
+        wire.pointee.url = try write.text(
+            url, "PrefetchFailure.url", limit: Self.urlBytesMax)
+        wire.pointee.error = try error.wire(write)
         return wire
     }
 }

@@ -82,6 +82,7 @@ typedef struct Imagebus__V1__Load Imagebus__V1__Load;
 typedef struct Imagebus__V1__Cancel Imagebus__V1__Cancel;
 typedef struct Imagebus__V1__Reprioritise Imagebus__V1__Reprioritise;
 typedef struct Imagebus__V1__Prefetch Imagebus__V1__Prefetch;
+typedef struct Imagebus__V1__PrefetchFailure Imagebus__V1__PrefetchFailure;
 typedef struct Imagebus__V1__PrefetchReport Imagebus__V1__PrefetchReport;
 typedef struct Imagebus__V1__Status Imagebus__V1__Status;
 typedef struct Imagebus__V1__BlacklistCommand Imagebus__V1__BlacklistCommand;
@@ -1666,6 +1667,20 @@ struct  Imagebus__V1__Prefetch
     , {0,NULL}, NULL, 0,NULL, 0, 0, (char *)protobuf_c_empty_string }
 
 
+struct  Imagebus__V1__PrefetchFailure
+{
+  ProtobufCMessage base;
+  /*
+   * cut to 1,024 bytes
+   */
+  char *url;
+  Imagebus__V1__Error *error;
+};
+#define IMAGEBUS__V1__PREFETCH_FAILURE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__prefetch_failure__descriptor) \
+    , (char *)protobuf_c_empty_string, NULL }
+
+
 /*
  * 48
  */
@@ -1681,10 +1696,12 @@ struct  Imagebus__V1__PrefetchReport
   uint64_t skipped;
   uint64_t cancelled;
   protobuf_c_boolean is_final;
+  size_t n_failures;
+  Imagebus__V1__PrefetchFailure **failures;
 };
 #define IMAGEBUS__V1__PREFETCH_REPORT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__prefetch_report__descriptor) \
-    , {0,NULL}, 0, 0, 0, 0, 0 }
+    , {0,NULL}, 0, 0, 0, 0, 0, 0,NULL }
 
 
 /*
@@ -3408,6 +3425,25 @@ Imagebus__V1__Prefetch *
 void   imagebus__v1__prefetch__free_unpacked
                      (Imagebus__V1__Prefetch *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__PrefetchFailure methods */
+void   imagebus__v1__prefetch_failure__init
+                     (Imagebus__V1__PrefetchFailure         *message);
+size_t imagebus__v1__prefetch_failure__get_packed_size
+                     (const Imagebus__V1__PrefetchFailure   *message);
+size_t imagebus__v1__prefetch_failure__pack
+                     (const Imagebus__V1__PrefetchFailure   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__prefetch_failure__pack_to_buffer
+                     (const Imagebus__V1__PrefetchFailure   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__PrefetchFailure *
+       imagebus__v1__prefetch_failure__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__prefetch_failure__free_unpacked
+                     (Imagebus__V1__PrefetchFailure *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__PrefetchReport methods */
 void   imagebus__v1__prefetch_report__init
                      (Imagebus__V1__PrefetchReport         *message);
@@ -3923,6 +3959,9 @@ typedef void (*Imagebus__V1__Reprioritise_Closure)
 typedef void (*Imagebus__V1__Prefetch_Closure)
                  (const Imagebus__V1__Prefetch *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__PrefetchFailure_Closure)
+                 (const Imagebus__V1__PrefetchFailure *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__PrefetchReport_Closure)
                  (const Imagebus__V1__PrefetchReport *message,
                   void *closure_data);
@@ -4079,6 +4118,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__load__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__cancel__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__reprioritise__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__prefetch__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__prefetch_failure__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__prefetch_report__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_command__descriptor;

@@ -28,6 +28,8 @@ struct PrefetchBatch: Sendable {
     private(set) var total = 0
     private(set) var finished = 0
     private(set) var skipped = 0
+    /// The first of those that were skipped.
+    private var failures: [PrefetchFailure] = []
     /// Whether a report is on its way at the end of this event.
     var owesReport = false
 
@@ -77,10 +79,15 @@ struct PrefetchBatch: Sendable {
         return url
     }
 
-    /// A URL has ended.
-    mutating func ended(isSkipped: Bool) {
+    /// A URL has ended well, or is in no cache.
+    mutating func ended() { finished += 1 }
+
+    /// A URL has ended with an error.
+    mutating func failed(_ url: String, _ error: ImageError) {
         finished += 1
-        if isSkipped { skipped += 1 }
+        skipped += 1
+        guard failures.count < PrefetchFailure.countMax else { return }
+        failures.append(PrefetchFailure(url: url, error: error))
     }
 
     /// How far it is. What has not ended is `cancelled` in the last report.
@@ -88,6 +95,6 @@ struct PrefetchBatch: Sendable {
         PrefetchReport(
             batch: token, total: UInt64(total), finished: UInt64(finished),
             skipped: UInt64(skipped), cancelled: isFinal ? UInt64(total - finished) : 0,
-            isFinal: isFinal)
+            isFinal: isFinal, failures: isFinal ? failures : [])
     }
 }

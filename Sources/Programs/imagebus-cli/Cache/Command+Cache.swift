@@ -17,7 +17,8 @@ extension Command {
             KEY is the text that imagebus get --json prints as key: the URL, with what was done to
             the picture before its extension. contains prints the tiers that have it (none, disk,
             memory or all); a look does not count as use. remove says from which tiers it removed
-            it; no load finds it there any more, and what is being read or written for it is not kept.
+            it; no load finds it there any more, and what is being read or written for it is not
+            kept.
 
             put keeps the bytes of FILE, or of standard input for -, as they are, once a decoder has
             read their header, at most 64 MiB; it prints the tiers that have them. A load of KEY

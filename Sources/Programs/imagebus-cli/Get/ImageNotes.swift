@@ -5,7 +5,8 @@ enum ImageNotes {
     static func of(_ info: ImageInfo?, for request: ImageRequest) -> [String] {
         guard let size = info?.size else { return [] }
         return overlaysThatEndUp(in: request.steps).filter { isOutside($0, size) }.map {
-            "the overlay at \($0.x),\($0.y) lies outside the image, which is \(size): it is not seen"
+            "the overlay at \($0.x),\($0.y) lies outside the image, which is \(size): it is "
+                + "not seen"
         }
     }
 

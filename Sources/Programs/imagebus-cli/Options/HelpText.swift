@@ -12,9 +12,9 @@ enum HelpText {
 
             commands:
             \(commands.joined())
-            `imagebus COMMAND --help` or `imagebus help COMMAND` tells the options of a command. Every
-            option is an environment variable as well: --log-level is IMAGEBUS_LOG_LEVEL; the command
-            line wins.
+            `imagebus COMMAND --help` or `imagebus help COMMAND` tells the options of a command.
+            Every option is an environment variable as well: --log-level is IMAGEBUS_LOG_LEVEL; the
+            command line wins.
 
             exit status: 0 done, 1 a miss where get was to write an image, 64 usage, 65 not an image
             or not supported, 66 the origin says no, 69 no coordinator, 70 internal, 73 the output

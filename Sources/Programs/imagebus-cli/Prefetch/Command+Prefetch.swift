@@ -15,8 +15,9 @@ extension Command {
             Nothing is written but counts: the images are in the caches of the stack, under the keys
             that get finds with the same options. Loads of the same URLs go first.
 
-            The status is 0 when all URLs have ended, whether or not some were skipped; the last
-            line counts them. Ctrl-C cancels what has not ended, and the status is 130.
+            The status is 0 when all URLs were loaded. Where some failed, the first ten are named
+            with their errors (sixteen with --json), the last line counts them as skipped, and the
+            status is that of the first. Ctrl-C cancels what has not ended, and the status is 130.
 
             Which stack is used is as for get. A private one ends with its memory; what it wrote to
             the disk stays.

@@ -8,12 +8,21 @@ struct PrefetchAnswer: Encodable, Sendable {
     let finished: Int
     let skipped: Int
     let cancelled: Int
+    /// The first of those that were skipped.
+    let failures: [Failure]
 
-    init(_ counts: PrefetchCounts, token: String) {
+    /// A URL that could not be loaded, and why.
+    struct Failure: Encodable {
+        let url: String
+        let error: GetAnswer.Failure
+    }
+
+    init(_ counts: PrefetchCounts, _ failures: [PrefetchFailure], token: String) {
         self.token = token
         total = counts.total
         finished = counts.finished
         skipped = counts.skipped
         cancelled = counts.cancelled
+        self.failures = failures.map { Failure(url: $0.url, error: .init($0.error)) }
     }
 }

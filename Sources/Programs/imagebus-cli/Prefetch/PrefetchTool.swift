@@ -24,12 +24,25 @@ enum PrefetchTool {
                 connectMilliseconds: stack.connectMilliseconds(
                     options.template.timeoutMilliseconds))
             defer { client.end() }
-            let (counts, token, isCancelled) = try run(options, urls, client, interruption)
-            try tell(counts, token: token, options)
-            return isCancelled ? ErrorCode.cancelled.rule.exitStatus : 0
+            return report(try run(options, urls, client, interruption), options)
         } catch {
             Terminal.complain("prefetch", error)
             return error.exitStatus
+        }
+    }
+
+    /// How a prefetch ended.
+    private struct End {
+        let counts: PrefetchCounts
+        let failures: [PrefetchFailure]
+        let token: String
+        let isCancelled: Bool
+
+        /// That of the first failure, where there is one.
+        var exitStatus: Int32 {
+            if isCancelled { return ErrorCode.cancelled.rule.exitStatus }
+            guard counts.skipped > 0 else { return 0 }
+            return failures.first?.error.exitStatus ?? ErrorCode.internalError.rule.exitStatus
         }
     }
 
@@ -37,7 +50,7 @@ enum PrefetchTool {
     private static func run(
         _ options: PrefetchOptions, _ urls: [String], _ client: StackClient,
         _ interruption: Interruption
-    ) throws(ImageError) -> (PrefetchCounts, token: String, isCancelled: Bool) {
+    ) throws(ImageError) -> End {
         let completion: Completion<PrefetchCounts>
         do throws(Errno) {
             completion = try Completion()
@@ -66,22 +79,40 @@ enum PrefetchTool {
             }
         }
         guard let value = completion.value else { throw cancelled }
-        return (try value.get(), running.token.value.hex, cancelledAt != nil)
+        return End(
+            counts: try value.get(), failures: running.failures, token: running.token.value.hex,
+            isCancelled: cancelledAt != nil)
     }
 
-    private static func tell(
-        _ counts: PrefetchCounts, token: String, _ options: PrefetchOptions
-    ) throws(ImageError) {
-        guard options.printsJSON else {
-            let rest = counts.cancelled > 0 ? ", cancelled \(counts.cancelled)" : ""
-            Terminal.out("finished \(counts.finished), skipped \(counts.skipped)\(rest)\n")
-            return
+    /// Prints counts and failures; the exit status.
+    private static func report(_ end: End, _ options: PrefetchOptions) -> Int32 {
+        let counts = end.counts
+        if options.printsJSON {
+            let answer = PrefetchAnswer(counts, end.failures, token: end.token)
+            // Numbers and texts are always JSON.
+            let text = (try? JSONText.text(answer)) ?? ""
+            return Terminal.finish("prefetch", text, status: end.exitStatus)
         }
-        guard let text = try? JSONText.text(PrefetchAnswer(counts, token: token)) else {
-            throw ImageError(.internalError, "the counts cannot be written as JSON")
-        }
-        Terminal.out(text)
+        for line in lines(end.failures, of: counts.skipped) { Terminal.complain("prefetch", line) }
+        let rest = counts.cancelled > 0 ? ", cancelled \(counts.cancelled)" : ""
+        let text = "finished \(counts.finished), skipped \(counts.skipped)\(rest)\n"
+        return Terminal.finish("prefetch", text, status: end.exitStatus)
     }
+
+    /// A line for each of the first failures. Who reads along sees nothing secret: no user info,
+    /// and no query.
+    static func lines(_ failures: [PrefetchFailure], of skipped: Int) -> [String] {
+        let shown = failures.prefix(linesMax)
+        var lines = shown.map { failure in
+            let url = (try? SourceURL(failure.url))?.forLogs ?? "a text that is no URL"
+            let status = failure.error.details["httpStatus"].map { " httpStatus=\($0)" } ?? ""
+            return "\(url): \(failure.error)\(status)"
+        }
+        if skipped > shown.count { lines.append("and \(skipped - shown.count) more failed") }
+        return lines
+    }
+
+    private static let linesMax = 10
 
     private static let cancelled = ImageError(.cancelled, "cancelled")
 }
