@@ -115,12 +115,7 @@ struct Walk {
             stack.send(.cancelGroup(client, group(draw(0...2))))
         case .resend: resend()
         case .foreignToken: loadForeignToken()
-        case .connect:
-            guard stack.clients.count < 6 else { return }
-            let earlier = stack.incarnations.keys.filter { !stack.clients.contains($0) }.sorted()
-            _ = stack.connect(
-                again: random.oneIn(2) ? pick(earlier) : nil,
-                process: random.oneIn(2) ? Int32(draw(1...2)) : nil)
+        case .connect: connect()
         case .disconnect:
             if let client = pick(stack.clients.sorted()) { stack.disconnect(client) }
         case .hire: hire()

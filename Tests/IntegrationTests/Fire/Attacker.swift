@@ -43,6 +43,26 @@ final class Attacker {
         try say(.cancelGroup(group))
     }
 
+    /// Loads one image so many times, which all wait for its origin.
+    func waitForOneImage(_ count: Int) throws {
+        var image = ImageRequest(origin, fit: 64)
+        image.options = .fromLoaderOnly
+        for _ in 0..<count { try say(.load(LoadRequest(token: Token(.random), image: image))) }
+    }
+
+    /// Returns once so many replies with an image have come; throws where another one comes.
+    func takeReplies(_ count: Int) throws {
+        var left = count
+        while left > 0 {
+            guard let message = try wire.receive(within: .seconds(60)) else {
+                throw StackFailure("\(left) replies did not come")
+            }
+            guard case .reply(let reply) = message else { continue }
+            guard case .image = reply.outcome else { throw StackFailure("\(reply.outcome)") }
+            left -= 1
+        }
+    }
+
     /// Whatever is valid, in any order.
     func walk(_ count: Int) throws {
         for _ in 0..<count { try say(message()) }

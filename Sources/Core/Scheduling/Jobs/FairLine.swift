@@ -45,6 +45,9 @@ struct FairLine: Sendable {
     private mutating func forget(_ flow: FlowID) {
         flows[flow] = nil
         turns[flow.owner]?.forget(flow)
+        guard turns[flow.owner]?.isEmpty == true, !owners.isAwake(flow.owner) else { return }
+        turns[flow.owner] = nil
+        owners.forget(flow.owner)
     }
 
     /// Takes the entry out that is served next, and charges its flow, which has to be open.
@@ -53,13 +56,11 @@ struct FairLine: Sendable {
         _ isCurrent: (StageQueue.Entry) -> Bool
     ) -> (entry: StageQueue.Entry, flow: FlowID)? {
         while let turn = owners.pop() {
-            if let found = next(of: turn.key, at: line, &gates, &share, isCurrent) {
-                owners.charge(turn, found.entry.cost, isPaid: turn.key.isReturned)
-                return found
+            guard let found = next(of: turn.key, at: line, &gates, &share, isCurrent) else {
+                continue
             }
-            guard turns[turn.key]?.isEmpty ?? true else { continue }
-            turns[turn.key] = nil
-            owners.forget(turn.key)
+            owners.charge(turn, found.entry.cost, isPaid: turn.key.isReturned)
+            return found
         }
         return nil
     }

@@ -1,7 +1,7 @@
 /// Turns of keys, by start-time fair queueing (Goyal, Vin, Cheng 1996): the key with the smallest
-/// start tag is next, and its tag grows by the cost of what it was given; virtual time is the start
-/// tag of what was served last. A key that comes, or comes back, begins there: it neither saves time
-/// up nor waits for what others were given before. All keys weigh the same.
+/// start tag is next, and its tag grows by the cost of what it was given; virtual time is the
+/// start tag of what was served last. A key that comes, or comes back, begins there: it neither
+/// saves time up nor waits for what others were given before. All keys weigh the same.
 struct FairTurns<Key: Hashable & Comparable & Sendable>: Sendable {
     /// The turn of a key.
     struct Turn: Comparable, Sendable {

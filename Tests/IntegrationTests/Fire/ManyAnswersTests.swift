@@ -1,0 +1,61 @@
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// One result that thousands of requests wait for.
+    @Suite struct ManyAnswersTests {
+        /// Each client has about as many as it may.
+        private static let each = 4_000
+        /// Less than a quarter of the time that all answers take together; with programs for
+        /// debugging on a busy machine one turn of 20 ms takes up to this.
+        private static let brief = Duration.milliseconds(500)
+
+        @Test func anOperatorIsAnsweredWhileOneImageIsDelivered() async throws {
+            let (origin, gate) = (OriginServer(), Gate())
+            let picture = try Pictures.quadrants().jpeg(quality: 85)
+            origin.route("/slow.jpg", .hangBody(until: gate, then: picture))
+            let clients = Effort.count("CROWDS", short: 4, long: 15)
+            let random = Effort.generator("answers of one image")
+            try await withStack { stack in
+                let attackers = try (0..<clients).map { _ in
+                    SendableAttacker(
+                        try Attacker(stack, origin: origin.url("/slow.jpg"), random))
+                }
+                let asking = await BackgroundThread.value {
+                    Result {
+                        for one in attackers { try one.attacker.waitForOneImage(Self.each) }
+                        for one in attackers { try one.attacker.settle() }
+                    }
+                }
+                try asking.get()
+                #expect(await origin.waitForRequest("/slow.jpg", count: 1))
+                let end = Monitor<Result<Int, any Error>?>(nil)
+                let thread = BackgroundThread {
+                    let result = Result {
+                        for one in attackers { try one.attacker.takeReplies(Self.each) }
+                        return clients * Self.each
+                    }
+                    end.withLock { $0 = result }
+                }
+                let operators = try stack.client(asOperator: true)
+                _ = try await operators.status()
+                gate.open()
+                let status = try await Waits(until: end) { _ = try await operators.status() }
+                #expect(thread.join())
+                let replies = try #require(end.withLock { $0 }).get()
+                print("\(replies) replies of one image in \(status.total); status \(status)")
+                #expect(status.longest < max(Self.brief, status.total / 4))
+            }
+        }
+    }
+}
+
+/// One thread uses it at a time.
+private struct SendableAttacker: @unchecked Sendable {
+    let attacker: Attacker
+    init(_ attacker: Attacker) { self.attacker = attacker }
+}
