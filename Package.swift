@@ -60,7 +60,9 @@ let core: [Target] = [
     room("Core", "ImageModel", []),
     room("Core", "Messages", ["ImageModel"]),
     room("Core", "StageContract", ["ImageModel", "Messages"]),
-    room("Core", "Scheduling", ["ImageModel", "Messages"]),
+    room("Core", "Tables", ["ImageModel", "Messages"]),
+    room("Core", "Dispatching", ["ImageModel", "Messages", "Tables"]),
+    room("Core", "Scheduling", ["ImageModel", "Messages", "Tables", "Dispatching"]),
     room("Core", "Configuration", ["ImageModel"]),
 ]
 
@@ -86,8 +88,9 @@ let runtime: [Target] = [
     room(
         "Runtime", "CoordinatorRuntime",
         [
-            "Linux", "ZeroMQ", "Sodium", "ImageModel", "Messages", "StageContract", "Scheduling",
-            "Configuration", "ConfigurationFile", "Wire", "EventLoop", "ControlSegment",
+            "Linux", "ZeroMQ", "Sodium", "ImageModel", "Messages", "StageContract", "Dispatching",
+            "Scheduling", "Configuration", "ConfigurationFile", "Wire", "EventLoop",
+            "ControlSegment",
             "SharedArena", "Observability", "Bootstrap", "BusConnection",
         ]),
     room(
@@ -192,7 +195,9 @@ let testing: [Target] = [
         "ConfigurationFileTests",
         ["ConfigurationFile", "Configuration", "YAML", "ImageModel", "Linux", "TestKit"]),
     tests("ControlSegmentTests", ["ControlSegment", "Linux", "Messages", "TestKit"]),
-    tests("SchedulingTests", ["Scheduling", "Messages", "ImageModel", "TestKit"]),
+    tests(
+        "SchedulingTests",
+        ["Scheduling", "Dispatching", "Tables", "Messages", "ImageModel", "TestKit"]),
     tests("WireTests", ["Wire", "Messages", "ImageModel", "TestKit"]),
     tests("EventLoopTests", ["EventLoop", "ZeroMQ", "Linux", "Messages", "TestKit"]),
     tests("ObservabilityTests", ["Observability", "Linux"]),
@@ -243,7 +248,8 @@ let testing: [Target] = [
     tests("ImagebusTests", ["Imagebus", "Wire", "Messages", "ImageModel", "TestKit"]),
     tests("TidyTests", ["TestKit", "Linux"]),
     .target(
-        name: "FuzzTargets", dependencies: ["Wire", "Scheduling", "Messages", "ImageModel"],
+        name: "FuzzTargets",
+        dependencies: ["Wire", "Dispatching", "Scheduling", "Messages", "ImageModel"],
         path: "Tests/Fuzz/Targets"),
     .testTarget(
         name: "FuzzReplayTests", dependencies: ["FuzzTargets", "TestKit"],

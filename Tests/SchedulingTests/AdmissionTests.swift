@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Dispatching
 @testable import Scheduling
 
 struct AdmissionTests {
@@ -194,7 +195,7 @@ struct AdmissionTests {
     }
 
     @Test func aFullQueueRefusesNewWorkAndLetsOthersJoin() {
-        var stack = Stack { $0.queuedJobsMax = 1 }
+        var stack = Stack { $0.dispatch.queuedJobsMax = 1 }
         let client = stack.connect()
         let first = stack.load(.picture("a"), by: client)
         let refused = stack.load(.picture("b"), by: client)
@@ -209,7 +210,7 @@ struct AdmissionTests {
     }
 
     @Test func aFullDownloadQueueIsBusyAfterTheQuery() {
-        var stack = Stack { $0.queuedJobsMax = 1 }
+        var stack = Stack { $0.dispatch.queuedJobsMax = 1 }
         stack.hire(.cache, credit: 4)
         let client = stack.connect()
         let first = stack.load(.picture("a"), by: client)

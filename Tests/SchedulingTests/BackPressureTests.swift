@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Dispatching
 @testable import Scheduling
 
 /// Who is refused when too much waits, and what is counted.
@@ -18,7 +19,7 @@ struct BackPressureTests {
     }
 
     @Test func bytesThatWaitForDecodersRefuseNewWorkAndLetOthersJoin() {
-        var stack = Stack { $0.queuedCostMax.decode = 1_500 }
+        var stack = Stack { $0.dispatch.queuedCostMax.decode = 1_500 }
         stack.hire(.download, credit: 4)
         let client = stack.connect()
         let first = stack.load(loader("a"), by: client)
@@ -42,7 +43,7 @@ struct BackPressureTests {
     }
 
     @Test func pixelsThatWaitForTransformersCountByTheirEncoder() {
-        var stack = Stack { $0.queuedCostMax.transform = 4_000 }
+        var stack = Stack { $0.dispatch.queuedCostMax.transform = 4_000 }
         stack.hire(.download)
         stack.hire(.decode)
         let client = stack.connect()
@@ -64,7 +65,7 @@ struct BackPressureTests {
     }
 
     @Test func transfersAreRefusedByCount() {
-        var stack = Stack { $0.queuedCostMax.fetch = 2 }
+        var stack = Stack { $0.dispatch.queuedCostMax.fetch = 2 }
         let client = stack.connect()
         for name in ["a", "b"] { stack.load(loader(name), by: client) }
         let refused = stack.load(loader("c"), by: client)
@@ -76,7 +77,7 @@ struct BackPressureTests {
     }
 
     @Test func anUploadNeedsNoTransfer() {
-        var stack = Stack { $0.queuedCostMax.fetch = 1 }
+        var stack = Stack { $0.dispatch.queuedCostMax.fetch = 1 }
         let client = stack.connect()
         stack.load(loader("a"), by: client)
         let token = stack.upload("x", by: client) { $0.options = .fromLoaderOnly }
@@ -84,7 +85,7 @@ struct BackPressureTests {
     }
 
     @Test func whatComesBackToAFullQueueIsNotDropped() {
-        var stack = Stack { $0.queuedCostMax.fetch = 1 }
+        var stack = Stack { $0.dispatch.queuedCostMax.fetch = 1 }
         let worker = stack.hire(.download, credit: 3)
         let client = stack.connect()
         let tokens = ["a", "b", "c"].map { stack.load(loader($0), by: client) }
@@ -99,7 +100,7 @@ struct BackPressureTests {
     }
 
     @Test func busySaysInSecondsWhenToComeAgain() {
-        var stack = Stack { $0.queuedCostMax.fetch = 100 }
+        var stack = Stack { $0.dispatch.queuedCostMax.fetch = 100 }
         stack.hire(.download)
         let client = stack.connect()
         for number in 0..<101 { stack.load(loader("\(number)"), by: client) }
@@ -121,10 +122,8 @@ struct BackPressureTests {
     @Test func theDrainRateFollowsAndIdleTimeDoesNotCount() {
         var load = StageLoad()
         var now = Instant(nanoseconds: 0)
-        let job = ActiveJob(
-            id: JobID(1),
-            sheet: JobSheet(.fetch(FetchWork(url: "http://h/a", headers: [], bodyBytesMax: 1))),
-            input: nil, suspect: nil, purpose: nil, urgency: .none, waitingSince: now)
+        let spec = JobSpec(.fetch(FetchWork(url: "http://h/a", headers: [], bodyBytesMax: 1)))
+        let job = ActiveJob(JobID(1), Submission(spec, .none), probe: nil, at: now)
         func run(seconds: Int, perSecond: Int) {
             for _ in 0..<(seconds * perSecond) {
                 now = now.adding(milliseconds: 1_000 / perSecond)

@@ -1,7 +1,9 @@
 import ImageModel
 import Messages
+import Tables
 import Testing
 
+@testable import Dispatching
 @testable import Scheduling
 
 struct BlacklistTests {
@@ -43,7 +45,7 @@ struct BlacklistTests {
             .unsupportedScheme,
         ]
         #expect(code.rule.blacklists == blocking.contains(code))
-        var (stack, client) = Stack.staffed { $0.fetchRetriesMax = 0 }
+        var (stack, client) = Stack.staffed { $0.dispatch.fetchRetriesMax = 0 }
         // These two do not end a request.
         guard ![.arenaFull, .cancelled, .shuttingDown, .stale].contains(code) else { return }
         let token = stack.load(.picture("a", .fromLoaderOnly), by: client)
@@ -54,7 +56,7 @@ struct BlacklistTests {
     }
 
     @Test(arguments: ["404", "500"]) func aStatusDoesNotBlock(status: String) {
-        var (stack, client) = Stack.staffed { $0.fetchRetriesMax = 0 }
+        var (stack, client) = Stack.staffed { $0.dispatch.fetchRetriesMax = 0 }
         for _ in 0..<2 {
             let token = stack.load(.picture("a", .fromLoaderOnly), by: client)
             let error = ImageError(

@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Dispatching
 @testable import Scheduling
 
 struct BlockTests {

@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Dispatching
 @testable import Scheduling
 
 struct DispatchTests {
@@ -32,7 +33,7 @@ struct DispatchTests {
 
     @Test(arguments: WorkerKind.workers)
     func noClaimIsMoreThanTheKindTakes(_ kind: WorkerKind) {
-        var stack = Stack { $0.creditMax = SchedulerLimits.CreditMaxima() }
+        var stack = Stack { $0.dispatch.creditMax = DispatchLimits.CreditMaxima() }
         let worker = WorkerID(77)
         let incarnation = Incarnation(Identifier128(high: 7, low: 77))
         stack.send(
@@ -117,7 +118,7 @@ struct DispatchTests {
     }
 
     @Test func jobsCarryTheTimeThatIsLeftAndNoMoreThanTheStagePermits() {
-        var stack = Stack { $0.jobMilliseconds.decode = 700 }
+        var stack = Stack { $0.dispatch.jobMilliseconds.decode = 700 }
         stack.hire(.download)
         let client = stack.connect()
         stack.load(.picture("a", size: 5, .fromLoaderOnly), by: client)
@@ -133,9 +134,9 @@ struct DispatchTests {
 
     @Test func aWorkerThatOverstaysIsToldToStopAndThenLosesItsSession() {
         var stack = Stack {
-            $0.jobMilliseconds.fetch = 1_000
-            $0.sharedSilenceMilliseconds = 1_500
-            $0.attemptsMax = 2
+            $0.dispatch.jobMilliseconds.fetch = 1_000
+            $0.dispatch.sharedSilenceMilliseconds = 1_500
+            $0.dispatch.attemptsMax = 2
         }
         let first = stack.hire(.download)
         let client = stack.connect()

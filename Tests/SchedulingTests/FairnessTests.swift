@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Dispatching
 @testable import Scheduling
 
 /// Who of several clients is served next.
@@ -51,7 +52,7 @@ struct FairnessTests {
     }
 
     @Test func whoWaitsIsChargedByCostAndNotByTheNumberOfJobs() {
-        var stack = Stack { $0.fetchesPerHostMax = 0 }
+        var stack = Stack { $0.dispatch.fetchesPerHostMax = 0 }
         let (large, small) = (stack.connect(), stack.connect())
         stack.hire(.download, credit: 16)
         for number in 0..<2 {
@@ -142,7 +143,7 @@ struct FairnessTests {
     }
 
     @Test func lastInFirstOutIsTheOrderOfUpstream() {
-        var stack = Stack { $0.fetchOrder = .lifo }
+        var stack = Stack { $0.dispatch.fetchOrder = .lifo }
         stack.hire(.download)
         let client = stack.connect()
         func load(_ numbers: ClosedRange<Int>) {
@@ -160,7 +161,7 @@ struct FairnessTests {
     }
 
     @Test func lastInFirstOutHoldsWithinAClassAndAClient() {
-        var stack = Stack { $0.fetchOrder = .lifo }
+        var stack = Stack { $0.dispatch.fetchOrder = .lifo }
         let (first, second) = (stack.connect(), stack.connect())
         for (name, client, option) in [
             ("a", first, RequestOptions.highPriority), ("b", first, .highPriority),

@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Dispatching
 @testable import Scheduling
 
 struct FallbackTests {
@@ -17,7 +18,7 @@ struct FallbackTests {
     private func fallingBack(
         _ fallback: Fallback?, _ change: (inout ImageRequest) -> Void = { _ in }
     ) -> (Stack, ClientID, Token) {
-        var (stack, client) = Stack.staffed { $0.fetchRetriesMax = 0 }
+        var (stack, client) = Stack.staffed { $0.dispatch.fetchRetriesMax = 0 }
         let token = stack.load(request(fallback).with(change), by: client)
         while stack.held(.fetch).isEmpty { stack.finish(.query) }
         stack.finish(.fetch, .failed(Self.notFound))
@@ -89,7 +90,7 @@ struct FallbackTests {
     }
 
     @Test func aFallbackInMemoryAnswersAtOnce() throws {
-        var (stack, client) = Stack.staffed { $0.fetchRetriesMax = 0 }
+        var (stack, client) = Stack.staffed { $0.dispatch.fetchRetriesMax = 0 }
         let image = request(.url(other))
         let url = try SourceURL(other)
         let plain = ImageRequest.picture("other", size: 8)
@@ -104,7 +105,7 @@ struct FallbackTests {
     }
 
     @Test func aFallbackIsResolvedWhereItIsNeededOnly() {
-        var (stack, client) = Stack.staffed { $0.fetchRetriesMax = 0 }
+        var (stack, client) = Stack.staffed { $0.dispatch.fetchRetriesMax = 0 }
         let url = other
         stack.scheduler.lateResolution = { request, kind in
             #expect(kind == .fallback && request.url == url)
@@ -256,7 +257,7 @@ struct FallbackTests {
     }
 
     @Test(arguments: ErrorCode.allCases) func onlyFailuresOfTheImageHaveAFallback(code: ErrorCode) {
-        var (stack, client) = Stack.staffed { $0.fetchRetriesMax = 0 }
+        var (stack, client) = Stack.staffed { $0.dispatch.fetchRetriesMax = 0 }
         // These four do not end a request.
         guard ![.arenaFull, .cancelled, .shuttingDown, .stale].contains(code) else { return }
         let token = stack.load(
@@ -274,7 +275,7 @@ struct FallbackTests {
     }
 
     @Test func aCachedImageThatCannotBeRefreshedNeedsNoFallback() {
-        var (stack, client) = Stack.staffed { $0.fetchRetriesMax = 0 }
+        var (stack, client) = Stack.staffed { $0.dispatch.fetchRetriesMax = 0 }
         let image = request(.url(other)).with { $0.options = .refreshCached }
         let token = stack.load(image, by: client)
         let query = stack.held(.query)[0]
@@ -286,7 +287,7 @@ struct FallbackTests {
     }
 
     @Test func whatIsPrefetchedHasNoFallback() {
-        var (stack, client) = Stack.staffed { $0.fetchRetriesMax = 0 }
+        var (stack, client) = Stack.staffed { $0.dispatch.fetchRetriesMax = 0 }
         let batch = stack.prefetch(["a"], by: client, like: request(.url(other)))
         while stack.held(.fetch).isEmpty { stack.finish(.query) }
         stack.finish(.fetch, .failed(Self.notFound))

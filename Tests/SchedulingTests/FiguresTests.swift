@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Dispatching
 @testable import Scheduling
 
 /// What status shows of stages and requests.
@@ -30,7 +31,7 @@ import Testing
     }
 
     @Test func whatAWorkerSaysOfItsWorkIsBelievedAsFarAsAJobMayTake() throws {
-        var stack = Stack { $0.jobMilliseconds.fetch = 9_000 }
+        var stack = Stack { $0.dispatch.jobMilliseconds.fetch = 9_000 }
         stack.hireAll()
         stack.load(.picture(size: nil, .fromLoaderOnly), by: stack.connect())
         let held = try #require(stack.held(.fetch).first)

@@ -1,4 +1,6 @@
-@testable import Scheduling
+import Messages
+
+@testable import Dispatching
 
 extension FlowID {
     /// The flow of a session with a share of its own.

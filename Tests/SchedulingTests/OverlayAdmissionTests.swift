@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Dispatching
 @testable import Scheduling
 
 /// When an overlay is refused, and when it is not asked for.
@@ -36,7 +37,7 @@ struct OverlayAdmissionTests {
 
     /// With a queue of transfers in which there is no room for one more.
     private func crowded() -> (Stack, ClientID) {
-        var stack = Stack { $0.queuedCostMax.fetch = 1 }
+        var stack = Stack { $0.dispatch.queuedCostMax.fetch = 1 }
         for kind in [WorkerKind.cache, .decode, .transform] { stack.hire(kind, credit: 4) }
         let client = stack.connect()
         stack.load(.picture("z", .fromLoaderOnly), by: client)
@@ -69,7 +70,7 @@ struct OverlayAdmissionTests {
     }
 
     @Test func anOverlayThatIsOnItsWayIsJoinedThoughDecodersAreBehind() {
-        var (stack, client) = Stack.staffed { $0.queuedCostMax.decode = 500 }
+        var (stack, client) = Stack.staffed { $0.dispatch.queuedCostMax.decode = 500 }
         stack.kill(stack.worker(.decode))
         let first = stack.load(picture("a"), by: client)
         stack.run(.query, .query, .fetch)

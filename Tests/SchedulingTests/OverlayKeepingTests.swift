@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Dispatching
 @testable import Scheduling
 
 /// What is kept of overlays, and of what is made with them.

@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Dispatching
 @testable import Scheduling
 
 struct OverlayTests {
@@ -34,7 +35,7 @@ struct OverlayTests {
         _ limits: (inout SchedulerLimits) -> Void = { _ in }
     ) -> (Stack, ClientID, Token) {
         var (stack, client) = Stack.staffed {
-            $0.fetchRetriesMax = 0
+            $0.dispatch.fetchRetriesMax = 0
             limits(&$0)
         }
         let token = stack.load(picture().with(change), by: client)

@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Dispatching
 @testable import Scheduling
 
 /// However many sessions a process has, it has one share.
@@ -64,7 +65,7 @@ struct ProcessShareTests {
     }
 
     @Test func theTransfersOfAHostAreSharedOutTheSameWay() {
-        var stack = Stack { $0.fetchesPerHostMax = 8 }
+        var stack = Stack { $0.dispatch.fetchesPerHostMax = 8 }
         stack.hire(.download, credit: 100)
         let slow = { (name: String) in
             self.picture(name).with { $0.url = "http://slow/\(name).jpg" }

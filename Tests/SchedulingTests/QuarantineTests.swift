@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Dispatching
 @testable import Scheduling
 
 struct QuarantineTests {
@@ -212,6 +213,7 @@ struct QuarantineTests {
 
 extension Scheduler {
     fileprivate mutating func accuse(_ suspect: Suspect, at now: Instant) {
-        _ = quarantine.accuse(suspect, at: now, numbers: &lastShunned)
+        _ = dispatcher.quarantine.accuse(
+            suspect, at: now, numbers: &dispatcher.numbers.denial)
     }
 }

@@ -2,7 +2,9 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Dispatching
 @testable import Scheduling
+@testable import Tables
 
 struct RetryTests {
     private let image = ImageRequest.picture("a", .fromLoaderOnly)
@@ -76,7 +78,7 @@ struct RetryTests {
     }
 
     @Test func withoutRetriesItIsToldAtOnce() {
-        var (stack, client) = Stack.staffed { $0.fetchRetriesMax = 0 }
+        var (stack, client) = Stack.staffed { $0.dispatch.fetchRetriesMax = 0 }
         let token = stack.load(image, by: client)
         stack.fail(.fetch, .connectionFailed)
         #expect(stack.error(token) == .connectionFailed)

@@ -1,6 +1,8 @@
 import ImageModel
 import Messages
+import Tables
 
+@testable import Dispatching
 @testable import Scheduling
 
 // What must hold between the tables after every event.
@@ -13,9 +15,8 @@ extension Scheduler {
         auditNodes(check)
         auditSources(check)
         auditTranscodes(check)
-        auditJobs(check)
+        auditPurposes(check)
         auditBlocks(check)
-        auditDelays(check)
         auditBlacklist(check)
         auditPrefetches(check)
         auditSlots(check)
@@ -23,14 +24,8 @@ extension Scheduler {
         auditOverlays(check)
         auditRefreshes(check)
         auditBulkWork(check)
-        for worker in roster.ids {
-            guard let known = roster[worker] else { continue }
-            check(
-                known.window <= limits.creditMax.jobs(known.kind),
-                "no worker takes more than its kind")
-        }
         check(moving.count == 0, "everybody has arrived somewhere")
-        return faults
+        return faults + dispatcher.audit(isBehind: hasOverdueAlarms)
     }
 
     private func auditRequests(_ check: (Bool, String) -> Void) {
@@ -91,7 +86,8 @@ extension Scheduler {
             let same = lookupTable[node.query.key].filter { lookups[$0].query == node.query }
             check(same == [id], "a lookup is found by its query")
             check(!node.waiters.isEmpty, "a lookup is waited for")
-            check(jobs[node.job]?.urgency == node.waiters.urgency, "a query is as urgent")
+            check(
+                dispatcher.jobs[node.job]?.urgency == node.waiters.urgency, "a query is as urgent")
         }
         for id in results.ids {
             let node = results[id]
@@ -104,7 +100,7 @@ extension Scheduler {
             check(node.exists || node.canvas == nil || node.job != nil, "a canvas is painted")
             if let job = node.job, !node.waiters.isEmpty {
                 check(
-                    jobs[job]?.urgency.priority == node.waiters.urgency.priority,
+                    dispatcher.jobs[job]?.urgency.priority == node.waiters.urgency.priority,
                     "a transform or delivery has the class of its waiters")
             }
         }
@@ -143,10 +139,10 @@ extension Scheduler {
                 check(decodes[decode].source == id, "a decode knows its source")
             }
             if let job = node.job {
-                let (known, wanted) = (jobs[job]?.urgency, node.decodes.urgency)
+                let (known, wanted) = (dispatcher.jobs[job]?.urgency, node.decodes.urgency)
                 check(known?.priority == wanted.priority, "a fetch has the class of its waiters")
                 check(
-                    known?.deadline == wanted.deadline || jobs[job]?.stage == .store,
+                    known?.deadline == wanted.deadline || dispatcher.jobs[job]?.stage == .store,
                     "a fetch is as urgent")
             }
             let deliveries = results.ids.filter {
@@ -159,128 +155,43 @@ extension Scheduler {
         }
     }
 
-    private func auditJobs(_ check: (Bool, String) -> Void) {
-        for kind in WorkerKind.workers {
-            let waiting = jobs.values.filter { $0.kind == kind && $0.place == .queued }
-            let queue = queues[Int(kind.rawValue)]
-            check(queue.count == waiting.count, "\(kind.name) queue counts")
-            let free = roster.members(of: kind).contains { (roster[$0]?.free ?? 0) > 0 }
-            let withLow = hasLowShare(roster.credit(of: kind))
-            let mayGo = waiting.contains {
-                !queue.isHeldUp($0) && ($0.ticket.priority != .low || withLow)
-            }
-            check(
-                !mayGo || !free || !hasBudget(kind) || hasOverdueAlarms,
-                "nothing waits while a \(kind.name) is free")
-            for job in waiting {
-                check(job.ticket.suits(job.urgency), "a job stands where it is wanted")
-            }
-        }
-        auditQueues(check)
-        for worker in roster.ids {
-            let held = jobs.values.count { $0.worker == worker }
-            check(roster[worker]?.jobs == held, "the jobs of a worker are counted")
-            let low = jobs.values.count { $0.worker == worker && $0.told.priority == .low }
-            check(roster[worker]?.lowJobs == low, "jobs of class low are counted")
-        }
-        for job in jobs.values {
-            if let worker = job.worker {
-                check(roster.contains(worker), "a held job has a worker")
-            } else {
-                check(job.purpose != nil, "what nobody wants does not wait")
-            }
-            if job.place == .parked {
-                check(parked.contains(job.id) && parkedSince != nil, "a parked job is listed")
-            }
-            check(isWanted(job), "a job is the one that its node waits for")
-        }
-    }
-
-    private func auditQueues(_ check: (Bool, String) -> Void) {
-        for stage in JobStage.allCases {
-            let waiting = jobs.values.filter { $0.stage == stage && $0.isWaiting }
-            let load = loads[Int(stage.rawValue)]
-            check(load.jobs == waiting.count, "\(stage.name) counts what waits")
-            check(
-                load.backlog == waiting.reduce(0) { $0 + $1.sheet.cost },
-                "\(stage.name) counts what waiting work costs")
-        }
-        auditShares(check)
-        let gates = queues[Int(WorkerKind.download.rawValue)].gates
-        guard gates.heldMax > 0 else { return check(gates.hosts.isEmpty, "no host is counted") }
-        var hosts: [HostName: Int] = [:]
-        for job in jobs.values where !job.isWaiting {
-            if let host = job.sheet.host { hosts[host, default: 0] += 1 }
-        }
-        check(Set(hosts.keys) == Set(gates.hosts), "each host with a transfer is counted")
-        for (host, held) in hosts {
-            check(gates.count(host) == held, "transfers of a host are counted")
-            check(held <= gates.heldMax, "a host has no more transfers than it may")
-        }
-        for queue in queues {
-            check(queue.size <= 16 * queue.count + 600, "a queue keeps nothing that is of no use")
-        }
-    }
-
-    /// That no share is overdrawn is looked at whenever a job is given out (`Stack`).
-    private func auditShares(_ check: (Bool, String) -> Void) {
-        for kind in WorkerKind.workers {
-            let queue = queues[Int(kind.rawValue)]
-            check((queue.share != nil) == (kind == .download), "only transfers are shared out")
-            guard let gate = queue.share else { continue }
-            let held = jobs.values.filter { $0.kind == kind && $0.worker != nil }
-            check(gate.share.count == held.count, "what a kind of worker holds is counted")
-            for (holder, jobs) in Dictionary(grouping: held, by: \.holder) {
-                check(gate.share.count(of: holder) == jobs.count, "and for each holder")
-                check(!holder.isReturned, "who holds is a client")
-            }
-            for (owner, jobs) in Dictionary(grouping: held, by: \.holder.owner) {
-                check(gate.share.count(of: owner) == jobs.count, "and for each process")
-            }
-        }
-    }
-
-    private func auditDelays(_ check: (Bool, String) -> Void) {
-        for job in jobs.values {
-            guard case .delayed(let delay) = job.place else { continue }
-            check(job.stage == .fetch, "only transfers are tried again")
-            check((1...limits.fetchRetriesMax).contains(job.retries), "retries are counted")
-            check(job.ticket == .none && !job.isStopped, "a delayed job waits in no queue")
-            if hasOverdueAlarms { continue }
-            check(delay.until < job.urgency.deadline, "somebody waits for another attempt")
-            check(job.alarm == delay.until && delay.until > now, "a delayed job will be woken")
-        }
-    }
-
     private func auditBlacklist(_ check: (Bool, String) -> Void) {
         check(blacklist.count <= limits.blacklistMax, "the blacklist has a limit")
         let numbers =
             blacklist.live(at: now).map(\.entry.number)
-            + quarantine.entries(at: now).map(\.number)
+            + dispatcher.quarantined.map(\.number)
         check(Set(numbers).count == numbers.count, "entries have numbers of their own")
-        check((numbers.max() ?? 0) <= lastShunned, "numbers grow")
+        check((numbers.max() ?? 0) <= dispatcher.lastDenial, "numbers grow")
     }
 
-    private func isWanted(_ job: ActiveJob) -> Bool {
-        switch job.purpose {
-        case nil: true
-        case .lookup(let node): lookups.contains(node) && lookups[node].job == job.id
-        case .source(let node): sources.contains(node) && sources[node].job == job.id
-        case .weighing(let node): sources.contains(node) && sources[node].job == job.id
+    private func auditPurposes(_ check: (Bool, String) -> Void) {
+        let wanted = dispatcher.jobs.values.filter { $0.isWanted && $0.probe == nil }
+        check(
+            Set(wanted.map(\.id)) == Set(purposes.keys), "a job that is wanted is for something")
+        for (job, purpose) in purposes {
+            check(isWanted(job, for: purpose), "a job is the one that its node waits for")
+        }
+    }
+
+    private func isWanted(_ job: JobID, for purpose: JobPurpose) -> Bool {
+        switch purpose {
+        case .lookup(let node): lookups.contains(node) && lookups[node].job == job
+        case .source(let node): sources.contains(node) && sources[node].job == job
+        case .weighing(let node): sources.contains(node) && sources[node].job == job
         case .original(let node):
-            sources.contains(node) && sources[node].stores.contains { $0.job == job.id }
-        case .transcode(let node): transcodes.contains(node) && transcodes[node].job == job.id
-        case .decode(let node): decodes.contains(node) && decodes[node].job == job.id
-        case .transform(let node): results.contains(node) && results[node].job == job.id
-        case .delivery(let node): results.contains(node) && results[node].job == job.id
-        case .entry(let client, _): clients[client]?.entryJobs.contains(job.id) == true
-        case .probe, .removal: true
+            sources.contains(node) && sources[node].stores.contains { $0.job == job }
+        case .transcode(let node): transcodes.contains(node) && transcodes[node].job == job
+        case .decode(let node): decodes.contains(node) && decodes[node].job == job
+        case .transform(let node): results.contains(node) && results[node].job == job
+        case .delivery(let node): results.contains(node) && results[node].job == job
+        case .entry(let client, _): clients[client]?.entryJobs.contains(job) == true
+        case .removal: true
         }
     }
 
     private func auditBlocks(_ check: (Bool, String) -> Void) {
         var holds: [BlockHandle: Int] = [:]
-        for job in jobs.values {
+        for job in dispatcher.jobs.values {
             for input in job.inputs { holds[input, default: 0] += 1 }
         }
         for id in requests.ids {
@@ -296,11 +207,11 @@ extension Scheduler {
         for id in results.ids where !results[id].isOriginal {
             if let product = results[id].product { holds[product.block, default: 0] += 1 }
         }
-        for (handle, count) in holds where roster.contains(handle.worker) {
-            check(ledger.holds(of: handle) == count, "holds of a block are counted")
+        for (handle, count) in holds where dispatcher.contains(handle.worker) {
+            check(dispatcher.ledger.holds(of: handle) == count, "holds of a block are counted")
         }
-        let there = holds.keys.count { roster.contains($0.worker) }
-        check(ledger.liveBlocks == there, "no block is held by nobody")
+        let there = holds.keys.count { dispatcher.contains($0.worker) }
+        check(dispatcher.liveBlocks == there, "no block is held by nobody")
     }
 }
 

@@ -1,5 +1,6 @@
 import ImageModel
 import Messages
+import Tables
 
 @testable import Scheduling
 

@@ -1,3 +1,6 @@
+import Tables
+
+@testable import Dispatching
 @testable import Scheduling
 
 extension LiveRequest.Standing {
@@ -26,7 +29,7 @@ extension Scheduler {
                 check(clients[client] == nil, "a session has ended")
                 departing.formUnion(left)
             }
-            if let block = work.block, left.isEmpty == false, roster.contains(block.worker) {
+            if let block = work.block, left.isEmpty == false, dispatcher.contains(block.worker) {
                 check(resultBlocks.isPinned(block), "what is about to be told stays where it is")
             }
         }

@@ -1,6 +1,7 @@
 import ImageModel
 import Messages
 
+@testable import Dispatching
 @testable import Scheduling
 
 extension Scheduler {
@@ -60,7 +61,7 @@ extension Scheduler {
             check(holder.map(overlayBytes.count(of:)) == bytes, "and for whom they are kept")
         }
         check(overlayBytes.count <= limits.overlayBytesMax, "overlays have a budget")
-        for job in jobs.values {
+        for job in dispatcher.jobs.values {
             guard case .transform(let work) = job.work else { continue }
             let laid = work.steps.compactMap(\.overlay)
             check(laid.count == work.overlays.count, "a job has what its steps lay over it")

@@ -1,6 +1,7 @@
 import ImageModel
 import Messages
 
+@testable import Dispatching
 @testable import Scheduling
 
 // What must hold between refreshes of one image.
@@ -10,7 +11,7 @@ extension Scheduler {
             let source = sources[id]
             auditOrder(of: id, source, check)
             // Bytes that came along are asked of no origin.
-            guard source.kept != nil, source.sheet != nil else { continue }
+            guard source.kept != nil, source.spec != nil else { continue }
             for decode in source.decodes.waiters
             where decodes[decode].name.origin.isRevalidation {
                 check(decodes[decode].isClosed, "no refresh joins an answer that is there")
@@ -22,7 +23,7 @@ extension Scheduler {
             check(results[id].isClosed, "nobody joins an outdated result")
             check(results[id].transcode == nil, "an outdated result is not encoded again")
             guard results[id].exists, let job = results[id].job,
-                case .store(let work) = jobs[job]?.work
+                case .store(let work) = dispatcher.jobs[job]?.work
             else { continue }
             check(work.tiers.isEmpty && work.key == nil, "an outdated result is stored nowhere")
         }

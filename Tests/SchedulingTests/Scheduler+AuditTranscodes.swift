@@ -1,6 +1,7 @@
 import ImageModel
 import Messages
 
+@testable import Dispatching
 @testable import Scheduling
 
 extension Scheduler {
@@ -9,9 +10,11 @@ extension Scheduler {
         check(transcodes.count <= limits.transcodesMax, "transcodes have a limit")
         for id in transcodes.ids {
             let node = transcodes[id]
-            check(jobs[node.job]?.input == node.input, "a transcode has a job that reads")
+            check(
+                dispatcher.jobs[node.job]?.submission.input == node.input,
+                "a transcode has a job that reads")
             check(node.tiers.contains(.disk), "only what goes to the disk is encoded anew")
-            check(jobs[node.job]?.place != .parked, "a transcode waits for no space")
+            check(dispatcher.jobs[node.job]?.place != .parked, "a transcode waits for no space")
             if let result = node.result, results.contains(result) {
                 check(results[result].transcode == id, "a result knows its transcode")
             }

@@ -1,6 +1,7 @@
 import ImageModel
 import Messages
 
+@testable import Dispatching
 @testable import Scheduling
 
 extension Scheduler {
@@ -9,6 +10,6 @@ extension Scheduler {
         let blocks =
             sources.ids.compactMap { sources[$0].kept?.block }
             + results.ids.compactMap { results[$0].product?.block }
-        return blocks.first { $0.worker == worker && ledger.isLive($0) }?.block
+        return blocks.first { $0.worker == worker && dispatcher.ledger.isLive($0) }?.block
     }
 }

@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Dispatching
 @testable import Scheduling
 
 /// What one host, and what class low, may have of the workers.
@@ -22,7 +23,7 @@ struct ShareTests {
     }
 
     @Test func aBusyHostHoldsUpNoOtherAndGoesOnWithTheNext() {
-        var stack = Stack { $0.fetchesPerHostMax = 2 }
+        var stack = Stack { $0.dispatch.fetchesPerHostMax = 2 }
         stack.hire(.download, credit: 4)
         stack.hire(.download, credit: 4)
         let client = stack.connect()
@@ -37,7 +38,7 @@ struct ShareTests {
     }
 
     @Test func aDyingTransferKeepsThePlaceOfItsHost() {
-        var stack = Stack { $0.fetchesPerHostMax = 1 }
+        var stack = Stack { $0.dispatch.fetchesPerHostMax = 1 }
         stack.hire(.download, credit: 4)
         let client = stack.connect()
         let first = stack.load(picture("slow", "1"), by: client)
@@ -50,7 +51,7 @@ struct ShareTests {
     }
 
     @Test func aLostWorkerGivesThePlacesOfItsHostsBack() {
-        var stack = Stack { $0.fetchesPerHostMax = 1 }
+        var stack = Stack { $0.dispatch.fetchesPerHostMax = 1 }
         let worker = stack.hire(.download, credit: 4)
         let client = stack.connect()
         for name in ["1", "2"] { stack.load(picture("slow", name), by: client) }
@@ -64,7 +65,7 @@ struct ShareTests {
     }
 
     @Test func clientsTakeTurnsAtABusyHostToo() {
-        var stack = Stack { $0.fetchesPerHostMax = 1 }
+        var stack = Stack { $0.dispatch.fetchesPerHostMax = 1 }
         stack.hire(.download, credit: 8)
         let (first, second) = (stack.connect(), stack.connect())
         for name in ["1", "2", "3", "4"] { stack.load(picture("slow", name), by: first) }
@@ -79,7 +80,7 @@ struct ShareTests {
     }
 
     @Test func zeroIsNoLimitOfHosts() {
-        var stack = Stack { $0.fetchesPerHostMax = 0 }
+        var stack = Stack { $0.dispatch.fetchesPerHostMax = 0 }
         stack.hire(.download, credit: 128)
         let client = stack.connect()
         for name in 0..<96 { stack.load(picture("slow", "\(name)"), by: client) }
@@ -128,7 +129,7 @@ struct ShareTests {
     }
 
     @Test func theSameHoldsForTheTransfersOfAHost() {
-        var stack = Stack { $0.fetchesPerHostMax = 8 }
+        var stack = Stack { $0.dispatch.fetchesPerHostMax = 8 }
         stack.hire(.download, credit: 100)
         let (first, second) = (stack.connect(), stack.connect())
         for number in 0..<30 { stack.load(picture("slow", "a\(number)"), by: first) }
@@ -148,7 +149,8 @@ struct ShareTests {
         #expect(!fetches(stack).contains("h8/a"))
         stack.load(picture("h8", "a"), by: second)
         #expect(fetches(stack).contains("h8/a"))
-        let holders = stack.scheduler.jobs.values.filter { $0.worker != nil }.map(\.holder)
+        let holders = stack.scheduler.dispatcher.jobs.values.filter { $0.worker != nil }.map(
+            \.holder)
         #expect(holders.count { $0 == .session(first) } == 6)
         #expect(holders.count { $0 == .session(second) } == 1, "who is served has it")
         #expect(stack.scheduler.audit() == [])

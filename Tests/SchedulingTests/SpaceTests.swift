@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Dispatching
 @testable import Scheduling
 
 struct SpaceTests {
@@ -121,7 +122,7 @@ struct SpaceTests {
     }
 
     @Test func aStageWithTooMuchUnusedOutputStartsNothingNew() {
-        var stack = Stack { $0.outputBytesMax.download = 1_500 }
+        var stack = Stack { $0.dispatch.outputBytesMax.download = 1_500 }
         for kind in WorkerKind.workers where kind != .decode { stack.hire(kind, credit: 4) }
         let client = stack.connect()
         let tokens = (0..<4).map { stack.load(loader("p\($0)"), by: client) }

@@ -1,6 +1,7 @@
 import ImageModel
 import Messages
 
+@testable import Dispatching
 @testable import Scheduling
 
 // What the scheduler asks for, held against what could really be done.
@@ -109,9 +110,9 @@ extension Stack {
 
     /// Neither one host nor class low has more than its share of a kind, dying jobs included.
     private mutating func countShares(of job: Job, _ kind: WorkerKind) {
-        if let host = HostName(job.work), scheduler.limits.fetchesPerHostMax > 0 {
+        if let host = HostName(job.work), scheduler.limits.dispatch.fetchesPerHostMax > 0 {
             let held = allHeld.count { HostName($0.job.work) == host }
-            if held > scheduler.limits.fetchesPerHostMax {
+            if held > scheduler.limits.dispatch.fetchesPerHostMax {
                 fault("\(held) transfers of \(host.text) at once")
             }
         }
@@ -127,16 +128,16 @@ extension Stack {
     /// Nobody takes a transfer who holds three for each that others could have, be it of all or of
     /// those of one host.
     private mutating func checkShare(of job: Job) {
-        let owner = scheduler.jobs[job.id]?.holder.owner
+        let owner = scheduler.dispatcher.jobs[job.id]?.holder.owner
         let held = held(kind: .download)
         let taking = Set(scheduler.report.workers.filter { !$0.isDraining }.map(\.id))
         let free = workers.filter { $0.value.kind == .download && taking.contains($0.key) }
             .reduce(0) { $0 + max(0, $1.value.window - $1.value.held.count) }
-        let own = held.filter { scheduler.jobs[$0.job.id]?.holder.owner == owner }
+        let own = held.filter { scheduler.dispatcher.jobs[$0.job.id]?.holder.owner == owner }
         if own.count >= 3 * free {
             fault("one process has \(own.count) transfers, \(free) are free")
         }
-        let hostMax = scheduler.limits.fetchesPerHostMax
+        let hostMax = scheduler.limits.dispatch.fetchesPerHostMax
         guard hostMax > 0, let host = HostName(job.work) else { return }
         let here = held.filter { HostName($0.job.work) == host }
         let ownHere = own.count { HostName($0.job.work) == host }
@@ -147,13 +148,13 @@ extension Stack {
 
     /// On what terms the origin is asked; `nil` where nobody waits for that any more.
     private func fetchTerms(of job: JobID) -> FetchTerms? {
-        guard case .source(let node) = scheduler.jobs[job]?.purpose else { return nil }
+        guard case .source(let node) = scheduler.purposes[job] else { return nil }
         return scheduler.sources[node].name.origin.terms
     }
 
     /// Whether nobody may join the transfer, since one that began later replaced the original.
     private func isClosed(_ job: JobID) -> Bool {
-        guard case .source(let node) = scheduler.jobs[job]?.purpose else { return false }
+        guard case .source(let node) = scheduler.purposes[job] else { return false }
         return scheduler.sources[node].isClosed
     }
 

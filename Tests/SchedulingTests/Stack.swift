@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Dispatching
 @testable import Scheduling
 
 /// A scheduler with clients and workers played around it. Every action is checked against what a
@@ -98,8 +99,8 @@ struct Stack {
     init(_ change: (inout SchedulerLimits) -> Void = { _ in }) {
         var limits = SchedulerLimits()
         // One worker stands for many.
-        limits.creditMax.decode = 1_000
-        limits.creditMax.transform = 1_000
+        limits.dispatch.creditMax.decode = 1_000
+        limits.dispatch.creditMax.transform = 1_000
         change(&limits)
         scheduler = Scheduler(limits: limits)
         send(

@@ -3,6 +3,7 @@ import Messages
 import TestKit
 import Testing
 
+@testable import Dispatching
 @testable import Scheduling
 
 /// The queue by itself.
@@ -14,13 +15,13 @@ struct StageQueueTests {
     {
         let work = JobWork.fetch(
             FetchWork(url: "http://\(host)/\(number)", headers: [], bodyBytesMax: 1))
+        let urgency = Urgency(
+            priority: priority, deadline: Instant(nanoseconds: 0),
+            flows: Flows(.session(ClientID(UInt64(flow)))))
         return ActiveJob(
-            id: JobID(UInt64(number)), sheet: JobSheet(work, host: HostName(work)), input: nil,
-            suspect: nil, purpose: nil,
-            urgency: Urgency(
-                priority: priority, deadline: Instant(nanoseconds: 0),
-                flows: Flows(.session(ClientID(UInt64(flow))))),
-            waitingSince: Instant(nanoseconds: 0))
+            JobID(UInt64(number)),
+            Submission(JobSpec(work, host: HostName(work)), urgency),
+            probe: nil, at: Instant(nanoseconds: 0))
     }
 
     @Test func aQueueForgetsEntriesThatMoved() {
@@ -118,7 +119,7 @@ struct StageQueueTests {
                     waiting[$0.job]?.ticket.serial == $0.serial
                 }
                 let may = waiting.values.filter { job in
-                    let atHost = held.filter { $0.sheet.host == job.sheet.host }
+                    let atHost = held.filter { $0.spec.host == job.spec.host }
                     return mayHold(job, held, of: places, isShared)
                         && mayHold(job, atHost, of: hostMax, hostMax > 0)
                         && (withLow || job.ticket.priority > .low)

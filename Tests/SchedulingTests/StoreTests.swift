@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Dispatching
 @testable import Scheduling
 
 struct StoreTests {
@@ -131,7 +132,7 @@ struct StoreTests {
     }
 
     @Test func aFullQueueOfTheCacheCostsTheOriginalAndNothingElse() {
-        var stack = Stack { $0.queuedJobsMax = 1 }
+        var stack = Stack { $0.dispatch.queuedJobsMax = 1 }
         stack.hireAll(credit: 1)
         let client = stack.connect()
         let token = stack.load(.picture("a", size: 5, .fromLoaderOnly), by: client)

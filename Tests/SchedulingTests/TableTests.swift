@@ -3,7 +3,9 @@ import Messages
 import TestKit
 import Testing
 
+@testable import Dispatching
 @testable import Scheduling
+@testable import Tables
 
 struct TableTests {
     @Test func aSlotIsUsedAgainAndAnOldIdFindsNothing() {

@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Dispatching
 @testable import Scheduling
 
 /// What a configuration says of requests (`LoadTerms`), and work that is shared all the same.
@@ -182,7 +183,7 @@ struct TermsTests {
     }
 
     @Test func aSharedFailureBlocksForThoseWhoSaySo() {
-        var (stack, client) = Stack.staffed { $0.fetchRetriesMax = 0 }
+        var (stack, client) = Stack.staffed { $0.dispatch.fetchRetriesMax = 0 }
         let strict = Self.terms {
             ($0.scope, $0.blocks) = ("strict", [.httpStatus(404): true])
         }

@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import TestKit
 
+@testable import Dispatching
 @testable import Scheduling
 
 /// A random walk: clients, workers, deaths, lies and time, all drawn from one seed.
@@ -52,27 +53,27 @@ struct Walk {
         isCalm = random.oneIn(2)
         hasSerializers = random.oneIn(2)
         let hostMax = random.oneIn(3) ? 0 : Int.random(in: 1...3, using: &random)
-        let order: SchedulerLimits.FetchOrder = random.oneIn(2) ? .lifo : .fifo
+        let order: DispatchLimits.FetchOrder = random.oneIn(2) ? .lifo : .fifo
         stack = Stack { limits in
-            limits.fetchesPerHostMax = hostMax
-            limits.fetchOrder = order
+            limits.dispatch.fetchesPerHostMax = hostMax
+            limits.dispatch.fetchOrder = order
             guard isTight else { return }
-            limits.queuedCostMax.decode = 3_000
-            limits.queuedCostMax.transform = 6_000
-            limits.queuedCostMax.store = 1_500
+            limits.dispatch.queuedCostMax.decode = 3_000
+            limits.dispatch.queuedCostMax.transform = 6_000
+            limits.dispatch.queuedCostMax.store = 1_500
             limits.liveRequestsMax = 24
             limits.requestsPerClientMax = 12
-            limits.queuedJobsMax = 6
+            limits.dispatch.queuedJobsMax = 6
             limits.hitsMax = 3
             limits.namesMax = 4
             limits.transcodesMax = 3
-            limits.attemptsMax = 3
-            limits.outputBytesMax.download = 3 << 20
-            limits.outputBytesMax.decode = 1_000
+            limits.dispatch.attemptsMax = 3
+            limits.dispatch.outputBytesMax.download = 3 << 20
+            limits.dispatch.outputBytesMax.decode = 1_000
             limits.overlayBytesMax = 8_000
-            limits.outputBytesMax.transform = 3 << 20
+            limits.dispatch.outputBytesMax.transform = 3 << 20
             limits.unreleasedBytesPerClientMax = 3 << 20
-            limits.quarantineMax = 2
+            limits.dispatch.quarantineMax = 2
             limits.blacklistMax = 2
             limits.blacklistMilliseconds = 500
             limits.batchesPerClientMax = 2

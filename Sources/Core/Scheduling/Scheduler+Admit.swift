@@ -1,5 +1,7 @@
+import Dispatching
 import ImageModel
 import Messages
+import Tables
 
 // admit: is this a request that may be made now? (SEMANTICS §2.1)
 extension Scheduler {
@@ -119,7 +121,7 @@ extension Scheduler {
         in batch: PrefetchBatch.ID? = nil
     ) -> LiveRequest.ID {
         let upload = order.upload
-        if let upload { ledger.hold(upload.block) }
+        if let upload { dispatcher.hold(upload.block) }
         let deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
         let id = requests.insert(
             LiveRequest(
@@ -134,7 +136,7 @@ extension Scheduler {
             tokens[load.token] = id
             takeSeat(id, isOlder: upload != nil)
         }
-        setAlarm(.request(id), at: deadline)
+        setDeadline(id, deadline)
         moving.append(.onward(id))
         return id
     }

@@ -1,3 +1,4 @@
+import Dispatching
 import ImageModel
 import Messages
 
@@ -18,34 +19,5 @@ extension Scheduler {
         let bytes = Sourced(key: name.key.source, origin: name.origin)
         guard order.upload == nil, source(bytes) == nil else { return nil }
         return refusal(in: name.origin.isFetched ? .fetch : .query)
-    }
-
-    /// Why no job of the stage can be begun, if it is over its bound.
-    mutating func refusal(in stage: JobStage) -> ImageError? {
-        let isFirst = stage == .fetch || stage == .query
-        let bound = limits.queuedCostMax[stage]
-        let load = loads[Int(stage.rawValue)]
-        guard load.backlog >= bound || (isFirst && !hasRoom(stage.kind)) else { return nil }
-        counters.refused[stage, default: 0] += 1
-        // A tenth less, so that not only the first one who comes again finds room.
-        let goal = min(load.backlog, bound) / 10 * 9
-        return .busy(
-            "too much waits in the \(stage.name) stage",
-            seconds: load.seconds(untilBelow: goal) ?? Self.unknownSeconds)
-    }
-
-    /// Of a stage that has finished nothing yet.
-    private static let unknownSeconds = 1.0
-
-    // MARK: - What waits
-
-    /// A job that a worker had waits for something else than a worker.
-    mutating func setAside(_ id: JobID, _ place: ActiveJob.Place) {
-        guard var job = jobs[id] else { return }
-        if !job.isWaiting { loads[Int(job.stage.rawValue)].enter(job) }
-        job.place = place
-        job.waitingSince = now
-        job.alarm = nil
-        jobs[id] = job
     }
 }

@@ -1,5 +1,7 @@
+import Dispatching
 import ImageModel
 import Messages
+import Tables
 
 // What failed for good is refused for a while (SEMANTICS §7.2).
 extension Scheduler {
@@ -21,7 +23,7 @@ extension Scheduler {
     /// The entry for which a request is refused. Hardly ever is there any: then a hit pays nothing.
     func blacklistEntry(
         of image: ImageRequest, _ terms: LoadTerms
-    ) -> ShunTable<ScopedSource, ErrorCode>.Entry? {
+    ) -> DenyList<ScopedSource, ErrorCode>.Entry? {
         guard !blacklist.isEmpty, !image.options.contains(.retryFailed) else { return nil }
         return blacklist.entry(ScopedSource(SourceKey(image), terms), at: now)
     }
@@ -44,7 +46,7 @@ extension Scheduler {
             scopes.insert(order.terms.scope)
             blacklist.put(
                 ScopedSource(key, order.terms), error.code, url: key.bareURL, at: now,
-                numbers: &lastShunned)
+                numbers: &dispatcher.lastDenial)
         }
     }
 
@@ -96,12 +98,12 @@ extension Scheduler {
     /// Takes a URL off both lists, or everything. Returns how many entries there were.
     private mutating func forgive(_ url: String?) -> UInt32 {
         let refused = blacklist.remove(at: now) { url.map($0.isNamed) ?? true }.count
-        return UInt32(refused + quarantine.remove(url, at: now))
+        return UInt32(refused + dispatcher.forgive(url))
     }
 
     /// As many entries of both lists as one message holds, by number.
     private func page(after number: UInt64) -> BlacklistReport {
-        let all = (quarantine.entries(at: now) + refused)
+        let all = (dispatcher.quarantined + refused)
             .filter { $0.number > number }.sorted { $0.number < $1.number }
         var bytes = 0
         let fitting = all.prefix { entry in

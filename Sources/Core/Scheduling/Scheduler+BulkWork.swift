@@ -1,5 +1,7 @@
+import Dispatching
 import ImageModel
 import Messages
+import Tables
 
 // What concerns many requests is done to a few of them in each event, and goes on from event to
 // event: replies of one result, ends of a session, another class for a group.
@@ -96,7 +98,7 @@ extension Scheduler {
     /// Whether the cache is gone whose block the request was to be told.
     private func isLost(_ work: BulkWork, for id: LiveRequest.ID) -> Bool {
         guard let block = work.block ?? requests[id].pending?.block else { return false }
-        return !roster.contains(block.worker)
+        return !dispatcher.contains(block.worker)
     }
 
     private mutating func loseAnswer(_ id: LiveRequest.ID) {

@@ -1,5 +1,7 @@
+import Dispatching
 import ImageModel
 import Messages
+import Tables
 
 // The cancellation contract (SEMANTICS §8.1).
 extension Scheduler {
@@ -52,7 +54,7 @@ extension Scheduler {
     /// What happened before counts first: who is about to go on is looked at then.
     mutating func expire(_ id: LiveRequest.ID) {
         if case .moving = requests[id].standing { return }
-        if let job = awaitedJob(of: id), jobs[job]?.isWaiting == true { counters.expired += 1 }
+        if let job = awaitedJob(of: id), dispatcher.isWaiting(job) { counters.expired += 1 }
         end(id, Self.deadlineExceeded)
     }
 

@@ -1,3 +1,4 @@
+import Dispatching
 import ImageModel
 import Messages
 

@@ -1,3 +1,4 @@
+import Dispatching
 import ImageModel
 import Messages
 
@@ -8,7 +9,9 @@ extension Scheduler {
         guard clients[client] != nil else { return }
         do throws(ImageError) {
             let work = try entryWork(command)
-            guard hasRoom(.cache), clients[client]?.entryJobs.count ?? 0 < Self.entryJobsMax else {
+            guard dispatcher.hasRoom(.cache),
+                clients[client]?.entryJobs.count ?? 0 < Self.entryJobsMax
+            else {
                 throw ImageError.busy("the cache is busy")
             }
             if work.action == .remove {

@@ -1,5 +1,7 @@
+import Dispatching
 import ImageModel
 import Messages
+import Tables
 
 // What is delivered where an image cannot be had (PROTOCOL §8.7).
 //

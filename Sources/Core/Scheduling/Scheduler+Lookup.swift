@@ -1,5 +1,7 @@
+import Dispatching
 import ImageModel
 import Messages
+import Tables
 
 // A query of the result's key, from joining to its outcome.
 extension Scheduler {
@@ -28,20 +30,20 @@ extension Scheduler {
 
     /// The cache has the result: everybody is answered.
     mutating func lookup(
-        _ node: LookupNode.ID, found hit: CacheHit, in cache: WorkerID, _ job: ActiveJob,
-        _ worked: Double
+        _ node: LookupNode.ID, found hit: CacheHit, _ job: Completion.Ended
     ) {
+        guard let cache = job.worker else { preconditionFailure("a cache found the result") }
         let waiters = lookups[node].waiters.waiters
         resultBlocks.notice(hit.reference, of: cache)
         if lookups[node].isOutdated { return askAgain(node) }
         retire(node)
         let block = BlockHandle(worker: cache, block: hit.reference.block)
-        later(.found(hit, Self.timings(job, worked)), waiters, block: block)
+        later(.found(hit, Self.timings(job)), waiters, block: block)
     }
 
-    private static func timings(_ job: ActiveJob, _ worked: Double) -> StageTimings {
+    private static func timings(_ job: Completion.Ended) -> StageTimings {
         var timings = StageTimings()
-        timings.add(.query, waited: job.waited, worked: worked)
+        timings.add(job)
         return timings
     }
 
@@ -62,12 +64,12 @@ extension Scheduler {
 
     /// The cache does not have it, or cannot say: everybody goes on to the next way, unless the
     /// key was stored in the meantime.
-    mutating func lookupMissed(_ node: LookupNode.ID, _ job: ActiveJob, _ worked: Double) {
+    mutating func lookupMissed(_ node: LookupNode.ID, _ job: Completion.Ended) {
         let lookup = lookups[node]
         guard !lookup.isOvertaken else { return askAgain(node) }
         retire(node)
         later(
-            .missed(lookup.query.tiers, Self.timings(job, worked)), lookup.waiters.waiters,
+            .missed(lookup.query.tiers, Self.timings(job)), lookup.waiters.waiters,
             missed: lookup.query.key)
     }
 

@@ -1,5 +1,7 @@
+import Dispatching
 import ImageModel
 import Messages
+import Tables
 
 // Who needs the pixels of overlays, and what becomes of them where these are lost.
 extension Scheduler {

@@ -1,5 +1,7 @@
+import Dispatching
 import ImageModel
 import Messages
+import Tables
 
 // What is laid over a picture is loaded like any other: admitted, fetched at most once at a time,
 // cached (PROTOCOL §8.8).
@@ -67,7 +69,7 @@ extension Scheduler {
     private mutating func refusal(
         toLay name: Sourced<DecodeKey>, _ order: Order, for flow: FlowID
     ) -> ImageError? {
-        if isPoisoned(name) { return ImageError.overlay(Self.poisoned, url: order.image.url) }
+        if isPoisoned(name) { return ImageError.overlay(Dispatcher.poisoned, url: order.image.url) }
         if let error = refusal(toDecode: name, of: order) { return error }
         return overlayBytes.admits(1, for: flow) ? nil : Self.noOverlayRoom
     }

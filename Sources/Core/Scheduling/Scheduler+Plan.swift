@@ -1,5 +1,7 @@
+import Dispatching
 import ImageModel
 import Messages
+import Tables
 
 /// Where a request goes next.
 enum Move: Sendable {
@@ -31,8 +33,8 @@ extension Scheduler {
     }
 
     private mutating func beginAgain(_ id: LiveRequest.ID) {
-        guard requests[id].attempt < limits.attemptsMax else {
-            return reply(id, .failure(Self.workerLost))
+        guard requests[id].attempt < limits.dispatch.attemptsMax else {
+            return reply(id, .failure(Dispatcher.workerLost))
         }
         counters.requeued += 1
         requests[id].attempt += 1
@@ -123,7 +125,4 @@ extension Scheduler {
             destination: .staging,
             promotes: requests[id].image.originalStoreCacheTypes.contains(.memory))
     }
-
-    static let workerLost = ImageError(
-        .workerLost, "too many workers were lost with this work: try again later")
 }

@@ -1,5 +1,7 @@
+import Dispatching
 import ImageModel
 import Messages
+import Tables
 
 // Images that will be wanted: batches from their first part to the final report
 // (SEMANTICS §12.1).
@@ -125,9 +127,10 @@ extension Scheduler {
 
     /// Prefetches wait where a load would be refused.
     private var hasRoomToPrefetch: Bool {
-        requests.count < limits.liveRequestsMax && hasRoom(.cache) && hasRoom(.download)
+        requests.count < limits.liveRequestsMax && dispatcher.hasRoom(.cache)
+            && dispatcher.hasRoom(.download)
             && JobStage.allCases.allSatisfy {
-                loads[Int($0.rawValue)].backlog < limits.queuedCostMax[$0]
+                !dispatcher.isFull($0)
             }
     }
 

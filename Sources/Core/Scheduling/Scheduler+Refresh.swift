@@ -1,5 +1,7 @@
+import Dispatching
 import ImageModel
 import Messages
+import Tables
 
 // refreshCached: the cached image at once, then the origin is asked whether it is still the same
 // (SEMANTICS §6.1).
@@ -100,7 +102,7 @@ extension Scheduler {
         }
         let work = StoreWork(
             key: nil, source: body.reference, tiers: .none, delivers: false, waitsForDisk: false,
-            metadata: Self.nothing, comparedWith: hit.reference.block)
+            metadata: StoredMetadata.none, comparedWith: hit.reference.block)
         let job = submit(
             .store(work), for: .weighing(node), reading: body.block,
             sources[node].decodes.urgency)

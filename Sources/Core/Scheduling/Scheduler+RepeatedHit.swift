@@ -1,5 +1,6 @@
 public import ImageModel
 public import Messages
+import Tables
 
 /// A hit that was found the whole way once. The same load again, whoever makes it, gets the same
 /// answer for as long as its entry of the index lives.

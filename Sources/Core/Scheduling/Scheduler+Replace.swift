@@ -1,3 +1,4 @@
+import Dispatching
 import ImageModel
 import Messages
 
@@ -68,7 +69,8 @@ extension Scheduler {
         guard !tiers.contains(.disk) else { return }
         let work = EntryWork(action: .remove, key: text, tiers: CacheTypes.all.subtracting(tiers))
         // Before stores of this event: what is removed while it is stored is not kept.
-        _ = submit(.entry(work), for: .removal(text), reading: nil, .unbounded(.high))
+        _ = submit(
+            .entry(work), for: .removal(work, isRepeated: false), reading: nil, .unbounded(.high))
     }
 
     /// A result was replaced: queries of it that are under way may bring the old one.

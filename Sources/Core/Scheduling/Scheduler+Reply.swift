@@ -1,3 +1,4 @@
+import Dispatching
 import ImageModel
 import Messages
 
@@ -33,7 +34,7 @@ extension Scheduler {
         let outcome = told(outcome, request)
         if case .failure(let error) = outcome { counters.ended(with: error) }
         if let batch = request.batch { return memberEnded(batch, request.image.url, outcome) }
-        log.replied(since: request.admittedAt, at: now)
+        requestTimes.record(from: request.admittedAt, to: now)
         var timings = request.timings
         timings.total = now.fractionalMilliseconds(since: request.admittedAt)
         let reply = Reply(token: request.token, outcome: outcome, timings: timings)

@@ -1,48 +1,59 @@
+import Dispatching
 import Messages
+import Tables
 
 extension Scheduler {
     /// What was done and what is at hand.
     public var report: SchedulerReport {
         SchedulerReport(
-            counters: counters, liveRequests: requests.count, prefetches: batches.count,
+            counters: allCounters, liveRequests: requests.count, prefetches: batches.count,
             waitingPrefetches: prefetchers.values.reduce(0) { $0 + $1.waiting },
-            liveJobs: jobs.count, queued: queued, credits: credits, stages: stages,
-            requests: log.requests, liveBlocks: ledger.liveBlocks, hits: hits.count,
-            quarantined: quarantine.count(at: now), blacklisted: blacklist.live(at: now).count,
+            liveJobs: dispatcher.jobCount, queued: queued, credits: credits, stages: stages,
+            requests: requestTimes, liveBlocks: dispatcher.liveBlocks, hits: hits.count,
+            quarantined: dispatcher.quarantined.count,
+            blacklisted: blacklist.live(at: now).count,
             liveBytes: Dictionary(
-                uniqueKeysWithValues: WorkerKind.workers.map { ($0, ledger.liveBytes(of: $0)) }),
+                uniqueKeysWithValues: WorkerKind.workers.map {
+                    ($0, dispatcher.liveBytes(of: $0))
+                }),
             cancellations: JobStage.allCases.compactMap { stage in
-                cancellations.stages[stage].map {
+                dispatcher.figures.cancellations.stages[stage].map {
                     StatusReport.Cancellations(
                         stage: stage.name, hard: $0.hard, durations: $0.durations)
                 }
             },
-            workers: roster.ids.filter { $0 != .coordinator }.compactMap { id in
-                roster[id].map {
-                    SchedulerReport.Worker(
-                        id: id, kind: $0.kind, jobs: $0.jobs, window: $0.window,
-                        isDraining: $0.isDraining)
-                }
+            workers: dispatcher.workers.filter { $0.id != .coordinator }.map { id, worker in
+                SchedulerReport.Worker(
+                    id: id, kind: worker.kind, jobs: worker.jobs, window: worker.window,
+                    isDraining: worker.isDraining)
             })
     }
 
+    /// What was counted of requests and of jobs.
+    private var allCounters: SchedulerCounters {
+        var counters = counters
+        counters.add(dispatcher.figures)
+        return counters
+    }
+
     private var stages: [StatusReport.StageStatus] {
-        var running: [JobStage: UInt64] = [:]
-        for job in jobs.values where job.worker != nil { running[job.stage, default: 0] += 1 }
+        let running = dispatcher.running
         return JobStage.allCases.map { stage in
-            let load = loads[Int(stage.rawValue)]
+            let waiting = dispatcher.waiting(in: stage)
+            let times = dispatcher.figures.times(stage)
             return StatusReport.StageStatus(
-                stage: stage.name, queued: UInt64(load.jobs), queuedCost: load.backlog,
-                running: running[stage] ?? 0, waits: log[stage].waits, works: log[stage].works)
+                stage: stage.name, queued: UInt64(waiting.jobs), queuedCost: waiting.cost,
+                running: running[Int(stage.rawValue)], waits: times.waits, works: times.works)
         }
     }
 
     private var queued: [JobStage: SchedulerReport.Queue] {
         var queued: [JobStage: SchedulerReport.Queue] = [:]
-        for stage in JobStage.allCases where loads[Int(stage.rawValue)].jobs > 0 {
-            let load = loads[Int(stage.rawValue)]
+        for stage in JobStage.allCases {
+            let waiting = dispatcher.waiting(in: stage)
+            guard waiting.jobs > 0 else { continue }
             queued[stage] = SchedulerReport.Queue(
-                jobs: load.jobs, cost: load.backlog, costPerSecond: load.drainRate)
+                jobs: waiting.jobs, cost: waiting.cost, costPerSecond: waiting.perSecond)
         }
         return queued
     }
@@ -50,7 +61,12 @@ extension Scheduler {
     private var credits: [WorkerKind: SchedulerReport.Credit] {
         Dictionary(
             uniqueKeysWithValues: WorkerKind.workers.map { kind in
-                (kind, roster.credit(of: kind))
+                let credit = dispatcher.credit(of: kind)
+                return (
+                    kind,
+                    SchedulerReport.Credit(
+                        window: credit.window, held: credit.held, heldLow: credit.heldLow)
+                )
             })
     }
 
@@ -59,10 +75,8 @@ extension Scheduler {
         requests.count == 0 && tokens.isEmpty && lookups.count == 0 && results.count == 0
             && decodes.count == 0 && sources.count == 0 && lookupTable.isEmpty
             && transcodes.count == 0 && resultTable.isEmpty && decodeTable.isEmpty
-            && sourceTable.isEmpty && jobs.isEmpty
-            && ledger.liveBlocks == 0 && overlayBytes.count == 0 && moving.count == 0
-            && queues.allSatisfy { $0.isIdle }
-            && loads.allSatisfy { $0.jobs == 0 && $0.backlog == 0 }
+            && sourceTable.isEmpty && purposes.isEmpty
+            && dispatcher.isIdle && overlayBytes.count == 0 && moving.count == 0
             && batches.count == 0 && batchTokens.isEmpty && awake.count == 0 && owing.isEmpty
             && bulk.count == 0
     }

@@ -1,3 +1,4 @@
+import Dispatching
 import ImageModel
 import Messages
 
@@ -13,7 +14,7 @@ extension Scheduler {
             if let error = refusal(toMake: name, of: requests[id].order) {
                 return reply(id, .failure(error))
             }
-            if isPoisoned(name) { return reply(id, .failure(Self.poisoned)) }
+            if isPoisoned(name) { return reply(id, .failure(Dispatcher.poisoned)) }
             let node = results.insert(ResultNode(name: name, for: requests[id]))
             resultTable[name] = node
             sit(id, at: node)
@@ -148,7 +149,7 @@ extension Scheduler {
             metadata: product.metadata)
         let job = submit(
             .store(work), for: .delivery(node), reading: product.block,
-            results[node].waiters.urgency)
+            results[node].waiters.urgency, maker: .transform(results[node].name.key))
         results[node].beganDelivery(job, of: product)
     }
 
@@ -166,12 +167,15 @@ extension Scheduler {
 
     /// The copy is where clients read: they are answered. Who came while it was being made and
     /// wants it kept in other tiers than it was, waits for another round.
-    mutating func delivered(_ node: ResultNode.ID, _ report: StoreReport, by cache: WorkerID) {
-        guard let reference = report.delivered, let product = results[node].product else {
+    mutating func delivered(
+        _ node: ResultNode.ID, _ report: StoreReport, _ job: Completion.Ended
+    ) {
+        guard let reference = report.delivered, let product = results[node].product,
+            let cache = job.worker
+        else {
             preconditionFailure("a delivery was asked for and was checked")
         }
         resultBlocks.notice(reference, of: cache)
-        quarantine.acquit(.transform(results[node].name.key), at: now)
         let block = BlockHandle(worker: cache, block: reference.block)
         let result = results[node]
         if !report.tiers.isEmpty {

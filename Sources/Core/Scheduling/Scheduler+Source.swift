@@ -1,3 +1,4 @@
+import Dispatching
 import ImageModel
 import Messages
 
@@ -37,13 +38,13 @@ extension Scheduler {
             case .canvas: preconditionFailure("a canvas is painted and needs no bytes")
             }
         // The job follows at once; it needs to know the node.
-        let sheet = JobSheet(work, host: name.origin.isFetched ? order.names.host : nil)
+        let spec = JobSpec(work, host: name.origin.isFetched ? order.names.host : nil)
         let node = sources.insert(
             SourceNode(
-                name: name, sheet: sheet, order: order, job: JobID(0)))
+                name: name, spec: spec, order: order, job: JobID(0)))
         sourceTable.insert(node, under: name.key)
         let job = submit(
-            sheet, for: .source(node), reading: nil, urgency,
+            spec, for: .source(node), reading: nil, urgency,
             suspect: name.origin.isFetched ? .fetch(name.key) : nil)
         sources[node].askAgain(job)
         return node
@@ -104,9 +105,9 @@ extension Scheduler {
     /// The cache does not have the original, or cannot say: everybody goes on to the next way,
     /// unless it was stored in the meantime.
     mutating func sourceMissed(_ node: SourceNode.ID) {
-        if sources[node].isOvertaken, let sheet = sources[node].sheet {
+        if sources[node].isOvertaken, let spec = sources[node].spec {
             let again = submit(
-                sheet, for: .source(node), reading: nil,
+                spec, for: .source(node), reading: nil,
                 sources[node].decodes.urgency)
             return sources[node].askAgain(again)
         }
@@ -121,7 +122,7 @@ extension Scheduler {
         guard sources.contains(node), let body = sources[node].body, body.isOriginal,
             sources[node].keeping != .nowhere, !sources[node].isOutdated,
             let info = sources[node].info,
-            hasRoom(.cache) || sources[node].isReplacing
+            dispatcher.hasRoom(.cache) || sources[node].isReplacing
         else { return }
         let urgency = sources[node].decodes.urgency.unbounded
         while let wanted = sources[node].originals.takeUnattempted() {

@@ -1,3 +1,4 @@
+import Dispatching
 import ImageModel
 import Messages
 
@@ -87,8 +88,8 @@ extension Scheduler {
         -> TranscodeNode.ID?
     {
         guard transcodes.count < limits.transcodesMax, metadata.info.pages == 1,
-            !quarantine.holds(.decode(transcode.key), at: now),
-            !quarantine.holds(.transcode(transcode.key, transcode.output), at: now)
+            !dispatcher.isQuarantined(.decode(transcode.key)),
+            !dispatcher.isQuarantined(.transcode(transcode.key, transcode.output))
         else { return nil }
         if transcode.keepsSource, let source = transcode.source {
             sources[source].beganTranscode()
@@ -126,7 +127,7 @@ extension Scheduler {
         _ id: TranscodeNode.ID, _ image: EncodedImage, reading block: BlockHandle
     ) {
         let transcode = transcodes[id]
-        guard hasRoom(.cache) else { return ended(id, storing: .none) }
+        guard dispatcher.hasRoom(.cache) else { return ended(id, storing: .none) }
         var metadata = transcode.metadata
         metadata.info = image.info
         metadata.contentType = nil
@@ -136,7 +137,8 @@ extension Scheduler {
         transcodes[id].input = block
         transcodes[id].overlays = []
         transcodes[id].job = submit(
-            .store(work), for: .transcode(id), reading: block, transcode.urgency)
+            .store(work), for: .transcode(id), reading: block, transcode.urgency,
+            maker: .transcode(transcode.key, transcode.output))
     }
 
     /// One of its jobs is done; the block that came of it is held for the next one.
@@ -149,7 +151,6 @@ extension Scheduler {
             encode(id, pixels, image.info, reading: block)
         case (.transformed(let image), let block?): keep(id, image, reading: block)
         case (.stored(let report), _):
-            quarantine.acquit(.transcode(transcodes[id].key, transcodes[id].output), at: now)
             ended(id, storing: report.tiers)
         default: preconditionFailure("outcomes were checked against their jobs")
         }

@@ -1,3 +1,4 @@
+import Dispatching
 import ImageModel
 public import Messages
 
@@ -34,9 +35,8 @@ extension Scheduler {
         _ reference: BlockReference, of load: LoadRequest, _ client: ClientID
     ) -> Upload? {
         do throws(ImageError) {
-            let checked = try ledger.check(reference, from: .coordinator, in: .stage)
-            let block = ledger.take(checked, from: .coordinator)
-            return Upload(block: block, reference: checked)
+            let taken = try dispatcher.takeUpload(reference)
+            return Upload(block: taken.block, reference: taken.reference)
         } catch {
             refuse(load, of: client, error)
             return nil
@@ -58,7 +58,7 @@ extension Scheduler {
     mutating func beginSource(
         _ name: Sourced<SourceKey>, of upload: Upload, _ order: Order
     ) -> SourceNode.ID {
-        ledger.hold(upload.block)
+        dispatcher.hold(upload.block)
         let node = sources.insert(SourceNode(name: name, order: order, upload: upload))
         sourceTable.insert(node, under: name.key)
         return node

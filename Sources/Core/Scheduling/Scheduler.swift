@@ -1,5 +1,7 @@
+import Dispatching
 public import ImageModel
 public import Messages
+import Tables
 
 /// The coordinator's brain: events in, actions out; no I/O, no clock (SEMANTICS §2 to §9).
 ///
@@ -13,6 +15,8 @@ public import Messages
 ///     requests, results ────────► DecodeNode ──► SourceNode what is laid over it
 ///     requests ──► TranscodeNode                            what a serializer makes, under way
 ///                                                           to the disk
+///
+/// Jobs and workers are the dispatcher's: nodes submit work, and hear what came of it.
 ///
 /// A job holds the blocks that it reads while it is there; a node holds what it keeps.
 /// What is lost with a worker dissolves the nodes that need it, and their requests begin again.
@@ -58,35 +62,21 @@ public struct Scheduler: Sendable {
     var sourceTable = Multimap<SourceKey, SourceNode.ID>()
 
     // Who does it.
-    var roster = WorkerRoster()
-    /// The one cache, while it is there.
-    var cache: WorkerID?
-    var jobs: [JobID: ActiveJob] = [:]
-    var lastJob: UInt64 = 0
-    var lastTransfer = TransferSerial()
-    /// By raw value of the kind.
-    var queues: [StageQueue]
-    /// By raw value of the stage.
-    var loads = JobStage.allCases.map { _ in StageLoad() }
-    /// Jobs that found no space, the first one first; some may have left.
-    var parked: [JobID] = []
-    var parkedSince: Instant?
+    var dispatcher: Dispatcher
+    /// What the outcomes of jobs are for that somebody wants.
+    var purposes: [JobID: JobPurpose] = [:]
 
     // Bytes.
-    var ledger: BlockLedger
     var resultBlocks: ResultBlocks
     var hits: HitIndex
     var touches = TouchBatch()
-    var overlayBytes: OverlayBytes
+    /// Such pixels do not count as output of decoders: who keeps them may wait for that.
+    var overlayBytes: OverlayBytes { didSet { dispatcher.pixelBytesApart = overlayBytes.count } }
 
-    // What is not tried, and how long cancels took.
-    var quarantine: Quarantine
-    /// With the error for which each was entered.
-    var blacklist: ShunTable<ScopedSource, ErrorCode>
-    /// The last number of an entry of either.
-    var lastShunned: UInt64 = 0
-    var cancellations = CancellationLog()
-    var log = StageLog()
+    /// Sources that failed for good, with the error for which each was entered.
+    var blacklist: DenyList<ScopedSource, ErrorCode>
+    /// How long requests took.
+    var requestTimes = LatencyHistogram()
 
     // Time.
     var now = Instant(nanoseconds: 0)
@@ -113,24 +103,14 @@ public struct Scheduler: Sendable {
         self.limits = limits
         self.variantDigest = variantDigest
         variances = VarianceTable(keysMax: limits.namesMax)
-        // How long a transfer takes its origin decides: only there may one flow keep what it has.
-        queues = WorkerKind.allCases.map { kind in
-            kind == .download
-                ? StageQueue(
-                    order: limits.fetchOrder, heldPerHostMax: limits.fetchesPerHostMax,
-                    isShared: true)
-                : StageQueue()
-        }
+        dispatcher = Dispatcher(limits: limits.dispatch)
         names = RequestNamesMemo(namesMax: limits.namesMax)
-        ledger = BlockLedger(segmentsMax: limits.segmentsPerWorkerMax)
         overlayBytes = OverlayBytes(max: limits.overlayBytesMax)
         hits = HitIndex(entriesMax: limits.hitsMax)
         resultBlocks = ResultBlocks(
             unreleasedBytesMax: limits.unreleasedBytesMax,
             unreleasedBytesPerClientMax: limits.unreleasedBytesPerClientMax)
-        quarantine = Quarantine(
-            entriesMax: limits.quarantineMax, milliseconds: limits.quarantineMilliseconds)
-        blacklist = ShunTable(
+        blacklist = DenyList(
             entriesMax: limits.blacklistMax, milliseconds: limits.blacklistMilliseconds)
     }
 
@@ -141,8 +121,10 @@ public struct Scheduler: Sendable {
         _ event: SchedulerEvent, at now: Instant, into actions: inout [SchedulerAction]
     ) {
         self.now = max(self.now, now)
+        dispatcher.now = self.now
         swap(&self.actions, &actions)
         take(event)
+        conclude()
         ringAlarms()
         settle()
         swap(&self.actions, &actions)
@@ -175,16 +157,16 @@ public struct Scheduler: Sendable {
         case .clientReleased(let client, let blocks): released(blocks, by: client)
         case .clientLeft(let client): clientLeft(client)
         case .workerJoined(let worker, let kind, let incarnation, let credit):
-            workerJoined(worker, kind, incarnation, credit: credit)
-        case .credit(let worker, let more): grew(worker, by: more)
-        case .segmentsOpened(let worker, let segments): opened(segments, by: worker)
-        case .segmentsClosed(let worker, let segments): closed(segments, by: worker)
-        case .progress(let worker, let progress): progressed(progress, at: worker)
+            dispatcher.workerJoined(worker, kind, incarnation, credit: credit)
+        case .credit(let worker, let more): dispatcher.grew(worker, by: more)
+        case .segmentsOpened(let worker, let segments): dispatcher.opened(segments, by: worker)
+        case .segmentsClosed(let worker, let segments): dispatcher.closed(segments, by: worker)
+        case .progress(let worker, let progress): dispatcher.progressed(progress, at: worker)
         case .outcome(let worker, let outcome): collect(outcome, from: worker)
         case .stored(let worker, let notice): stored(notice, by: worker)
         case .evicted(let worker, let blocks): evicted(blocks, by: worker)
-        case .workerDraining(let worker): roster[worker]?.isDraining = true
-        case .workerLeft(let worker, let crash): workerGone(worker, crash)
+        case .workerDraining(let worker): dispatcher.workerDraining(worker)
+        case .workerLeft(let worker, let crash): dispatcher.workerGone(worker, crash)
         case .tick: break
         case .drain: beginDrain()
         }
@@ -202,7 +184,8 @@ public struct Scheduler: Sendable {
         moveOn()
         if wantsToPrefetch { beginPrefetches() }
         // What nobody wants any more by now is given to nobody.
-        if !hasOverdueAlarms { dispatch() }
+        if !hasOverdueAlarms { dispatcher.dispatch() }
+        conclude()
         tellPrefetches()
         tellTouched(atLeast: limits.touchedMax)
         forgetAlarms()

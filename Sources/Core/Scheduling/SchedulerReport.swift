@@ -1,3 +1,4 @@
+import Dispatching
 public import ImageModel
 public import Messages
 
@@ -57,9 +58,6 @@ public struct SchedulerReport: Hashable, Sendable {
         public var held = 0
         /// Those among them of class low.
         public var heldLow = 0
-
-        /// How many more they take.
-        var free: Int { max(0, window - held) }
     }
 
     /// One worker.
@@ -132,14 +130,16 @@ public struct SchedulerCounters: Hashable, Sendable {
     /// All zero.
     public init() {}
 
-    mutating func began(_ stage: JobStage) {
-        switch stage {
-        case .fetch: fetches += 1
-        case .decode: decodes += 1
-        case .transform: transforms += 1
-        case .store: stores += 1
-        case .query: break
-        }
+    /// What was counted of jobs.
+    mutating func add(_ figures: DispatchFigures) {
+        fetches += figures.assigned(.fetch)
+        decodes += figures.assigned(.decode)
+        transforms += figures.assigned(.transform)
+        stores += figures.assigned(.store)
+        requeued += figures.requeued
+        retries += figures.retries
+        crashes += figures.crashes
+        refused.merge(figures.refused) { $0 + $1 }
     }
 
     mutating func ended(with error: ImageError) {

@@ -1,4 +1,5 @@
 public import Bootstrap
+import Dispatching
 public import Observability
 public import Scheduling
 
@@ -39,17 +40,18 @@ public struct CoordinatorOptions: Sendable {
             "blacklist-seconds", else: limits.blacklistMilliseconds / 1_000)
         limits.blacklistMilliseconds = min(seconds, Self.secondsMax) * 1_000
         limits.blacklistMax = try arguments.number("blacklist-entries", else: limits.blacklistMax)
-        limits.fetchRetriesMax = try arguments.number(
-            "fetch-retries", else: limits.fetchRetriesMax)
-        limits.fetchesPerHostMax = try arguments.number(
-            "fetches-per-host", else: limits.fetchesPerHostMax)
-        limits.queuedJobsMax = try arguments.number("queue-limit", else: limits.queuedJobsMax)
+        limits.dispatch.fetchRetriesMax = try arguments.number(
+            "fetch-retries", else: limits.dispatch.fetchRetriesMax)
+        limits.dispatch.fetchesPerHostMax = try arguments.number(
+            "fetches-per-host", else: limits.dispatch.fetchesPerHostMax)
+        limits.dispatch.queuedJobsMax = try arguments.number(
+            "queue-limit", else: limits.dispatch.queuedJobsMax)
         connectionsPerProcess = max(
             1,
             try arguments.number(
                 "connections-per-process", else: ConnectionLimits.perProcess))
-        if let order = arguments.value("fetch-order").flatMap(SchedulerLimits.FetchOrder.init) {
-            limits.fetchOrder = order
+        if let order = arguments.value("fetch-order").flatMap(DispatchLimits.FetchOrder.init) {
+            limits.dispatch.fetchOrder = order
         }
         secretFile = arguments.value("secret-file")
         requestLogging =

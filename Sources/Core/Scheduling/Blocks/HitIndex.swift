@@ -1,5 +1,6 @@
 import ImageModel
 import Messages
+import Tables
 
 /// What the cache has in memory, as far as the coordinator knows: soft, bounded, and enough to
 /// answer a hit without asking (SEMANTICS §5.11).

@@ -1,3 +1,4 @@
+import Dispatching
 import Messages
 
 /// The large blocks of `results/` and who still reads them (SEMANTICS §14.6).

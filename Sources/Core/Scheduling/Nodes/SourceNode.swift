@@ -1,3 +1,4 @@
+import Dispatching
 import ImageModel
 import Messages
 
@@ -71,7 +72,7 @@ struct SourceNode: Sendable {
 
     let name: Sourced<SourceKey>
     /// What obtains the bytes, again if need be; nothing does where they came along.
-    let sheet: JobSheet?
+    let spec: JobSpec?
     /// The text under which it was looked for first; the same whatever its bytes depend on.
     let plainText: String
     /// Where they may be kept.
@@ -113,10 +114,10 @@ struct SourceNode: Sendable {
     /// Requests that have their image and wait for the store.
     var watchers = SeatList<LiveRequest.ID>()
 
-    init(name: Sourced<SourceKey>, sheet: JobSheet, order: Order, job: JobID) {
+    init(name: Sourced<SourceKey>, spec: JobSpec, order: Order, job: JobID) {
         self.name = name
         (trace, serializer) = (order.trace, order.serializer)
-        self.sheet = sheet
+        self.spec = spec
         plainText = order.names.plainOriginal
         state = .obtaining(job)
     }
@@ -125,7 +126,7 @@ struct SourceNode: Sendable {
     init(name: Sourced<SourceKey>, order: Order, upload: Upload) {
         self.name = name
         (trace, serializer) = (order.trace, order.serializer)
-        sheet = nil
+        spec = nil
         plainText = order.names.plainOriginal
         state = .holding(Body(upload))
     }

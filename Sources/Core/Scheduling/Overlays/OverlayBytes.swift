@@ -1,3 +1,5 @@
+import Dispatching
+
 /// Bytes of pixels that are kept to be laid over others, as long as anybody needs them, and for
 /// whom.
 ///

@@ -1,5 +1,6 @@
 import ImageModel
 import Messages
+import Tables
 
 /// A list of URLs that a client will want (SEMANTICS §12.1). Most of them wait here as texts; a
 /// few at a time are live requests, its members, whose ends are counted and delivered to nobody.

@@ -1,3 +1,4 @@
+import Dispatching
 import Messages
 
 extension StageTimings {
@@ -11,15 +12,15 @@ extension StageTimings {
         left.store += right.store
     }
 
-    /// A job of that stage ended.
-    mutating func add(_ stage: JobStage, waited: Double, worked: Double) {
-        queue += waited
-        switch stage {
-        case .query: query += worked
-        case .fetch: fetch += worked
-        case .decode: decode += worked
-        case .transform: transform += worked
-        case .store: store += worked
+    /// A job ended.
+    mutating func add(_ job: Completion.Ended) {
+        queue += job.waited
+        switch job.stage {
+        case .query: query += job.worked
+        case .fetch: fetch += job.worked
+        case .decode: decode += job.worked
+        case .transform: transform += job.worked
+        case .store: store += job.worked
         }
     }
 }

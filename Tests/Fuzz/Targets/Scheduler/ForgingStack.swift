@@ -1,3 +1,4 @@
+import Dispatching
 import ImageModel
 import Messages
 import Scheduling
@@ -39,13 +40,13 @@ struct ForgingStack {
 
     init(isTight: Bool) {
         var limits = SchedulerLimits()
-        limits.segmentsPerWorkerMax = Self.segmentsMax
+        limits.dispatch.segmentsPerWorkerMax = Self.segmentsMax
         if isTight {
             limits.liveRequestsMax = 8
-            limits.queuedJobsMax = 2
+            limits.dispatch.queuedJobsMax = 2
             limits.hitsMax = 2
             limits.namesMax = 2
-            limits.attemptsMax = 2
+            limits.dispatch.attemptsMax = 2
         }
         scheduler = Scheduler(limits: limits) { headers in
             headers.map { "\($0.name)=\($0.value)" }.joined(separator: ";")

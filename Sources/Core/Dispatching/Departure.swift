@@ -1,0 +1,11 @@
+package import Messages
+
+/// A worker that is gone.
+package struct Departure: Sendable {
+    /// Its session.
+    package let worker: WorkerID
+    /// Its kind.
+    package let kind: WorkerKind
+    /// The record that it left, where it crashed.
+    let crash: CrashRecord?
+}

@@ -1,0 +1,16 @@
+package import ImageModel
+package import Messages
+
+/// What a worker is to be told.
+package enum DispatchAction: Sendable {
+    /// Give a job to a worker.
+    case assign(WorkerID, Job)
+    /// Tell a worker that nobody wants a job any more.
+    case cancelJob(WorkerID, JobID)
+    /// Tell a worker the new deadline or class of a job.
+    case adjust(WorkerID, JobAdjustment)
+    /// Tell a producer that blocks are free.
+    case release(WorkerID, [BlockID])
+    /// End a session: its worker broke the protocol.
+    case expel(WorkerID, ImageError)
+}

@@ -1,0 +1,87 @@
+package import ImageModel
+package import Messages
+
+// Bytes in shared memory: what is in use, what is free (SEMANTICS §9.6).
+extension Dispatcher {
+    /// Takes the block of an accepted result into use. Results of the cache lie in `results/` and
+    /// are its own.
+    mutating func take(_ result: JobResult, from worker: WorkerID) -> BlockHandle? {
+        guard let reference = result.reference, reference.arena == .stage else { return nil }
+        return ledger.take(reference, from: worker)
+    }
+
+    /// Takes bytes into use that came along with a request; the first hold is the caller's. Throws
+    /// *protocolViolation* where they are not in a segment of the coordinator's own.
+    package mutating func takeUpload(_ reference: BlockReference) throws(ImageError)
+        -> (reference: BlockReference, block: BlockHandle)
+    {
+        let checked = try ledger.check(reference, from: .coordinator, in: .stage)
+        return (checked, ledger.take(checked, from: .coordinator))
+    }
+
+    /// The block of a result that nobody wants is free at once; one that is in use came with an
+    /// earlier outcome and has its holders. A forged reference ends the session.
+    mutating func discard(_ result: JobResult, from worker: WorkerID) {
+        guard let reference = result.reference else { return }
+        guard !ledger.isLive(BlockHandle(worker: worker, block: reference.block)) else { return }
+        do throws(ImageError) {
+            let checked = try ledger.check(reference, from: worker, in: reference.arena)
+            if checked.arena == .results {
+                return complete(.unclaimed(checked, worker))
+            }
+            release(BlockHandle(worker: worker, block: checked.block))
+        } catch {
+            expel(worker, error)
+        }
+    }
+
+    /// The reference with its producer, if that worker has the bytes in `results/`; a worker that
+    /// lies loses its session.
+    package mutating func checkResult(_ reference: BlockReference, from worker: WorkerID)
+        -> BlockReference?
+    {
+        guard roster.contains(worker) else { return nil }
+        do throws(ImageError) {
+            return try ledger.check(reference, from: worker, in: .results)
+        } catch {
+            expel(worker, error)
+            return nil
+        }
+    }
+
+    /// One more reads or keeps the block.
+    package mutating func hold(_ handle: BlockHandle) { ledger.hold(handle) }
+
+    /// One hold less.
+    package mutating func drop(_ handle: BlockHandle) {
+        if ledger.drop(handle) { release(handle) }
+    }
+
+    /// Tells a producer that its block is free, and has those try again who wait for space. The
+    /// caller does so once: no ledger knows the block any more.
+    package mutating func release(_ handle: BlockHandle) {
+        guard let kind = roster[handle.worker]?.kind else { return }
+        actions.append(.release(handle.worker, [handle.block]))
+        unpark(kind, atMost: 1)
+    }
+
+    // MARK: - Segments
+
+    package mutating func opened(_ segments: [SegmentAnnouncement], by worker: WorkerID) {
+        guard roster.contains(worker) else { return }
+        do throws(ImageError) {
+            try ledger.open(segments, of: worker)
+        } catch {
+            expel(worker, error)
+        }
+    }
+
+    package mutating func closed(_ segments: [SegmentAnnouncement], by worker: WorkerID) {
+        guard roster.contains(worker) else { return }
+        do throws(ImageError) {
+            try ledger.close(segments, of: worker)
+        } catch {
+            expel(worker, error)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package import ImageModel
+package import Messages
+
+// What came of a job.
+extension Dispatcher {
+    /// The first outcome of the attempt that a worker holds counts; every other one only has its
+    /// block released. `hasReaders`: whether clients read blocks of `results/`, so that room may
+    /// come there.
+    package mutating func collect(
+        _ outcome: JobOutcome, from worker: WorkerID, hasReaders: Bool
+    ) {
+        guard roster.contains(worker) else { return }
+        guard let job = jobs[outcome.id], job.worker == worker, job.attempt == outcome.attempt
+        else { return discard(outcome.result, from: worker) }
+        let result: JobResult
+        do throws(ImageError) {
+            result = try check(outcome.result, of: job, from: worker)
+        } catch {
+            return expel(worker, error)
+        }
+        vacate(job)
+        loads[Int(job.stage.rawValue)].finished(job.spec.cost, at: now)
+        if let stoppedAt = job.stoppedAt {
+            figures.cancellations.answered(job.stage, since: stoppedAt, at: now)
+        }
+        guard job.isWanted else {
+            forget(job)
+            return discard(result, from: worker)
+        }
+        figures.worked(
+            job.stage, microseconds: outcome.workMicroseconds,
+            atMost: limits.jobMilliseconds.milliseconds(job.stage))
+        if case .failed(let error) = result {
+            return failed(job, error, at: worker, hasReaders: hasReaders)
+        }
+        succeeded(job, result, outcome.workMicroseconds, at: worker)
+    }
+
+    private mutating func succeeded(
+        _ job: ActiveJob, _ result: JobResult, _ microseconds: UInt64, at worker: WorkerID
+    ) {
+        // What a transformer made is only seen when the cache has read it.
+        if let suspect = job.suspect, job.kind != .transform {
+            quarantine.acquit(suspect, at: now)
+        }
+        if let maker = job.submission.maker { quarantine.acquit(maker, at: now) }
+        // The block is taken before the job lets go of what it read.
+        let block = take(result, from: worker)
+        forget(job)
+        if let probe = job.probe { return acquitProducer(probe) }
+        let worked = Double(microseconds) / 1_000
+        complete(.done(Completion.Ended(job, worked: worked), result, block))
+    }
+
+    // MARK: - Failure
+
+    /// A failure ends the job, with five exceptions: one that found no space waits for some; one
+    /// that its worker gave up unasked is done by another; what could not be read is looked for;
+    /// who made bytes that are not what was said loses its session; and an origin may be asked
+    /// again.
+    private mutating func failed(
+        _ job: ActiveJob, _ error: ImageError, at worker: WorkerID, hasReaders: Bool
+    ) {
+        switch error.code {
+        case .arenaFull:
+            if job.submission.waitsForSpace, park(job.id, hasReaders: hasReaders) { return }
+            return ended(job, .busy("there is no space for the payload"))
+        case .cancelled where job.isStopped, .shuttingDown where job.isStopped:
+            return ended(
+                job, ImageError(.deadlineExceeded, "the \(job.stage.name) stage took too long"))
+        case .cancelled, .shuttingDown: return lost(job.id)
+        case .stale where job.submission.input != nil: return inputLost(job, at: worker)
+        case .badImageData where job.kind == .cache: return inputForged(job)
+        default: if delay(job, after: error) { return }
+        }
+        ended(job, Self.counting(job.retries + 1, in: error))
+    }
+
+    /// The worker that held the job is gone, or gave it up: another one tries.
+    mutating func lost(_ id: JobID) {
+        guard let job = jobs[id], job.isWanted else { return }
+        guard job.losses + 1 < limits.attemptsMax else { return ended(job, Self.workerLost) }
+        jobs[id]?.losses += 1
+        requeue(id)
+    }
+
+    /// The job is over without a result.
+    mutating func ended(_ job: ActiveJob, _ error: ImageError) {
+        forget(job)
+        if let probe = job.probe { return lost(probe.job) }
+        complete(.failed(Completion.Ended(job), error))
+    }
+
+    /// How far a transfer is, for whoever wants it still.
+    package mutating func progressed(_ progress: JobProgress, at worker: WorkerID) {
+        guard let job = jobs[progress.id], job.worker == worker,
+            job.attempt == progress.attempt, job.isWanted
+        else { return }
+        complete(.progressed(progress))
+    }
+
+    /// Work lost more workers than are given to it.
+    package static let workerLost = ImageError(
+        .workerLost, "too many workers were lost with this work: try again later")
+}

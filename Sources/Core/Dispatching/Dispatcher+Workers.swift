@@ -1,0 +1,72 @@
+package import ImageModel
+package import Messages
+
+// Workers come and go (SEMANTICS §7.4).
+extension Dispatcher {
+    /// The one cache, while it is there.
+    package var cache: WorkerID? { roster.first(of: .cache) }
+
+    /// Whether the worker has a session.
+    package func contains(_ worker: WorkerID) -> Bool { roster.contains(worker) }
+
+    /// There is one cache: with two of them a key would have two values.
+    package mutating func workerJoined(
+        _ worker: WorkerID, _ kind: WorkerKind, _ incarnation: Incarnation, credit: UInt32
+    ) {
+        guard !roster.contains(worker) else { return }
+        guard (kind == .coordinator) == (worker == .coordinator), kind != .cache || cache == nil
+        else {
+            let error = ImageError(.protocolViolation, "a \(kind.name) is connected already")
+            return actions.append(.expel(worker, error))
+        }
+        let window = min(Int(credit), limits.creditMax.jobs(kind))
+        roster.join(worker, LiveWorker(kind: kind, window: window))
+        ledger.join(worker, BlockReference.Producer(kind: kind, incarnation: incarnation))
+        figures.cancellations.joined(kind, at: now)
+    }
+
+    /// A worker takes more jobs at a time, up to what its kind takes.
+    package mutating func grew(_ worker: WorkerID, by more: UInt32) {
+        guard let known = roster[worker] else { return }
+        roster[worker]?.window = min(
+            known.window + Int(more), limits.creditMax.jobs(known.kind))
+    }
+
+    /// A worker takes no job any more.
+    package mutating func workerDraining(_ worker: WorkerID) { roster[worker]?.isDraining = true }
+
+    /// A worker broke the protocol, or is silent: its session is over.
+    package mutating func expel(_ worker: WorkerID, _ error: ImageError) {
+        guard roster.contains(worker) else { return }
+        actions.append(.expel(worker, error))
+        workerGone(worker, nil)
+    }
+
+    /// A worker is gone, with all that it made. Jobs that it held wait for `redistribute`.
+    package mutating func workerGone(_ worker: WorkerID, _ crash: CrashRecord?) {
+        guard let kind = roster[worker]?.kind, roster.leave(worker) else { return }
+        ledger.leave(worker)
+        complete(.workerGone(Departure(worker: worker, kind: kind, crash: crash)))
+    }
+
+    /// Jobs that a worker held which is gone are done by another, as far as anybody wants them
+    /// still: whoever needed what it had made has given up by now, and begins again.
+    package mutating func redistribute(after departure: Departure) {
+        let worker = departure.worker
+        endDisputes(about: worker)
+        // Each goes before the one that was put in front last.
+        let held = jobs.values.filter { $0.worker == worker }.map(\.id)
+        for id in held.sorted(by: >) {
+            guard let job = jobs[id] else { continue }
+            vacate(job)
+            if let stoppedAt = job.stoppedAt {
+                figures.cancellations.ended(departure.kind, with: job.stage, since: stoppedAt)
+            }
+            if let crash = departure.crash, crash.job == id, crash.attempt == job.attempt {
+                accuse(job, crash)
+            }
+            guard let left = jobs[id] else { continue }
+            if left.isWanted { lost(id) } else { forget(left) }
+        }
+    }
+}

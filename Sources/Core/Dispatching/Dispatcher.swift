@@ -1,0 +1,78 @@
+package import Messages
+import Tables
+
+/// Gives jobs to workers and takes back what came of them: no I/O, no clock, no word of who wants
+/// what.
+///
+/// Who submits a job is told once what became of it (`Completion`), by its number:
+///
+///     submit ──► queue ──assign──► worker ──outcome──► done, failed
+///                 ▲  ▲                │
+///                 │  └── put aside ◄──┤ no space, its origin failed in passing, a dispute
+///                 └───────────────────┘ its worker is gone
+///
+/// Calls change the state at once. What workers are to be told collects in `actions`, what became
+/// of jobs in a queue; both are taken in the same event. Nothing that a worker says is believed:
+/// what it refers to is checked, and who lies loses its session.
+package struct Dispatcher: Sendable {
+    let limits: DispatchLimits
+
+    // Who does it.
+    var roster = WorkerRoster()
+
+    // What is done.
+    var jobs: [JobID: ActiveJob] = [:]
+    /// By raw value of the kind.
+    var queues: [StageQueue]
+    /// By raw value of the stage.
+    var loads = JobStage.allCases.map { _ in StageLoad() }
+    var parked = ParkedJobs()
+    var alarms = JobAlarms()
+    var numbers = Numbers()
+
+    // What is read, and by how many.
+    var ledger: BlockLedger
+    /// Bytes of pixels that do not count as output of decoders, since who keeps them may be waiting
+    /// for other pixels. Whoever keeps them has a limit for them.
+    package var pixelBytesApart: UInt64 = 0
+
+    // What is not tried, and what was.
+    var quarantine: Quarantine
+    package internal(set) var figures = DispatchFigures()
+
+    /// The time of the event that is being handled.
+    package var now = Instant(nanoseconds: 0)
+    /// What workers are to be told, in order; whoever handles the event takes it.
+    package var actions: [DispatchAction] = []
+    var completions = Fifo<Completion>()
+
+    /// No worker is there, and no job.
+    package init(limits: DispatchLimits) {
+        self.limits = limits
+        // How long a transfer takes its origin decides: only there may one flow keep what it has.
+        queues = WorkerKind.allCases.map { kind in
+            kind == .download
+                ? StageQueue(
+                    order: limits.fetchOrder, heldPerHostMax: limits.fetchesPerHostMax,
+                    isShared: true)
+                : StageQueue()
+        }
+        ledger = BlockLedger(segmentsMax: limits.segmentsPerWorkerMax)
+        quarantine = Quarantine(
+            entriesMax: limits.quarantineMax, milliseconds: limits.quarantineMilliseconds)
+    }
+
+    /// What became of a job, or of a worker, the earliest first; each is said once.
+    package mutating func nextCompletion() -> Completion? { completions.popFirst() }
+
+    /// Whoever wants to know is to be told.
+    mutating func complete(_ completion: Completion) { completions.append(completion) }
+
+    /// The last numbers that were given.
+    struct Numbers: Sendable {
+        var job: UInt64 = 0
+        var transfer = TransferSerial()
+        /// Of an entry of any list of what is not tried.
+        var denial: UInt64 = 0
+    }
+}

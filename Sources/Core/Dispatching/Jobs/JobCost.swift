@@ -1,0 +1,118 @@
+package import ImageModel
+package import Messages
+
+extension JobWork {
+    /// What a job costs, in the unit of its stage: fairness between flows, the bounds of queues and
+    /// the drain rate count in it. At least 1.
+    ///
+    /// A fetch, a query and a question about an entry are 1; a store counts units of 4 KiB, a
+    /// decode the bytes of the encoded source, a transform the pixels that it reads, or those of
+    /// the largest image that it makes, times how slow its encoder is.
+    var cost: UInt64 {
+        switch self {
+        case .fetch, .query, .entry: 1
+        case .store(let work): max(1, work.source.length.dividedRoundingUp(by: 4_096))
+        case .decode(let work): max(1, work.source.length)
+        case .transform(let work): max(1, work.readPixels, work.madePixels) * work.encoderClass
+        case .paint(let work): work.size.pixels * work.encoderClass
+        }
+    }
+}
+
+extension TransformWork {
+    fileprivate var readPixels: UInt64 {
+        ([layout] + overlays.map(\.layout)).reduce(0) { sum, layout in
+            sum &+ UInt64(clamping: layout.planes.first?.size.area ?? 1)
+        }
+    }
+
+    /// Of the largest image that a step makes. Until one resizes they only cut and turn what is
+    /// read, which may be smaller than the source was.
+    fileprivate var madePixels: UInt64 {
+        var (size, most, isResized) = (sourceInfo.size, UInt64(1), false)
+        for step in steps {
+            guard let next = step.size(after: size) else { break }
+            size = next
+            if case .resize = step { isResized = true }
+            if isResized { most = max(most, size.pixels) }
+        }
+        return most
+    }
+
+    fileprivate var encoderClass: UInt64 {
+        output.encoderClass(as: output.format ?? sourceInfo.format)
+    }
+
+    /// Why its result is not encoded, which would keep a transformer for too long.
+    package func refusal(atMost costMax: UInt64) -> ImageError? {
+        resultSize.flatMap { output.refusal(of: $0, encoderClass, atMost: costMax) }
+    }
+}
+
+extension PaintWork {
+    fileprivate var encoderClass: UInt64 { output.encoderClass(as: resultFormat) }
+
+    /// The same of a picture of one colour.
+    package func refusal(atMost costMax: UInt64) -> ImageError? {
+        output.refusal(of: size, encoderClass, atMost: costMax)
+    }
+}
+
+extension ImageRequest {
+    /// Throws what its result would be refused for, as far as that is known without its source.
+    package func checkEncoding(atMost costMax: UInt64) throws(ImageError) {
+        guard let format = output.format, let size = certainSize else { return }
+        let encoderClass = output.encoderClass(as: format)
+        if let error = output.refusal(of: size, encoderClass, atMost: costMax) { throw error }
+    }
+
+    /// Of the result, where a step makes the same of every source.
+    private var certainSize: PixelSize? {
+        var size: PixelSize?
+        for step in allSteps {
+            if case .resize(let box, let mode) = step, mode != .fit {
+                size = box
+            } else {
+                size = size.flatMap { step.size(after: $0) }
+            }
+        }
+        return size
+    }
+}
+
+extension OutputOptions {
+    /// How much longer an encoder takes for a pixel than that of JPEG does, with all around it.
+    /// WebP without loss takes ten times as long as with it.
+    fileprivate func encoderClass(as format: ImageFormat) -> UInt64 {
+        switch format {
+        case .webp where lossless: 40
+        case .avif: 8
+        case .png, .webp: 4
+        default: 1
+        }
+    }
+
+    fileprivate func refusal(
+        of size: PixelSize, _ encoderClass: UInt64, atMost costMax: UInt64
+    ) -> ImageError? {
+        let limit = costMax / encoderClass
+        guard size.pixels > limit else { return nil }
+        let remedy = lossless ? "ask for fewer, or for loss" : "ask for fewer"
+        return ImageError(
+            .limitExceeded,
+            "a result of \(size.width)×\(size.height) takes too long to encode: at most "
+                + "\(limit) pixels are accepted in this format, so \(remedy)",
+            details: ["limit": "\(limit)"])
+    }
+}
+
+extension PixelSize {
+    /// At least one; no image has more than 2³².
+    fileprivate var pixels: UInt64 { UInt64(min(max(1, area ?? .max), Int(UInt32.max))) }
+}
+
+extension UInt64 {
+    fileprivate func dividedRoundingUp(by divisor: UInt64) -> UInt64 {
+        self / divisor + (self % divisor == 0 ? 0 : 1)
+    }
+}

@@ -1,0 +1,34 @@
+package import ImageModel
+import Messages
+
+/// Content and the operation on it that is suspected of killing workers (SEMANTICS §7.5).
+///
+/// Equal suspects share their evidence: ten sizes of one picture that kills decoders are one
+/// suspect, while a transform is one with its steps and output.
+package enum Suspect: Hashable, Sendable {
+    /// The transfer of a source.
+    case fetch(SourceKey)
+    /// Any decode of a source.
+    case decode(SourceKey)
+    /// These steps and this output of a source.
+    case transform(ResultKey)
+    /// What a serializer makes of anything of a source.
+    case transcode(SourceKey, OutputOptions)
+
+    /// Whose bytes.
+    var source: SourceKey {
+        switch self {
+        case .fetch(let source), .decode(let source), .transcode(let source, _): source
+        case .transform(let result): result.decode.source
+        }
+    }
+
+    /// The stage that would do it.
+    var stage: JobStage {
+        switch self {
+        case .fetch: .fetch
+        case .decode: .decode
+        case .transform, .transcode: .transform
+        }
+    }
+}

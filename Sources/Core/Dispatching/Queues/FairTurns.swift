@@ -1,0 +1,70 @@
+import Tables
+
+/// Turns of keys, by start-time fair queueing (Goyal, Vin, Cheng 1996): the key with the smallest
+/// start tag is next, and its tag grows by the cost of what it was given; virtual time is the
+/// start tag of what was served last. A key that comes, or comes back, begins there: it neither
+/// saves time up nor waits for what others were given before. All keys weigh the same.
+struct FairTurns<Key: Hashable & Comparable & Sendable>: Sendable {
+    /// The turn of a key.
+    struct Turn: Comparable, Sendable {
+        let startTag: UInt64
+        fileprivate let serial: UInt64
+        let key: Key
+
+        static func < (left: Turn, right: Turn) -> Bool {
+            (left.startTag, left.serial) < (right.startTag, right.serial)
+        }
+        static func == (left: Turn, right: Turn) -> Bool { left.serial == right.serial }
+    }
+
+    private struct Place: Sendable {
+        /// The virtual time at which it came, and from then on the cost of all that it was given.
+        var startTag: UInt64
+        /// Whether it has a turn.
+        var isAwake = false
+    }
+
+    /// What was paid for before is at 0, and so before all others.
+    private var virtualTime: UInt64 = 1
+    private var places: [Key: Place] = [:]
+    private var turns = Heap<Turn>()
+    private var lastTurn: UInt64 = 0
+
+    /// Whether no key is known.
+    var isEmpty: Bool { places.isEmpty }
+
+    func isAwake(_ key: Key) -> Bool { places[key]?.isAwake == true }
+
+    /// Gives a key a turn, unless it has one.
+    mutating func wake(_ key: Key, isPaid: Bool) {
+        let earliest = isPaid ? 0 : virtualTime
+        let place = places[key] ?? Place(startTag: earliest)
+        guard !place.isAwake else { return }
+        giveTurn(key, max(place.startTag, earliest))
+    }
+
+    private mutating func giveTurn(_ key: Key, _ startTag: UInt64) {
+        lastTurn += 1
+        places[key] = Place(startTag: startTag, isAwake: true)
+        turns.push(Turn(startTag: startTag, serial: lastTurn, key: key))
+    }
+
+    /// Takes the next turn out; who has it sleeps until it is charged or woken.
+    mutating func pop() -> Turn? {
+        guard let turn = turns.pop() else { return nil }
+        places[turn.key]?.isAwake = false
+        return turn
+    }
+
+    /// A turn was used: the key has another one, later by that cost unless that was paid before.
+    mutating func charge(_ turn: Turn, _ cost: UInt64, isPaid: Bool) {
+        guard !isPaid else { return giveTurn(turn.key, 0) }
+        virtualTime = max(virtualTime, turn.startTag)
+        giveTurn(turn.key, turn.startTag &+ cost)
+    }
+
+    /// A key that sleeps owes nothing any more.
+    mutating func forget(_ key: Key) {
+        if !isAwake(key) { places[key] = nil }
+    }
+}

@@ -1,0 +1,112 @@
+package import Messages
+
+/// In whose name a job waits; within a class and rank flows are served in turn, by cost.
+package enum FlowID: Hashable, Sendable {
+    /// Jobs that were given out before and came back: paid for, so they go before all flows. Whose
+    /// they are, or `nil` for the coordinator's own.
+    case returned(Session?)
+    /// Work of the coordinator's own.
+    case house
+    /// A client's session.
+    case client(Session)
+
+    /// A session, and whose share it takes.
+    package struct Session: Hashable, Sendable {
+        let client: ClientID
+        let owner: ShareOwner
+
+        package init(client: ClientID, owner: ShareOwner) {
+            self.client = client
+            self.owner = owner
+        }
+    }
+
+    /// Jobs of this flow that came back.
+    var returned: FlowID {
+        switch self {
+        case .returned: self
+        case .house: .returned(nil)
+        case .client(let session): .returned(session)
+        }
+    }
+
+    /// Whose share a job of this flow takes.
+    var holder: FlowID {
+        if case .returned(let session) = self { return session.map { .client($0) } ?? .house }
+        return self
+    }
+
+    /// With whose other flows it takes turns, and shares.
+    package var owner: FlowOwner {
+        switch self {
+        case .returned(let session): FlowOwner(isReturned: true, owner: session?.owner)
+        case .house: FlowOwner(isReturned: false, owner: nil)
+        case .client(let session): FlowOwner(isReturned: false, owner: session.owner)
+        }
+    }
+
+    var isReturned: Bool {
+        if case .returned = self { return true }
+        return false
+    }
+}
+
+/// Smaller ones go first where nothing else decides.
+extension FlowID: Comparable {
+    private var order: (UInt8, UInt64) {
+        switch self {
+        case .returned(let session): (0, session?.client.value ?? 0)
+        case .house: (1, 0)
+        case .client(let session): (2, session.client.value)
+        }
+    }
+
+    package static func < (left: FlowID, right: FlowID) -> Bool { left.order < right.order }
+}
+
+/// The flows that want one piece of work, who began it first: the job stands in line for each of
+/// them and goes with whichever is served sooner.
+package struct Flows: Hashable, Sendable {
+    /// Who began it.
+    package private(set) var first: FlowID
+    /// Who joined.
+    package private(set) var others: [FlowID] = []
+
+    /// Flows that count; with so many a further one hardly makes a job sooner.
+    package static let countMax = 8
+
+    package init(_ first: FlowID) { self.first = first }
+
+    /// Whether there is but one.
+    package var isSingle: Bool { others.isEmpty }
+    package var count: Int { 1 + others.count }
+
+    package func contains(_ flow: FlowID) -> Bool { first == flow || others.contains(flow) }
+
+    package mutating func unite(_ more: Flows) {
+        unite(more.first)
+        for flow in more.others { unite(flow) }
+    }
+
+    private mutating func unite(_ flow: FlowID) {
+        guard !contains(flow), count < Self.countMax else { return }
+        others.append(flow)
+    }
+
+    /// The first of them of which that is so.
+    package func first(where isMeant: (FlowID) -> Bool) -> FlowID? {
+        isMeant(first) ? first : others.first(where: isMeant)
+    }
+
+    /// The same for a job that came back.
+    var returned: Flows {
+        var flows = Flows(first.returned)
+        flows.others = others.map(\.returned)
+        return flows
+    }
+
+    func forEach(_ body: (FlowID) -> Void) {
+        body(first)
+        for flow in others { body(flow) }
+    }
+}

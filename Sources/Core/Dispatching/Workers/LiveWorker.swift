@@ -1,0 +1,21 @@
+package import Messages
+
+/// A worker that is connected.
+package struct LiveWorker: Sendable {
+    package let kind: WorkerKind
+    /// Jobs that it takes at a time, queued in it or running; an outcome frees its place.
+    package internal(set) var window: Int
+    /// Jobs that it holds, cancelled ones included until their outcome.
+    package internal(set) var jobs = 0
+    /// Those among them that it was told are of class low.
+    var lowJobs = 0
+    package internal(set) var isDraining = false
+
+    init(kind: WorkerKind, window: Int) {
+        self.kind = kind
+        self.window = window
+    }
+
+    /// How many more jobs it takes.
+    var free: Int { isDraining ? 0 : max(0, window - jobs) }
+}

@@ -1,0 +1,12 @@
+/// The workers of one kind that take jobs.
+package struct WorkerCredit: Hashable, Sendable {
+    /// Jobs that they take at a time.
+    package var window = 0
+    /// Jobs that they hold, cancelled ones included.
+    package var held = 0
+    /// Those among them of class low.
+    package var heldLow = 0
+
+    /// How many more they take.
+    var free: Int { max(0, window - held) }
+}

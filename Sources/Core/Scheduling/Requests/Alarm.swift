@@ -1,0 +1,14 @@
+import Messages
+
+/// The deadline of a request, if that is still there then.
+struct Alarm: Comparable, Sendable {
+    let at: Instant
+    let serial: UInt64
+    let request: LiveRequest.ID
+
+    static func < (left: Alarm, right: Alarm) -> Bool {
+        (left.at, left.serial) < (right.at, right.serial)
+    }
+
+    static func == (left: Alarm, right: Alarm) -> Bool { left.serial == right.serial }
+}
