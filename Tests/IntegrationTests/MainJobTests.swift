@@ -51,7 +51,7 @@ extension RealProcesses {
             #expect(
                 answer.names == [
                     "bytes", "cacheType", "error", "fallbackFor", "format", "height", "key",
-                    "pages", "refreshed", "scale", "status", "timings", "token", "width",
+                    "notes", "pages", "refreshed", "scale", "status", "timings", "token", "width",
                 ])
             #expect(
                 answer["timings"]?.names == [
