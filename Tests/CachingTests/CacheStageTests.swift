@@ -147,6 +147,16 @@ import Testing
         #expect(error.code == .arenaFull)
     }
 
+    @Test func whatIsLargerThanTheMemoryTierIsNotToldToWait() throws {
+        let cache = try StageFixture(nil, policy: CachePolicy(memoryBytesMax: 50_000))
+        let result = try cache.run(cache.storing(nil, sample(60_000), .none, delivers: true))
+        guard case .failed(let error) = result else {
+            Issue.record("\(result)")
+            return
+        }
+        #expect(error.code == .limitExceeded && error.message.contains("--memory-limit"))
+    }
+
     @Test func whatDoesNotFitInMemoryStillGoesToTheDisk() throws {
         let disk = try DiskFixture()
         let cache = try StageFixture(disk.path, policy: CachePolicy(memoryBytesMax: 10_000))

@@ -121,6 +121,24 @@ struct SpaceTests {
         #expect(stack.isAtRest)
     }
 
+    @Test func aDeliveryThatNobodyWaitsForDoesNotWaitForSpace() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let block = stack.publish("http://example.org/big.jpg", length: 1 << 20).block
+        stack.load(.picture("big"), by: client)
+        stack.evict(block)
+        let late = stack.load(loader("b").with { $0.timeoutMilliseconds = 1_000 }, by: client)
+        stack.run(.fetch, .decode, .transform)
+        stack.fail(.store, .arenaFull)
+        #expect(stack.scheduler.report.queued[.store]?.jobs == 1, "a reader may let go of space")
+        stack.pass(milliseconds: 1_001)
+        #expect(stack.error(late) == .deadlineExceeded)
+        #expect(stack.scheduler.report.queued[.store] == nil)
+        #expect(stack.scheduler.report.liveBytes[.transform] == 0)
+        #expect(stack.scheduler.audit() == [] && stack.faults == [])
+    }
+
     @Test func aStageWithTooMuchUnusedOutputStartsNothingNew() {
         var stack = Stack { $0.dispatch.outputBytesMax.download = 1_500 }
         for kind in WorkerKind.workers where kind != .decode { stack.hire(kind, credit: 4) }

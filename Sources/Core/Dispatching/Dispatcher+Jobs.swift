@@ -41,6 +41,14 @@ extension Dispatcher {
         }
     }
 
+    /// Whether the job may wait for space outside, where there is none. One that waits and may not
+    /// any more is *busy*: nobody waits for it who would see that it ends.
+    package mutating func waitsForSpace(_ id: JobID, _ may: Bool) {
+        guard let job = jobs[id], job.waitsForSpace != may else { return }
+        jobs[id]?.waitsForSpace = may
+        if !may, job.place == .parked { ended(job, Self.noSpace) }
+    }
+
     /// Whether the job is there and no worker has it.
     package func isWaiting(_ id: JobID) -> Bool { jobs[id]?.isWaiting == true }
 

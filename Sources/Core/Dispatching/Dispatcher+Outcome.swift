@@ -63,8 +63,8 @@ extension Dispatcher {
     ) {
         switch error.code {
         case .arenaFull:
-            if job.submission.waitsForSpace, park(job.id, hasReaders: hasReaders) { return }
-            return ended(job, .busy("there is no space for the payload"))
+            if job.waitsForSpace, park(job.id, hasReaders: hasReaders) { return }
+            return ended(job, Self.noSpace)
         case .cancelled where job.isStopped, .shuttingDown where job.isStopped:
             return ended(
                 job, ImageError(.deadlineExceeded, "the \(job.stage.name) stage took too long"))
@@ -98,6 +98,8 @@ extension Dispatcher {
         else { return }
         complete(.progressed(progress))
     }
+
+    static let noSpace = ImageError.busy("there is no space for the payload")
 
     /// Work lost more workers than are given to it.
     package static let workerLost = ImageError(

@@ -94,7 +94,7 @@ extension Scheduler {
             leaveResult(id)
             // Once the result exists, a cancel changes the reply and no longer the store.
             if !results[node].waiters.isEmpty { return spread(node) }
-            if !results[node].exists { retire(node) }
+            if results[node].exists { waitsForSpace(node, false) } else { retire(node) }
         case .original(let node, let seat):
             sources[node].watchers.leave(seat)
             if let block = requests[id].pending?.block { letGo(block) }

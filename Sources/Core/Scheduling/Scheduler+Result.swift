@@ -29,8 +29,17 @@ extension Scheduler {
         requests[id].standing = .result(node, seat)
         results[node].wish.unite(request.storeWish)
         results[node].knownMissing.formUnion(request.missedTiers)
-        if results[node].exists { leaveOverlays(id) }
+        if results[node].exists {
+            leaveOverlays(id)
+            waitsForSpace(node, true)
+        }
         tellSource(of: node, about: request)
+    }
+
+    /// A delivery waits for space only as long as somebody waits for it: who reads large blocks may
+    /// keep them for ever.
+    mutating func waitsForSpace(_ node: ResultNode.ID, _ may: Bool) {
+        if let job = results[node].job { dispatcher.waitsForSpace(job, may) }
     }
 
     /// A result needs pixels: those of the decode that is under way, or of a new one.
@@ -61,6 +70,7 @@ extension Scheduler {
             colour: canvas.colour, size: canvas.size, output: results[node].name.key.output,
             limits: limits.image)
         if let error = work.refusal(atMost: limits.encodingCostMax) {
+            if let source = results[node].source { storeOriginal(source) }
             return dissolve(node, .fail(error))
         }
         let job = submit(

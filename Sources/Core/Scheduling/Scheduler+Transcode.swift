@@ -116,6 +116,7 @@ extension Scheduler {
         let work = TransformWork(
             pixels, info, transcode.steps, over: transcode.overlays, transcode.output,
             limits.image)
+        if work.refusal(atMost: limits.encodingCostMax) != nil { return ended(id, storing: .none) }
         transcodes[id].input = block
         transcodes[id].job = submit(
             .transform(work), for: .transcode(id), reading: block,

@@ -32,6 +32,8 @@ struct ActiveJob: Sendable {
     let probe: Probe?
     /// Whether anybody wants the outcome.
     var isWanted = true
+    /// Whether it waits for space outside, where there is none.
+    var waitsForSpace: Bool
     var place = Place.queued
     var attempt: UInt32 = 1
     /// Workers that were lost with it.
@@ -62,6 +64,7 @@ struct ActiveJob: Sendable {
         self.id = id
         self.submission = submission
         self.probe = probe
+        waitsForSpace = submission.waitsForSpace
         urgency = submission.urgency.bounded(submission.spec.stage)
         waitingSince = now
     }

@@ -5,6 +5,8 @@ extension CacheStage {
     /// Reserves memory for a body in `results/`, and evicts for it what has to go.
     func reserveResult(_ key: String?, length: Int) throws(ImageError) -> Body {
         let cost = MemoryTier.cost(key: key, blockBytes: length)
+        // Room that never comes is not waited for.
+        guard cost <= memory.costMax else { throw Self.tooLarge(length) }
         guard let gone = memory.makeRoom(for: cost) else { throw Self.noRoom(length) }
         apply(gone)
         while true {
@@ -57,6 +59,12 @@ extension CacheStage {
 
     static func noRoom(_ length: Int) -> ImageError {
         ImageError(.arenaFull, "no room for a result of \(length) bytes; retry, or raise the limit")
+    }
+
+    private static func tooLarge(_ length: Int) -> ImageError {
+        ImageError(
+            .limitExceeded,
+            "a result of \(length) bytes is larger than the memory tier: raise --memory-limit")
     }
 
     static let tooMuchWaits = ImageError(.busy, "too many requests wait in the cache; retry")
