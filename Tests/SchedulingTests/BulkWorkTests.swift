@@ -24,6 +24,26 @@ struct BulkWorkTests {
         tokens.count { stack.reply($0) != nil }
     }
 
+    /// A deadline of a request that has ended is none: nothing follows it that would be waited for.
+    @Test func whatIsOverNoLongerHoldsUpWhatIsGivenOut() {
+        var stack = Stack { $0.bulkStepsMax = 1 }
+        let client = stack.connect()
+        func brief(_ name: String) -> ImageRequest {
+            ImageRequest.picture(name, size: 3, .fromLoaderOnly).with {
+                $0.timeoutMilliseconds = 1_000
+            }
+        }
+        stack.load(brief("a"), by: client)
+        let ended = stack.load(brief("b"), by: client)
+        stack.send(.cancel(client, ended))
+        stack.load(image.with { $0.url = "http://h/c" }, by: client)
+        let worker = stack.hire(.download, credit: 0)
+        stack.now = stack.now.adding(milliseconds: 1_000)
+        stack.workers[worker]?.window = 1
+        stack.send(.credit(worker, 1))
+        #expect(stack.held(.fetch).count == 1)
+    }
+
     /// Clients with as many requests as they may have wait for one result; with `IMAGEBUS_LONG=1`
     /// as many requests as there may be.
     @Test func noEventAnswersThousandsOfRequests() {

@@ -48,6 +48,20 @@ struct ProcessShareTests {
         #expect(count("a", stack) == 12 && count("b", stack) == 3)
     }
 
+    @Test func sessionsOfOneProcessKeepNobodyFromWorkThatTheyWantToo() {
+        var stack = Stack()
+        stack.hire(.download, credit: 16)
+        let sessions = (0..<Flows.countMax).map { _ in stack.connect(process: 7) }
+        for (number, session) in sessions.enumerated() {
+            for more in 0..<8 { stack.load(picture("a\(number)-\(more)"), by: session) }
+        }
+        for session in sessions { stack.load(picture("x"), by: session) }
+        #expect(count("a", stack) == 12 && count("x", stack) == 0)
+        stack.load(picture("x"), by: stack.connect(process: 8))
+        #expect(count("x", stack) == 1, "who holds nothing has the next free place")
+        #expect(stack.scheduler.audit() == [] && stack.faults == [])
+    }
+
     @Test func sessionsOfAProcessShareItsShareEvenly() {
         var stack = Stack()
         stack.hire(.download, credit: 32)

@@ -24,6 +24,21 @@ struct StageQueueTests {
             probe: nil, at: Instant(nanoseconds: 0))
     }
 
+    @Test func aSweepThatFindsNothingToThrowOutIsNotRepeated() {
+        var queue = StageQueue(heldPerHostMax: 64)
+        var jobs: [JobID: ActiveJob] = [:]
+        for number in 1...200 {
+            var job = job(number, host: "h\(number)")
+            for flow in 2...Flows.countMax {
+                job.urgency.flows.unite(Flows(.session(ClientID(UInt64(flow)))))
+            }
+            job.ticket = queue.enter(job)
+            jobs[job.id] = job
+        }
+        queue.sweep { jobs[$0.job]?.ticket.serial == $0.serial }
+        #expect(queue.count == 200 && !queue.wantsSweep)
+    }
+
     @Test func aQueueForgetsEntriesThatMoved() {
         var queue = StageQueue()
         var jobs: [JobID: ActiveJob] = [:]

@@ -32,6 +32,8 @@ extension Scheduler {
         {
             tellTouched(atLeast: 1)
         }
+        // Only what still counts is overdue.
+        forgetAlarms()
     }
 
     /// Whether there were too many for one event.

@@ -107,7 +107,7 @@ extension Scheduler {
             guard sources[node].name.origin.isFetched else { return sourceMissed(node) }
             if error.code == .cacheNotModified { notModified(node, error) }
             guard sources.contains(node) else { return }
-            enterBlacklist(node, for: error)
+            if error.code != .poisoned { enterBlacklist(node, for: error) }
             dissolve(node, .fail(error))
         case .weighing(let node): foundChanged(node)
         case .original(let node): originalStored(node, job.id, tiers: .none)
@@ -119,7 +119,9 @@ extension Scheduler {
             }
             // What is too large to be laid over others may be a picture for others.
             let isOurs = decodes[node].name.key.isOverlay && error.code == .limitExceeded
-            if let source = decodes[node].source, sources[source].body?.fetched != nil, !isOurs {
+            if let source = decodes[node].source, sources[source].body?.fetched != nil, !isOurs,
+                error.code != .poisoned
+            {
                 enterBlacklist(source, for: error)
             }
             dissolve(node, .fail(error))

@@ -72,7 +72,7 @@ package struct Flows: Hashable, Sendable {
     /// Who joined.
     package private(set) var others: [FlowID] = []
 
-    /// Flows that count; with so many a further one hardly makes a job sooner.
+    /// Flows that count; with so many owners a further one hardly makes a job sooner.
     package static let countMax = 8
 
     package init(_ first: FlowID) { self.first = first }
@@ -89,8 +89,20 @@ package struct Flows: Hashable, Sendable {
     }
 
     private mutating func unite(_ flow: FlowID) {
-        guard !contains(flow), count < Self.countMax else { return }
-        others.append(flow)
+        guard !contains(flow) else { return }
+        if count < Self.countMax {
+            others.append(flow)
+        } else if let place = placeOfRepeatedOwner(for: flow.owner) {
+            others[place] = flow
+        }
+    }
+
+    /// Who is not there at all goes before the second flow of whoever is: flows of one owner share
+    /// its turns, so that a further one of them hardly makes a job sooner.
+    private func placeOfRepeatedOwner(for owner: FlowOwner) -> Int? {
+        let owners = [first.owner] + others.map(\.owner)
+        guard !owners.contains(owner) else { return nil }
+        return others.indices.last { owners[...$0].contains(others[$0].owner) }
     }
 
     /// The first of them of which that is so.

@@ -21,8 +21,9 @@ struct StageQueue: Sendable {
     private var only: Waiting?
     /// Jobs that wait.
     private(set) var count = 0
-    /// Entries that were left by the last sweep or made since.
+    /// Entries that were left by the last sweep or made since, and those that it left.
     private var weight = 0
+    private var sweptWeight = 0
 
     init(
         order: DispatchLimits.FetchOrder = .fifo, heldPerHostMax: Int = 0, isShared: Bool = false
@@ -33,7 +34,13 @@ struct StageQueue: Sendable {
     }
 
     /// Whether so much may be of no use that it pays to look for it and throw it out.
-    var wantsSweep: Bool { weight + gates.waitingCount > 8 * count + 256 }
+    ///
+    /// A job stands in the line of each of its flows, perhaps at the head for its host in each. So
+    /// a sweep may leave as much as that: the next one has to be paid for by what came since.
+    var wantsSweep: Bool {
+        let kept = min(2 * sweptWeight, 4 * Flows.countMax * count)
+        return weight + gates.waitingCount > max(8 * count, kept) + 256
+    }
 
     /// A job begins to wait in its flows, behind all others of its class and rank.
     mutating func enter(_ job: ActiveJob) -> Ticket {
@@ -146,6 +153,7 @@ struct StageQueue: Sendable {
             lines[line].sweep(keeping: isCurrent)
             weight += lines[line].weight
         }
+        sweptWeight = weight
     }
 
     /// Whether nothing waits, and nothing is counted that is at workers.
