@@ -103,6 +103,7 @@ import Testing
         // Where nobody can remove what is not his, as in /tmp, it does not matter who may write.
         try FileDescriptor.openDirectory(open).setMode(0o1000 | mode)
         #expect(refusal(open + "/own/cache") == nil)
+        #expect(refusal(open + "/own/..")?.kind == .unsafe, "but for the directory itself")
     }
 
     @Test func linksOfOursAreFollowedToWhatMayBeTrusted() throws {

@@ -40,6 +40,18 @@ import Testing
         #expect(try FileDescriptor.open("/dev", .directory).status(of: "null").type == .other)
     }
 
+    @Test func whoWaitsToReadAPipeGetsTheOutputAndNotTheTrial() throws {
+        let path = folder.file("pipe")
+        let maker = try ChildProcess(ChildCommand("/usr/bin/mkfifo", [path]))
+        try #require(try maker.wait().isSuccess)
+        let copy = "cat '\(path)' > '\(folder.file("out"))'"
+        let child = try ChildProcess(ChildCommand("/bin/sh", ["-c", copy]))
+        try OutputFile.check(path)
+        try write("new", to: path)
+        #expect(try child.wait().isSuccess)
+        #expect(FileBytes.text(folder.file("out")) == "new")
+    }
+
     @Test func aFolderThatIsNotThereIsNamed() {
         let path = folder.file("nowhere/a.jpg")
         do throws(OutputError) {

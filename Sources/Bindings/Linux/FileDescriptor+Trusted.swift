@@ -23,6 +23,8 @@ extension FileDescriptor {
                 along: "\(start)/\(path)", from: try .open("/", [.place, .directory]))
             try walk.check("/")
             while try walk.step() {}
+            // A way that ends in `..` has only looked at it as one on the way.
+            try walk.checkEnd()
             return try walk.directory.open(".", .directory)
         } catch let error as UntrustedPath {
             throw error
@@ -101,6 +103,9 @@ private struct TrustedWalk: ~Copyable {
         }
         left += Self.names(target).reversed()
     }
+
+    /// Whether what was found may be trusted.
+    borrowing func checkEnd() throws { try check("/" + path.joined(separator: "/")) }
 
     /// Whether it may be trusted, here or on the way.
     borrowing func check(_ path: String) throws {

@@ -11,7 +11,9 @@ public enum FileType: Hashable, Sendable {
     case symbolicLink
     /// A Unix socket.
     case socket
-    /// Anything else: pipe, device.
+    /// A named pipe.
+    case pipe
+    /// Anything else, such as a device.
     case other
 }
 
@@ -42,6 +44,7 @@ public struct FileStatus: Hashable, Sendable {
         case S_IFDIR: type = .directory
         case S_IFLNK: type = .symbolicLink
         case S_IFSOCK: type = .socket
+        case S_IFIFO: type = .pipe
         default: type = .other
         }
         mode = raw.mode & 0o7777

@@ -42,14 +42,12 @@ struct OutputPlace: ~Copyable {
         try Self.named(path, wasOpened: true) { () throws(Errno) in try file.writeAll(bytes) }
     }
 
-    /// Whether what is there could be opened; a pipe that nobody reads yet may be read later.
+    /// Whether what is there could be opened. A named pipe is not: whoever waits to read it would
+    /// take the trial for the whole output.
     borrowing func tryOpening() throws(OutputError) {
         try Self.named(path) { () throws(Errno) in
-            do throws(Errno) {
-                _ = try folder.open(name, [.writeOnly, .nonBlocking])
-            } catch .noDevice {
-                return
-            }
+            guard try folder.status(of: name).type != .pipe else { return }
+            _ = try folder.open(name, [.writeOnly, .nonBlocking])
         }
     }
 
@@ -82,7 +80,7 @@ struct OutputPlace: ~Copyable {
     }
 
     private var temporaryName: String {
-        ".\(name.prefix(100)).\(String(Random.uint64(), radix: 16))"
+        ".imagebus-\(String(Random.uint64(), radix: 16))"
     }
 
     private static func named<Value: ~Copyable>(
