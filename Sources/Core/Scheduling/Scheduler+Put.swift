@@ -41,16 +41,6 @@ extension Scheduler {
         return text
     }
 
-    /// The names of a request; what is put has the operator's.
-    mutating func names(
-        of image: ImageRequest, _ terms: LoadTerms, _ upload: Upload?
-    ) throws(ImageError) -> RequestNames {
-        if let key = upload?.key {
-            return RequestNames(putting: key, in: terms.cache, image)
-        }
-        return try names(of: image, terms, isUpload: upload != nil)
-    }
-
     /// Only the name of the bytes and where they go is the operator's. Each put is a source of its
     /// own: the same bytes may be put under several keys at once.
     private static func request(putting load: LoadRequest) throws(ImageError) -> ImageRequest {

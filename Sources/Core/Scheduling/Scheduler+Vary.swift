@@ -3,18 +3,6 @@ import Messages
 
 // Answers that depend on request headers are kept by their values (SEMANTICS §5.10; RFC 9111 §4.1).
 extension Scheduler {
-    /// Under which texts a request's result and original are cached, as far as is known; throws
-    /// what is wrong with its picture.
-    mutating func names(
-        of image: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false
-    ) throws(ImageError) -> RequestNames {
-        let names = try self.names.names(
-            of: image, terms, isUpload: isUpload, limits: limits.image)
-        // Hardly ever does an origin vary: then a hit pays nothing.
-        guard !variances.isEmpty, let fields = variances[names.plainOriginal] else { return names }
-        return names.varied(by: variant(of: names.source, fields))
-    }
-
     /// A body came: what it depends on is where it is kept, and where others look for it from now
     /// on, unless its origin lets nobody keep it. Who waits for one source sent the same headers,
     /// on the same terms.
@@ -41,7 +29,7 @@ extension Scheduler {
 
     /// The digest of what the fields are in a request. Their names are in it: a field that is not
     /// there is another one than a field that nobody asked about.
-    private func variant(of key: SourceKey, _ fields: [String]) -> String {
+    func variant(of key: SourceKey, _ fields: [String]) -> String {
         let names = HTTPHeader(name: "vary", value: fields.joined(separator: ","))
         return variantDigest([names] + key.headers.filter { fields.contains($0.name) })
     }

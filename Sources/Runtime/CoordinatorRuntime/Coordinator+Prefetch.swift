@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Scheduling
 
-// Batches of URLs, and slots: what concerns more than one load of a client.
+// Batches of URLs.
 extension Coordinator {
     /// A batch, or a part of one. Each URL is resolved by itself, as that of a load is, when the
     /// scheduler begins it (`lateResolution`): a long list costs no more than its text.
@@ -47,16 +47,5 @@ extension Coordinator {
                 send(.toClient(.prefetched(report)), to: client.value, at: now)
             }
         }
-    }
-
-    /// A load comes into a slot: what is on its way to the slot, or brings its bytes along for it,
-    /// ends before.
-    mutating func leaveSlot(for load: LoadRequest, of client: ClientID, at now: Instant) {
-        guard let slot = load.slot, !load.image.options.contains(.avoidAutoCancelImage) else {
-            return
-        }
-        cancelPieces(of: client, at: now) { $0.slot == slot && $0.token != load.token }
-        // Another load takes the slot when it is admitted, which is now.
-        if load.uploadBytes > 0 { handle(.leaveSlot(client, slot: slot), at: now) }
     }
 }

@@ -8,16 +8,6 @@ import SharedArena
 // Results for clients that cannot open `results/` (PROTOCOL §10.1): only here does the coordinator
 // touch payloads.
 extension Coordinator {
-    /// A load that brings no bytes along.
-    mutating func load(_ request: LoadRequest, for id: UInt64, _ gateway: Gateway, at now: Instant)
-    {
-        let client = ClientID(id)
-        let inPieces = expectPieces(request, for: id, at: now)
-        let resolved = resolve(request)
-        handle(.load(client, resolved.load, resolved.terms), at: now)
-        if !inPieces { learn(request, resolved, gateway) }
-    }
-
     /// Remembers that the result of a load goes out in pieces; `false` where it does not.
     @discardableResult
     mutating func expectPieces(_ load: LoadRequest, for id: UInt64, at now: Instant) -> Bool {
@@ -27,39 +17,8 @@ extension Coordinator {
         return true
     }
 
-    /// The end of a request: what is wanted in pieces begins to go out.
-    mutating func reply(_ reply: Reply, to client: ClientID, at now: Instant) {
-        let known =
-            reply.isRefreshing
-            ? deliveries.refreshing(reply.token, of: client)
-            : deliveries.replied(reply.token, of: client)
-        guard let expected = known, case .image(let image) = reply.outcome,
-            let reference = image.reference
-        else { return sendEnd(reply, known, to: client, at: now) }
-        deliveries.begin(
-            PieceDeliveries.Delivery(
-                load: expected.load, deadline: expected.deadline, reply: reply, image: image,
-                reference: reference),
-            to: client)
-        counters.pieceDeliveries += 1
-        sendPieces(to: client, at: now)
-    }
-
-    /// A reply without bytes. It does not overtake those of a cached image; where these could not
-    /// be sent and are the right ones, they are loaded once more.
-    private mutating func sendEnd(
-        _ reply: Reply, _ expected: PieceDeliveries.Expected?, to client: ClientID, at now: Instant
-    ) {
-        guard let expected else { return send(.toClient(.reply(reply)), to: client.value, at: now) }
-        if deliveries.follow(reply, to: client) { return }
-        guard expected.lacksCached, case .notModified = reply.outcome else {
-            return send(.toClient(.reply(reply)), to: client.value, at: now)
-        }
-        loadUnmodified(expected.load, until: expected.deadline, for: client, at: now)
-    }
-
     /// The cached image once more, whoever asked for it: the origin has said what it had to say.
-    private mutating func loadUnmodified(
+    mutating func loadUnmodified(
         _ load: LoadRequest, until deadline: Instant, for client: ClientID, at now: Instant
     ) {
         loadAgain(load, until: deadline, for: client, at: now) {

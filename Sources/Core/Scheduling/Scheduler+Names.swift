@@ -1,0 +1,27 @@
+import ImageModel
+import Messages
+
+// Under which texts results and originals are cached.
+extension Scheduler {
+    /// The names of a request; what is put has the operator's.
+    mutating func names(
+        of image: ImageRequest, _ terms: LoadTerms, _ upload: Upload?
+    ) throws(ImageError) -> RequestNames {
+        if let key = upload?.key {
+            return RequestNames(putting: key, in: terms.cache, image)
+        }
+        return try names(of: image, terms, isUpload: upload != nil)
+    }
+
+    /// Under which texts a request's result and original are cached, as far as is known; throws
+    /// what is wrong with its picture.
+    mutating func names(
+        of image: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false
+    ) throws(ImageError) -> RequestNames {
+        let names = try self.names.names(
+            of: image, terms, isUpload: isUpload, limits: limits.image)
+        // Hardly ever does an origin vary: then a hit pays nothing.
+        guard !variances.isEmpty, let fields = variances[names.plainOriginal] else { return names }
+        return names.varied(by: variant(of: names.source, fields))
+    }
+}
