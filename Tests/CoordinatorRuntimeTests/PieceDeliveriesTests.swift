@@ -79,6 +79,21 @@ struct PieceDeliveriesTests {
         #expect(deliveries.stalled == nil)
     }
 
+    /// A deadline is armed for each client by itself, from what it took last.
+    @Test func eachClientStallsByItselfAndOnlyWhileSomethingWaits() {
+        var deliveries = PieceDeliveries(windowBytes: 61_440)
+        deliveries.begin(delivery(1, bytes: 1_000), to: client)
+        _ = sendAll(&deliveries)
+        #expect(deliveries.stalledSince(client) == nil)
+        deliveries.begin(delivery(2, bytes: 200_000), to: client)
+        #expect(deliveries.stalledSince(client) == Self.start)
+        #expect(deliveries.stalledSince(ClientID(2)) == nil)
+        let later = Self.start.adding(milliseconds: 5)
+        let taken = deliveries.taken(1, by: client, at: later)
+        #expect(taken)
+        #expect(deliveries.stalledSince(client) == later)
+    }
+
     @Test func whatIsCancelledGoesOutNoFurther() {
         var deliveries = PieceDeliveries(windowBytes: 61_440)
         deliveries.begin(delivery(1, bytes: 100_000), to: client)

@@ -8,7 +8,7 @@ extension Scheduler {
         SchedulerReport(
             counters: allCounters, liveRequests: requests.count, prefetches: batches.count,
             waitingPrefetches: prefetchers.values.reduce(0) { $0 + $1.waiting },
-            liveJobs: dispatcher.jobCount, queued: queued, credits: credits, stages: stages,
+            liveJobs: liveJobs, queued: queued, credits: credits, stages: stages,
             requests: requestTimes, liveBlocks: dispatcher.liveBlocks, hits: hits.count,
             quarantined: dispatcher.quarantined.count,
             blacklisted: blacklist.live(at: now).count,
@@ -28,6 +28,9 @@ extension Scheduler {
                     isDraining: worker.isDraining)
             })
     }
+
+    /// Jobs that workers have, or that wait for them.
+    public var liveJobs: Int { dispatcher.jobCount }
 
     /// What was counted of requests and of jobs.
     private var allCounters: SchedulerCounters {

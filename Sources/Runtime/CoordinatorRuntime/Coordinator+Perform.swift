@@ -49,7 +49,7 @@ extension Coordinator {
             send(.toClient(.blacklist(report)), to: client.value, at: now)
         case .cache(let client, let report):
             send(.toClient(.cache(report)), to: client.value, at: now)
-        case .drained: awaitDelivery(at: now)
+        case .drained: tellShutdown(.requestsEnded, at: now)
         }
     }
 
@@ -67,20 +67,18 @@ extension Coordinator {
         if peers[id]?.outbox.isEmpty == true {
             peers[id]?.outbox.blockedSince = now
             blocked.append(id)
+            timers.arm(.retryPeers, by: now.adding(milliseconds: Self.retryMilliseconds))
         }
         guard peers[id]?.outbox.append(message) != false else {
             counters.stalledPeers += 1
             bootstrap.log.warning("a peer does not read", ["session": LogValue(id)])
             return end(id, at: now)
         }
-        if retryAt == nil { retryAt = now.adding(milliseconds: Self.retryMilliseconds) }
     }
 
     /// Tries peers again that took nothing; ROUTER's POLLOUT says nothing about one peer. Those for
     /// whom there is no time are the first ones in the next turn.
-    mutating func retryOutboxes(at now: Instant) throws {
-        guard let due = retryAt, due <= now else { return }
-        retryAt = nil
+    mutating func retryOutboxes(at now: Instant) {
         var budget = TurnBudget()
         let waiting = exchange(&blocked, with: [])
         for (place, id) in waiting.enumerated() {
@@ -89,12 +87,11 @@ extension Coordinator {
             if peers[id]?.outbox.isEmpty == false { blocked.append(id) }
             if budget.isSpent() {
                 blocked.insert(contentsOf: waiting[(place + 1)...], at: 0)
-                retryAt = now
-                return
+                return timers.arm(.retryPeers, by: now)
             }
         }
-        guard !blocked.isEmpty, retryAt == nil else { return }
-        retryAt = now.adding(milliseconds: Self.retryMilliseconds)
+        guard !blocked.isEmpty else { return }
+        timers.arm(.retryPeers, by: now.adding(milliseconds: Self.retryMilliseconds))
     }
 
     /// Sends what a peer takes, and not too much at once. Who takes nothing for ten seconds is
@@ -112,7 +109,7 @@ extension Coordinator {
             peers[peer.id]?.outbox.removeFirst(sent)
             peers[peer.id]?.outbox.blockedSince = now
         }
-        if sent == Self.flushedMax { retryAt = now }
+        if sent == Self.flushedMax { timers.arm(.retryPeers, by: now) }
         let since = peer.outbox.blockedSince ?? now
         if sent == 0, now.milliseconds(since: since) > Self.stallMilliseconds {
             counters.stalledPeers += 1

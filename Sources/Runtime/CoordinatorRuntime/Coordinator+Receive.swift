@@ -166,7 +166,7 @@ extension Coordinator {
             peers[peer.id]?.isLeaving = true
             handle(.workerDraining(WorkerID(peer.id)), at: now)
         }
-        if kind == .coordinator { finish(isReplaced: true, at: now) }
+        if kind == .coordinator { tellShutdown(.replacementRequested, at: now) }
     }
 
     private mutating func welcome(
@@ -334,6 +334,7 @@ extension Coordinator {
     mutating func end(_ id: UInt64, at now: Instant) {
         guard let peer = peers.remove(id) else { return }
         gateways[peer.door]?.endSession(peer.connection, at: now)
+        watchSilentConnections(of: gateways[peer.door], at: now)
         switch peer.role {
         case .client:
             deliveries.leave(ClientID(id))

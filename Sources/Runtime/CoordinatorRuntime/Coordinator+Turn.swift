@@ -1,111 +1,67 @@
+import Bootstrap
 import EventLoop
+import Linux
 import Messages
 import Scheduling
+import SharedArena
 
-// What one turn does at the doors, and how much of it.
+// One turn of the loop, in the order in which things happen.
 extension Coordinator {
-    /// Takes messages of all doors in turn, until none are left or the time is over. What is left
-    /// is found by the next wait, which ends at once. `admin/` is always first; of the others that
-    /// one is next which comes after the last one that was served.
-    mutating func serveDoors(_ turn: EventLoop.Turn) throws {
-        var budget = TurnBudget(from: turn.wokenAt)
-        var ready: UInt64 = 0
-        for (index, gateway) in gatewayList.enumerated() where gateway.hasMessages(in: turn) {
-            ready |= 1 << UInt64(index)
+    /// Serves until the shutdown is over; returns the exit status of the process.
+    public mutating func run() throws -> Int32 {
+        var loop = EventLoop(sourcesMax: 2 * Door.all.count + 1)
+        for door in Door.all { gateways[door]?.watch(in: &loop) }
+        let signals = loop.add(descriptor: bootstrap.signals.descriptor.number)
+        tellReady()
+        while exitStatus == nil {
+            try work(in: loop.wait(until: nextTurn), signals)
         }
-        if ready & 1 != 0, try serve(0, &ready, &budget, turn) { return }
-        while ready != 0 {
-            lastDoor = (lastDoor + 1) % gatewayList.count
-            guard ready & (1 << UInt64(lastDoor)) != 0 else { continue }
-            if try serve(lastDoor, &ready, &budget, turn) { return }
-        }
+        sayLeftOut(requestLog.takeLeftOut())
+        arena.removeAll()
+        return exitStatus ?? 0
     }
 
-    /// Serves a door and closes it where nothing is left; `true` where the time is over.
-    private mutating func serve(
-        _ index: Int, _ ready: inout UInt64, _ budget: inout TurnBudget, _ turn: EventLoop.Turn
-    ) throws -> Bool {
-        switch try serve(gatewayList[index], &budget, at: turn.wokenAt) {
-        case .more: return false
-        case .nothing:
-            ready &= ~(1 << UInt64(index))
-            return false
-        case .noTime: return true
+    /// When the next turn begins at the latest. What is left over from this one goes on at once.
+    private var nextTurn: Instant? {
+        guard leaving.isEmpty else { return began }
+        guard let due = timers.nextDue else { return scheduler.nextDeadline }
+        return scheduler.nextDeadline.map { min($0, due) } ?? due
+    }
+
+    private mutating func work(in turn: EventLoop.Turn, _ signals: EventSource) throws {
+        let now = turn.wokenAt
+        lookAtSecrets(at: now)
+        // Ends of connections first: what is read afterwards is of the living (SEMANTICS §14.3).
+        for gateway in gatewayList where gateway.hasConnectionNews(in: turn) {
+            drainMonitor(gateway, at: now)
         }
+        endClients(at: now)
+        try serveDoors(turn)
+        countPartings()
+        if turn.ready.contains(signals) { try drainSignals(at: now) }
+        if let due = scheduler.nextDeadline, due <= now { handle(.tick, at: now) }
+        for timer in timers.takeDue(at: now) { ring(timer, at: now) }
+        moveShutdown(at: now)
+        tellPrefetches(at: now)
     }
 
-    /// What is left after a door had its turn.
-    private enum Left {
-        case more
-        case nothing
-        case noTime
-    }
-
-    private mutating func serve(
-        _ gateway: Gateway, _ budget: inout TurnBudget, at now: Instant
-    ) throws -> Left {
-        for _ in 0..<Self.messagesInARow {
-            guard try gateway.receive() else { return .nothing }
-            let isHit = try receive(from: gateway, at: now)
-            if budget.isSpent(afterLong: !isHit) { return .noTime }
-        }
-        return .more
-    }
-
-    /// Messages of one door before the next one has its turn.
-    private static var messagesInARow: Int { 32 }
-
-    // MARK: - Ends of connections
-
-    mutating func drainMonitor(_ gateway: Gateway, at now: Instant) {
-        // A monitor ends with its context only, and then so does the loop.
-        guard let ended = try? gateway.endedConnections(at: now) else { return }
-        for connection in ended {
-            guard let id = peers.id(at: gateway.door, connection) else {
-                counters.strangers += 1
-                continue
+    private mutating func drainSignals(at now: Instant) throws {
+        while exitStatus == nil, let received = try bootstrap.signals.next() {
+            if received.signal == .hangUp {
+                reload(at: now)
+            } else {
+                tellShutdown(.stopRequested(isReplaced: keepsWorkers), at: now)
             }
-            countLoss(of: id)
-            end(id, at: now)
         }
     }
 
-    /// Who ends in order says so before.
-    private mutating func countLoss(of id: UInt64) {
-        guard let peer = peers[id], !peer.isLeaving else { return }
-        switch peer.role {
-        case .client: partings.insert(peer.routing)
-        case .worker: counters.lostWorkers += 1
+    private mutating func ring(_ timer: CoordinatorTimer, at now: Instant) {
+        switch timer {
+        case .retryPeers: retryOutboxes(at: now)
+        case .expireUploads: expireUploads(at: now)
+        case .endStalledDeliveries: endStalledDeliveries(at: now)
+        case .closeSilentConnections: closeSilentConnections(at: now)
+        case .shutdown: tellShutdown(.tick, at: now)
         }
     }
-
-    /// A connection's end is seen before its last messages are read, of which one may be a goodbye.
-    mutating func countPartings() {
-        counters.lostClients += UInt64(partings.count)
-        partings.removeAll(keepingCapacity: true)
-    }
-
-    /// Withdraws what clients were interested in that have gone. All of a process go at once: who
-    /// comes too late here is next in the next turn.
-    mutating func endClients(at now: Instant) {
-        guard !leaving.isEmpty else { return }
-        var budget = TurnBudget(from: now)
-        while let id = leaving.popLast() {
-            handle(.clientLeft(ClientID(id)), at: now)
-            if budget.isSpent() { return }
-        }
-    }
-
-    /// Closes connections that never said hello: they take places from others.
-    mutating func closeSilentConnections(at now: Instant) {
-        if let due = closesSilentAt, due <= now {
-            closesSilentAt = nil
-            for gateway in gatewayList { gateway.closeSilent(at: now) }
-        }
-        if closesSilentAt == nil, gatewayList.contains(where: \.hasSilent) {
-            closesSilentAt = now.adding(milliseconds: Self.silenceCheckMilliseconds)
-        }
-    }
-
-    private static var silenceCheckMilliseconds: Int { 1_000 }
 }

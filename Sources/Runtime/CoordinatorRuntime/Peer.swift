@@ -25,6 +25,8 @@ struct Peer {
     /// A worker that said goodbye takes nothing new.
     var isLeaving = false
 
+    var isWorker: Bool { if case .worker = role { true } else { false } }
+
     /// Whether it is a client that cannot open `results/`.
     var wantsPieces: Bool { if case .client(let hello) = role { hello.wantsPieces } else { false } }
 }

@@ -25,6 +25,9 @@ struct PeerTable {
     /// All sessions in the order in which they began.
     var all: [Peer] { peers.keys.sorted().compactMap { peers[$0] } }
 
+    /// How many sessions are such.
+    func count(where isMeant: (Peer) -> Bool) -> Int { peers.values.count(where: isMeant) }
+
     subscript(id: UInt64) -> Peer? {
         get { peers[id] }
         set { peers[id] = newValue }

@@ -44,6 +44,7 @@ extension Coordinator {
 
     /// Sends as much as the window permits.
     mutating func sendPieces(to client: ClientID, at now: Instant) {
+        defer { watchStall(of: client) }
         while let slice = deliveries.next(for: client) {
             do throws(ImageError) {
                 guard
@@ -97,16 +98,22 @@ extension Coordinator {
 
     /// Who takes nothing for ten seconds while pieces wait is dead.
     mutating func endStalledDeliveries(at now: Instant) {
-        while let (client, since) = deliveries.stalled,
-            now >= since.adding(milliseconds: Self.pieceStallMilliseconds)
-        {
+        while let (client, since) = deliveries.stalled {
+            let due = since.adding(milliseconds: Self.pieceStallMilliseconds)
+            guard due <= now else { return timers.arm(.endStalledDeliveries, by: due) }
             counters.stalledPeers += 1
             bootstrap.log.warning("a client takes no pieces", ["session": LogValue(client.value)])
             end(client.value, at: now)
         }
     }
 
-    static var pieceStallMilliseconds: Int { 10_000 }
+    private mutating func watchStall(of client: ClientID) {
+        guard let since = deliveries.stalledSince(client) else { return }
+        timers.arm(
+            .endStalledDeliveries, by: since.adding(milliseconds: Self.pieceStallMilliseconds))
+    }
+
+    private static var pieceStallMilliseconds: Int { 10_000 }
     private static var staleRetriesMax: UInt8 { 5 }
 
     /// What was reused while it was read is asked for again; its pieces begin anew.

@@ -23,10 +23,11 @@ extension Coordinator {
     mutating func beginUpload(_ load: LoadRequest, for id: UInt64, at now: Instant) {
         let client = ClientID(id)
         do throws(ImageError) {
-            guard isServing else {
+            guard shutdown.isServing else {
                 throw ImageError(.shuttingDown, "the stack is shutting down")
             }
             try uploads.begin(load, of: client, bytesMax: uploadBytesMax, at: now)
+            watchUploads()
             counters.uploads += 1
         } catch {
             refuse(load, error, for: client, at: now)
@@ -73,6 +74,11 @@ extension Coordinator {
         for upload in uploads.expire(at: now) {
             refuse(upload.load, upload.error, for: upload.client, at: now)
         }
+        watchUploads()
+    }
+
+    private mutating func watchUploads() {
+        if let due = uploads.nextDeadline { timers.arm(.expireUploads, by: due) }
     }
 
     /// A load ends that the scheduler never saw; one that was sent again has its reply to come.

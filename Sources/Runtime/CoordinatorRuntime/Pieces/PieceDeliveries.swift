@@ -37,8 +37,11 @@ struct PieceDeliveries {
         var expected: [Token: Expected] = [:]
         var waiting: [Delivery] = []
         var bytesOnTheWay: UInt64 = 0
-        /// Since when the client has taken nothing, while something waits.
+        /// Since when the client has taken nothing, while something is on its way.
         var stalledSince: Instant?
+
+        /// The same, where there is a result that waits.
+        var stalls: Instant? { waiting.isEmpty ? nil : stalledSince }
 
         var isIdle: Bool { expected.isEmpty && waiting.isEmpty && bytesOnTheWay == 0 }
     }
@@ -147,10 +150,13 @@ struct PieceDeliveries {
     /// Since when the client that has taken nothing for longest has done so, while results wait.
     var stalled: (client: ClientID, since: Instant)? {
         let stalled = lines.compactMap { client, line in
-            line.waiting.isEmpty ? nil : line.stalledSince.map { (client: client, since: $0) }
+            line.stalls.map { (client: client, since: $0) }
         }
         return stalled.min { $0.since < $1.since }
     }
+
+    /// Since when a client has taken nothing, while results wait.
+    func stalledSince(_ client: ClientID) -> Instant? { lines[client]?.stalls }
 
     private mutating func tidy(_ client: ClientID) {
         if lines[client]?.isIdle == true { lines[client] = nil }
