@@ -188,6 +188,28 @@ extension RealProcesses {
             }
         }
 
+        /// Nothing else happens meanwhile that would wake the coordinator.
+        @Test func whatIsAnnouncedAndNeverComesEndsAtItsOwnTimeout() async throws {
+            try await withStack { stack in
+                let idle = try WireClient(stack)
+                let (slow, hurried) = (Token(.random), Token(.random))
+                try idle.send(
+                    .load(LoadRequest(token: slow, image: .uploaded, uploadBytes: 1 << 20)))
+                var image = ImageRequest.uploaded
+                image.timeoutMilliseconds = 200
+                try idle.send(
+                    .load(LoadRequest(token: hurried, image: image, uploadBytes: 1 << 20)))
+                let message = try idle.receive(within: defaultTimeout)
+                guard case .reply(let reply) = message, case .failure(let error) = reply.outcome
+                else {
+                    Issue.record("no failure: \(String(describing: message))")
+                    return
+                }
+                #expect(reply.token == hurried)
+                #expect(error.code == .deadlineExceeded, "\(error)")
+            }
+        }
+
         @Test func getReadsAPictureFromStandardInput() async throws {
             let jpeg = try Pictures.quadrants().jpeg(quality: 90)
             let png = try Pictures.quadrants().png()
