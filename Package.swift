@@ -127,6 +127,20 @@ let client: [Target] = [
         ])
 ]
 
+/// What programs share that are used by people, or that speak for them.
+let fronts: [Target] = [
+    room("Fronts", "Reporting", ["Observability"]),
+    room(
+        "Fronts", "CommandLineInterface",
+        ["Linux", "ImageModel", "Messages", "Observability", "Reporting"]),
+    room(
+        "Fronts", "StackAccess",
+        [
+            "Linux", "ImageModel", "Messages", "ConfigurationFile", "SharedArena", "Observability",
+            "Supervision", "Imagebus", "CommandLineInterface",
+        ]),
+]
+
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, path: "Sources/Programs/\(name)")
 }
@@ -140,7 +154,8 @@ let programs: [Target] = [
         "imagebus-cli",
         [
             "Imagebus", "Supervision", "SharedArena", "Messages", "ImageModel", "Linux",
-            "MicroHTTPD", "Observability", "Configuration", "ConfigurationFile",
+            "MicroHTTPD", "Observability", "Configuration", "ConfigurationFile", "Reporting",
+            "CommandLineInterface", "StackAccess",
         ]),
     program("imagebus-coordinator", ["CoordinatorRuntime", "Linux"]),
     program("imagebus-download", worker + ["Downloading"]),
@@ -216,8 +231,8 @@ let testing: [Target] = [
     tests(
         "CommandLineTests",
         [
-            "imagebus-cli", "Supervision", "SharedArena", "Observability", "Messages", "ImageModel",
-            "Linux", "TestKit",
+            "imagebus-cli", "CommandLineInterface", "StackAccess", "Reporting", "Supervision",
+            "SharedArena", "Observability", "Messages", "ImageModel", "Linux", "TestKit",
         ]),
     tests(
         "DownloadingTests", ["Downloading", "StageContract", "Messages", "ImageModel", "TestKit"]),
@@ -310,7 +325,7 @@ let package = Package(
         .executable(name: "imagebus", targets: ["imagebus-cli"]),
         .executable(name: "thumbnailer", targets: ["thumbnailer"]),
     ],
-    targets: c + bindings + core + runtime + stages + client + programs + beside,
+    targets: c + bindings + core + runtime + stages + client + fronts + programs + beside,
     swiftLanguageModes: [.v6]
 )
 

@@ -1,5 +1,8 @@
+import CommandLineInterface
 import ImageModel
 import Messages
+import Reporting
+import StackAccess
 import Testing
 
 @testable import imagebus_cli

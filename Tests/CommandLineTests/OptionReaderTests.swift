@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Testing
 
 @testable import imagebus_cli

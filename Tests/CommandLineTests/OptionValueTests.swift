@@ -1,4 +1,6 @@
+import CommandLineInterface
 import ImageModel
+import Reporting
 import Testing
 
 @testable import imagebus_cli

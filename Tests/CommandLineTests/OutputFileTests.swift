@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Linux
 import TestKit
 import Testing

@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Linux
 import Messages
 import Supervision

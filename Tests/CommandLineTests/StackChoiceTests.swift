@@ -1,3 +1,4 @@
+import CommandLineInterface
 import ImageModel
 import Linux
 import Messages
@@ -6,6 +7,7 @@ import Supervision
 import TestKit
 import Testing
 
+@testable import StackAccess
 @testable import imagebus_cli
 
 @Suite struct StackChoiceTests {

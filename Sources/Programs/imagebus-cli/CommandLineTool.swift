@@ -1,17 +1,13 @@
-import ImageModel
-import Linux
-import Messages
+import CommandLineInterface
 
 /// The program: finds the command, reads its options, runs it.
 enum CommandLineTool {
-
-    private static let usageStatus: Int32 = 64
 
     /// Takes the arguments behind the program's name; returns the exit status (SEMANTICS §15.6).
     static func run(_ arguments: [String], environment: [String: String]) -> Int32 {
         guard let name = arguments.first else {
             Terminal.error(HelpText.overview)
-            return usageStatus
+            return Command.usageStatus
         }
         // `help get` is `get --help`.
         if name == "help", arguments.count > 1 {
@@ -21,7 +17,7 @@ enum CommandLineTool {
         case "--help", "-h", "help":
             return Terminal.finish(name, HelpText.overview)
         case "--version":
-            return Terminal.finish(name, versionText)
+            return Terminal.finish(name, HelpText.version)
         default: break
         }
         guard let command = Command.all.first(where: { $0.name == name }) else {
@@ -29,28 +25,11 @@ enum CommandLineTool {
             Terminal.error(
                 "imagebus: unknown command '\(name)': the commands are \(names); "
                     + "see imagebus --help\n")
-            return usageStatus
+            return Command.usageStatus
         }
-        return run(command, Array(arguments.dropFirst()), environment)
-    }
-
-    private static func run(
-        _ command: Command, _ arguments: [String], _ environment: [String: String]
-    ) -> Int32 {
-        do throws(UsageError) {
-            let read = try OptionReader.read(
-                arguments, command.definitions, environment: environment)
-            if read.isSet(OptionDefinition.help.name) {
-                return Terminal.finish(command.name, HelpText.text(of: command))
-            }
-            if read.isSet(OptionDefinition.version.name) {
-                return Terminal.finish(command.name, versionText)
-            }
-            return try perform(command, read, environment)
-        } catch {
-            Terminal.complain(
-                command.name, "\(error.message); see imagebus \(command.name) --help")
-            return usageStatus
+        let options = Array(arguments.dropFirst())
+        return command.run(options, environment: environment) { (read) throws(UsageError) in
+            try perform(command, read, environment)
         }
     }
 
@@ -80,9 +59,5 @@ enum CommandLineTool {
         default:
             return HealthCommand.run(try HealthOptions(read, environment: environment))
         }
-    }
-
-    private static var versionText: String {
-        "imagebus \(ProductVersion.text) (protocol \(FrameHeader.currentVersion))\n"
     }
 }

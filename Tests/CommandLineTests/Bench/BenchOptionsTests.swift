@@ -1,5 +1,7 @@
+import CommandLineInterface
 import ImageModel
 import Linux
+import StackAccess
 import Testing
 
 @testable import imagebus_cli

@@ -1,5 +1,6 @@
 import ImageModel
 import Messages
+import Reporting
 import Testing
 
 @testable import imagebus_cli

@@ -1,4 +1,4 @@
-/// Who may use whom: Programs → Runtime, Stages, Client → Core, Bindings → C.
+/// Who may use whom: Programs → Fronts → Runtime, Stages, Client → Core, Bindings → C.
 enum Arrows {
     /// What each binding wraps. A library has one binding, and no other room sees its C module.
     static let modulesOfBinding: [String: Set<String>] = [
@@ -45,6 +45,7 @@ enum Arrows {
         case (.stages, .bindings): to.name != "ZeroMQ"
         case (.client, .runtime): runtimeOfClient.contains(to.name)
         case (.client, .client), (.client, .core), (.client, .bindings): true
+        case (.fronts, let layer): layer != .c && layer != .stages && layer != .programs
         case (.programs, let layer): layer != .c && layer != .programs
         default: false
         }

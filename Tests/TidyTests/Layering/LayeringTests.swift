@@ -64,6 +64,7 @@ import Testing
                 ]),
             room("Stages", "Decoding", ["Vips", "Messages"]),
             room("Client", "Imagebus", ["ZeroMQ", "Wire", "Messages"]),
+            room("Fronts", "StackAccess", ["Imagebus", "Supervision"]),
         ]
         let worker: [Target.Dependency] = [
             "Wire", "Messages",
@@ -76,7 +77,7 @@ import Testing
 
     @Test func manifestIsReadAsText() {
         let manifest = Manifest(text: small)
-        #expect(manifest.rooms.count == 14)
+        #expect(manifest.rooms.count == 15)
         #expect(manifest["CVipsShims"]?.dependencies == ["CVips"])
         #expect(manifest["Supervision"]?.dependencies == ["ZeroMQ", "Messages"])
         #expect(manifest["imagebus-decode"]?.dependencies == ["Wire", "Messages", "Decoding"])
@@ -92,6 +93,8 @@ import Testing
         ("\"ZeroMQ\", \"Messages\",", "\"ZeroMQ\", \"CMessages\","),
         ("\"ZeroMQ\", [\"CZMQ\"]", "\"ZeroMQ\", [\"CZMQ\", \"CMessages\"]"),
         ("[\"ZeroMQ\", \"Wire\", \"Messages\"]", "[\"Supervision\"]"),
+        ("[\"Imagebus\", \"Supervision\"]", "[\"Imagebus\", \"Decoding\"]"),
+        ("[\"Imagebus\", \"Supervision\"]", "[\"CZMQ\", \"Supervision\"]"),
         ("worker + [\"Decoding\"]", "worker + [\"CVips\"]"),
         ("worker + [\"Decoding\"]", "worker + [\"Unknown\"]"),
     ])

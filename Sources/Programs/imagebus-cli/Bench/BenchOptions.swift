@@ -1,4 +1,6 @@
+import CommandLineInterface
 import ImageModel
+import StackAccess
 
 /// What `bench` was told.
 struct BenchOptions: Hashable {

@@ -1,5 +1,6 @@
 import ImageModel
 import Messages
+import StackAccess
 import Synchronization
 
 /// What all kinds of measurement share: the options, an origin, the stack.

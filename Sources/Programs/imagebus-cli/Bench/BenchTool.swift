@@ -1,5 +1,7 @@
 import ImageModel
 import Linux
+import Reporting
+import StackAccess
 
 /// `imagebus bench`: measures a stack.
 enum BenchTool {

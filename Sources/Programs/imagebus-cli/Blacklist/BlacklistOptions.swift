@@ -1,4 +1,6 @@
+import CommandLineInterface
 import Messages
+import StackAccess
 
 /// What `imagebus blacklist` was told.
 struct BlacklistOptions: Hashable {

@@ -1,5 +1,7 @@
 import ImageModel
 import Messages
+import Reporting
+import StackAccess
 
 /// `imagebus blacklist`: what the stack does not try, and taking it off the list.
 enum BlacklistTool {
@@ -46,7 +48,7 @@ enum BlacklistTool {
 
     static func table(_ entries: [BlacklistReport.Entry]) -> String {
         guard !entries.isEmpty else { return "nothing is on the list\n" }
-        return StatusTable.table(
+        return TextTable.text(
             ["URL", "OPERATION", "REASON", "FOR"],
             entries.map {
                 [

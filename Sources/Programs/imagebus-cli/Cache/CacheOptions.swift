@@ -1,5 +1,7 @@
+import CommandLineInterface
 import ImageModel
 import Messages
+import StackAccess
 
 /// What `imagebus cache` was told.
 struct CacheOptions: Hashable {

@@ -1,5 +1,7 @@
 import ImageModel
 import Messages
+import Reporting
+import StackAccess
 
 /// `imagebus cache`: one entry of the cache.
 enum CacheTool {

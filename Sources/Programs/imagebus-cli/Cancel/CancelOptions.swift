@@ -1,4 +1,6 @@
+import CommandLineInterface
 import Messages
+import StackAccess
 
 /// What `imagebus cancel` was told.
 struct CancelOptions: Hashable {

@@ -1,5 +1,7 @@
 import ImageModel
 import Messages
+import Reporting
+import StackAccess
 
 /// `imagebus cancel`: ends requests of any client.
 enum CancelTool {

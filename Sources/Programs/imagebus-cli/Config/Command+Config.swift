@@ -1,3 +1,5 @@
+import CommandLineInterface
+
 extension Command {
     static let config = Command(
         name: "config",

@@ -1,9 +1,9 @@
+import CommandLineInterface
 import Configuration
 import ConfigurationFile
-import ImageModel
 import Observability
 
-/// `imagebus config check`, and the look at the file before a stack is started with it.
+/// `imagebus config check`.
 enum ConfigurationCheck {
     /// Of a file that cannot be used.
     static let faultStatus: Int32 = 64
@@ -32,22 +32,6 @@ enum ConfigurationCheck {
         } catch {
             Terminal.error(error.lines.map { PlainText.line($0) + "\n" }.joined())
             return faultStatus
-        }
-    }
-
-    /// What is wrong with a file, where there is one; its first line for those who say one.
-    static func fault(_ path: String?) -> ImageError? {
-        faults(path).first.map { ImageError(.invalidRequest, $0) }
-    }
-
-    /// Every fault of a file, as `FILE:LINE: REASON`.
-    static func faults(_ path: String?) -> [String] {
-        guard let path else { return [] }
-        do throws(ConfigurationFileError) {
-            _ = try ConfigurationFile.read(path)
-            return []
-        } catch {
-            return error.lines
         }
     }
 }

@@ -1,4 +1,6 @@
+import CommandLineInterface
 import Messages
+import StackAccess
 
 /// What `imagebus drain` was told.
 struct DrainOptions: Hashable {

@@ -1,5 +1,7 @@
 import ImageModel
 import Messages
+import Reporting
+import StackAccess
 
 /// `imagebus drain`: replaces the processes of one kind.
 enum DrainTool {

@@ -1,3 +1,4 @@
+import CommandLineInterface
 import ImageModel
 
 extension Command {
@@ -66,58 +67,6 @@ extension Command {
                 + "pieces, through the socket; auto: mapped where that can be read"),
     ]
 
-    /// What is wanted.
-    static let outputOptions = [
-        OptionDefinition("format", value: "F", "jpeg, png or webp (as its source)"),
-        OptionDefinition("quality", value: "0..100", "of lossy formats (80)"),
-        OptionDefinition("lossless", "WebP without loss"),
-        OptionDefinition("original", "the source's bytes; no steps, no format"),
-        OptionDefinition("info", "only the source's format and size; no steps, no format"),
-    ]
-
-    /// What is done with the picture.
-    static let stepOptions = [
-        OptionDefinition("resize", value: "WxH", "scale into a box in pixels (repeatable)"),
-        OptionDefinition(
-            "mode", value: "MODE",
-            "fit: inside the box, never enlarged; fill: cut what sticks out;\n"
-                + "stretch: change the ratio; letterbox: transparent margins"),
-        OptionDefinition("crop", value: "X,Y,W,H", "cut a rectangle out (repeatable)"),
-        OptionDefinition("rotate", value: "DEG", "turn clockwise (repeatable)"),
-        OptionDefinition("flip", value: "h|v|hv", "mirror (repeatable)"),
-        OptionDefinition(
-            "overlay", value: "URL[,X,Y[,OPACITY]]",
-            "lay another picture over it, at X, Y from the left and top edge,\n"
-                + "negative: from the right and bottom one (repeatable, 4);\n"
-                + "a URL that ends in a comma and a number needs all three"),
-        OptionDefinition("thumbnail", value: "WxH", "reduce while decoding, before all steps"),
-    ]
-
-    /// How it is asked for.
-    static let loadOptions = [
-        OptionDefinition(
-            "option", value: "NAME", separators: [",", " "],
-            RequestOptions.offeredNames.joined(separator: ",\n") + "\n(repeatable)"),
-        OptionDefinition(
-            "context", value: "NAME=VALUE", separators: [",", " "],
-            "SDWebImage's context options, such as image-cache = NAME,\n"
-                + "image-transformer = PRESET or none, image-scale-factor = 2,\n"
-                + "image-thumbnail-pixel-size = WxH,\n"
-                + "cache-key-filter = NAME or text:KEY,\n"
-                + "query-cache-type, store-cache-type, original-query-cache-type,\n"
-                + "original-store-cache-type = none, disk, memory or all;\n"
-                + "cache-serializer = as-is or transcode:FORMAT[:QUALITY];\n"
-                + "preserve-aspect-ratio = true or false (of --thumbnail);\n"
-                + "png-compression = 1 (fast) to 12 (small)"),
-        OptionDefinition("profile", value: "NAME", "a profile of the configuration (default)"),
-        OptionDefinition(
-            "preset", value: "NAME", "steps and output of the configuration, where none are given"),
-        OptionDefinition(
-            "header", value: "'K: V'", separators: ["\n"], "a header for the origin (repeatable)"),
-        OptionDefinition("priority", value: "P", "high, normal or low (normal)"),
-        OptionDefinition("timeout", value: "TIME", "such as 500ms, 10s or 2m (30s)"),
-    ]
-
     private static let fallback = OptionDefinition(
         "fallback", value: "URL|COLOUR",
         "what comes instead of an image that cannot be had, and is marked so:\n"
@@ -140,13 +89,5 @@ extension Command {
             "group", value: "G", "32 hex digits, for imagebus cancel --group (none)"),
         OptionDefinition(
             "slot", value: "NAME", "what it is for, in this session; not for - (none)"),
-    ]
-
-    static let laterOptions = [
-        OptionDefinition("round", value: "R", visibility: .later),
-        OptionDefinition("tint", value: "#AARRGGBB", visibility: .later),
-        OptionDefinition("blur", value: "R", visibility: .later),
-        OptionDefinition("filter", value: "NAME[=V]", visibility: .later),
-        OptionDefinition("explain", visibility: .later),
     ]
 }

@@ -1,6 +1,8 @@
+import CommandLineInterface
 import ImageModel
 import Linux
 import Messages
+import StackAccess
 
 /// What `get --json` prints (SEMANTICS §15.3); every name is always there, null where nothing is
 /// known.

@@ -1,5 +1,7 @@
+import CommandLineInterface
 import ImageModel
 import Linux
+import StackAccess
 
 /// `imagebus get`: one request.
 enum GetCommand {

@@ -1,6 +1,8 @@
+import CommandLineInterface
 import ImageModel
 import Imagebus
 import Messages
+import StackAccess
 
 /// What `get` was told.
 struct GetOptions: Hashable {

@@ -1,6 +1,9 @@
+import CommandLineInterface
 import ImageModel
 import Messages
 import Observability
+import Reporting
+import StackAccess
 
 /// What `get` says at its end, to people or as JSON.
 struct GetReport {

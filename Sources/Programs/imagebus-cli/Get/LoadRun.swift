@@ -1,5 +1,7 @@
 import ImageModel
 import Linux
+import Messages
+import StackAccess
 
 /// One request from its sending to its end, with progress and Ctrl-C.
 final class LoadRun {
@@ -32,9 +34,11 @@ final class LoadRun {
             stack.route, delivery: options.delivery,
             connectMilliseconds: stack.connectMilliseconds(timeoutMilliseconds))
         bar = options.progress.showsBar ? ProgressBar() : nil
+        let show = bar.map { bar in { @Sendable (progress: RequestProgress) in bar.show(progress) }
+        }
         running = client.load(
             request, uploading: upload, slot: options.slot, group: options.group,
-            trace: options.trace, progress: bar, into: completion)
+            trace: options.trace, progress: show, into: completion)
     }
 
     deinit { client.end() }

@@ -1,3 +1,4 @@
+import CommandLineInterface
 import ImageModel
 
 /// What the name of an output file says of the image that is written there.

@@ -1,6 +1,8 @@
+import CommandLineInterface
 import Imagebus
 import Linux
 import Messages
+import Reporting
 import Synchronization
 
 /// One line on standard error that is drawn over and over, and wiped at the end. Any thread.

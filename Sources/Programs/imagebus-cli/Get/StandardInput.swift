@@ -1,5 +1,6 @@
 import ImageModel
 import Linux
+import StackAccess
 
 /// The picture of `get -`.
 enum StandardInput {

@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Linux
 
 /// Writes the image of `-o FILE`: whole or not at all.

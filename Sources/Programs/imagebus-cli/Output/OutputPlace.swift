@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Linux
 
 /// Where an output file is: its directory, and its name in there.

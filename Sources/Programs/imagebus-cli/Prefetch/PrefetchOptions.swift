@@ -1,4 +1,6 @@
+import CommandLineInterface
 import ImageModel
+import StackAccess
 
 /// What `imagebus prefetch` was told.
 struct PrefetchOptions: Hashable {

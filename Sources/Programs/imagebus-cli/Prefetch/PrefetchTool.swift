@@ -1,7 +1,10 @@
+import CommandLineInterface
 import ImageModel
 import Imagebus
 import Linux
 import Messages
+import Reporting
+import StackAccess
 
 /// `imagebus prefetch`: a list of URLs into the caches.
 enum PrefetchTool {
@@ -58,10 +61,11 @@ enum PrefetchTool {
             throw ImageError(.internalError, "no descriptor is left (\(error))")
         }
         let bar = options.progress.showsBar ? ProgressBar() : nil
+        let show = bar.map { bar in { @Sendable (counts: PrefetchCounts) in bar.show(counts) } }
         defer { bar?.end() }
         let running = client.prefetch(
             urls, like: options.template, priority: options.priority,
-            concurrency: options.concurrency, progress: bar, into: completion)
+            concurrency: options.concurrency, progress: show, into: completion)
         var cancelledAt: UInt64?
         while completion.value == nil {
             let waited = cancelledAt.map { Int((MonotonicClock.now() - $0) / 1_000_000) }

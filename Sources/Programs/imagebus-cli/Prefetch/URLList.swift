@@ -1,4 +1,5 @@
 import ImageModel
+import StackAccess
 
 /// The list of `prefetch -f`.
 enum URLList {

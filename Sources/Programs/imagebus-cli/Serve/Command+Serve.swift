@@ -1,3 +1,5 @@
+import CommandLineInterface
+
 extension Command {
     static let serve = Command(
         name: "serve",

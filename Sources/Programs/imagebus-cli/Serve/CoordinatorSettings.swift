@@ -1,3 +1,5 @@
+import CommandLineInterface
+
 /// What `serve` hands on to its coordinator as it was said: checked here, so that a mistake is a
 /// usage error and no process that does not start.
 struct CoordinatorSettings: Hashable {

@@ -1,3 +1,5 @@
+import CommandLineInterface
+
 /// Where `serve` keeps its figures, and how often it writes them.
 struct MetricsFileOptions: Hashable {
     var path: String

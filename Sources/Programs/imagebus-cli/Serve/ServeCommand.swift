@@ -1,7 +1,9 @@
+import CommandLineInterface
 import Linux
 import Messages
 import Observability
 import SharedArena
+import StackAccess
 import Supervision
 
 /// `imagebus serve`: the supervised stack in the foreground.
@@ -11,7 +13,7 @@ enum ServeCommand {
 
     static func run(_ options: ServeOptions) -> Int32 {
         let log = Log(program: "imagebus", level: options.log.level, format: options.log.format)
-        let faults = ConfigurationCheck.faults(options.configurationFile)
+        let faults = ConfigurationFaults.all(in: options.configurationFile)
         guard faults.isEmpty else {
             for fault in faults {
                 log.error("the configuration cannot be used", ["at": "\(fault)"])

@@ -1,6 +1,7 @@
 import Linux
 import Messages
 import Observability
+import StackAccess
 import Supervision
 
 extension ServeOptions {

@@ -1,6 +1,8 @@
+import CommandLineInterface
 import Linux
 import Messages
 import Observability
+import StackAccess
 import Supervision
 
 /// What `serve` was told.
@@ -42,9 +44,9 @@ struct ServeOptions: Hashable {
         decoders = try Self.count("decode", read, atMost: Self.processesMax) ?? cores
         transformers = try Self.count("transform", read, atMost: Self.processesMax) ?? cores
         network = try NetworkOptions(read)
-        runtimeDirectory = try Self.runtimeDirectory(read, environment)
+        runtimeDirectory = try read.runtimeDirectory(environment)
         let isMemoryOnly = read.isSet("memory-only")
-        cacheDirectory = isMemoryOnly ? nil : try Self.cacheDirectory(read, environment)
+        cacheDirectory = isMemoryOnly ? nil : try read.cacheDirectory(environment)
         yieldsCache = read.isSet("yield-cache")
         memoryLimit = try read.parsed("memory-limit", OptionValue.cacheLimit)
         diskLimit = try read.parsed("disk-limit", OptionValue.cacheLimit)
@@ -81,21 +83,6 @@ struct ServeOptions: Hashable {
         return only.map { kind in all.filter { $0 == kind } } ?? all
     }
 
-    static func runtimeDirectory(
-        _ read: ReadOptions, _ environment: [String: String]
-    ) throws(UsageError) -> String {
-        try read.parsed("runtime-dir", OptionValue.path)
-            ?? RuntimeLocation.runtimeDirectory(
-                environment: environment, userID: CurrentProcess.userID)
-    }
-
-    static func cacheDirectory(
-        _ read: ReadOptions, _ environment: [String: String]
-    ) throws(UsageError) -> String? {
-        try read.parsed("cache-dir", OptionValue.path)
-            ?? RuntimeLocation.cacheDirectory(environment: environment)
-    }
-
     /// Several services may share one environment: what it says of the figures is for the one
     /// that has them.
     private static func metricsFile(
@@ -116,46 +103,5 @@ struct ServeOptions: Hashable {
         try read.parsed(name) { (text) throws(UsageError) in
             try OptionValue.integer(text, in: 0...limit)
         }
-    }
-}
-
-/// Which addresses downloads may reach, and whom they trust there.
-struct NetworkOptions: Hashable {
-    var allowsPrivateNetworks = false
-    var addresses: [String] = []
-    /// Certificates that are trusted in place of the system's.
-    var certificatesFile: String?
-
-    init() {}
-
-    init(_ read: ReadOptions) throws(UsageError) {
-        allowsPrivateNetworks = read.isSet("allow-private-networks")
-        for text in read.all("allow-address") { addresses.append(try OptionValue.address(text)) }
-        certificatesFile = try read.parsed("ca-file", OptionValue.path)
-    }
-
-    /// The same as options of another program.
-    var arguments: [String] {
-        (allowsPrivateNetworks ? ["--allow-private-networks"] : [])
-            + addresses.flatMap { ["--allow-address", $0] }
-            + (certificatesFile.map { ["--ca-file", $0] } ?? [])
-    }
-}
-
-/// How a program logs.
-struct LogOptions: Hashable {
-    var level = LogLevel.info
-    var format = LogFormat.text
-
-    init() {}
-
-    init(_ read: ReadOptions, level quiet: LogLevel = .info) throws(UsageError) {
-        level = try read.parsed("log-level", OptionValue.logLevel) ?? quiet
-        format = try read.parsed("log-format", OptionValue.logFormat) ?? .text
-    }
-
-    /// The same as options of another program.
-    var arguments: [String] {
-        ["--log-level", level.rawValue, "--log-format", format.rawValue]
     }
 }

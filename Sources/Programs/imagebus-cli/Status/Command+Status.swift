@@ -1,3 +1,6 @@
+import CommandLineInterface
+import StackAccess
+
 extension Command {
     static let status = Command(
         name: "status",

@@ -1,8 +1,10 @@
+import CommandLineInterface
 import FoundationEssentials
 import ImageModel
 import Linux
 import Messages
 import SharedArena
+import StackAccess
 import Supervision
 
 /// `imagebus health`: whether the stack can load images, or whether one kind does its part.

@@ -1,4 +1,6 @@
+import CommandLineInterface
 import Messages
+import StackAccess
 
 /// Whose health is asked for.
 struct HealthOptions: Hashable {

@@ -1,5 +1,7 @@
 import ImageModel
 import Messages
+import Reporting
+import StackAccess
 
 /// `imagebus status`: what the coordinator knows of its stack.
 enum StatusCommand {

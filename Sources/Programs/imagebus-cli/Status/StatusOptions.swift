@@ -1,3 +1,6 @@
+import CommandLineInterface
+import StackAccess
+
 /// What `status` was told.
 struct StatusOptions: Hashable {
     /// How the answer is written.

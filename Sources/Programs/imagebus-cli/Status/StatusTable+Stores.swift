@@ -1,4 +1,5 @@
 import Messages
+import Reporting
 
 // What the cache processes keep, and how their disks are.
 extension StatusTable {
@@ -21,7 +22,7 @@ extension StatusTable {
         ]
         let reasons = report.caches.filter { !$0.diskReason.isEmpty }
             .map { "disk cache: \($0.diskReason)\n" }
-        return table(header, rows) + reasons.joined()
+        return TextTable.text(header, rows) + reasons.joined()
     }
 
     private static func disk(_ cache: CacheStatus) -> [String] {

@@ -1,4 +1,5 @@
 import Messages
+import Reporting
 
 // What one looks at first, and what `--watch` shows.
 extension StatusTable {
@@ -19,8 +20,8 @@ extension StatusTable {
             let seconds = Double(report.uptimeMilliseconds - earlier.uptimeMilliseconds) / 1_000
             let requests = Double(report.growth(of: "requests", since: earlier))
             let failed = Double(report.growth(of: "failed", since: earlier))
-            parts.append("\(tenths(requests / seconds)) requests/s")
-            parts.append("\(tenths(failed / seconds)) errors/s")
+            parts.append("\(TextTable.tenths(requests / seconds)) requests/s")
+            parts.append("\(TextTable.tenths(failed / seconds)) errors/s")
         }
         let quarantined = report.count("quarantined")
         if quarantined > 0 { parts.append("\(quarantined) quarantined") }
@@ -28,7 +29,7 @@ extension StatusTable {
     }
 
     private static func processes(_ report: StatusReport) -> String {
-        table(
+        TextTable.text(
             ["KIND", "PID", "STATE", "RESTARTS", "JOBS", "CREDIT", "SANDBOX"],
             report.processes.map {
                 [
@@ -51,7 +52,7 @@ extension StatusTable {
             "request", "-", "\(report.count("liveRequests"))", "\(report.requests.count)", "-",
             "-", time(report.requests, 0.5), time(report.requests, 0.99),
         ])
-        return table(
+        return TextTable.text(
             ["STAGE", "QUEUED", "RUNNING", "DONE", "WAIT P50", "P99", "WORK P50", "P99"], rows)
     }
 
@@ -61,10 +62,11 @@ extension StatusTable {
             [entry.tier, "\(entry.requests)", percent(all.share(entry.requests))]
                 + (earlier == nil ? [] : [percent(recent.share(fresh.requests))])
         }
-        return table(["CACHE", "REQUESTS", "SHARE"] + (earlier == nil ? [] : ["NOW"]), rows)
+        return TextTable.text(
+            ["CACHE", "REQUESTS", "SHARE"] + (earlier == nil ? [] : ["NOW"]), rows)
     }
 
-    private static func percent(_ share: Double) -> String { tenths(share * 100) + " %" }
+    private static func percent(_ share: Double) -> String { TextTable.tenths(share * 100) + " %" }
 
     private static func time(_ histogram: LatencyHistogram, _ share: Double) -> String {
         histogram.microseconds(at: share).map(time) ?? "-"
@@ -74,9 +76,9 @@ extension StatusTable {
     static func time(_ microseconds: Double) -> String {
         switch microseconds {
         case ..<999.5: "\(Int(microseconds.rounded())) us"
-        case ..<99_950: "\(tenths(microseconds / 1_000)) ms"
+        case ..<99_950: "\(TextTable.tenths(microseconds / 1_000)) ms"
         case ..<999_500: "\(Int((microseconds / 1_000).rounded())) ms"
-        default: "\(tenths(microseconds / 1e6)) s"
+        default: "\(TextTable.tenths(microseconds / 1e6)) s"
         }
     }
 }

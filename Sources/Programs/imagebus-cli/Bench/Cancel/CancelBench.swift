@@ -1,6 +1,7 @@
 import ImageModel
 import Linux
 import Messages
+import StackAccess
 
 /// Begins loads and cancels them, phase by phase; the figures are the coordinator's.
 struct CancelBench: BenchKind {

@@ -1,4 +1,5 @@
 import Messages
+import Reporting
 
 /// What `bench cancel` found; its JSON is one object (SEMANTICS §15.5).
 struct CancelReport: BenchReport {
@@ -57,12 +58,12 @@ struct CancelReport: BenchReport {
 
     /// For people.
     var text: String {
-        StatusTable.table(
+        TextTable.text(
             ["WORK", "STAGE", "CANCELS", "P50 MS", "P99 MS", "HARD", "TARGET MS", "VERDICT"],
             stages.map {
                 [
-                    $0.work, $0.stage, "\($0.cancels)", StatusTable.tenths($0.p50),
-                    StatusTable.tenths($0.p99), "\($0.hardCancels)", StatusTable.tenths($0.target),
+                    $0.work, $0.stage, "\($0.cancels)", TextTable.tenths($0.p50),
+                    TextTable.tenths($0.p99), "\($0.hardCancels)", TextTable.tenths($0.target),
                     $0.verdict,
                 ]
             }) + "\n\(requests) loads, \(errors) errors\n"

@@ -1,4 +1,5 @@
 import ImageModel
+import StackAccess
 
 /// What became of loads that were to be cancelled.
 struct CancelTally: Hashable, Sendable {

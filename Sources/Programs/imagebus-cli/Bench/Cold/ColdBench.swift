@@ -1,6 +1,7 @@
 import ImageModel
 import Linux
 import Messages
+import StackAccess
 
 /// Loads pictures that nobody has: from their origin, through all stages, and nothing is stored.
 struct ColdBench: BenchKind {

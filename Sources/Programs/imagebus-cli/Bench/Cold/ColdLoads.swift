@@ -1,4 +1,5 @@
 import ImageModel
+import StackAccess
 import Synchronization
 
 /// Loads of pictures that differ, and how long each was in each stage.

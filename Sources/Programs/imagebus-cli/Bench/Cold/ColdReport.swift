@@ -1,3 +1,5 @@
+import Reporting
+
 /// What `bench cold` found; its JSON is one object (SEMANTICS §15.5).
 struct ColdReport: BenchReport {
     private let loads: LoadReport
@@ -29,9 +31,9 @@ struct ColdReport: BenchReport {
 
     var text: String {
         let costs = processors.sorted { $0.value > $1.value }.map {
-            "\($0.key) \(StatusTable.tenths($0.value))"
+            "\($0.key) \(TextTable.tenths($0.value))"
         }
-        return StatusTable.table(LoadReport.header, [loads.row])
+        return TextTable.text(LoadReport.header, [loads.row])
             + "\nprocessor time for each load, us: \(costs.joined(separator: ", "))\n"
             + "stages, median ms: \(stages.text)\n"
     }

@@ -1,6 +1,7 @@
 import ImageModel
 import Linux
 import Messages
+import StackAccess
 
 /// Keeps very many cold loads queued for as long as something is measured.
 struct Flood: Sendable {

@@ -1,3 +1,5 @@
+import Reporting
+
 /// Hits without and with a flood, one after the other.
 struct FloodTurn: Sendable {
     let alone: LoadFigures
@@ -57,9 +59,9 @@ struct FloodReport: BenchReport {
     }
 
     var text: String {
-        StatusTable.table(LoadReport.header, [alone.row, flooded.row])
+        TextTable.text(LoadReport.header, [alone.row, flooded.row])
             + "\n\(queued) requests of another client waited; p99 is "
-            + "\(StatusTable.tenths(ratio)) times as long (median of the turns), "
-            + "at most \(StatusTable.tenths(Self.ratioMax)): \(verdict)\n"
+            + "\(TextTable.tenths(ratio)) times as long (median of the turns), "
+            + "at most \(TextTable.tenths(Self.ratioMax)): \(verdict)\n"
     }
 }

@@ -1,3 +1,5 @@
+import Reporting
+
 /// What `bench hit` found; its JSON is one object (SEMANTICS §15.5).
 struct HitReport: BenchReport {
     let loads: LoadReport
@@ -32,12 +34,12 @@ struct HitReport: BenchReport {
     }
 
     var text: String {
-        StatusTable.table(LoadReport.header, [loads.row, tasks.row])
+        TextTable.text(LoadReport.header, [loads.row, tasks.row])
             + "\nprocessor time for each hit: coordinator \(Self.text(coordinatorMicroseconds)), "
             + "client \(Self.text(clientMicroseconds))\n"
     }
 
     private static func text(_ microseconds: Double?) -> String {
-        microseconds.map { StatusTable.tenths($0) + " us" } ?? "unknown"
+        microseconds.map { TextTable.tenths($0) + " us" } ?? "unknown"
     }
 }

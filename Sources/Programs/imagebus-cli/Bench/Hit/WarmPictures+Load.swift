@@ -1,4 +1,5 @@
 import ImageModel
+import StackAccess
 
 extension WarmPictures {
     /// Until the memory tier has a picture.

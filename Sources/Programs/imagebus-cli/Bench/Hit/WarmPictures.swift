@@ -1,4 +1,5 @@
 import ImageModel
+import StackAccess
 import Synchronization
 
 /// Pictures that the memory tier has, one after the other.

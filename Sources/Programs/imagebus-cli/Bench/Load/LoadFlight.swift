@@ -1,5 +1,6 @@
 import ImageModel
 import Linux
+import StackAccess
 
 /// Keeps a number of loads in flight for a while: as soon as one has ended, the next one begins.
 struct LoadFlight: Sendable {

@@ -1,3 +1,5 @@
+import Reporting
+
 /// What is said of loads, whatever they measure; its JSON is one object (SEMANTICS §15.5).
 struct LoadReport: Encodable, Sendable {
     let name: String
@@ -39,8 +41,8 @@ struct LoadReport: Encodable, Sendable {
 
     var row: [String] {
         [
-            name, "\(concurrency)", "\(requests)", "\(errors)", StatusTable.tenths(rps),
-            StatusTable.tenths(rpsLeast), StatusTable.tenths(rpsMost), Self.thousandths(p50),
+            name, "\(concurrency)", "\(requests)", "\(errors)", TextTable.tenths(rps),
+            TextTable.tenths(rpsLeast), TextTable.tenths(rpsMost), Self.thousandths(p50),
             Self.thousandths(p99), "\(bytes / max(requests - errors, 1))",
         ]
     }

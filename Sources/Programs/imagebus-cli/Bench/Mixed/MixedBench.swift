@@ -1,6 +1,7 @@
 import ImageModel
 import Linux
 import Messages
+import StackAccess
 
 /// What a stack sees on a common day: mostly hits, some pictures that nobody has, other sizes of
 /// known ones, and loads that are given up.

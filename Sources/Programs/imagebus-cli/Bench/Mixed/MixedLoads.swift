@@ -1,5 +1,6 @@
 import ImageModel
 import Linux
+import StackAccess
 import Synchronization
 
 /// Loads of the mix, one after the other, and what became of each kind.

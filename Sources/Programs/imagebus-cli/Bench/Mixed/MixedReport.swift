@@ -1,3 +1,5 @@
+import Reporting
+
 /// What `bench mixed` found; its JSON is one object (SEMANTICS §15.5).
 struct MixedReport: BenchReport {
     private struct Share: Encodable {
@@ -48,13 +50,13 @@ struct MixedReport: BenchReport {
     }
 
     var text: String {
-        StatusTable.table(LoadReport.header, [loads.row]) + "\n"
-            + StatusTable.table(
+        TextTable.text(LoadReport.header, [loads.row]) + "\n"
+            + TextTable.text(
                 ["WORK", "LOADS", "ERRORS", "PERCENT", "P50 MS", "P99 MS"],
                 shares.map {
                     [
                         $0.work.rawValue, "\($0.requests)", "\($0.errors)",
-                        StatusTable.tenths($0.percent), LoadReport.thousandths($0.p50),
+                        TextTable.tenths($0.percent), LoadReport.thousandths($0.p50),
                         LoadReport.thousandths($0.p99),
                     ]
                 })

@@ -1,5 +1,6 @@
 import ImageModel
 import Messages
+import StackAccess
 
 /// Very many loads at once: for one picture, then for many pictures in several sizes each.
 struct StormBench: BenchKind {

@@ -1,4 +1,5 @@
 import Messages
+import Reporting
 
 /// What became of one storm.
 struct StormFigures: Encodable, Sendable {
@@ -68,9 +69,9 @@ struct StormFigures: Encodable, Sendable {
 
     var row: [String] {
         [urls, sizes, requests, errors, right, gets, decodes, transforms].map { "\($0)" } + [
-            LoadReport.thousandths(seconds), StatusTable.tenths(rate),
-            StatusTable.tenths(latencies.milliseconds(at: 0.5)),
-            StatusTable.tenths(latencies.milliseconds(at: 0.99)),
+            LoadReport.thousandths(seconds), TextTable.tenths(rate),
+            TextTable.tenths(latencies.milliseconds(at: 0.5)),
+            TextTable.tenths(latencies.milliseconds(at: 0.99)),
         ]
     }
 }

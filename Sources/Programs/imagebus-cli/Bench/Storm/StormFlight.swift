@@ -1,5 +1,6 @@
 import ImageModel
 import Linux
+import StackAccess
 
 /// One load of a storm, and what has to come.
 struct StormLoad: Sendable {

@@ -1,3 +1,5 @@
+import Reporting
+
 /// What `bench storm` found; its JSON is one object (SEMANTICS §15.5).
 struct StormReport: BenchReport {
     private let one: StormFigures
@@ -20,12 +22,12 @@ struct StormReport: BenchReport {
 
     var text: String {
         let storms = [one] + (many.map { [$0] } ?? [])
-        return StatusTable.table(StormFigures.header, storms.map(\.row))
+        return TextTable.text(StormFigures.header, storms.map(\.row))
             + storms.map { "\n" + Self.memory($0) }.joined()
     }
 
     private static func memory(_ figures: StormFigures) -> String {
-        StatusTable.table(
+        TextTable.text(
             ["PROCESS", "PID", "PEAK", "ITS OWN THEN"],
             figures.memory.map {
                 [$0.kind, "\($0.pid)", ByteText.text($0.peak), ByteText.text($0.own)]

@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Messages
 import Observability
 

@@ -1,0 +1,92 @@
+import Linux
+
+/// Reads the options of a command: from the command line in their order, and what is not on it
+/// from the environment.
+package enum OptionReader {
+    package static func read(
+        _ arguments: [String], _ definitions: [OptionDefinition],
+        environment: [String: String]
+    ) throws(UsageError) -> ReadOptions {
+        var read = try readCommandLine(arguments, definitions)
+        for entry in read.entries {
+            if definitions.contains(where: { $0.name == entry.name && $0.visibility == .later }) {
+                throw UsageError("--\(entry.name) is not in this version")
+            }
+        }
+        let given = Set(read.entries.map(\.name))
+        var fromEnvironment: [ReadOptions.Entry] = []
+        for definition in definitions
+        where !given.contains(definition.name) && definition.visibility == .shown {
+            guard let text = environment[definition.environmentName],
+                definition != .help, definition != .version
+            else { continue }
+            fromEnvironment += try entries(of: definition, text)
+        }
+        read.entries = fromEnvironment + read.entries
+        return read
+    }
+
+    private static func entries(
+        of definition: OptionDefinition, _ text: String
+    ) throws(UsageError) -> [ReadOptions.Entry] {
+        func entry(_ value: String) -> ReadOptions.Entry {
+            ReadOptions.Entry(name: definition.name, value: value, origin: .environment)
+        }
+        guard definition.value != nil else {
+            switch text.lowercased() {
+            case "1", "true", "yes", "on": return [entry("")]
+            case "", "0", "false", "no", "off": return []
+            default:
+                throw UsageError(
+                    "\(definition.environmentName)=\(text): write 1 or 0, true or false")
+            }
+        }
+        guard let separators = definition.separators else {
+            return text.isEmpty ? [] : [entry(text)]
+        }
+        return text.split { separators.contains($0) }.map { entry(String($0)) }
+    }
+}
+
+extension OptionReader {
+    private static func readCommandLine(
+        _ arguments: [String], _ definitions: [OptionDefinition]
+    ) throws(UsageError) -> ReadOptions {
+        let known = definitions.map {
+            ScannedOption(name: $0.name, letter: $0.letter, takesValue: $0.value != nil)
+        }
+        do throws(OptionScanner.Failure) {
+            var read = ReadOptions()
+            for item in try OptionScanner.scan(arguments, for: known) {
+                switch item {
+                case .operand(let text): read.operands.append(text)
+                case .option(let index, let value):
+                    read.entries.append(
+                        ReadOptions.Entry(
+                            name: definitions[index].name, value: value, origin: .commandLine))
+                }
+            }
+            return read
+        } catch {
+            switch error {
+            case .missingValue(let argument): throw UsageError("\(argument) needs a value")
+            case .refused(let argument): throw refusal(of: argument, definitions)
+            }
+        }
+    }
+
+    /// Not known, ambiguous, or a flag with a value.
+    private static func refusal(
+        of argument: String, _ definitions: [OptionDefinition]
+    ) -> UsageError {
+        guard argument.hasPrefix("--") else { return UsageError("unknown option '\(argument)'") }
+        let name = argument.dropFirst(2).prefix { $0 != "=" }
+        if let flag = definitions.first(where: { $0.name == name }), flag.value == nil {
+            return UsageError("--\(flag.name) takes no value")
+        }
+        let candidates = definitions.filter { $0.name.hasPrefix(name) && $0.visibility == .shown }
+        guard candidates.count > 1 else { return UsageError("unknown option '--\(name)'") }
+        let names = candidates.map { "--\($0.name)" }
+        return UsageError("'--\(name)' may be \(names.joined(separator: " or "))")
+    }
+}

@@ -1,0 +1,141 @@
+import Glibc
+package import Messages
+package import Observability
+import Reporting
+
+/// Texts of options as values; each error says what is expected.
+package enum OptionValue {
+    /// A whole number within limits.
+    package static func integer(
+        _ text: String, in range: ClosedRange<Int>
+    ) throws(UsageError) -> Int {
+        guard let number = plainInteger(text), range.contains(number) else {
+            throw UsageError(
+                "'\(text)' is no whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    /// A limit of a cache: bytes, and so many that entries fit into it.
+    package static func cacheLimit(_ text: String) throws(UsageError) -> Int {
+        let count = try bytes(text)
+        guard count >= cacheLimitMin else {
+            let meant = plainInteger(text).map { "; did you mean \($0)M?" } ?? ""
+            throw UsageError(
+                "'\(text)' is \(ByteText.text(UInt64(count))), too little for any image: it is 1M "
+                    + "(\(cacheLimitMin) bytes) at least\(meant)")
+        }
+        return count
+    }
+
+    /// The smallest limit of a cache.
+    package static let cacheLimitMin = 1 << 20
+
+    /// Bytes: a number, or one with K, M, G or T (1024 each).
+    package static func bytes(_ text: String) throws(UsageError) -> Int {
+        let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]
+        let unit = text.uppercased().last.flatMap { units[$0] }
+        let digits = unit == nil ? text : String(text.dropLast())
+        if let number = plainInteger(digits), number > 0 {
+            let (bytes, overflow) = number.multipliedReportingOverflow(by: unit ?? 1)
+            if !overflow { return bytes }
+        }
+        throw UsageError("'\(text)' is no number of bytes, such as 268435456 or 256M")
+    }
+
+    /// Milliseconds of a duration: `250ms`, `10s`, `2m`, `1h`; a number alone is seconds.
+    package static func milliseconds(
+        _ text: String, atMost limit: Int
+    ) throws(UsageError) -> Int {
+        let units = [("ms", 1.0), ("s", 1e3), ("m", 6e4), ("h", 3.6e6)]
+        let unit = units.first { text.hasSuffix($0.0) } ?? ("", 1e3)
+        guard let number = finiteNumber(String(text.dropLast(unit.0.count))), number > 0,
+            (number * unit.1).rounded() >= 1, number * unit.1 <= Double(limit)
+        else {
+            throw UsageError(
+                "'\(text)' is no time from 1ms to \(limit / 1000)s, such as 250ms, 10s or 2m")
+        }
+        return Int((number * unit.1).rounded())
+    }
+
+    /// One word of a list.
+    package static func word<Value>(
+        _ text: String, _ words: [(name: String, value: Value)]
+    ) throws(UsageError) -> Value {
+        guard let found = words.first(where: { $0.name == text }) else {
+            let names = words.map(\.name).joined(separator: ", ")
+            throw UsageError("'\(text)' is not one of \(names)")
+        }
+        return found.value
+    }
+
+    /// A kind of process.
+    package static func kind(_ text: String) throws(UsageError) -> WorkerKind {
+        try word(text, WorkerKind.allCases.map { ($0.name, $0) })
+    }
+
+    /// An address and a port that downloads may reach: `10.0.0.7:8080` or `[fd00::7]:8080`.
+    package static func address(_ text: String) throws(UsageError) -> String {
+        guard let colon = text.lastIndex(of: ":"),
+            let port = plainInteger(String(text[text.index(after: colon)...])),
+            (1...65535).contains(port), isAddress(text[..<colon])
+        else {
+            throw UsageError("'\(text)' is no IP:PORT, such as 10.0.0.7:8080 or [fd00::7]:8080")
+        }
+        return text
+    }
+
+    package static func logLevel(_ text: String) throws(UsageError) -> LogLevel {
+        try word(text, LogLevel.allCases.map { ($0.rawValue, $0) })
+    }
+
+    package static func logFormat(_ text: String) throws(UsageError) -> LogFormat {
+        try word(text, LogFormat.allCases.map { ($0.rawValue, $0) })
+    }
+
+    /// An absolute path, from the working directory where the text is relative.
+    package static func path(_ text: String) throws(UsageError) -> String {
+        guard !text.isEmpty else { throw UsageError("a path cannot be empty") }
+        if text.hasPrefix("/") { return text }
+        guard let directory = getcwd(nil, 0) else {
+            throw UsageError("'\(text)' is relative, and the working directory is gone")
+        }
+        defer { free(directory) }
+        return String(cString: directory) + "/" + text
+    }
+}
+
+extension OptionValue {
+    /// Digits, with a sign before them at most: no blanks, no `+`.
+    package static func plainInteger(_ text: String) -> Int? {
+        let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int(text)
+    }
+
+    /// A decimal number; no infinity, no hexadecimal digits.
+    package static func finiteNumber(_ text: String) -> Double? {
+        let allowed = Set("0123456789.-+eE".utf8)
+        guard text.utf8.allSatisfy(allowed.contains), let number = Double(text), number.isFinite
+        else { return nil }
+        return number
+    }
+
+    private static func isAddress(_ text: Substring) -> Bool {
+        var space = in6_addr()
+        if text.hasPrefix("["), text.hasSuffix("]") {
+            return inet_pton(AF_INET6, String(text.dropFirst().dropLast()), &space) == 1
+        }
+        return inet_pton(AF_INET, String(text), &space) == 1
+    }
+
+    /// A token or a group.
+    package static func identifier(_ text: String) throws(UsageError) -> Identifier128 {
+        guard let identifier = Identifier128(hex: text) else {
+            throw UsageError("'\(text)' is not 32 hex digits")
+        }
+        return identifier
+    }
+}

@@ -1,0 +1,136 @@
+package import ImageModel
+
+/// Builds the request of `get` from its options.
+package enum RequestReader {
+    package static func request(_ read: ReadOptions, url: String) throws(UsageError) -> ImageRequest
+    {
+        var request = ImageRequest(url: url)
+        request.steps = try StepReader.steps(read)
+        guard request.steps.count <= RequestLimits.stepsMax else {
+            throw UsageError("there are more than \(RequestLimits.stepsMax) steps")
+        }
+        if let box = try read.parsed("thumbnail", OptionValue.size) {
+            request.thumbnail = Thumbnail(box: box)
+        }
+        request.output.format = try read.parsed("format", OptionValue.format)
+        request.output.quality = try read.parsed("quality") { (text) throws(UsageError) in
+            try OptionValue.integer(text, in: 0...100)
+        }
+        request.output.lossless = read.isSet("lossless")
+        request.infoOnly = read.isSet("info")
+        request.headers = try headers(read)
+        request.options = try options(read)
+        try applyContext(read, to: &request)
+        request.context.fallback = try read.parsed("fallback", OptionValue.fallback)
+        if let limit = try read.parsed("timeout", timeout) { request.timeoutMilliseconds = limit }
+        try checkLossless(request)
+        for name in ["original", "info"] where read.isSet(name) && !request.wantsOriginal {
+            throw UsageError(
+                "--\(name) is about the source as it is: leave out steps, --format, --quality and "
+                    + "--lossless")
+        }
+        return request
+    }
+
+    /// JPEG has no form without loss.
+    package static func checkLossless(_ request: ImageRequest) throws(UsageError) {
+        guard request.output.lossless, request.output.format == .jpeg else { return }
+        throw UsageError(
+            "--lossless and jpeg contradict each other: write webp or png, or leave out --lossless")
+    }
+
+    private static func timeout(_ text: String) throws(UsageError) -> Int {
+        try OptionValue.milliseconds(text, atMost: RequestLimits.timeoutMillisecondsMax)
+    }
+
+    private static func headers(_ read: ReadOptions) throws(UsageError) -> [HTTPHeader] {
+        var headers: [HTTPHeader] = []
+        for text in read.all("header") {
+            let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            let value = parts.count == 2 ? parts[1] : ""
+            let header = HTTPHeader(name: String(parts[0]), value: trimmed(value))
+            guard parts.count == 2, header.isValid else {
+                throw UsageError("--header: '\(text)' is no header, such as 'Accept: image/webp'")
+            }
+            headers.append(header)
+        }
+        return headers
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        var text = text
+        while text.first == " " || text.first == "\t" { text = text.dropFirst() }
+        while text.last == " " || text.last == "\t" { text = text.dropLast() }
+        return String(text)
+    }
+
+    private static func options(_ read: ReadOptions) throws(UsageError) -> RequestOptions {
+        var options: RequestOptions = []
+        for name in read.all("option") {
+            guard let known = RequestOptions.names.first(where: { $0.name == name }) else {
+                let names = RequestOptions.offeredNames.joined(separator: ", ")
+                throw UsageError("--option: this version has \(names), not '\(name)'")
+            }
+            options.insert(known.option)
+        }
+        switch try read.parsed("priority", priority) {
+        case .high: options.insert(.highPriority)
+        case .low: options.insert(.lowPriority)
+        case .normal, nil: break
+        }
+        return options
+    }
+
+    private static func priority(_ text: String) throws(UsageError) -> Priority {
+        try OptionValue.word(text, Priority.allCases.map { ($0.name, $0) })
+    }
+
+    private static func applyContext(
+        _ read: ReadOptions, to request: inout ImageRequest
+    ) throws(UsageError) {
+        request.context.profile = try read.parsed("profile", name)
+        request.context.preset = try read.parsed("preset", name)
+        // A box before what depends on it.
+        let texts = read.all("context")
+        let isLate = { (text: String) in text.hasPrefix("image-preserve-aspect-ratio=") }
+        for text in texts.filter({ !isLate($0) }) + texts.filter(isLate) {
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let value = parts.count == 2 ? String(parts[1]) : ""
+            do throws(UsageError) {
+                try apply(String(parts[0]), value, to: &request)
+            } catch {
+                throw UsageError("--context \(parts[0]): \(error.message)")
+            }
+        }
+    }
+
+    private static func name(_ text: String) throws(UsageError) -> String {
+        guard RequestContext.isName(text) else {
+            throw UsageError("'\(text)' is no name")
+        }
+        return text
+    }
+
+    private static func apply(
+        _ name: String, _ value: String, to request: inout ImageRequest
+    ) throws(UsageError) {
+        switch name {
+        case "png-compression":
+            request.output.compression = try OptionValue.integer(
+                value, in: OutputOptions.compressionRange)
+        case "preserve-aspect-ratio":
+            let keeps = try OptionValue.word(value, [("true", true), ("false", false)])
+            guard request.thumbnail != nil else { throw UsageError("needs a --thumbnail") }
+            request.thumbnail?.preservesAspectRatio = keeps
+        default:
+            guard let key = ContextKey(rawValue: name) else {
+                throw UsageError("no such context in this version")
+            }
+            do throws(ContextSettingError) {
+                ContextSetting.apply([try ContextSetting(key, value)], to: &request)
+            } catch {
+                throw UsageError(error.reason)
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+package import CommandLineInterface
+
+/// Which addresses downloads may reach, and whom they trust there.
+package struct NetworkOptions: Hashable {
+    package var allowsPrivateNetworks = false
+    package var addresses: [String] = []
+    /// Certificates that are trusted in place of the system's.
+    package var certificatesFile: String?
+
+    package init() {}
+
+    package init(_ read: ReadOptions) throws(UsageError) {
+        allowsPrivateNetworks = read.isSet("allow-private-networks")
+        for text in read.all("allow-address") { addresses.append(try OptionValue.address(text)) }
+        certificatesFile = try read.parsed("ca-file", OptionValue.path)
+    }
+
+    /// The same as options of another program.
+    package var arguments: [String] {
+        (allowsPrivateNetworks ? ["--allow-private-networks"] : [])
+            + addresses.flatMap { ["--allow-address", $0] }
+            + (certificatesFile.map { ["--ca-file", $0] } ?? [])
+    }
+}

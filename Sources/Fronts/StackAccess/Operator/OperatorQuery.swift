@@ -1,0 +1,57 @@
+import CommandLineInterface
+package import ImageModel
+import Linux
+import SharedArena
+import Supervision
+
+/// Asks the coordinator of a stack something through `admin/`.
+package enum OperatorQuery {
+    /// Milliseconds for which a command waits for the answer.
+    package static let answerMilliseconds = 5_000
+
+    /// The answer to one question, or to several: the client stays until the last one has come.
+    ///
+    /// Throws `unavailable` where nobody answers within the time; work that takes longer than a
+    /// look says how long that may be in `answerMilliseconds`.
+    package static func ask<Answer: Sendable>(
+        _ options: OperatorOptions, milliseconds: Int = answerMilliseconds,
+        answerMilliseconds: Int? = nil,
+        _ question: @escaping @Sendable (StackClient) async throws(ImageError) -> Answer
+    ) throws(ImageError) -> Answer {
+        let route = try options.route()
+        let client = try StackClient(
+            route, asOperator: true, connectMilliseconds: milliseconds)
+        defer { client.end() }
+        let value: Result<Answer, ImageError>?
+        do throws(Errno) {
+            let completion = try Completion<Answer>()
+            completion.start { () throws(ImageError) in try await question(client) }
+            _ = try ReadinessPoll.wait(
+                [completion.number], milliseconds: answerMilliseconds ?? milliseconds)
+            value = completion.value
+        } catch {
+            throw ImageError(.internalError, "the wait for an answer failed (\(error))")
+        }
+        if let value { return try value.get() }
+        throw ImageError(
+            .unavailable,
+            "the coordinator at \(route.paths.adminEndpoint) does not answer within "
+                + "\(answerMilliseconds ?? milliseconds) ms")
+    }
+
+    /// Runs a command: prints what it says, or why it cannot; returns the exit status.
+    package static func run(_ command: String, _ body: () throws -> String) -> Int32 {
+        do {
+            return Terminal.finish(command, try body())
+        } catch let error as OutputError {
+            if !error.isUnread { Terminal.complain(command, error) }
+            return error.exitStatus
+        } catch let error as ImageError {
+            Terminal.complain(command, error)
+            return error.exitStatus
+        } catch {
+            Terminal.complain(command, "\(error)")
+            return ImageError(.internalError, "").exitStatus
+        }
+    }
+}

@@ -1,0 +1,9 @@
+import CommandLineInterface
+
+extension Command {
+    /// What this version does.
+    static let all: [Command] = [
+        .serve, .get, .prefetch, .status, .health, .cache, .blacklist, .cancel, .drain, .config,
+        .bench,
+    ]
+}
