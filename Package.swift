@@ -154,8 +154,14 @@ let programs: [Target] = [
         "imagebus-cli",
         [
             "Imagebus", "Supervision", "SharedArena", "Messages", "ImageModel", "Linux",
-            "MicroHTTPD", "Observability", "Configuration", "ConfigurationFile", "Reporting",
+            "Observability", "Configuration", "ConfigurationFile", "Reporting",
             "CommandLineInterface", "StackAccess",
+        ]),
+    program(
+        "imagebus-bench",
+        [
+            "StackAccess", "CommandLineInterface", "Reporting", "MicroHTTPD", "Messages",
+            "ImageModel", "Linux",
         ]),
     program("imagebus-coordinator", ["CoordinatorRuntime", "Linux"]),
     program("imagebus-download", worker + ["Downloading"]),
@@ -233,6 +239,12 @@ let testing: [Target] = [
         [
             "imagebus-cli", "CommandLineInterface", "StackAccess", "Reporting", "Supervision",
             "SharedArena", "Observability", "Messages", "ImageModel", "Linux", "TestKit",
+        ]),
+    tests(
+        "BenchTests",
+        [
+            "imagebus-bench", "CommandLineInterface", "StackAccess", "Reporting", "Messages",
+            "ImageModel", "Linux", "TestKit",
         ]),
     tests(
         "DownloadingTests", ["Downloading", "StageContract", "Messages", "ImageModel", "TestKit"]),

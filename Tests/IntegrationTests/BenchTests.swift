@@ -47,6 +47,30 @@ extension RealProcesses {
             #expect(try run.end(timeout: .seconds(60)).exitStatus == 64)
         }
 
+        @Test func theCommandIsTheProgramBesideIt() throws {
+            let program = Programs.folder + "/imagebus-bench"
+            for arguments in [["--help"], ["--version"], ["sleep"], ["hit", "--blur", "2"], []] {
+                let command = try CommandLineRun(["bench"] + arguments).end()
+                let own = try CommandLineRun(program: program, arguments).end()
+                #expect(command.output == own.output && command.errorText == own.errorText)
+                #expect(command.exitStatus == own.exitStatus)
+                #expect(!(own.output.isEmpty && own.errorText.isEmpty))
+            }
+        }
+
+        @Test func whereTheProgramIsMissingTheCommandSaysWhatToDo() throws {
+            let folder = TemporaryDirectory()
+            let copying = try CommandLineRun(
+                program: "/bin/cp", [Programs.commandLine, folder.path]
+            ).end()
+            #expect(copying.exitStatus == 0, "\(copying)")
+            let end = try CommandLineRun(program: folder.file("imagebus"), ["bench", "hit"]).end()
+            #expect(end.exitStatus == 69)
+            #expect(
+                end.errorText.contains("imagebus bench: ") && end.errorText.contains("install"),
+                "\(end)")
+        }
+
         /// A moment of each: that there are figures, not what they are.
         private func measured(_ arguments: [String]) throws -> JSONValue {
             let run = try CommandLineRun(["bench"] + arguments + ["--private", "--json"])

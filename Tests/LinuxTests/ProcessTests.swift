@@ -21,6 +21,11 @@ import Testing
         #expect(Random.bytes(count: 0).isEmpty)
     }
 
+    @Test func whoCannotBecomeAnotherProgramGoesOn() {
+        #expect(CurrentProcess.become("/nowhere/program", ["a"]) == .noSuchFile)
+        #expect(CurrentProcess.become("/etc", []) == .accessDenied)
+    }
+
     @Test func aThreadRunsUnderItsName() throws {
         let box = NameBox()
         let thread = try Thread(name: "a-name-of-more-than-15") { box.name = box.readName() }

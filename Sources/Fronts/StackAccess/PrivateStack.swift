@@ -75,7 +75,7 @@ final class PrivateStack {
         _ options: StackOptions, in directory: String, cache: String?
     ) throws(Errno) -> ChildCommand {
         var command = ChildCommand(
-            try CurrentProcess.executablePath(),
+            try ProgramNeighbour.path("imagebus"),
             [
                 "serve", "--runtime-dir", directory, "--remove-runtime-dir",
                 "--parent-pid", "\(CurrentProcess.processID)",

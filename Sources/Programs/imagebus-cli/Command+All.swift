@@ -4,6 +4,5 @@ extension Command {
     /// What this version does.
     static let all: [Command] = [
         .serve, .get, .prefetch, .status, .health, .cache, .blacklist, .cancel, .drain, .config,
-        .bench,
     ]
 }

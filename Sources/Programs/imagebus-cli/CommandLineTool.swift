@@ -20,8 +20,12 @@ enum CommandLineTool {
             return Terminal.finish(name, HelpText.version)
         default: break
         }
+        if let neighbour = NeighbourCommand.all.first(where: { $0.name == name }) {
+            return neighbour.run(Array(arguments.dropFirst()))
+        }
         guard let command = Command.all.first(where: { $0.name == name }) else {
-            let names = Command.all.map(\.name).joined(separator: ", ")
+            let names = (Command.all.map(\.name) + NeighbourCommand.all.map(\.name))
+                .joined(separator: ", ")
             Terminal.error(
                 "imagebus: unknown command '\(name)': the commands are \(names); "
                     + "see imagebus --help\n")
@@ -54,8 +58,6 @@ enum CommandLineTool {
             return DrainTool.run(try DrainOptions(read, environment: environment))
         case Command.config.name:
             return ConfigurationCheck.run(try ConfigurationCheck.Options(read, environment))
-        case Command.bench.name:
-            return BenchTool.run(try BenchOptions(read, environment: environment))
         default:
             return HealthCommand.run(try HealthOptions(read, environment: environment))
         }

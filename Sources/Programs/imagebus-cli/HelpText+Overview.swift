@@ -3,8 +3,11 @@ import CommandLineInterface
 extension HelpText {
     /// The text of `imagebus --help`.
     static var overview: String {
-        let width = Command.all.map(\.name.count).max() ?? 0
-        let commands = Command.all.map { "  \(padded($0.name, to: width + 2))\($0.summary)\n" }
+        let all =
+            Command.all.map { ($0.name, $0.summary) }
+            + NeighbourCommand.all.map { ($0.name, $0.summary) }
+        let width = all.map(\.0.count).max() ?? 0
+        let commands = all.map { "  \(padded($0.0, to: width + 2))\($0.1)\n" }
         return """
             usage: imagebus COMMAND [options]
 

@@ -41,6 +41,11 @@ public final class CommandLineRun {
             line: [Programs.commandLine] + arguments, environment: [:], output: output.number)
     }
 
+    /// The same of a program that lies elsewhere.
+    public convenience init(program path: String, _ arguments: [String]) throws {
+        try self.init(line: [path] + arguments, environment: [:])
+    }
+
     /// The same behind other programs, such as one that changes the user.
     init(
         line words: [String], environment: [String: String], input: [UInt8]? = nil,

@@ -69,6 +69,7 @@ import Testing
         ("imagebus-transform", "libsodium.so.23"),
         ("imagebus-download", "libseccomp.so.2"),
         ("imagebus", "libvips.so.42"),
+        ("imagebus", "libmicrohttpd.so.12"),
         ("imagebus", "libFoundation.so"),
         ("imagebus", "strange.so"),
     ])

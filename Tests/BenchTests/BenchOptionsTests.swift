@@ -4,7 +4,7 @@ import Linux
 import StackAccess
 import Testing
 
-@testable import imagebus_cli
+@testable import imagebus_bench
 
 @Suite struct BenchOptionsTests {
     private func options(_ arguments: [String]) throws(UsageError) -> BenchOptions {

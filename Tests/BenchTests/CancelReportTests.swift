@@ -3,7 +3,7 @@ import Messages
 import Reporting
 import Testing
 
-@testable import imagebus_cli
+@testable import imagebus_bench
 
 @Suite struct CancelReportTests {
     private func row(_ milliseconds: [UInt64], hard: UInt64 = 0) -> StatusReport.Cancellations {

@@ -1,7 +1,7 @@
 import Reporting
 import Testing
 
-@testable import imagebus_cli
+@testable import imagebus_bench
 
 @Suite struct MixedReportTests {
     @Test func theMixIsTheSameInEveryRun() {

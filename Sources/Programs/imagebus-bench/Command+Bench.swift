@@ -1,6 +1,7 @@
 import CommandLineInterface
 
 extension Command {
+    /// What `imagebus bench` is, which starts this program.
     static let bench = Command(
         name: "bench",
         summary: "measure a stack",

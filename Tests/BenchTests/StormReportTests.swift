@@ -3,7 +3,7 @@ import Messages
 import Reporting
 import Testing
 
-@testable import imagebus_cli
+@testable import imagebus_bench
 
 @Suite struct StormReportTests {
     private func report(_ counters: [(String, UInt64)]) -> StatusReport {

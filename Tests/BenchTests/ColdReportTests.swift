@@ -3,7 +3,7 @@ import Messages
 import Reporting
 import Testing
 
-@testable import imagebus_cli
+@testable import imagebus_bench
 
 @Suite struct ColdReportTests {
     private var stages: StageFigures {

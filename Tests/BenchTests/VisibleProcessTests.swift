@@ -2,7 +2,7 @@ import Linux
 import Messages
 import Testing
 
-@testable import imagebus_cli
+@testable import imagebus_bench
 
 struct VisibleProcessTests {
     /// A stack in containers names processes by numbers that are others' here.

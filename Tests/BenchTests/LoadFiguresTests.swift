@@ -1,6 +1,6 @@
 import Testing
 
-@testable import imagebus_cli
+@testable import imagebus_bench
 
 @Suite struct LoadFiguresTests {
     @Test(arguments: [0, 1, 127, 128, 129, 255, 256, 1_000, 72_345, 5_000_000, 3_600_000_000_000])

@@ -3,7 +3,7 @@ import Linux
 import Reporting
 import StackAccess
 
-/// `imagebus bench`: measures a stack.
+/// Measures a stack.
 enum BenchTool {
     static func run(_ options: BenchOptions) -> Int32 {
         OperatorQuery.run("bench") {

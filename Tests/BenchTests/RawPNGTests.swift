@@ -1,6 +1,6 @@
 import Testing
 
-@testable import imagebus_cli
+@testable import imagebus_bench
 
 @Suite struct RawPNGTests {
     /// The check values of the two standards' own examples.
