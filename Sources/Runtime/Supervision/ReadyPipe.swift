@@ -3,19 +3,21 @@ import Messages
 
 /// The pipe on which one child tells how far it is.
 final class ReadyPipe {
-    private let readEnd: FileDescriptor
+    /// None once the child has closed its end, or has written anything else: one that goes on
+    /// writing is told by the kernel, and not held up.
+    private var readEnd: FileDescriptor?
     private var line: [UInt8] = []
-    /// False once the child has closed its end, or has written anything else.
-    private(set) var isOpen = true
 
     /// Takes the end that is read.
     init(_ readEnd: consuming FileDescriptor) throws(Errno) {
-        self.readEnd = readEnd
-        try self.readEnd.setNonBlocking()
+        try readEnd.setNonBlocking()
+        self.readEnd = consume readEnd
     }
 
-    /// What to poll while `isOpen`.
-    var number: Int32 { readEnd.number }
+    /// What to poll, while there is anything to hear.
+    var number: Int32? { readEnd?.number }
+
+    private var isOpen: Bool { number != nil }
 
     /// What was told since the last call.
     func take() -> [LifeSign] {
@@ -28,13 +30,13 @@ final class ReadyPipe {
     private func tell(_ byte: UInt8, into told: inout [LifeSign]) {
         guard byte == UInt8(ascii: "\n") else {
             line.append(byte)
-            isOpen = line.count <= LifeSign.lineBytesMax
+            if line.count > LifeSign.lineBytesMax { readEnd = nil }
             return
         }
         if let sign = LifeSign(line: String(decoding: line, as: UTF8.self)) {
             told.append(sign)
         } else {
-            isOpen = false
+            readEnd = nil
         }
         line = []
     }
@@ -44,13 +46,13 @@ final class ReadyPipe {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 16)
         defer { buffer.deallocate() }
         do throws(Errno) {
-            let count = try readEnd.read(into: buffer)
-            if count == 0 { isOpen = false }
+            let count = try readEnd?.read(into: buffer) ?? 0
+            if count == 0 { readEnd = nil }
             return Array(buffer[..<count])
         } catch .wouldBlock {
             return []
         } catch {
-            isOpen = false
+            readEnd = nil
             return []
         }
     }

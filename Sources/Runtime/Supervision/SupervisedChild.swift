@@ -35,6 +35,6 @@ final class SupervisedChild {
     /// The descriptors that become readable when something happens to it.
     var descriptorNumbers: [Int32] {
         let end = process.descriptor.descriptor.number
-        return ready.isOpen ? [end, ready.number] : [end]
+        return [end] + (ready.number.map { [$0] } ?? [])
     }
 }
