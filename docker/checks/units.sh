@@ -121,16 +121,16 @@ check_units_kills() {
         wait_until "$units_seconds" unit_has_restarts "$unit" "$number" || status=1
     done
     wait_until "$units_seconds" units_are_healthy || status=1
-    found="$(restarts_of "$unit") restarts after 6 kills"
+    found="$(unit_restarts "$unit") restarts after 6 kills"
     verdict "$status" "units: a service that ends again and again is started again" "$found"
     [[ $status -eq 0 ]] || what_units_said
 }
 
 unit_runs() { [[ $(on_machine systemctl is-active "$1") == active ]]; }
 
-restarts_of() { on_machine systemctl show --property NRestarts --value "$1"; }
+unit_restarts() { on_machine systemctl show --property NRestarts --value "$1"; }
 
-unit_has_restarts() { [[ $(restarts_of "$1") -ge $2 ]]; }
+unit_has_restarts() { [[ $(unit_restarts "$1") -ge $2 ]]; }
 
 coordinator_has_failed() { on_machine systemctl is-failed --quiet imagebus-coordinator.service; }
 
