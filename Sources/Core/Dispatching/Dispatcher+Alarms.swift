@@ -7,7 +7,7 @@ extension Dispatcher {
     /// job waits for time.
     package var nextDeadline: Instant? {
         let retry = parked.since?.adding(milliseconds: limits.parkedMilliseconds)
-        return [alarms.first?.at, retry].compactMap { $0 }.min()
+        return nextAlarm.orEarlier(retry)
     }
 
     /// When the next alarm rings.

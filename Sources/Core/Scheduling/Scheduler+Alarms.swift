@@ -9,7 +9,8 @@ extension Scheduler {
     public var nextDeadline: Instant? {
         let touched = touches.since?.adding(milliseconds: limits.touchedMilliseconds)
         let work = wantsToPrefetch || isUnfinished ? now : nil
-        return [alarms.first?.at, dispatcher.nextDeadline, touched, work].compactMap { $0 }.min()
+        return (alarms.first?.at).orEarlier(dispatcher.nextDeadline).orEarlier(touched)
+            .orEarlier(work)
     }
 
     /// The request ends then, if it is still there.
@@ -40,7 +41,7 @@ extension Scheduler {
     var hasOverdueAlarms: Bool { nextAlarm.map { $0 <= now } ?? false }
 
     private var nextAlarm: Instant? {
-        [alarms.first?.at, dispatcher.nextAlarm].compactMap { $0 }.min()
+        (alarms.first?.at).orEarlier(dispatcher.nextAlarm)
     }
 
     /// `false` where the request has ended before.
