@@ -4,7 +4,7 @@ extension OptionValue {
     /// `512x418`
     package static func size(_ text: String) throws(UsageError) -> PixelSize {
         let parts = text.split(separator: "x", omittingEmptySubsequences: false)
-            .map { plainInteger(String($0)) }
+            .map { PlainNumber.integer(String($0)) }
         let sides = 1...RequestLimits.sideMax
         guard parts.count == 2, let width = parts[0], let height = parts[1],
             sides.contains(width), sides.contains(height)
@@ -19,7 +19,7 @@ extension OptionValue {
     /// `10,20,300,200`
     package static func rectangle(_ text: String) throws(UsageError) -> PixelRect {
         let texts = text.split(separator: ",", omittingEmptySubsequences: false)
-        let parts = texts.compactMap { plainInteger(String($0)) }
+        let parts = texts.compactMap { PlainNumber.integer(String($0)) }
         let places = -RequestLimits.sideMax...RequestLimits.sideMax
         guard texts.count == 4, parts.count == 4, parts.allSatisfy(places.contains),
             parts[2] > 0, parts[3] > 0
@@ -33,7 +33,7 @@ extension OptionValue {
 
     /// Degrees clockwise.
     package static func rotation(_ text: String) throws(UsageError) -> Rotation {
-        guard let degrees = finiteNumber(text), abs(degrees) <= 360_000 else {
+        guard let degrees = PlainNumber.decimal(text), abs(degrees) <= 360_000 else {
             throw UsageError("'\(text)' is no angle in degrees, such as 90 or -12.5")
         }
         return Rotation(degreesClockwise: degrees)

@@ -1,4 +1,5 @@
 import Glibc
+import ImageModel
 package import Messages
 package import Observability
 import Reporting
@@ -9,7 +10,7 @@ package enum OptionValue {
     package static func integer(
         _ text: String, in range: ClosedRange<Int>
     ) throws(UsageError) -> Int {
-        guard let number = plainInteger(text), range.contains(number) else {
+        guard let number = PlainNumber.integer(text), range.contains(number) else {
             throw UsageError(
                 "'\(text)' is no whole number from \(range.lowerBound) to \(range.upperBound)")
         }
@@ -20,7 +21,7 @@ package enum OptionValue {
     package static func cacheLimit(_ text: String) throws(UsageError) -> Int {
         let count = try bytes(text)
         guard count >= cacheLimitMin else {
-            let meant = plainInteger(text).map { "; did you mean \($0)M?" } ?? ""
+            let meant = PlainNumber.integer(text).map { "; did you mean \($0)M?" } ?? ""
             throw UsageError(
                 "'\(text)' is \(ByteText.text(UInt64(count))), too little for any image: it is 1M "
                     + "(\(cacheLimitMin) bytes) at least\(meant)")
@@ -36,7 +37,7 @@ package enum OptionValue {
         let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]
         let unit = text.uppercased().last.flatMap { units[$0] }
         let digits = unit == nil ? text : String(text.dropLast())
-        if let number = plainInteger(digits), number > 0 {
+        if let number = PlainNumber.integer(digits), number > 0 {
             let (bytes, overflow) = number.multipliedReportingOverflow(by: unit ?? 1)
             if !overflow { return bytes }
         }
@@ -49,7 +50,7 @@ package enum OptionValue {
     ) throws(UsageError) -> Int {
         let units = [("ms", 1.0), ("s", 1e3), ("m", 6e4), ("h", 3.6e6)]
         let unit = units.first { text.hasSuffix($0.0) } ?? ("", 1e3)
-        guard let number = finiteNumber(String(text.dropLast(unit.0.count))), number > 0,
+        guard let number = PlainNumber.decimal(String(text.dropLast(unit.0.count))), number > 0,
             (number * unit.1).rounded() >= 1, number * unit.1 <= Double(limit)
         else {
             throw UsageError(
@@ -77,7 +78,7 @@ package enum OptionValue {
     /// An address and a port that downloads may reach: `10.0.0.7:8080` or `[fd00::7]:8080`.
     package static func address(_ text: String) throws(UsageError) -> String {
         guard let colon = text.lastIndex(of: ":"),
-            let port = plainInteger(String(text[text.index(after: colon)...])),
+            let port = PlainNumber.integer(String(text[text.index(after: colon)...])),
             (1...65535).contains(port), isAddress(text[..<colon])
         else {
             throw UsageError("'\(text)' is no IP:PORT, such as 10.0.0.7:8080 or [fd00::7]:8080")
@@ -106,23 +107,6 @@ package enum OptionValue {
 }
 
 extension OptionValue {
-    /// Digits, with a sign before them at most: no blanks, no `+`.
-    package static func plainInteger(_ text: String) -> Int? {
-        let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
-        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            return nil
-        }
-        return Int(text)
-    }
-
-    /// A decimal number; no infinity, no hexadecimal digits.
-    package static func finiteNumber(_ text: String) -> Double? {
-        let allowed = Set("0123456789.-+eE".utf8)
-        guard text.utf8.allSatisfy(allowed.contains), let number = Double(text), number.isFinite
-        else { return nil }
-        return number
-    }
-
     private static func isAddress(_ text: Substring) -> Bool {
         var space = in6_addr()
         if text.hasPrefix("["), text.hasSuffix("]") {
