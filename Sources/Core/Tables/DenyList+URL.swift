@@ -1,12 +1,12 @@
-package import ImageModel
+public import ImageModel
 
 extension DenyList.Entry {
     /// The URL as logs show it: queries are often signed or carry keys.
-    package var shownURL: String { (try? SourceURL(url))?.forLogs ?? "" }
+    public var shownURL: String { (try? SourceURL(url))?.forLogs ?? "" }
 
     /// Whether an operator means it who writes this, a whole URL or what the list shows. User info
     /// does not count.
-    package func isNamed(_ text: String) -> Bool {
+    public func isNamed(_ text: String) -> Bool {
         let text = SourceURL.percentEncodingNonASCII(text)
         return SourceKey.withoutUserInfo(text) == url || text == shownURL
     }
@@ -14,10 +14,10 @@ extension DenyList.Entry {
 
 extension SourceKey {
     /// The URL without user info.
-    package var bareURL: String { Self.withoutUserInfo(url) }
+    public var bareURL: String { Self.withoutUserInfo(url) }
 
     /// A URL without user info; any other text as it is.
-    package static func withoutUserInfo(_ url: String) -> String {
+    public static func withoutUserInfo(_ url: String) -> String {
         (try? SourceURL(url))?.withoutUserInfo ?? url
     }
 }

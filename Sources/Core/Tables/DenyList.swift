@@ -1,60 +1,60 @@
-package import Messages
+public import Messages
 
 /// What is not tried for a while, or may soon not be: blacklist and quarantine are such tables.
 ///
 /// It is keyed by the standard library's hash, whose key is drawn anew in every process: collisions
 /// cannot be prepared. It lives as long as the coordinator.
-package struct DenyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+public struct DenyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// One entry.
-    package struct Entry: Sendable {
+    public struct Entry: Sendable {
         /// Counts the entries of all tables; stays when the entry is renewed.
-        package let number: UInt64
+        public let number: UInt64
         /// The whole URL without user info, to find it again; people see `shownURL`.
-        package let url: String
-        package var value: Value
+        public let url: String
+        public var value: Value
         /// `nil`: never.
-        fileprivate(set) var expiry: Instant?
+        @usableFromInline fileprivate(set) var expiry: Instant?
 
-        package func isLive(at now: Instant) -> Bool { expiry.map { $0 > now } ?? true }
+        @inlinable public func isLive(at now: Instant) -> Bool { expiry.map { $0 > now } ?? true }
 
         /// As a report has it: 0 for ever.
-        package func millisecondsLeft(at now: Instant) -> UInt64 {
+        public func millisecondsLeft(at now: Instant) -> UInt64 {
             expiry.map { UInt64($0.milliseconds(since: now)) } ?? 0
         }
     }
 
     private let entriesMax: Int
     private let milliseconds: Int
-    private var entries: [Key: Entry] = [:]
+    @usableFromInline var entries: [Key: Entry] = [:]
     /// By age; some may have left.
     private var order = Fifo<(number: UInt64, key: Key)>()
 
     /// At most `entriesMax` entries, the oldest makes room; `milliseconds` until one is forgotten,
     /// give or take a tenth, so that what came together does not come back together; 0: never.
-    package init(entriesMax: Int, milliseconds: Int) {
+    public init(entriesMax: Int, milliseconds: Int) {
         self.entriesMax = entriesMax
         self.milliseconds = milliseconds
     }
 
     /// Whether there is no entry at all: then a key needs not even be made.
-    package var isEmpty: Bool { entries.isEmpty }
+    @inlinable public var isEmpty: Bool { entries.isEmpty }
 
     /// Entries, forgotten ones that are still there included.
-    package var count: Int { entries.count }
+    @inlinable public var count: Int { entries.count }
 
     /// The entry of a key, unless it expired.
-    package func entry(_ key: Key, at now: Instant) -> Entry? {
+    @inlinable public func entry(_ key: Key, at now: Instant) -> Entry? {
         guard let entry = entries[key], entry.isLive(at: now) else { return nil }
         return entry
     }
 
     /// All entries that have not expired, in no order.
-    package func live(at now: Instant) -> [(key: Key, entry: Entry)] {
+    public func live(at now: Instant) -> [(key: Key, entry: Entry)] {
         entries.compactMap { $0.value.isLive(at: now) ? ($0.key, $0.value) : nil }
     }
 
     /// Enters a key, or renews its entry. `numbers` is the last one that any table gave.
-    package mutating func put(
+    public mutating func put(
         _ key: Key, _ value: Value, url: String, at now: Instant, numbers: inout UInt64
     ) {
         guard entriesMax > 0 else { return }
@@ -72,10 +72,10 @@ package struct DenyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         order.append((numbers, key))
     }
 
-    package mutating func remove(_ key: Key) { entries[key] = nil }
+    public mutating func remove(_ key: Key) { entries[key] = nil }
 
     /// Removes what is meant; returns those that had not expired.
-    package mutating func remove(
+    public mutating func remove(
         at now: Instant, where isMeant: (Entry) -> Bool
     ) -> [Entry] {
         let meant = entries.filter { isMeant($0.value) }

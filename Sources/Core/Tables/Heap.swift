@@ -1,18 +1,18 @@
 /// A binary heap: the smallest element first.
-package struct Heap<Element: Comparable & Sendable>: Sendable {
+public struct Heap<Element: Comparable & Sendable>: Sendable {
     @usableFromInline var elements: [Element] = []
 
-    @inlinable package init() {}
+    @inlinable public init() {}
 
-    @inlinable package var count: Int { elements.count }
-    @inlinable package var first: Element? { elements.first }
+    @inlinable public var count: Int { elements.count }
+    @inlinable public var first: Element? { elements.first }
 
-    @inlinable package mutating func push(_ element: Element) {
+    @inlinable public mutating func push(_ element: Element) {
         elements.append(element)
         rise(elements.count - 1)
     }
 
-    @inlinable package mutating func pop() -> Element? {
+    @inlinable public mutating func pop() -> Element? {
         guard let first = elements.first, let last = elements.popLast() else { return nil }
         if !elements.isEmpty {
             elements[0] = last
@@ -22,12 +22,12 @@ package struct Heap<Element: Comparable & Sendable>: Sendable {
     }
 
     /// Throws out what is no longer wanted.
-    @inlinable package mutating func keep(where isWanted: (Element) -> Bool) {
+    @inlinable public mutating func keep(where isWanted: (Element) -> Bool) {
         elements = elements.filter(isWanted)
         for index in stride(from: elements.count / 2 - 1, through: 0, by: -1) { sink(index) }
     }
 
-    @usableFromInline mutating func rise(_ start: Int) {
+    @inlinable mutating func rise(_ start: Int) {
         var index = start
         while index > 0 {
             let parent = (index - 1) / 2
@@ -37,7 +37,7 @@ package struct Heap<Element: Comparable & Sendable>: Sendable {
         }
     }
 
-    @usableFromInline mutating func sink(_ start: Int) {
+    @inlinable mutating func sink(_ start: Int) {
         var index = start
         while true {
             var child = 2 * index + 1
