@@ -18,7 +18,8 @@ import Testing
         figures.count(.init(nanoseconds: 1_000_000, bytes: 10, isRight: false))
         figures.count(.init(nanoseconds: 1_000_000, bytes: nil, isRight: false))
         figures.count(
-            report([("fetches", 4), ("decodes", 5)]), report([("fetches", 6), ("decodes", 8)]))
+            report([("fetches", 4), ("decodes", 5), ("retries", 1)]),
+            report([("fetches", 6), ("decodes", 8), ("retries", 4)]))
         figures.seconds = 2
         return figures
     }
@@ -30,7 +31,7 @@ import Testing
         for part in [
             "\"name\":\"storm\"", "\"requests\":3", "\"errors\":1", "\"right\":1", "\"gets\":2",
             "\"decodes\":3", "\"rps\":1", "\"many\":{", "\"peak_bytes\":9", "\"own_bytes\":5",
-            "\"kind\":\"decode\"", "\"p50_ms\":1",
+            "\"kind\":\"decode\"", "\"p50_ms\":1", "\"retries\":3", "\"requeued\":0",
         ] { #expect(text.contains(part), "\(part) in \(text)") }
         #expect(try !JSONText.text(StormReport(figures, many: nil)).contains("many"))
     }

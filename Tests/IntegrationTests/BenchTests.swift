@@ -97,10 +97,10 @@ extension RealProcesses {
         @Test func aStormIsOneTransferAndRightForAll() throws {
             let report = try measured(["storm", "--concurrency", "300"])
             #expect(report["right"]?.integer == 300)
-            #expect(report["gets"]?.integer == 1)
-            #expect(report["decodes"]?.integer == 1)
+            #expect(report["gets"]?.integer == 1, "\(report)")
+            #expect(report["decodes"]?.integer == 1, "\(report)")
             #expect(report["many"]?["right"]?.integer == 300)
-            #expect(report["many"]?["gets"]?.integer == 30)
+            #expect(report["many"]?["gets"]?.integer == 30, "\(report)")
             #expect((report["memory"]?.array?.count ?? 0) > 4)
         }
 

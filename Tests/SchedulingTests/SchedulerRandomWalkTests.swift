@@ -32,7 +32,7 @@ struct SchedulerRandomWalkTests {
 
     @Test(arguments: 0..<4)
     func withAnHonestCacheNoURLIsFetchedTwice(part: Int) {
-        for seed in stride(from: part, to: 100, by: 4) {
+        for seed in stride(from: part, to: Self.setting("IMAGEBUS_WALK_SEEDS") ?? 100, by: 4) {
             var walk = HonestWalk(seed: UInt64(seed))
             for _ in 0..<300 { walk.step() }
             walk.comeToRest()

@@ -49,6 +49,10 @@ extension RealProcesses {
                 let replies = try #require(end.withLock { $0 }).get()
                 print("\(replies) replies of one image in \(status.total); status \(status)")
                 #expect(status.longest < max(Self.brief, status.total / 4))
+                // Where it takes long to ask, the transfer stalls for longer than a transfer may,
+                // and is tried again; each GET is the first or such a one.
+                let retries = try await operators.status().counter("retries") ?? 0
+                #expect(origin.requestCount("/slow.jpg") == 1 + retries)
             }
         }
     }

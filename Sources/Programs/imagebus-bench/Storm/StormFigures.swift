@@ -17,6 +17,9 @@ struct StormFigures: Encodable, Sendable {
     private(set) var transforms = 0
     /// Loads that waited for another one's job.
     private(set) var coalesced = 0
+    /// Transfers that were tried again, and all jobs that began again: either may be a further GET.
+    private(set) var retries = 0
+    private(set) var requeued = 0
     var memory: [StackMemory] = []
     private var latencies = LatencyCounts()
 
@@ -37,11 +40,12 @@ struct StormFigures: Encodable, Sendable {
         }
         (gets, decodes) = (growth("fetches"), growth("decodes"))
         (transforms, coalesced) = (growth("transforms"), growth("coalesced"))
+        (retries, requeued) = (growth("retries"), growth("requeued"))
     }
 
     enum CodingKeys: String, CodingKey {
         case urls, sizes, requests, errors, right, bytes, seconds, gets, decodes, transforms
-        case coalesced, memory, rps
+        case coalesced, retries, requeued, memory, rps
         case p50 = "p50_ms"
         case p99 = "p99_ms"
     }
@@ -51,7 +55,8 @@ struct StormFigures: Encodable, Sendable {
         for (key, value) in [
             (.urls, urls), (.sizes, sizes), (.requests, requests), (.errors, errors),
             (.right, right), (.bytes, bytes), (.gets, gets), (.decodes, decodes),
-            (.transforms, transforms), (.coalesced, coalesced),
+            (.transforms, transforms), (.coalesced, coalesced), (.retries, retries),
+            (.requeued, requeued),
         ] as [(CodingKeys, Int)] { try values.encode(value, forKey: key) }
         try values.encode(seconds, forKey: .seconds)
         try values.encode(rate, forKey: .rps)
