@@ -62,7 +62,8 @@ let core: [Target] = [
     room("Core", "StageContract", ["ImageModel", "Messages"]),
     room("Core", "Tables", ["ImageModel", "Messages"]),
     room("Core", "Dispatching", ["ImageModel", "Messages", "Tables"]),
-    room("Core", "Scheduling", ["ImageModel", "Messages", "Tables", "Dispatching"]),
+    room("Core", "Derivation", ["ImageModel", "Messages", "Tables", "Dispatching"]),
+    room("Core", "Scheduling", ["ImageModel", "Messages", "Tables", "Dispatching", "Derivation"]),
     room("Core", "Configuration", ["ImageModel"]),
 ]
 
@@ -89,7 +90,7 @@ let runtime: [Target] = [
         "Runtime", "CoordinatorRuntime",
         [
             "Linux", "ZeroMQ", "Sodium", "ImageModel", "Messages", "StageContract", "Dispatching",
-            "Scheduling", "Configuration", "ConfigurationFile", "Wire", "EventLoop",
+            "Derivation", "Scheduling", "Configuration", "ConfigurationFile", "Wire", "EventLoop",
             "ControlSegment",
             "SharedArena", "Observability", "Bootstrap", "BusConnection",
         ]),
@@ -218,7 +219,7 @@ let testing: [Target] = [
     tests("ControlSegmentTests", ["ControlSegment", "Linux", "Messages", "TestKit"]),
     tests(
         "SchedulingTests",
-        ["Scheduling", "Dispatching", "Tables", "Messages", "ImageModel", "TestKit"]),
+        ["Scheduling", "Derivation", "Dispatching", "Tables", "Messages", "ImageModel", "TestKit"]),
     tests("WireTests", ["Wire", "Messages", "ImageModel", "TestKit"]),
     tests("EventLoopTests", ["EventLoop", "ZeroMQ", "Linux", "Messages", "TestKit"]),
     tests("ObservabilityTests", ["Observability", "Linux"]),

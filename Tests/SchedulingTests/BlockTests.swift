@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Derivation
 @testable import Dispatching
 @testable import Scheduling
 
@@ -125,7 +126,7 @@ struct BlockTests {
     }
 
     @Test func aBodyOverTheLimitEndsTheSession() {
-        var stack = Stack { $0.bodyBytesMax = 999 }
+        var stack = Stack { $0.derivation.bodyBytesMax = 999 }
         stack.hireAll()
         let client = stack.connect()
         stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)

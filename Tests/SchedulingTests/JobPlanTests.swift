@@ -1,6 +1,7 @@
 import ImageModel
 import Testing
 
+@testable import Derivation
 @testable import Scheduling
 
 struct JobPlanTests {

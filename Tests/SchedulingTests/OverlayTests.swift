@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Derivation
 @testable import Dispatching
 @testable import Scheduling
 
@@ -269,7 +270,7 @@ struct OverlayTests {
     }
 
     @Test func whereOverlaysHaveNoRoomTheAnswerIsBusy() {
-        var (stack, _, token) = fetchingMark({ _ in }, { $0.overlayBytesMax = 1_000 })
+        var (stack, _, token) = fetchingMark({ _ in }, { $0.derivation.overlayBytesMax = 1_000 })
         stack.run(.fetch, .decode)
         #expect(stack.error(token) == .busy)
         stack.finishAll()

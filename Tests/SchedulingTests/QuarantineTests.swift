@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Derivation
 @testable import Dispatching
 @testable import Scheduling
 
@@ -213,7 +214,7 @@ struct QuarantineTests {
 
 extension Scheduler {
     fileprivate mutating func accuse(_ suspect: Suspect, at now: Instant) {
-        _ = dispatcher.quarantine.accuse(
-            suspect, at: now, numbers: &dispatcher.numbers.denial)
+        _ = deriver.dispatcher.quarantine.accuse(
+            suspect, at: now, numbers: &deriver.dispatcher.numbers.denial)
     }
 }

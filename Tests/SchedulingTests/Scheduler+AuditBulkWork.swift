@@ -1,5 +1,6 @@
 import Tables
 
+@testable import Derivation
 @testable import Dispatching
 @testable import Scheduling
 
@@ -12,7 +13,7 @@ extension BulkWork {
     var isMove: Bool {
         switch step {
         case .group, .departed, .progress: false
-        case .found, .missed, .made, .pending, .onward, .fate: true
+        case .found, .missed, .made, .pending, .onward, .disposed: true
         }
     }
 }
@@ -29,7 +30,9 @@ extension Scheduler {
                 check(clients[client] == nil, "a session has ended")
                 departing.formUnion(left)
             }
-            if let block = work.block, left.isEmpty == false, dispatcher.contains(block.worker) {
+            if let block = work.block, left.isEmpty == false,
+                deriver.dispatcher.contains(block.worker)
+            {
                 check(resultBlocks.isPinned(block), "what is about to be told stays where it is")
             }
         }

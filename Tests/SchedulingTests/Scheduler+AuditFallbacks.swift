@@ -1,6 +1,8 @@
 import ImageModel
 import Messages
+import Tables
 
+@testable import Derivation
 @testable import Scheduling
 
 extension Scheduler {

@@ -1,6 +1,7 @@
 import ImageModel
 import Messages
 
+@testable import Derivation
 @testable import Dispatching
 @testable import Scheduling
 
@@ -8,8 +9,8 @@ extension Scheduler {
     /// A block of the worker that is in use.
     func liveBlock(of worker: WorkerID) -> BlockID? {
         let blocks =
-            sources.ids.compactMap { sources[$0].kept?.block }
-            + results.ids.compactMap { results[$0].product?.block }
-        return blocks.first { $0.worker == worker && dispatcher.ledger.isLive($0) }?.block
+            deriver.sources.ids.compactMap { deriver.sources[$0].kept?.block }
+            + deriver.results.ids.compactMap { deriver.results[$0].product?.block }
+        return blocks.first { $0.worker == worker && deriver.dispatcher.ledger.isLive($0) }?.block
     }
 }

@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Derivation
 @testable import Dispatching
 @testable import Scheduling
 
@@ -149,8 +150,8 @@ struct ShareTests {
         #expect(!fetches(stack).contains("h8/a"))
         stack.load(picture("h8", "a"), by: second)
         #expect(fetches(stack).contains("h8/a"))
-        let holders = stack.scheduler.dispatcher.jobs.values.filter { $0.worker != nil }.map(
-            \.holder)
+        let jobs = stack.scheduler.deriver.dispatcher.jobs.values
+        let holders = jobs.filter { $0.worker != nil }.map(\.holder)
         #expect(holders.count { $0 == .session(first) } == 6)
         #expect(holders.count { $0 == .session(second) } == 1, "who is served has it")
         #expect(stack.scheduler.audit() == [])

@@ -1,6 +1,7 @@
 import ImageModel
 import Messages
 
+@testable import Derivation
 @testable import Dispatching
 @testable import Scheduling
 
@@ -128,12 +129,13 @@ extension Stack {
     /// Nobody takes a transfer who holds three for each that others could have, be it of all or of
     /// those of one host.
     private mutating func checkShare(of job: Job) {
-        let owner = scheduler.dispatcher.jobs[job.id]?.holder.owner
+        let owner = scheduler.deriver.dispatcher.jobs[job.id]?.holder.owner
         let held = held(kind: .download)
         let taking = Set(scheduler.report.workers.filter { !$0.isDraining }.map(\.id))
         let free = workers.filter { $0.value.kind == .download && taking.contains($0.key) }
             .reduce(0) { $0 + max(0, $1.value.window - $1.value.held.count) }
-        let own = held.filter { scheduler.dispatcher.jobs[$0.job.id]?.holder.owner == owner }
+        let jobs = scheduler.deriver.dispatcher.jobs
+        let own = held.filter { jobs[$0.job.id]?.holder.owner == owner }
         if own.count >= 3 * free {
             fault("one process has \(own.count) transfers, \(free) are free")
         }
@@ -148,14 +150,14 @@ extension Stack {
 
     /// On what terms the origin is asked; `nil` where nobody waits for that any more.
     private func fetchTerms(of job: JobID) -> FetchTerms? {
-        guard case .source(let node) = scheduler.purposes[job] else { return nil }
-        return scheduler.sources[node].name.origin.terms
+        guard case .source(let node) = scheduler.deriver.purposes[job] else { return nil }
+        return scheduler.deriver.sources[node].name.origin.terms
     }
 
     /// Whether nobody may join the transfer, since one that began later replaced the original.
     private func isClosed(_ job: JobID) -> Bool {
-        guard case .source(let node) = scheduler.purposes[job] else { return false }
-        return scheduler.sources[node].isClosed
+        guard case .source(let node) = scheduler.deriver.purposes[job] else { return false }
+        return scheduler.deriver.sources[node].isClosed
     }
 
     private func held(kind: WorkerKind) -> [Held] {

@@ -1,5 +1,6 @@
 import ImageModel
 import Messages
+import Tables
 import Testing
 
 @testable import Dispatching

@@ -3,9 +3,12 @@ import Messages
 import TestKit
 import Testing
 
+@testable import Derivation
 @testable import Dispatching
 @testable import Scheduling
 @testable import Tables
+
+extension String: Tabled {}
 
 struct TableTests {
     @Test func aSlotIsUsedAgainAndAnOldIdFindsNothing() {

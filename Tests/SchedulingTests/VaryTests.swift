@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Derivation
 @testable import Scheduling
 
 /// Answers that depend on request headers (SEMANTICS §5.10; RFC 9111 §4.1).

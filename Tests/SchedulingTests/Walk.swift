@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import TestKit
 
+@testable import Derivation
 @testable import Dispatching
 @testable import Scheduling
 
@@ -66,11 +67,11 @@ struct Walk {
             limits.dispatch.queuedJobsMax = 6
             limits.hitsMax = 3
             limits.namesMax = 4
-            limits.transcodesMax = 3
+            limits.derivation.transcodesMax = 3
             limits.dispatch.attemptsMax = 3
             limits.dispatch.outputBytesMax.download = 3 << 20
             limits.dispatch.outputBytesMax.decode = 1_000
-            limits.overlayBytesMax = 8_000
+            limits.derivation.overlayBytesMax = 8_000
             limits.dispatch.outputBytesMax.transform = 3 << 20
             limits.unreleasedBytesPerClientMax = 3 << 20
             limits.dispatch.quarantineMax = 2

@@ -1,3 +1,4 @@
+import Derivation
 import Dispatching
 import ImageModel
 import Messages
@@ -33,7 +34,7 @@ extension Scheduler {
             let names = try names(of: load.image, terms, upload)
             let plan = JobPlan(load, terms, names)
             if answerFromMemory(load, of: client, plan, names, in: batch) { return }
-            try load.image.checkEncoding(atMost: limits.encodingCostMax)
+            try load.image.checkEncoding(atMost: limits.derivation.encodingCostMax)
             if batch == nil { try checkRoom(for: client) }
             let order = Order(
                 load.image, terms, names, plan: plan, upload: upload,
@@ -121,7 +122,7 @@ extension Scheduler {
         in batch: PrefetchBatch.ID? = nil
     ) -> LiveRequest.ID {
         let upload = order.upload
-        if let upload { dispatcher.hold(upload.block) }
+        if let upload { deriver.hold(upload.block) }
         let deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
         let id = requests.insert(
             LiveRequest(

@@ -1,3 +1,4 @@
+import Derivation
 import Dispatching
 import ImageModel
 public import Messages
@@ -9,7 +10,7 @@ extension Scheduler {
     public var nextDeadline: Instant? {
         let touched = touches.since?.adding(milliseconds: limits.touchedMilliseconds)
         let work = wantsToPrefetch || isUnfinished ? now : nil
-        return (alarms.first?.at).orEarlier(dispatcher.nextDeadline).orEarlier(touched)
+        return (alarms.first?.at).orEarlier(deriver.dispatcher.nextDeadline).orEarlier(touched)
             .orEarlier(work)
     }
 
@@ -27,7 +28,7 @@ extension Scheduler {
             let counts = alarms.first?.at == moment ? ringFirstDeadline() : ringFirstJob()
             if counts { left -= 1 }
         }
-        dispatcher.retryParked()
+        deriver.retryParked()
         if let since = touches.since,
             since.adding(milliseconds: limits.touchedMilliseconds) <= now
         {
@@ -41,7 +42,7 @@ extension Scheduler {
     var hasOverdueAlarms: Bool { nextAlarm.map { $0 <= now } ?? false }
 
     private var nextAlarm: Instant? {
-        (alarms.first?.at).orEarlier(dispatcher.nextAlarm)
+        (alarms.first?.at).orEarlier(deriver.dispatcher.nextAlarm)
     }
 
     /// `false` where the request has ended before.
@@ -53,14 +54,14 @@ extension Scheduler {
 
     /// `false` where the alarm did not count any more.
     private mutating func ringFirstJob() -> Bool {
-        guard dispatcher.ringFirstAlarm() else { return false }
+        guard deriver.ringFirstAlarm() else { return false }
         conclude()
         return true
     }
 
     /// Throws out alarms that are of no use: in front at once, others when they are the most.
     mutating func forgetAlarms() {
-        dispatcher.forgetAlarms()
+        deriver.forgetAlarms()
         while let alarm = alarms.first, !requests.contains(alarm.request) { _ = alarms.pop() }
         guard alarms.count > 2 * requests.count + 512 else { return }
         alarms.keep { [requests] in requests.contains($0.request) }

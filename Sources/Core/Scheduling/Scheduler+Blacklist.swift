@@ -1,3 +1,4 @@
+import Derivation
 import Dispatching
 import ImageModel
 import Messages
@@ -36,50 +37,23 @@ extension Scheduler {
         order.terms.blocks(error) ?? error.code.rule.blacklists
     }
 
-    /// What was to be fetched failed, or is no image: it is entered in the list of every profile
-    /// that says so. `retryFailed` saves nobody from the list: it only leads past it.
-    mutating func enterBlacklist(_ node: SourceNode.ID, for error: ImageError) {
-        let key = sources[node].name.key
+    /// What was to be fetched for those orders failed, or is no image: it is entered in the list of
+    /// every profile that says so. `retryFailed` saves nobody from the list: it only leads past it.
+    mutating func deny(_ source: SourceKey, for error: ImageError, _ orders: [Order]) {
         var scopes: Set<String> = []
-        for order in orders(of: node)
+        for order in orders
         where !scopes.contains(order.terms.scope) && Self.blocks(error, order) {
             scopes.insert(order.terms.scope)
             blacklist.put(
-                ScopedSource(key, order.terms), error.code, url: key.bareURL, at: now,
-                numbers: &dispatcher.lastDenial)
+                ScopedSource(source, order.terms), error.code, url: source.bareURL, at: now,
+                numbers: &deriver.lastDenial)
         }
     }
 
-    /// What was fetched is an image after all: that counts where somebody asked for another try.
-    mutating func leaveBlacklist(_ node: DecodeNode.ID, _ source: SourceNode.ID) {
-        guard !blacklist.isEmpty, sources[source].body?.fetched != nil else { return }
-        for taker in decodes[node].takers.waiters {
-            guard let order = order(of: taker), order.image.options.contains(.retryFailed) else {
-                continue
-            }
-            blacklist.remove(ScopedSource(sources[source].name.key, order.terms))
-        }
-        for result in decodes[node].results.waiters {
-            for id in results[result].waiters.waiters
-            where requests[id].image.options.contains(.retryFailed) {
-                blacklist.remove(ScopedSource(sources[source].name.key, requests[id].order.terms))
-            }
-        }
-    }
-
-    /// What those who wait for a source ordered.
-    private func orders(of node: SourceNode.ID) -> [Order] {
-        sources[node].decodes.waiters.flatMap { decode in
-            decodes[decode].results.waiters.flatMap { result in
-                results[result].waiters.waiters.map { requests[$0].order }
-            } + decodes[decode].takers.waiters.compactMap { order(of: $0) }
-        }
-    }
-
-    /// The load of an overlay.
-    private func order(of taker: OverlayTaker) -> Order? {
-        guard case .request(let id, let index) = taker else { return nil }
-        return requests[id].gathering?.places[index].order
+    /// What was fetched for those who asked for another try is an image after all.
+    mutating func admitAgain(_ source: SourceKey, _ orders: [Order]) {
+        guard !blacklist.isEmpty else { return }
+        for order in orders { blacklist.remove(ScopedSource(source, order.terms)) }
     }
 
     // MARK: - Operators
@@ -98,12 +72,12 @@ extension Scheduler {
     /// Takes a URL off both lists, or everything. Returns how many entries there were.
     private mutating func forgive(_ url: String?) -> UInt32 {
         let refused = blacklist.remove(at: now) { url.map($0.isNamed) ?? true }.count
-        return UInt32(refused + dispatcher.forgive(url))
+        return UInt32(refused + deriver.forgive(url))
     }
 
     /// As many entries of both lists as one message holds, by number.
     private func page(after number: UInt64) -> BlacklistReport {
-        let all = (dispatcher.quarantined + refused)
+        let all = (deriver.dispatcher.quarantined + refused)
             .filter { $0.number > number }.sorted { $0.number < $1.number }
         var bytes = 0
         let fitting = all.prefix { entry in

@@ -1,12 +1,16 @@
+import Derivation
 import Dispatching
 import ImageModel
 import Messages
 
 // Bytes in shared memory: what is in use, what is free (SEMANTICS §9.6).
 extension Scheduler {
+    /// The one cache, while it is there.
+    var cache: WorkerID? { deriver.dispatcher.cache }
+
     /// One hold less.
     mutating func drop(_ handle: BlockHandle) {
-        dispatcher.drop(handle)
+        deriver.drop(handle)
         takeDispatches()
     }
 
@@ -17,7 +21,7 @@ extension Scheduler {
 
     /// Tells the cache, once: the ledger forgets the block with its last reader.
     private mutating func release(_ handle: BlockHandle) {
-        dispatcher.release(handle)
+        deriver.release(handle)
         takeDispatches()
     }
 
@@ -25,7 +29,7 @@ extension Scheduler {
 
     /// The cache answers a key from memory from now on, and so does the scheduler.
     mutating func stored(_ notice: StoredNotice, by worker: WorkerID) {
-        guard let reference = dispatcher.checkResult(notice.reference, from: worker) else { return }
+        guard let reference = deriver.checkResult(notice.reference, from: worker) else { return }
         resultBlocks.notice(reference, of: worker)
         hits.insert(notice, reference, at: now)
     }
@@ -34,7 +38,7 @@ extension Scheduler {
     /// of small ones it need not be told.
     mutating func evicted(_ blocks: [BlockID], by worker: WorkerID) {
         guard worker == cache else {
-            return dispatcher.expel(
+            return deriver.expel(
                 worker, ImageError(.protocolViolation, "only the cache evicts"))
         }
         for block in blocks {

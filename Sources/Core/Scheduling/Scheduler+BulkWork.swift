@@ -1,3 +1,4 @@
+import Derivation
 import Dispatching
 import ImageModel
 import Messages
@@ -51,8 +52,8 @@ extension Scheduler {
         case .group(_, _, .priority(let priority)): reprioritise(id, priority)
         case .group(_, _, .cancel): end(id, Self.cancelled)
         case .departed: forsake(id)
-        case .progress(let source, let progress): tell(id, progress, of: source)
-        case .found, .missed, .made, .pending, .onward, .fate:
+        case .progress(let transfer, let progress): tell(id, progress, of: transfer)
+        case .found, .missed, .made, .pending, .onward, .disposed:
             if isForsaken(id) { return forsake(id) }
             if isLost(work, for: id) { return loseAnswer(id) }
             move(id, by: work)
@@ -62,14 +63,15 @@ extension Scheduler {
     private mutating func move(_ id: LiveRequest.ID, by work: BulkWork) {
         switch work.step {
         case .found(let hit, let timings): answer(id, hit, work.block, timings)
-        case .made(let image, let result): complete(id, image, work.block, result)
+        case .made(let made): complete(id, made, work.block)
         case .pending: answerPending(id)
         case .missed(let tiers, let timings):
             requests[id].timings += timings
-            requests[id].missedTiers.formUnion(tiers)
+            requests[id].missed.result.formUnion(tiers)
             goOn(id, isOvertaken: work.isOvertaken)
         case .onward: goOn(id, isOvertaken: false)
-        case .fate(let fate): meet(fate, id, isOvertaken: work.isOvertaken)
+        case .disposed(let disposition):
+            resolve(disposition, id, isOvertaken: work.isOvertaken)
         case .group, .departed, .progress:
             preconditionFailure("these do not wait for their turn alone")
         }
@@ -79,7 +81,7 @@ extension Scheduler {
     /// looks again, or there would be a second transfer.
     mutating func goOn(_ id: LiveRequest.ID, isOvertaken: Bool) {
         if isOvertaken {
-            leaveOverlays(id)
+            deriver.leaveOverlays(id)
             requests[id].beginAfresh()
         }
         moving.append(.onward(id))
@@ -98,10 +100,12 @@ extension Scheduler {
     /// Whether the cache is gone whose block the request was to be told.
     private func isLost(_ work: BulkWork, for id: LiveRequest.ID) -> Bool {
         guard let block = work.block ?? requests[id].pending?.block else { return false }
-        return !dispatcher.contains(block.worker)
+        return !deriver.dispatcher.contains(block.worker)
     }
 
-    private mutating func loseAnswer(_ id: LiveRequest.ID) {
+    /// The image of a request was lost with the cache before its reply went out.
+    mutating func loseAnswer(_ id: LiveRequest.ID) {
+        requests[id].standing = .moving
         requests[id].pending = nil
         moving.append(.again(id))
     }

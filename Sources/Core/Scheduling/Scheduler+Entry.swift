@@ -1,3 +1,4 @@
+import Derivation
 import Dispatching
 import ImageModel
 import Messages
@@ -9,18 +10,13 @@ extension Scheduler {
         guard clients[client] != nil else { return }
         do throws(ImageError) {
             let work = try entryWork(command)
-            guard dispatcher.hasRoom(.cache),
-                clients[client]?.entryJobs.count ?? 0 < Self.entryJobsMax
-            else {
+            guard clients[client]?.inquiries.count ?? 0 < Self.inquiriesMax else {
                 throw ImageError.busy("the cache is busy")
             }
-            if work.action == .remove {
-                endTranscodes { $0.text == work.key && !$0.tiers.isDisjoint(with: work.tiers) }
-            }
-            let job = submit(
-                .entry(work), for: .entry(client, command.number), reading: nil,
-                .unbounded(.high))
-            clients[client]?.entryJobs.insert(job)
+            let job = try deriver.inquire(work)
+            inquirers[job] = client
+            clients[client]?.inquiries[job] = command.number
+            takeEvents()
         } catch {
             let report = CacheReport(number: command.number, outcome: .failure(error))
             actions.append(.cache(client, report))
@@ -35,19 +31,23 @@ extension Scheduler {
             tiers: command.tiers)
     }
 
-    /// The answer to a question of that operator.
-    mutating func tell(
-        _ client: ClientID, _ number: UInt64, _ job: JobID, _ outcome: CacheReport.Outcome
-    ) {
-        clients[client]?.entryJobs.remove(job)
+    /// The answer to a question of an operator.
+    mutating func answerInquiry(_ job: JobID, _ outcome: CacheReport.Outcome) {
+        guard let client = inquirers.removeValue(forKey: job),
+            let number = clients[client]?.inquiries.removeValue(forKey: job)
+        else { return }
         actions.append(.cache(client, CacheReport(number: number, outcome: outcome)))
     }
 
     /// Nobody waits for the answers any more; what is queued is dropped.
     mutating func dropInquiries(of client: LiveClient) {
-        for job in client.entryJobs.sorted() { abandon(job) }
+        for job in client.inquiries.keys.sorted() {
+            inquirers[job] = nil
+            deriver.dropInquiry(job)
+        }
+        takeDispatches()
     }
 
     /// Questions of one operator at a time.
-    private static let entryJobsMax = 1_024
+    private static let inquiriesMax = 1_024
 }

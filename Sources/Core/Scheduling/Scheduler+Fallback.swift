@@ -1,3 +1,4 @@
+import Derivation
 import Dispatching
 import ImageModel
 import Messages
@@ -21,7 +22,7 @@ extension Scheduler {
             let fallback = request.order.terms.fallback(
                 after: error, infoOnly: request.image.infoOnly)
         else { return false }
-        leaveOverlays(id)
+        deriver.leaveOverlays(id)
         requests[id].fallBack(after: FallenBack(error: error, url: request.image.url))
         do throws(ImageError) {
             requests[id].begin(try order(fallback, of: request.order))
@@ -92,11 +93,12 @@ extension Scheduler {
                 distrustsMemory: distrustsMemory, trace: trace)
         case .colour(let colour):
             // Its sides are looked at before they are reckoned with.
-            try RequestNames.check(picture: failed, limits.image)
+            try RequestNames.check(picture: failed, limits.derivation.image)
             let canvas = Canvas(colour: colour, size: failed.nominalSize)
             let image = failed.painting(canvas)
             return Order(
-                image, LoadTerms(), try RequestNames(painting: image, limits: limits.image),
+                image, LoadTerms(),
+                try RequestNames(painting: image, limits: limits.derivation.image),
                 canvas: canvas,
                 distrustsMemory: distrustsMemory, trace: trace)
         }

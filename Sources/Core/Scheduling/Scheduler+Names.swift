@@ -1,3 +1,4 @@
+import Derivation
 import ImageModel
 import Messages
 
@@ -19,9 +20,9 @@ extension Scheduler {
         of image: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false
     ) throws(ImageError) -> RequestNames {
         let names = try self.names.names(
-            of: image, terms, isUpload: isUpload, limits: limits.image)
+            of: image, terms, isUpload: isUpload, limits: limits.derivation.image)
         // Hardly ever does an origin vary: then a hit pays nothing.
         guard !variances.isEmpty, let fields = variances[names.plainOriginal] else { return names }
-        return names.varied(by: variant(of: names.source, fields))
+        return names.varied(by: deriver.variant(of: names.source, fields))
     }
 }

@@ -1,3 +1,4 @@
+import Derivation
 import Dispatching
 import ImageModel
 import Messages
@@ -38,7 +39,7 @@ extension Scheduler {
         }
         counters.requeued += 1
         requests[id].attempt += 1
-        leaveOverlays(id)
+        deriver.leaveOverlays(id)
         requests[id].beginAfresh()
         tryNextWay(id)
     }
@@ -66,63 +67,62 @@ extension Scheduler {
     /// Asks the cache for the result, unless it is being made, after those tiers were asked for it
     /// that this request wants to ask.
     private mutating func queryResult(_ id: LiveRequest.ID) {
-        if joinUnderWay(id, .fetch) || joinUnderWay(id, .queryOriginal) { return }
-        lookUp(id)
+        let order = requests[id].order
+        if joinUnderWay(id, .fetch, order.network) { return }
+        if joinUnderWay(id, .queryOriginal, order.cachedOriginal) { return }
+        wait(id) { deriver, waiter, urgency throws(ImageError) in
+            try deriver.lookUp(waiter, urgency)
+        }
     }
 
-    private mutating func joinUnderWay(_ id: LiveRequest.ID, _ way: JobPlan.Stage) -> Bool {
-        guard requests[id].plan.includes(way) else { return false }
-        let name = resultName(
-            id, way == .fetch ? requests[id].order.network : .cache(originalQuery(id)))
-        guard let node = resultTable[name],
-            requests[id].plan.queryTiers.isSubset(of: results[node].knownMissing)
+    private mutating func joinUnderWay(
+        _ id: LiveRequest.ID, _ way: JobPlan.Stage, _ origin: ByteSource
+    ) -> Bool {
+        let plan = requests[id].plan
+        guard plan.includes(way),
+            deriver.isMaking(requests[id].order, of: origin, afterAsking: plan.queryTiers)
         else { return false }
         requests[id].ways.skip(past: way)
-        join(id, name)
+        join(id, origin)
         return true
     }
 
     /// Makes the result of the cached original, unless the bytes are here already, or are being
     /// fetched since the cache does not have them.
     private mutating func queryOriginal(_ id: LiveRequest.ID) {
-        let fetched = Sourced(
-            key: requests[id].order.key.decode.source, origin: requests[id].order.network)
-        if requests[id].mayFetch, let node = source(fetched) {
-            let tiers = requests[id].plan.originalQueryTiers
-            if sources[node].body != nil
-                || tiers.isSubset(
-                    of: sources[node].originals.missing(requests[id].names.plainOriginal))
-            {
-                return tryNextWay(id)
-            }
-        }
-        join(id, resultName(id, .cache(originalQuery(id))))
+        let order = requests[id].order
+        if requests[id].mayFetch, deriver.isFetching(order) { return tryNextWay(id) }
+        join(id, order.cachedOriginal)
     }
 
     private mutating func fetch(_ id: LiveRequest.ID) {
-        if let canvas = requests[id].order.canvas {
-            return join(id, resultName(id, .canvas(canvas)))
-        }
-        if let cached = requests[id].refreshing {
-            // Whether an overlay has changed nobody can tell by what the picture was known by.
-            let mark = requests[id].order.terms.overlays.isEmpty ? cached.mark : .none
-            let terms = FetchTerms(requests[id].order.terms)
-            return join(id, resultName(id, .revalidation(mark, terms)))
-        }
+        let order = requests[id].order
+        if let canvas = order.canvas { return join(id, .canvas(canvas)) }
+        if let cached = requests[id].refreshing { return join(id, order.refresh(of: cached.mark)) }
         if requests[id].attempt == 1 { counters.misses += 1 }
-        join(id, resultName(id, requests[id].order.network))
+        join(id, order.network)
     }
 
-    private func resultName(_ id: LiveRequest.ID, _ origin: Origin) -> ResultName {
-        ResultName(key: requests[id].order.key, text: requests[id].names.result, origin: origin)
+    /// Waits for the result that is made of such bytes.
+    private mutating func join(_ id: LiveRequest.ID, _ origin: ByteSource) {
+        let missed = requests[id].missed
+        wait(id) { deriver, waiter, urgency throws(ImageError) in
+            try deriver.join(waiter, of: origin, urgency, missed: missed)
+        }
     }
 
-    /// The query of the original, staged for a decoder. A hit enters the memory tier only where
-    /// originals are to be kept there.
-    private func originalQuery(_ id: LiveRequest.ID) -> QueryWork {
-        QueryWork(
-            key: requests[id].names.original, tiers: requests[id].plan.originalQueryTiers,
-            destination: .staging,
-            promotes: requests[id].image.originalStoreCacheTypes.contains(.memory))
+    /// Waits where the deriver says, or fails with what is in the way.
+    private mutating func wait(
+        _ id: LiveRequest.ID,
+        _ begin: (inout Deriver, Waiter, Urgency) throws(ImageError) -> Place
+    ) {
+        do throws(ImageError) {
+            let request = requests[id]
+            let place = try begin(&deriver, request.waiter(id), request.urgency)
+            requests[id].standing = .waiting(place)
+        } catch {
+            reply(id, .failure(error))
+        }
+        takeEvents()
     }
 }

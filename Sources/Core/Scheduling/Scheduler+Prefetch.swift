@@ -1,3 +1,4 @@
+import Derivation
 import Dispatching
 import ImageModel
 import Messages
@@ -62,7 +63,7 @@ extension Scheduler {
         var image = request.image
         image.url = "http://host/"
         _ = try RequestNames(
-            checking: image, terms, isUpload: false, limits: limits.image)
+            checking: image, terms, isUpload: false, limits: limits.derivation.image)
     }
 
     private func checkRoom(
@@ -127,10 +128,10 @@ extension Scheduler {
 
     /// Prefetches wait where a load would be refused.
     private var hasRoomToPrefetch: Bool {
-        requests.count < limits.liveRequestsMax && dispatcher.hasRoom(.cache)
-            && dispatcher.hasRoom(.download)
+        requests.count < limits.liveRequestsMax && deriver.dispatcher.hasRoom(.cache)
+            && deriver.dispatcher.hasRoom(.download)
             && JobStage.allCases.allSatisfy {
-                !dispatcher.isFull($0)
+                !deriver.dispatcher.isFull($0)
             }
     }
 

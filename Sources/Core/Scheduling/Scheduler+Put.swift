@@ -1,3 +1,4 @@
+import Derivation
 import ImageModel
 import Messages
 
@@ -23,9 +24,8 @@ extension Scheduler {
             terms.mayDownload = true
             // One that is sent again is the put that is under way.
             if !hasLive(load.token, of: client) {
-                endTranscodes {
-                    $0.text == text && !$0.tiers.isDisjoint(with: image.storeCacheTypes)
-                }
+                deriver.endTranscodes(of: text, for: image.storeCacheTypes)
+                takeEvents()
             }
             admit(load, of: client, terms, upload: upload)
         } catch {

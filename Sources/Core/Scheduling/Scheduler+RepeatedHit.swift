@@ -1,3 +1,4 @@
+import Derivation
 public import ImageModel
 public import Messages
 import Tables

@@ -1,6 +1,8 @@
+import Derivation
 import Dispatching
 import ImageModel
 import Messages
+import Tables
 
 // reply: exactly one for each request (SEMANTICS §2.4)
 extension Scheduler {
@@ -50,7 +52,7 @@ extension Scheduler {
     /// Takes a request off every list that knows it by its client or token.
     @discardableResult
     mutating func strike(_ id: LiveRequest.ID) -> LiveRequest {
-        leaveOverlays(id)
+        deriver.leaveOverlays(id)
         guard let request = requests.remove(id) else {
             preconditionFailure("a request ends once")
         }

@@ -1,3 +1,4 @@
+import Derivation
 import Dispatching
 import Messages
 import Tables
@@ -9,20 +10,20 @@ extension Scheduler {
             counters: allCounters, liveRequests: requests.count, prefetches: batches.count,
             waitingPrefetches: prefetchers.values.reduce(0) { $0 + $1.waiting },
             liveJobs: liveJobs, queued: queued, credits: credits, stages: stages,
-            requests: requestTimes, liveBlocks: dispatcher.liveBlocks, hits: hits.count,
-            quarantined: dispatcher.quarantined.count,
+            requests: requestTimes, liveBlocks: deriver.dispatcher.liveBlocks, hits: hits.count,
+            quarantined: deriver.dispatcher.quarantined.count,
             blacklisted: blacklist.live(at: now).count,
             liveBytes: Dictionary(
                 uniqueKeysWithValues: WorkerKind.workers.map {
-                    ($0, dispatcher.liveBytes(of: $0))
+                    ($0, deriver.dispatcher.liveBytes(of: $0))
                 }),
             cancellations: JobStage.allCases.compactMap { stage in
-                dispatcher.figures.cancellations.stages[stage].map {
+                deriver.dispatcher.figures.cancellations.stages[stage].map {
                     StatusReport.Cancellations(
                         stage: stage.name, hard: $0.hard, durations: $0.durations)
                 }
             },
-            workers: dispatcher.workers.filter { $0.id != .coordinator }.map { id, worker in
+            workers: deriver.dispatcher.workers.filter { $0.id != .coordinator }.map { id, worker in
                 SchedulerReport.Worker(
                     id: id, kind: worker.kind, jobs: worker.jobs, window: worker.window,
                     isDraining: worker.isDraining)
@@ -30,20 +31,21 @@ extension Scheduler {
     }
 
     /// Jobs that workers have, or that wait for them.
-    public var liveJobs: Int { dispatcher.jobCount }
+    public var liveJobs: Int { deriver.dispatcher.jobCount }
 
     /// What was counted of requests and of jobs.
     private var allCounters: SchedulerCounters {
         var counters = counters
-        counters.add(dispatcher.figures)
+        counters.add(deriver.dispatcher.figures)
+        counters.add(deriver.figures)
         return counters
     }
 
     private var stages: [StatusReport.StageStatus] {
-        let running = dispatcher.running
+        let running = deriver.dispatcher.running
         return JobStage.allCases.map { stage in
-            let waiting = dispatcher.waiting(in: stage)
-            let times = dispatcher.figures.times(stage)
+            let waiting = deriver.dispatcher.waiting(in: stage)
+            let times = deriver.dispatcher.figures.times(stage)
             return StatusReport.StageStatus(
                 stage: stage.name, queued: UInt64(waiting.jobs), queuedCost: waiting.cost,
                 running: running[Int(stage.rawValue)], waits: times.waits, works: times.works)
@@ -53,7 +55,7 @@ extension Scheduler {
     private var queued: [JobStage: SchedulerReport.Queue] {
         var queued: [JobStage: SchedulerReport.Queue] = [:]
         for stage in JobStage.allCases {
-            let waiting = dispatcher.waiting(in: stage)
+            let waiting = deriver.dispatcher.waiting(in: stage)
             guard waiting.jobs > 0 else { continue }
             queued[stage] = SchedulerReport.Queue(
                 jobs: waiting.jobs, cost: waiting.cost, costPerSecond: waiting.perSecond)
@@ -64,7 +66,7 @@ extension Scheduler {
     private var credits: [WorkerKind: SchedulerReport.Credit] {
         Dictionary(
             uniqueKeysWithValues: WorkerKind.workers.map { kind in
-                let credit = dispatcher.credit(of: kind)
+                let credit = deriver.dispatcher.credit(of: kind)
                 return (
                     kind,
                     SchedulerReport.Credit(
@@ -75,12 +77,8 @@ extension Scheduler {
 
     /// Whether nothing is left of any request: no node, no job, no block, no list that grew.
     public var isIdle: Bool {
-        requests.count == 0 && tokens.isEmpty && lookups.count == 0 && results.count == 0
-            && decodes.count == 0 && sources.count == 0 && lookupTable.isEmpty
-            && transcodes.count == 0 && resultTable.isEmpty && decodeTable.isEmpty
-            && sourceTable.isEmpty && purposes.isEmpty
-            && dispatcher.isIdle && overlayBytes.count == 0 && moving.count == 0
+        requests.count == 0 && tokens.isEmpty && moving.count == 0 && bulk.count == 0
             && batches.count == 0 && batchTokens.isEmpty && awake.count == 0 && owing.isEmpty
-            && bulk.count == 0
+            && inquirers.isEmpty && deriver.isIdle
     }
 }

@@ -1,5 +1,7 @@
+import Derivation
 import ImageModel
 import Messages
+import Tables
 
 // A client changes its mind about how badly it wants something.
 extension Scheduler {
@@ -35,18 +37,8 @@ extension Scheduler {
     mutating func reprioritise(_ id: LiveRequest.ID, _ priority: Priority) {
         guard requests[id].priority != priority else { return }
         requests[id].priority = priority
-        let urgency = requests[id].urgency
-        switch requests[id].standing {
-        case .moving: break
-        case .lookup(let node, let seat):
-            lookups[node].waiters.update(seat, urgency)
-            retune(lookups[node].job, lookups[node].waiters.urgency)
-        case .overlays: spreadOverlays(of: id)
-        case .result(let node, let seat):
-            results[node].waiters.update(seat, urgency)
-            spread(node)
-        // A store goes on in the class that it was begun in; it holds up only this reply.
-        case .original, .transcode: break
-        }
+        guard case .waiting(let place) = requests[id].standing else { return }
+        deriver.reprioritise(place, requests[id].urgency)
+        takeDispatches()
     }
 }

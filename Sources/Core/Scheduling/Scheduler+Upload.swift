@@ -1,14 +1,8 @@
+import Derivation
 import Dispatching
 import ImageModel
 public import Messages
-
-/// Bytes that a client brought along, instead of a URL (PROTOCOL §10.1).
-struct Upload: Sendable {
-    let block: BlockHandle
-    let reference: BlockReference
-    /// The key under which an operator puts them; `nil`: they are but the source of a result.
-    var key: String?
-}
+import Tables
 
 // A picture without a URL: its source is there before it is admitted.
 extension Scheduler {
@@ -35,8 +29,7 @@ extension Scheduler {
         _ reference: BlockReference, of load: LoadRequest, _ client: ClientID
     ) -> Upload? {
         do throws(ImageError) {
-            let taken = try dispatcher.takeUpload(reference)
-            return Upload(block: taken.block, reference: taken.reference)
+            return try deriver.takeUpload(reference)
         } catch {
             refuse(load, of: client, error)
             return nil
@@ -52,15 +45,5 @@ extension Scheduler {
     /// Whether a request of that client under this token has no terminal reply yet.
     public func hasLive(_ token: Token, of client: ClientID) -> Bool {
         tokens[token].map { requests[$0].client == client } ?? false
-    }
-
-    /// The source of an upload has nothing to wait for.
-    mutating func beginSource(
-        _ name: Sourced<SourceKey>, of upload: Upload, _ order: Order
-    ) -> SourceNode.ID {
-        dispatcher.hold(upload.block)
-        let node = sources.insert(SourceNode(name: name, order: order, upload: upload))
-        sourceTable.insert(node, under: name.key)
-        return node
     }
 }

@@ -1,3 +1,4 @@
+import Derivation
 import Dispatching
 public import ImageModel
 public import Messages
@@ -5,25 +6,13 @@ import Tables
 
 /// The coordinator's brain: events in, actions out; no I/O, no clock (SEMANTICS §2 to §9).
 ///
-/// A request is **admitted**, its **plan** sends it from one way to an image to the next, jobs are
-/// **dispatched** to workers against credit, outcomes are **collected**, and there is exactly one
-/// **reply**. In between, requests wait at nodes, each of which does one piece of work for all who
-/// want it:
+/// A request is **admitted**, its **plan** sends it from one way to an image to the next, on each
+/// of which it waits for work that is done for all who want the same, and there is exactly one
+/// **reply**.
 ///
-///     requests ──► LookupNode                               a query of the result's key
-///     requests ──► ResultNode ──► DecodeNode ──► SourceNode a result, its pixels, its bytes
-///     requests, results ────────► DecodeNode ──► SourceNode what is laid over it
-///     requests ──► TranscodeNode                            what a serializer makes, under way
-///                                                           to the disk
-///
-/// Jobs and workers are the dispatcher's: nodes submit work, and hear what came of it.
-///
-/// A job holds the blocks that it reads while it is there; a node holds what it keeps.
-/// What is lost with a worker dissolves the nodes that need it, and their requests begin again.
+/// That work is the deriver's: requests wait there, and events say what became of them.
 public struct Scheduler: Sendable {
     let limits: SchedulerLimits
-    /// Names header values in cache keys without telling them.
-    let variantDigest: @Sendable ([HTTPHeader]) -> String
 
     /// What requests become that are begun later than they came. Whoever knows a configuration sets
     /// it, and sets it again when that has changed; without one they stay as they are.
@@ -47,31 +36,15 @@ public struct Scheduler: Sendable {
     /// What concerns many requests, and is not done to all of them.
     var bulk = Fifo<BulkWork>()
 
-    // What is being done, by what it is.
-    var lookups = SlotTable<LookupNode>()
-    var results = SlotTable<ResultNode>()
-    var decodes = SlotTable<DecodeNode>()
-    var sources = SlotTable<SourceNode>()
-    /// Other encodings of what was made, for the disk.
-    var transcodes = SlotTable<TranscodeNode>()
-    /// By the text of the key; those of one text differ in what they ask.
-    var lookupTable = Multimap<String, LookupNode.ID>()
-    var resultTable: [ResultName: ResultNode.ID] = [:]
-    var decodeTable: [Sourced<DecodeKey>: DecodeNode.ID] = [:]
-    /// Those of one key differ in their origin.
-    var sourceTable = Multimap<SourceKey, SourceNode.ID>()
-
-    // Who does it.
-    var dispatcher: Dispatcher
-    /// What the outcomes of jobs are for that somebody wants.
-    var purposes: [JobID: JobPurpose] = [:]
+    /// What is done for those who ask.
+    var deriver: Deriver
+    /// Which operator asked the cache something.
+    var inquirers: [JobID: ClientID] = [:]
 
     // Bytes.
     var resultBlocks: ResultBlocks
     var hits: HitIndex
     var touches = TouchBatch()
-    /// Such pixels do not count as output of decoders: who keeps them may wait for that.
-    var overlayBytes: OverlayBytes { didSet { dispatcher.pixelBytesApart = overlayBytes.count } }
 
     /// Sources that failed for good, with the error for which each was entered.
     var blacklist: DenyList<ScopedSource, ErrorCode>
@@ -101,11 +74,10 @@ public struct Scheduler: Sendable {
         variantDigest: @escaping @Sendable ([HTTPHeader]) -> String
     ) {
         self.limits = limits
-        self.variantDigest = variantDigest
         variances = VarianceTable(keysMax: limits.namesMax)
-        dispatcher = Dispatcher(limits: limits.dispatch)
+        deriver = Deriver(
+            limits: limits.derivation, dispatch: limits.dispatch, variantDigest: variantDigest)
         names = RequestNamesMemo(namesMax: limits.namesMax)
-        overlayBytes = OverlayBytes(max: limits.overlayBytesMax)
         hits = HitIndex(entriesMax: limits.hitsMax)
         resultBlocks = ResultBlocks(
             unreleasedBytesMax: limits.unreleasedBytesMax,
@@ -121,7 +93,7 @@ public struct Scheduler: Sendable {
         _ event: SchedulerEvent, at now: Instant, into actions: inout [SchedulerAction]
     ) {
         self.now = max(self.now, now)
-        dispatcher.now = self.now
+        deriver.now = self.now
         swap(&self.actions, &actions)
         take(event)
         conclude()
@@ -157,16 +129,16 @@ public struct Scheduler: Sendable {
         case .clientReleased(let client, let blocks): released(blocks, by: client)
         case .clientLeft(let client): clientLeft(client)
         case .workerJoined(let worker, let kind, let incarnation, let credit):
-            dispatcher.workerJoined(worker, kind, incarnation, credit: credit)
-        case .credit(let worker, let more): dispatcher.grew(worker, by: more)
-        case .segmentsOpened(let worker, let segments): dispatcher.opened(segments, by: worker)
-        case .segmentsClosed(let worker, let segments): dispatcher.closed(segments, by: worker)
-        case .progress(let worker, let progress): dispatcher.progressed(progress, at: worker)
+            deriver.workerJoined(worker, kind, incarnation, credit: credit)
+        case .credit(let worker, let more): deriver.grew(worker, by: more)
+        case .segmentsOpened(let worker, let segments): deriver.opened(segments, by: worker)
+        case .segmentsClosed(let worker, let segments): deriver.closed(segments, by: worker)
+        case .progress(let worker, let progress): deriver.progressed(progress, at: worker)
         case .outcome(let worker, let outcome): collect(outcome, from: worker)
         case .stored(let worker, let notice): stored(notice, by: worker)
         case .evicted(let worker, let blocks): evicted(blocks, by: worker)
-        case .workerDraining(let worker): dispatcher.workerDraining(worker)
-        case .workerLeft(let worker, let crash): dispatcher.workerGone(worker, crash)
+        case .workerDraining(let worker): deriver.workerDraining(worker)
+        case .workerLeft(let worker, let crash): deriver.workerLeft(worker, crash)
         case .tick: break
         case .drain: beginDrain()
         }
@@ -184,7 +156,7 @@ public struct Scheduler: Sendable {
         moveOn()
         if wantsToPrefetch { beginPrefetches() }
         // What nobody wants any more by now is given to nobody.
-        if !hasOverdueAlarms { dispatcher.dispatch() }
+        if !hasOverdueAlarms { deriver.dispatch() }
         conclude()
         tellPrefetches()
         tellTouched(atLeast: limits.touchedMax)

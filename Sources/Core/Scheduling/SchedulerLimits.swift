@@ -1,11 +1,14 @@
+public import Derivation
 public import Dispatching
 import ImageModel
-public import Messages
+import Messages
 
 /// Every limit of the scheduler; nothing in it grows beyond what is written here.
 public struct SchedulerLimits: Hashable, Sendable {
     /// Of jobs and workers.
     public var dispatch = DispatchLimits()
+    /// Of what is made.
+    public var derivation = DerivationLimits()
 
     /// Requests without a terminal reply, all clients together; one more is `busy`.
     public var liveRequestsMax = 65_536
@@ -30,20 +33,11 @@ public struct SchedulerLimits: Hashable, Sendable {
     /// The same where a request only goes on to other work and nobody is told: a sixteenth as long.
     /// The sooner all of them are there, the fewer begin the same work a second time.
     public var bulkMovesMax = 1_024
-    /// Pictures that serializers encode anew at a time; one more is not written to the disk.
-    public var transcodesMax = 64
     /// Entries of the memory tier that the coordinator answers by itself; the oldest makes room.
     public var hitsMax = 100_000
     /// Requests whose keys are remembered, so that a hit does not derive them again.
     public var namesMax = 4_096
 
-    /// Bytes of pixels that are kept to be laid over others, beside the budget of decodes; who
-    /// needs more of them is `busy`, and so is who would hold more than three times what is left.
-    public var overlayBytesMax: UInt64 = 256 << 20
-    /// Pixels of one of them, as many as a picture of 3840 × 2160 has: four of that size with
-    /// transparency, which one request may hold for as long as its picture is on its way, are about
-    /// half of `overlayBytesMax`, so that others find room beside it.
-    public var overlayPixelsMax = 8_294_400
     /// Bytes of large results that clients have not released, all together and one client; beyond
     /// it a client gets them to copy.
     public var unreleasedBytesMax: UInt64 = 256 << 20
@@ -54,21 +48,6 @@ public struct SchedulerLimits: Hashable, Sendable {
     public var blacklistMax = 10_000
     /// See `blacklistMax`.
     public var blacklistMilliseconds = 600_000
-
-    /// Bytes of a fetched body.
-    public var bodyBytesMax: UInt64 = 64 << 20
-    /// Pixels of a result times how slow its encoder is (`JobWork.cost`): 25 megapixels of WebP
-    /// without loss, which takes about a second for each of them; others reach `image` first.
-    public var encodingCostMax: UInt64 = 1_000_000_000
-    /// Limits of an image, at admission for what the request itself says, and in every job.
-    public var image = ImageLimits()
-
-    /// Limits of a picture that is laid over another one.
-    var overlay: ImageLimits {
-        var limits = image
-        limits.pixelsMax = min(limits.pixelsMax, overlayPixelsMax)
-        return limits
-    }
 
     /// Used blocks that are collected for one `Touched`.
     public var touchedMax = 64

@@ -1,3 +1,4 @@
+import Derivation
 import Dispatching
 public import ImageModel
 public import Messages
@@ -140,6 +141,15 @@ public struct SchedulerCounters: Hashable, Sendable {
         retries += figures.retries
         crashes += figures.crashes
         refused.merge(figures.refused) { $0 + $1 }
+    }
+
+    /// What was joined, and found in the cache.
+    mutating func add(_ figures: DerivationFigures) {
+        coalesced.lookups += figures.joinedLookups
+        coalesced.results += figures.joinedResults
+        coalesced.decodes += figures.joinedDecodes
+        coalesced.sources += figures.joinedSources
+        originalHits += figures.originalHits
     }
 
     mutating func ended(with error: ImageError) {

@@ -1,4 +1,5 @@
 public import Bootstrap
+import Derivation
 import EventLoop
 import Linux
 import Messages
@@ -89,7 +90,7 @@ public struct Coordinator: ~Copyable {
             incarnation: bootstrap.incarnation, totalBytesMax: Self.arenaBytesMax)
         self.arena = arena
         uploads = UploadDesk(space: arena, bytesMax: Self.uploadBytesInAllMax)
-        uploadBytesMax = options.limits.bodyBytesMax
+        uploadBytesMax = options.limits.derivation.bodyBytesMax
         keepsWorkers = options.keepsWorkers
         requestLog = RequestLog(options.requestLogging)
         results = ResultReader(resultsDirectory: bootstrap.paths.resultsDirectory)

@@ -1,4 +1,5 @@
 public import Bootstrap
+import Derivation
 import Dispatching
 public import Observability
 public import Scheduling
@@ -34,8 +35,8 @@ public struct CoordinatorOptions: Sendable {
     /// Reads the arguments.
     public init(_ arguments: ProgramArguments) throws(ProgramArgumentsError) {
         limits = SchedulerLimits()
-        limits.bodyBytesMax = UInt64(
-            try arguments.number("body-limit", else: Int(limits.bodyBytesMax)))
+        limits.derivation.bodyBytesMax = UInt64(
+            try arguments.number("body-limit", else: Int(limits.derivation.bodyBytesMax)))
         let seconds = try arguments.number(
             "blacklist-seconds", else: limits.blacklistMilliseconds / 1_000)
         limits.blacklistMilliseconds = min(seconds, Self.secondsMax) * 1_000

@@ -7,8 +7,8 @@ import Tables
 ///
 ///     gathering ──last part──► complete ──nothing waits, nothing runs──► final report
 ///         └───────────────────────┴──cancelled, refused, client gone──► gone
-struct PrefetchBatch: Sendable {
-    typealias ID = SlotTable<PrefetchBatch>.ID
+struct PrefetchBatch: Tabled {
+    typealias ID = SlotID<PrefetchBatch>
 
     let client: ClientID
     let token: Token

@@ -1,3 +1,4 @@
+import Derivation
 import Dispatching
 import ImageModel
 import Messages
@@ -16,25 +17,25 @@ struct BulkWork: Sendable {
         /// Their session is over.
         case departed(ClientID)
         /// They are told how far a transfer is.
-        case progress(SourceNode.ID, JobProgress)
+        case progress(Transfer, JobProgress)
         /// The cache has their result.
         case found(CacheHit, StageTimings)
         /// It does not, in those tiers.
         case missed(CacheTypes, StageTimings)
         /// Their result is there, or was not needed beyond its facts.
-        case made(DeliveredImage, ResultNode)
+        case made(Made)
         /// They have their image, and what they waited for beside it is over.
         case pending
-        /// What is laid over their pictures is there.
+        /// What is laid over their images is there.
         case onward
-        /// What they waited for was taken apart.
-        case fate(Scheduler.Fate)
+        /// What they waited for was torn down.
+        case disposed(Disposition)
 
         /// Whether it is much to do even where nobody is told anything.
         var isLong: Bool {
             switch self {
             case .group, .departed: true
-            case .progress, .found, .missed, .made, .pending, .onward, .fate: false
+            case .progress, .found, .missed, .made, .pending, .onward, .disposed: false
             }
         }
     }

@@ -1,6 +1,7 @@
 import Dispatching
 import ImageModel
 import Messages
+import Tables
 
 /// A client that is connected, and its requests without a terminal reply.
 struct LiveClient: Sendable {
@@ -9,8 +10,8 @@ struct LiveClient: Sendable {
     /// Whose share it takes.
     let share: ShareOwner
     private(set) var requests = SeatList<LiveRequest.ID>()
-    /// Questions about entries of the cache that are not answered.
-    var entryJobs: Set<JobID> = []
+    /// Questions about entries of the cache that are not answered, and their numbers.
+    var inquiries: [JobID: UInt64] = [:]
     private var groups: [GroupID: Group] = [:]
     /// The newest live request of each slot that has one.
     private(set) var slots: [String: LiveRequest.ID] = [:]

@@ -1,3 +1,4 @@
+import Derivation
 import ImageModel
 import Messages
 

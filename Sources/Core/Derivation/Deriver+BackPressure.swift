@@ -1,0 +1,31 @@
+import Dispatching
+import ImageModel
+import Messages
+
+// Who would begin work that has to wait too long is told so at once, and when to come again
+// (SEMANTICS §9.3). What is under way is never refused: others join it, and it goes on.
+extension Deriver {
+    /// Why a result cannot be begun: a stage is over its bound in which it would begin work, or
+    /// such work killed workers.
+    mutating func refusal(toMake name: ResultName, of order: Order) -> ImageError? {
+        if order.plan.includes(.transform), let error = dispatcher.refusal(in: .transform) {
+            return error
+        }
+        if order.plan.includes(.deliver), let error = dispatcher.refusal(in: .store) {
+            return error
+        }
+        if order.canvas == nil, let error = refusal(toDecode: name.decode, of: order) {
+            return error
+        }
+        return isPoisoned(name) ? Dispatcher.poisoned : nil
+    }
+
+    /// The same of pixels.
+    mutating func refusal(toDecode name: Sourced<DecodeKey>, of order: Order) -> ImageError? {
+        guard decodes.first(under: name) == nil else { return nil }
+        if let error = dispatcher.refusal(in: .decode) { return error }
+        let bytes = Sourced(key: name.key.source, origin: name.origin)
+        guard order.upload == nil, source(bytes) == nil else { return nil }
+        return dispatcher.refusal(in: name.origin.isFetched ? .fetch : .query)
+    }
+}

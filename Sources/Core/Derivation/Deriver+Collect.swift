@@ -1,0 +1,143 @@
+import Dispatching
+import ImageModel
+import Messages
+import Tables
+
+// collect: what came of it? (PROTOCOL §8.4)
+extension Deriver {
+    /// Goes on with what became of one job, or of one worker; `false` where nothing did.
+    package mutating func goOn() -> Bool {
+        guard let completion = dispatcher.nextCompletion() else { return false }
+        conclude(completion)
+        return true
+    }
+
+    private mutating func conclude(_ completion: Completion) {
+        switch completion {
+        case .began(let job, let serial):
+            if case .source(let node) = purposes[job] { sources[node].began(serial) }
+        case .progressed(let progress): progressed(progress)
+        case .done(let job, let result, let block):
+            guard let purpose = purposes.removeValue(forKey: job.id) else {
+                return abandoned(result, block, at: job.worker)
+            }
+            succeeded(purpose, job, result, block)
+        case .failed(let job, let error):
+            if let purpose = purposes.removeValue(forKey: job.id) { failed(purpose, job, error) }
+        case .workerGone(let departure): workerGone(departure)
+        case .unclaimed(let reference, let cache): tell(.noticed(reference, cache))
+        }
+    }
+
+    /// Nobody wants it any more since something else that came of the same event.
+    private mutating func abandoned(
+        _ result: JobResult, _ block: BlockHandle?, at worker: WorkerID?
+    ) {
+        if let block { return dispatcher.drop(block) }
+        guard let reference = result.reference, let worker else { return }
+        tell(.noticed(reference, worker))
+    }
+
+    private mutating func succeeded(
+        _ purpose: JobPurpose, _ job: Completion.Ended, _ result: JobResult, _ block: BlockHandle?
+    ) {
+        switch (purpose, result) {
+        case (.lookup(let node), .hit(let hit)): lookup(node, found: hit, job)
+        case (.lookup(let node), _): lookupMissed(node, job)
+        case (.source(let node), _):
+            sources[node].timings.add(job)
+            sourceEnded(node, result, block)
+        case (.weighing(let node), _):
+            sources[node].timings.add(job)
+            weighed(node, result, block)
+        case (.original(let node), .stored(let report)):
+            originalStored(node, job.id, tiers: report.tiers)
+        case (.transcode(let node), _): transcoded(node, result, block)
+        case (.decode(let node), .decoded(let image)):
+            decodes[node].timings.add(job)
+            decoded(node, image, block)
+        case (.transform(let node), .transformed(let image)):
+            results[node].timings.add(job)
+            if let block { transformed(node, image, block) }
+        case (.inquiry, .entry(let tiers)): tell(.answered(job.id, .tiers(tiers)))
+        // What was read before the removal may have come from there.
+        case (.removal(let work, _), .entry): outdateQueries(of: work.key)
+        case (.delivery(let node), .stored(let report)):
+            results[node].timings.add(job)
+            delivered(node, report, job)
+        default: preconditionFailure("outcomes were checked against their jobs")
+        }
+    }
+
+    private mutating func sourceEnded(
+        _ node: SourceNode.ID, _ result: JobResult, _ block: BlockHandle?
+    ) {
+        switch (result, block) {
+        case (.fetched(let fetched), let block?):
+            learnVariance(node, fetched)
+            let body = SourceNode.Body(block, fetched: fetched)
+            closeRefreshes(at: node)
+            if isRefresh(node) { weigh(node, body) } else { obtained(node, body) }
+        case (.hit(let hit), let block?):
+            figures.originalHits += 1
+            obtained(node, SourceNode.Body(block, hit: hit))
+        default: sourceMissed(node)
+        }
+    }
+
+    // MARK: - Failure
+
+    /// The job is over without a result.
+    private mutating func failed(
+        _ purpose: JobPurpose, _ job: Completion.Ended, _ error: ImageError
+    ) {
+        switch purpose {
+        case .lookup(let node): lookupMissed(node, job)
+        case .source(let node):
+            guard sources[node].name.origin.isFetched else { return sourceMissed(node) }
+            if error.code == .cacheNotModified { notModified(node, error) }
+            guard sources.contains(node) else { return }
+            if error.code != .poisoned { tellFailed(node, error) }
+            tearDown(node, .fail(error))
+        case .weighing(let node): foundChanged(node)
+        case .original(let node): originalStored(node, job.id, tiers: .none)
+        case .transcode(let node): ended(node, storing: .none)
+        case .decode(let node):
+            // A cached original that is no image is as good as none (SEMANTICS §5.2).
+            if error.code == .badImageData, case .cache = decodes[node].name.origin {
+                return tearDown(node, .onward(decodes[node].timings, missed: nil))
+            }
+            // What is too large to be laid over others may be an image for others.
+            let isOurs = decodes[node].name.key.isOverlay && error.code == .limitExceeded
+            if let source = decodes[node].source, sources[source].body?.fetched != nil, !isOurs,
+                error.code != .poisoned
+            {
+                tellFailed(source, error)
+            }
+            tearDown(node, .fail(error))
+        case .transform(let node), .delivery(let node): tearDown(node, .fail(error))
+        case .inquiry: tell(.answered(job.id, .failure(error)))
+        case .removal(let work, let isRepeated): if !isRepeated { removeAgain(work) }
+        }
+    }
+
+    /// A cache that could not remove what is outdated is asked once more. Where it cannot then
+    /// either, it knows the key, and answers nobody from it.
+    private mutating func removeAgain(_ work: EntryWork) {
+        _ = submit(
+            .entry(work), for: .removal(work, isRepeated: true), reading: nil, .unbounded(.high))
+    }
+
+    // MARK: - Progress
+
+    /// How far a transfer is, for those who wanted to know and wait for it.
+    private mutating func progressed(_ progress: JobProgress) {
+        guard case .source(let node) = purposes[progress.id], sources[node].hasListeners else {
+            return
+        }
+        let results = sources[node].decodes.waiters.flatMap { decodes[$0].results.waiters }
+        let listeners = results.flatMap { self.results[$0].waiters.waiters }
+            .filter(\.wantsProgress)
+        tell(listeners) { .progressed(Transfer(source: node), progress, $0) }
+    }
+}

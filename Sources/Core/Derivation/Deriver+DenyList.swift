@@ -1,0 +1,27 @@
+import ImageModel
+import Messages
+
+// What whoever keeps a deny list of sources has to know.
+extension Deriver {
+    /// What was to be fetched failed, or is no image.
+    mutating func tellFailed(_ node: SourceNode.ID, _ error: ImageError) {
+        let orders = sources[node].decodes.waiters.flatMap(orders)
+        if !orders.isEmpty { tell(.failedSource(sources[node].name.key, error, orders)) }
+    }
+
+    /// What was fetched is an image after all: that counts where somebody asked for another try.
+    mutating func tellProven(_ node: DecodeNode.ID, _ source: SourceNode.ID) {
+        guard sources[source].body?.fetched != nil else { return }
+        let retries = orders(of: node).filter { $0.image.options.contains(.retryFailed) }
+        if !retries.isEmpty { tell(.provenSource(sources[source].name.key, retries)) }
+    }
+
+    /// What those who wait for a decode ordered, the loads of overlays included.
+    private func orders(of node: DecodeNode.ID) -> [Order] {
+        decodes[node].results.waiters.flatMap { results[$0].waiters.waiters.map(\.order) }
+            + decodes[node].consumers.waiters.compactMap { consumer in
+                guard case .waiter(let id, let index) = consumer else { return nil }
+                return gatherings[id]?.layers[index].order
+            }
+    }
+}

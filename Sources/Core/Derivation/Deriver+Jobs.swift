@@ -1,0 +1,60 @@
+import Dispatching
+import ImageModel
+import Messages
+import Tables
+
+// Work that is given to the dispatcher, and taken back.
+extension Deriver {
+    /// A new job, at the end of its queue. It holds the blocks that it reads.
+    mutating func submit(
+        _ work: JobWork, for purpose: JobPurpose, reading input: BlockHandle?,
+        beside overlays: [BlockHandle] = [], _ urgency: Urgency, suspect: Suspect? = nil,
+        maker: Suspect? = nil
+    ) -> JobID {
+        submit(
+            JobSpec(work), for: purpose, reading: input, beside: overlays, urgency,
+            suspect: suspect, maker: maker)
+    }
+
+    /// The same again.
+    mutating func submit(
+        _ spec: JobSpec, for purpose: JobPurpose, reading input: BlockHandle?,
+        beside overlays: [BlockHandle] = [], _ urgency: Urgency, suspect: Suspect? = nil,
+        maker: Suspect? = nil
+    ) -> JobID {
+        var submission = Submission(spec, urgency)
+        submission.input = input
+        submission.overlays = overlays
+        submission.rank = purpose.rank(spec.kind)
+        submission.suspect = suspect
+        submission.maker = maker
+        submission.trace = trace(of: purpose)
+        submission.waitsForSpace = purpose.waitsForSpace
+        let id = dispatcher.submit(submission)
+        purposes[id] = purpose
+        return id
+    }
+
+    /// The trace of the waiter that began the work.
+    private func trace(of purpose: JobPurpose) -> TraceContext? {
+        switch purpose {
+        case .lookup(let node): lookups[node].trace
+        case .source(let node), .original(let node), .weighing(let node): sources[node].trace
+        case .transcode(let node): transcodes[node].trace
+        case .decode(let node): decodes[node].trace
+        case .transform(let node), .delivery(let node): results[node].order.trace
+        case .inquiry, .removal: nil
+        }
+    }
+
+    /// Nobody wants the outcome any more.
+    mutating func abandon(_ id: JobID) {
+        purposes[id] = nil
+        dispatcher.abandon(id)
+    }
+
+    /// Those who wait want it more or less than before.
+    mutating func retune(_ id: JobID?, _ urgency: Urgency) {
+        if let id { dispatcher.reprioritise(id, urgency) }
+    }
+}

@@ -1,0 +1,106 @@
+import Dispatching
+import ImageModel
+import Messages
+import Tables
+
+// Of two refreshes of one image that is kept which the transfer brought that began last, whichever
+// ends first. An older one answers those who wait for it, and stores, removes and outdates nothing.
+extension Deriver {
+    /// A body came: who refreshes from now on asks the origin anew.
+    mutating func closeRefreshes(at node: SourceNode.ID) {
+        for decode in sources[node].decodes.waiters
+        where decodes[decode].name.origin.isRevalidation {
+            close(decode)
+            for result in decodes[decode].results.waiters { close(result) }
+        }
+    }
+
+    /// Nobody joins it any more.
+    private mutating func close(_ node: ResultNode.ID) {
+        guard !results[node].isClosed else { return }
+        results[node].isClosed = true
+        results.hide(node)
+    }
+
+    /// What older refreshes would have replaced is removed, but for what the newest one replaces
+    /// itself.
+    mutating func outdateOlderRefreshes(than newest: SourceNode.ID, of key: SourceKey) {
+        guard let began = sources[newest].began else { return }
+        let older = sources.all(under: key).filter { node in
+            sources[node].began.isBefore(began) && !sources[node].isOutdated && isRefreshed(node)
+        }
+        let outdated = results.ids.filter {
+            isOutdated(results[$0], of: key, at: older, before: began)
+        }
+        let encodings = transcodes.ids.filter {
+            transcodes[$0].key == key && transcodes[$0].began.isBefore(began)
+        }
+        removeOutdated(by: newest, outdated, at: older, encodings)
+        for node in older {
+            closeRefreshes(at: node)
+            sources[node].outdate()
+            endStores(of: node)
+        }
+        for node in decodes.ids
+        where decodes[node].name.key.source == key
+            && decodes[node].provenance.began.isBefore(began)
+        {
+            decodes[node].provenance.isOutdated = true
+        }
+        end(encodings)
+        for node in outdated where results.contains(node) { outdate(node) }
+        for node in older { tidy(node) }
+    }
+
+    /// Whether a result is made, or will be, of what an older refresh brought.
+    private func isOutdated(
+        _ result: ResultNode, of key: SourceKey, at older: [SourceNode.ID],
+        before began: TransferSerial
+    ) -> Bool {
+        guard result.name.key.decode.source == key, result.name.origin.isRevalidation,
+            !result.provenance.isOutdated
+        else { return false }
+        return result.provenance.began.isBefore(began)
+            || result.source.map { older.contains($0) } ?? false
+    }
+
+    /// What is to be stored with it is delivered alone; what nobody waits for is of no use.
+    private mutating func outdate(_ node: ResultNode.ID) {
+        guard results[node].provenance.began != nil else { return }
+        results[node].outdate()
+        guard let product = results[node].product, let job = results[node].job else { return }
+        if results[node].waiters.isEmpty { return retire(node) }
+        abandon(job)
+        deliver(node, product)
+    }
+
+    /// What serializers make of older bytes is not kept; what it was to replace was removed.
+    private mutating func end(_ encodings: [TranscodeNode.ID]) {
+        for id in encodings where transcodes.contains(id) {
+            transcodes[id].replaces = false
+            ended(id, storing: .none)
+        }
+    }
+
+    /// Results of the newest bytes stay, and so does what is being stored of them.
+    private mutating func removeOutdated(
+        by newest: SourceNode.ID, _ outdated: [ResultNode.ID], at older: [SourceNode.ID],
+        _ encodings: [TranscodeNode.ID]
+    ) {
+        let mark = sources[newest].body?.mark
+        var done = Set(sources[newest].originals.texts.map(sources[newest].text(of:)))
+        for node in results.ids where results[node].source == newest && results[node].exists {
+            done.insert(results[node].text)
+        }
+        let made = outdated.filter { node in
+            mark.flatMap { results[node].name.origin.mark?.names($0) } != true
+        }
+        let texts =
+            made.map { results[$0].text }
+            + encodings.filter { transcodes[$0].replaces }.map { transcodes[$0].text }
+            + older.flatMap { node in
+                sources[node].originals.texts.map(sources[node].text(of:))
+            }
+        for text in texts where done.insert(text).inserted { removeOutdated(text, exceptIn: .none) }
+    }
+}

@@ -1,0 +1,128 @@
+package import Dispatching
+import ImageModel
+import Messages
+import Tables
+
+// What is laid over an image is loaded like any other: fetched at most once at a time, cached
+// (PROTOCOL §8.8).
+//
+//     the result is not cached ──► gathering ──pixels of all overlays──► the ways to the image
+//                                     └──one cannot be had──► the waiter fails
+//
+// All of them are there before anything of the image is: so nothing that holds pixels of an image
+// waits for space. Who holds overlays may wait for space, since they have a budget of their own
+// beside that of images; and who finds it used up does not wait at all.
+extension Deriver {
+    /// Whether all that is laid over the image of a waiter is there.
+    package func hasGathered(_ id: Waiter.ID) -> Bool {
+        guard let gathering = gatherings[id] else { return false }
+        return gathering.layers.allSatisfy { layer in
+            layer.decode.map { decodes[$0.node].pixels != nil } ?? false
+        }
+    }
+
+    /// Loads all overlays of a waiter. `refreshing`: it has an image already.
+    package mutating func gather(
+        _ orders: [Order], for id: Waiter.ID, _ urgency: Urgency, refreshing: Bool
+    ) -> Place {
+        leaveOverlays(id)
+        let layers = orders.map { order in
+            Gathering.Layer(
+                order: order, decode: nil,
+                hasAskedCache: !asksCache(order, refreshing: refreshing))
+        }
+        gatherings[id] = Gathering(layers: layers, urgency: urgency, refreshes: refreshing)
+        for index in layers.indices { obtain(index, of: id) }
+        goOnIfGathered(id)
+        return Place(.overlays(id))
+    }
+
+    /// Why nobody begins to load those pixels, which are not on their way.
+    private mutating func refusal(
+        toLay name: Sourced<DecodeKey>, _ order: Order, for flow: FlowID
+    ) -> ImageError? {
+        if isPoisoned(name) { return ImageError.overlay(Dispatcher.poisoned, url: order.image.url) }
+        if let error = refusal(toDecode: name, of: order) { return error }
+        return overlayBytes.admits(1, for: flow) ? nil : Self.noOverlayRoom
+    }
+
+    private func asksCache(_ order: Order, refreshing: Bool) -> Bool {
+        let image = order.image
+        // Who refreshes wants none of what is cached, where it may be fetched.
+        guard !refreshing || !order.plan.includes(.fetch),
+            !image.options.contains(.fromLoaderOnly), !image.originalQueryCacheTypes.isEmpty
+        else { return false }
+        // It is here already, or is being fetched since the cache does not have it.
+        guard order.plan.includes(.fetch) else { return true }
+        let key = DecodeKey(overlay: order.key.decode.source)
+        if decodes.first(under: Sourced(key: key, origin: order.network)) != nil { return false }
+        return !isFetching(order)
+    }
+
+    // MARK: - One overlay
+
+    /// Joins the decode of an overlay that is under way, or begins one: of the cached original, or
+    /// else of what its origin has. With no way left nobody has it.
+    mutating func obtain(_ index: Int, of id: Waiter.ID) {
+        guard let gathering = gatherings[id] else { return }
+        let layer = gathering.layers[index]
+        guard !layer.hasAskedCache || layer.order.plan.includes(.fetch) else {
+            return giveUp(id, nil)
+        }
+        let name = Sourced(
+            key: DecodeKey(overlay: layer.order.key.decode.source),
+            origin: origin(of: layer, refreshing: gathering.refreshes))
+        let known = decodes.first(under: name)
+        if known == nil,
+            let error = refusal(toLay: name, layer.order, for: gathering.urgency.flows.first)
+        {
+            return giveUp(id, error)
+        }
+        let node = known ?? decodes.insert(DecodeNode(name: name, trace: layer.order.trace))
+        let seat = decodes[node].consumers.join(.waiter(id, index), gathering.urgency)
+        gatherings[id]?.layers[index].decode = OverlaySeat(node: node, seat: seat)
+        if known == nil {
+            attach(node, layer.order)
+        } else {
+            figures.joinedDecodes += 1
+            propagate(node)
+        }
+        tellSource(of: node, about: layer)
+    }
+
+    /// A waiter will not have all its overlays: one of them cannot be had, or nobody has it.
+    private mutating func giveUp(_ id: Waiter.ID, _ error: ImageError?) {
+        leaveOverlays(id)
+        tell(.ungathered(id, error))
+    }
+
+    /// Who refreshes asks for the overlay as who has one that nobody can name: pixels that others
+    /// fetched before are not what it asks for, and what it brings replaces what is cached.
+    private func origin(of layer: Gathering.Layer, refreshing: Bool) -> ByteSource {
+        guard layer.hasAskedCache else { return layer.order.cachedOriginal }
+        guard refreshing else { return layer.order.network }
+        return .revalidation(.none, FetchTerms(layer.order.terms))
+    }
+
+    /// The pixels of an overlay are there.
+    mutating func cameOverlay(_ node: DecodeNode.ID) {
+        guard !decodes[node].consumers.isEmpty else { return }
+        let waiting = decodes[node].consumers.waiters.compactMap { consumer in
+            if case .waiter(let id, _) = consumer { id } else { nil }
+        }
+        // Who lays the same image over itself twice is there twice.
+        let ready = waiting.filter { hasJustGathered($0) }
+        if !ready.isEmpty { tell(.gathered(ready)) }
+    }
+
+    mutating func goOnIfGathered(_ id: Waiter.ID) {
+        if hasJustGathered(id) { tell(.gathered([id])) }
+    }
+
+    /// Whether the waiter has all overlays, and was not told so.
+    private mutating func hasJustGathered(_ id: Waiter.ID) -> Bool {
+        guard gatherings[id]?.isAwaited == true, hasGathered(id) else { return false }
+        gatherings[id]?.isAwaited = false
+        return true
+    }
+}

@@ -1,0 +1,18 @@
+import Dispatching
+import ImageModel
+import Messages
+
+// Work that is not tried, since it killed workers (SEMANTICS §7.5).
+extension Deriver {
+    /// Whether making the result would need such work.
+    func isPoisoned(_ name: ResultName) -> Bool {
+        isPoisoned(name.decode) || dispatcher.isQuarantined(.transform(name.key))
+    }
+
+    /// The same of pixels.
+    func isPoisoned(_ name: Sourced<DecodeKey>) -> Bool {
+        let source = name.key.source
+        if dispatcher.isQuarantined(.decode(source)) { return true }
+        return name.origin.isFetched && dispatcher.isQuarantined(.fetch(source))
+    }
+}

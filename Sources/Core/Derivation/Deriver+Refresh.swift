@@ -1,0 +1,114 @@
+import Dispatching
+import ImageModel
+import Messages
+import Tables
+
+// refreshCached: the origin is asked whether what is cached is still the same
+// (SEMANTICS §6.1).
+//
+//     asked ──304──► not modified
+//       └──body──► weighed ──the stored bytes──► not modified
+//                     └──other bytes──► decoded, stored in their place, delivered
+extension Deriver {
+    /// Whether somebody waits for the source who has an image already.
+    func isRefresh(_ node: SourceNode.ID) -> Bool {
+        sources[node].decodes.contains { decodes[$0].name.origin.isRevalidation }
+    }
+
+    /// Ends the refreshes of images whose marks are meant: nothing changed. An overlay has to be
+    /// loaded all the same.
+    mutating func confirm(_ node: SourceNode.ID, where isMeant: (BodyMark) -> Bool) {
+        for decode in sources[node].decodes.waiters {
+            let name = decodes[decode].name
+            guard !name.key.isOverlay, let mark = name.origin.mark, isMeant(mark) else { continue }
+            tearDown(decode, .unmodified)
+        }
+    }
+
+    /// The origin sent a body. It may be the stored one all the same: not every origin gives
+    /// validators or heeds them.
+    mutating func weigh(_ node: SourceNode.ID, _ body: SourceNode.Body) {
+        let query = QueryWork(
+            key: sources[node].text(of: sources[node].plainText), tiers: .all,
+            destination: .staging, promotes: false)
+        let job = submit(
+            .query(query), for: .weighing(node), reading: nil, sources[node].decodes.urgency)
+        sources[node].weighs(body, job, against: nil)
+    }
+
+    /// The cache found the stored original, or held the body against it. Where it cannot say, the
+    /// body counts as another one: at worst the same image is delivered twice.
+    mutating func weighed(
+        _ node: SourceNode.ID, _ result: JobResult, _ block: BlockHandle?
+    ) {
+        switch result {
+        case .hit(let hit): weighed(node, hit, block)
+        case .stored(let report) where report.isSame: foundSame(node)
+        default: foundChanged(node)
+        }
+    }
+
+    private mutating func weighed(
+        _ node: SourceNode.ID, _ hit: CacheHit, _ block: BlockHandle?
+    ) {
+        guard let body = sources[node].kept, let block else { Self.nothingToWeigh() }
+        // What is outdated is replaced wherever it is.
+        sources[node].originals.want(
+            StoreWish(
+                tiers: hit.tier, waitsForDisk: false, serializer: sources[node].serializer),
+            as: sources[node].plainText)
+        let mark = BodyMark(hit.metadata)
+        let isMeant = sources[node].decodes.contains {
+            guard let known = decodes[$0].name.origin.mark else { return false }
+            return known.names(mark) || known == .none
+        }
+        guard isMeant, hit.reference.length == body.reference.length else {
+            dispatcher.drop(block)
+            return foundChanged(node)
+        }
+        let work = StoreWork(
+            key: nil, source: body.reference, tiers: .none, delivers: false, waitsForDisk: false,
+            metadata: StoredMetadata.none, comparedWith: hit.reference.block)
+        let job = submit(
+            .store(work), for: .weighing(node), reading: body.block,
+            sources[node].decodes.urgency)
+        sources[node].weighs(body, job, against: SourceNode.Staged(block: block, mark: mark))
+    }
+
+    /// The stored bytes: who has an image of them is done. Who waits for a transfer has it, and so
+    /// has who cannot tell by a mark what its image was made of; nobody else is disturbed.
+    private mutating func foundSame(_ node: SourceNode.ID) {
+        guard let staged = sources[node].staged else { Self.nothingToWeigh() }
+        if sources[node].keeping == .nowhere { removeKept(of: node) }
+        guard sources.contains(node) else { return }
+        confirm(node) { $0.names(staged.mark) }
+        if sources.contains(node) { use(node) }
+    }
+
+    /// Other bytes.
+    mutating func foundChanged(_ node: SourceNode.ID) {
+        sources[node].isChanged = true
+        use(node)
+    }
+
+    /// They go the way of every body.
+    private mutating func use(_ node: SourceNode.ID) {
+        guard let body = sources[node].kept else { Self.nothingToWeigh() }
+        let staged = sources[node].staged
+        obtained(node, body)
+        if let staged { dispatcher.drop(staged.block) }
+    }
+
+    /// The cache is gone with the bytes that a body was held against: it is asked again.
+    mutating func weighAgain(after cache: WorkerID) {
+        for node in sources.ids where sources[node].staged?.block.worker == cache {
+            guard let body = sources[node].kept, let job = sources[node].job else { continue }
+            abandon(job)
+            weigh(node, body)
+        }
+    }
+
+    private static func nothingToWeigh() -> Never {
+        preconditionFailure("only a body that came is weighed")
+    }
+}

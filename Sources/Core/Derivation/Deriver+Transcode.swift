@@ -1,0 +1,205 @@
+import Dispatching
+package import ImageModel
+import Messages
+import Tables
+
+// What a serializer makes of a result or of an original, on its way to the disk: work that no reply
+// waits for, unless it was asked to (SEMANTICS §5.8).
+extension Deriver {
+    /// An original that is to be kept in another encoding, under a plain text; `false` where it is
+    /// not.
+    mutating func transcodeOriginal(
+        _ node: SourceNode.ID, _ wish: StoreWish, as plain: String
+    ) -> Bool {
+        let source = sources[node]
+        guard let output = wish.output, let body = source.body, let info = source.info else {
+            return false
+        }
+        let transcode = decodeAgain(
+            body.block, body.reference,
+            TranscodeNode(
+                text: source.text(of: plain), tiers: wish.tiers, steps: [], output: output,
+                metadata: source.metadata(info), key: source.name.key,
+                plainText: plain, isRevalidation: source.name.origin.isRevalidation,
+                began: source.began, replaces: source.isReplacing, source: node, result: nil,
+                keepsSource: true,
+                urgency: source.decodes.urgency.unbounded, trace: source.trace, input: body.block))
+        if transcode == nil, source.isReplacing, !isTranscoding(node, as: plain) {
+            removeOutdated(source.text(of: plain), exceptIn: wish.plainTiers)
+        }
+        return transcode != nil
+    }
+
+    /// Whether an original is being kept in another encoding under that text.
+    func isTranscoding(_ node: SourceNode.ID, as plain: String) -> Bool {
+        sources[node].transcodes > 0
+            && transcodes.ids.contains {
+                transcodes[$0].keepsSource && transcodes[$0].source == node
+                    && transcodes[$0].plainText == plain
+            }
+    }
+
+    /// The same of a result that is the original.
+    mutating func transcodeBody(of node: ResultNode.ID, _ product: ResultNode.Product) {
+        let wish = results[node].keptWish
+        guard let output = wish.output, results[node].transcode == nil,
+            results[node].transcoded.isEmpty, let source = results[node].source
+        else { return }
+        results[node].transcode = decodeAgain(
+            product.block, product.reference,
+            transcode(
+                of: node, wish, output, product.metadata, source, reading: product.block))
+    }
+
+    /// A result that is to be kept in another encoding is encoded a second time out of the same
+    /// pixels: nothing is lost between, and nothing that a transformer made waits for one.
+    mutating func transcodePixels(of node: ResultNode.ID, _ metadata: StoredMetadata) {
+        let wish = results[node].keptWish
+        guard let output = wish.output, let decode = results[node].decode,
+            let pixels = decodes[decode].pixels
+        else { return }
+        var transcode = transcode(of: node, wish, output, metadata, nil, reading: pixels.block)
+        transcode.overlays = overlays(of: node)
+        guard let id = begin(transcode, metadata) else { return }
+        results[node].transcode = id
+        encode(id, pixels.pixels, pixels.info, reading: pixels.block)
+    }
+
+    private func transcode(
+        of node: ResultNode.ID, _ wish: StoreWish, _ output: OutputOptions,
+        _ metadata: StoredMetadata, _ kept: SourceNode.ID?, reading block: BlockHandle
+    ) -> TranscodeNode {
+        let result = results[node]
+        return TranscodeNode(
+            text: result.text, tiers: wish.tiers, steps: result.name.key.steps, output: output,
+            metadata: metadata, key: result.name.key.decode.source,
+            plainText: result.order.names.plainResult,
+            isRevalidation: result.name.origin.isRevalidation, began: result.provenance.began,
+            replaces: result.name.origin.isRevalidation, source: result.source, result: node,
+            keepsSource: kept != nil, urgency: result.waiters.urgency.unbounded,
+            trace: result.order.trace, input: block)
+    }
+
+    // MARK: - Its jobs
+
+    /// `nil` where it is not made, and nothing goes to the disk: there is too much of it, it is an
+    /// animation, of which one frame would be left, or it killed workers. Memory takes the bytes as
+    /// they are then.
+    private mutating func begin(_ transcode: TranscodeNode, _ metadata: StoredMetadata)
+        -> TranscodeNode.ID?
+    {
+        guard transcodes.count < limits.transcodesMax, metadata.info.pages == 1,
+            !dispatcher.isQuarantined(.decode(transcode.key)),
+            !dispatcher.isQuarantined(.transcode(transcode.key, transcode.output))
+        else { return nil }
+        if transcode.keepsSource, let source = transcode.source {
+            sources[source].beganTranscode()
+        }
+        return transcodes.insert(transcode)
+    }
+
+    private mutating func decodeAgain(
+        _ block: BlockHandle, _ reference: BlockReference, _ transcode: TranscodeNode
+    ) -> TranscodeNode.ID? {
+        guard let id = begin(transcode, transcode.metadata) else { return nil }
+        let work = DecodeWork(source: reference, need: .full, limits: limits.image)
+        transcodes[id].job = submit(
+            .decode(work), for: .transcode(id), reading: block, transcode.urgency,
+            suspect: .decode(transcode.key))
+        return id
+    }
+
+    private mutating func encode(
+        _ id: TranscodeNode.ID, _ pixels: DecodedImage.Pixels, _ info: ImageInfo,
+        reading block: BlockHandle
+    ) {
+        let transcode = transcodes[id]
+        let work = TransformWork(
+            pixels, info, transcode.steps, over: transcode.overlays, transcode.output,
+            limits.image)
+        if work.refusal(atMost: limits.encodingCostMax) != nil { return ended(id, storing: .none) }
+        transcodes[id].input = block
+        transcodes[id].job = submit(
+            .transform(work), for: .transcode(id), reading: block,
+            beside: transcode.overlays.map(\.block), transcode.urgency,
+            suspect: .transcode(transcode.key, transcode.output))
+    }
+
+    private mutating func keep(
+        _ id: TranscodeNode.ID, _ image: EncodedImage, reading block: BlockHandle
+    ) {
+        let transcode = transcodes[id]
+        guard dispatcher.hasRoom(.cache) else { return ended(id, storing: .none) }
+        var metadata = transcode.metadata
+        metadata.info = image.info
+        metadata.contentType = nil
+        let work = StoreWork(
+            key: transcode.text, source: image.reference, tiers: transcode.tiers, delivers: false,
+            waitsForDisk: true, metadata: metadata)
+        transcodes[id].input = block
+        transcodes[id].overlays = []
+        transcodes[id].job = submit(
+            .store(work), for: .transcode(id), reading: block, transcode.urgency,
+            maker: .transcode(transcode.key, transcode.output))
+    }
+
+    /// One of its jobs is done; the block that came of it is held for the next one.
+    mutating func transcoded(
+        _ id: TranscodeNode.ID, _ result: JobResult, _ block: BlockHandle?
+    ) {
+        switch (result, block) {
+        case (.decoded(let image), let block?):
+            guard let pixels = image.pixels else { preconditionFailure("pixels were asked for") }
+            encode(id, pixels, image.info, reading: block)
+        case (.transformed(let image), let block?): keep(id, image, reading: block)
+        case (.stored(let report), _):
+            ended(id, storing: report.tiers)
+        default: preconditionFailure("outcomes were checked against their jobs")
+        }
+        if let block { dispatcher.drop(block) }
+    }
+
+    // MARK: - The end
+
+    /// It was stored in these tiers, or could not be: nothing is under the key then, and what is
+    /// outdated does not stay there. Who waited is answered.
+    mutating func ended(_ id: TranscodeNode.ID, storing tiers: CacheTypes) {
+        guard let transcode = transcodes.remove(id) else { return }
+        abandon(transcode.job)
+        if transcode.replaces { removeOutdated(transcode.text, exceptIn: tiers) }
+        if !tiers.isEmpty {
+            overtakeQueries(of: transcode.text, transcode.key)
+            if transcode.isRevalidation { outdateQueries(of: transcode.text) }
+        }
+        if let result = transcode.result, results.contains(result) {
+            results[result].transcode = nil
+            results[result].transcoded = tiers
+        }
+        let source = transcode.keepsSource ? transcode.source : nil
+        if let source { sources[source].endedTranscode(tiers: tiers, as: transcode.plainText) }
+        for var watcher in transcode.watchers.members {
+            watcher.stored.formUnion(tiers)
+            if let place = awaitOriginal(watcher) {
+                tell(.moved(watcher.id, place))
+            } else {
+                tell(.stored([Stored(id: watcher.id, tiers: watcher.stored)]))
+            }
+        }
+        guard let source else { return }
+        if !tiers.isEmpty, sources[source].isReplacing { outdateOthers(of: source) }
+        tidy(source)
+    }
+
+    /// What is on its way to those tiers under that text is not kept, although nothing is wrong
+    /// with it.
+    package mutating func endTranscodes(of text: String, for tiers: CacheTypes) {
+        endTranscodes { $0.text == text && !$0.tiers.isDisjoint(with: tiers) }
+    }
+
+    /// Those are not kept, although nothing is wrong with them.
+    mutating func endTranscodes(where isMeant: (TranscodeNode) -> Bool) {
+        for id in transcodes.ids where transcodes.contains(id) && isMeant(transcodes[id]) {
+            ended(id, storing: .none)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package import Dispatching
+import ImageModel
+import Messages
+import Tables
+
+// Who waits somewhere leaves, or wants it more or less than before.
+extension Deriver {
+    /// Somebody waits no longer. Work that nobody else wants leaves the tables in the same step in
+    /// which its worker is told, so that a newcomer gets new work.
+    package mutating func leave(_ place: Place) {
+        switch place.node {
+        case .lookup(let node, let seat):
+            lookups[node].waiters.leave(seat)
+            if lookups[node].waiters.isEmpty { retire(node) } else { propagate(node) }
+        case .overlays(let id): leaveOverlays(id)
+        case .result(let node, let seat):
+            results[node].waiters.leave(seat)
+            // Once the result exists, a cancel changes the reply and no longer the store.
+            if !results[node].waiters.isEmpty { return propagate(node) }
+            if results[node].exists { waitsForSpace(node, false) } else { retire(node) }
+        case .original(let node, let seat): sources[node].watchers.leave(seat)
+        case .transcode(let node, let seat): transcodes[node].watchers.leave(seat)
+        }
+    }
+
+    /// Work that is shared with others runs in the highest class among them.
+    package mutating func reprioritise(_ place: Place, _ urgency: Urgency) {
+        switch place.node {
+        case .lookup(let node, let seat):
+            lookups[node].waiters.update(seat, urgency)
+            propagate(node)
+        case .overlays(let id): reprioritiseOverlays(of: id, urgency)
+        case .result(let node, let seat):
+            results[node].waiters.update(seat, urgency)
+            propagate(node)
+        // A store goes on in the class that it was begun in; it holds up only this reply.
+        case .original, .transcode: break
+        }
+    }
+
+    /// Whether no worker has the job that has to end before somebody gets on there.
+    package func waitsForWorker(_ place: Place) -> Bool {
+        awaitedJob(at: place).map(dispatcher.isWaiting) ?? false
+    }
+
+    private func awaitedJob(at place: Place) -> JobID? {
+        switch place.node {
+        case .original, .transcode: return nil
+        case .lookup(let node, _): return lookups[node].job
+        case .overlays(let id): return awaitedOverlayJob(of: id)
+        case .result(let node, _):
+            return results[node].job ?? results[node].decode.flatMap(awaitedJob)
+        }
+    }
+
+    /// The job that has to end before there are pixels.
+    func awaitedJob(of decode: DecodeNode.ID) -> JobID? {
+        decodes[decode].job ?? decodes[decode].source.flatMap { sources[$0].job }
+    }
+
+    /// Whether somebody waits there for what the transfer brings.
+    package func isFed(_ place: Place, by transfer: Transfer) -> Bool {
+        guard case .result(let node, _) = place.node else { return false }
+        return results[node].source == transfer.source
+    }
+}

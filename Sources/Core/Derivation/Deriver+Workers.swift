@@ -1,0 +1,53 @@
+import Dispatching
+import ImageModel
+import Messages
+import Tables
+
+// What is lost with a worker (SEMANTICS §7.4).
+extension Deriver {
+    /// A worker is gone. Jobs that it held are done by another; what it had made is lost, and with
+    /// it every piece of work that needs it: queued or running, it is given up, and its requests
+    /// begin again. They find what was stored meanwhile, so that no more is repeated than must be.
+    mutating func workerGone(_ departure: Departure) {
+        let worker = departure.worker
+        if departure.kind == .cache { cacheGone(worker) }
+        for node in results.ids
+        where results.contains(node) && results[node].product?.block.worker == worker {
+            tearDown(node, .again)
+        }
+        // With a result end the decodes of what is laid over it.
+        for node in decodes.ids
+        where decodes.contains(node) && decodes[node].pixels?.block.worker == worker {
+            tearDown(node, .again)
+        }
+        for node in sources.ids
+        where sources.contains(node) && sources[node].kept?.block.worker == worker {
+            lose(node)
+        }
+        endTranscodes { $0.reads(from: worker) }
+        weighAgain(after: worker)
+        dispatcher.redistribute(after: departure)
+    }
+
+    /// The cache is gone, and with it everything that it had in memory. Queries and deliveries
+    /// wait for its return; images whose reply has not gone out yet are made again.
+    private mutating func cacheGone(_ worker: WorkerID) {
+        tell(.cacheGone(worker))
+        var lost: [Waiter.ID] = []
+        for node in sources.ids {
+            lost += Self.takeLost(&sources[node].watchers, with: worker)
+        }
+        for node in transcodes.ids {
+            lost += Self.takeLost(&transcodes[node].watchers, with: worker)
+        }
+        if !lost.isEmpty { tell(.lost(lost)) }
+    }
+
+    /// Those whose image was in that cache wait for no store any more.
+    private static func takeLost(
+        _ watchers: inout WatcherList, with cache: WorkerID
+    ) -> [Waiter.ID] {
+        let leaving = watchers.seats { $0.cache == cache }
+        return leaving.map { watchers.leave($0).id }
+    }
+}

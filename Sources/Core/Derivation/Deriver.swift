@@ -1,0 +1,78 @@
+package import Dispatching
+package import ImageModel
+import Messages
+import Tables
+
+/// Makes images for those who wait for them, each piece of work once for all who want it.
+///
+/// Who waits does so at a node, which does one piece of work:
+///
+///     waiters ──► LookupNode                               a query of the result's key
+///     waiters ──► ResultNode ──► DecodeNode ──► SourceNode a result, its pixels, its bytes
+///     waiters, results ────────► DecodeNode ──► SourceNode what is laid over it
+///                 TranscodeNode                            what a serializer makes, under way
+///                                                          to the disk
+///
+/// A waiter is opaque: an id, and what is wanted. Calls change the state at once; what became of
+/// waiters collects in a queue (`DerivationEvent`), which is taken after each call. Jobs and
+/// workers are the dispatcher's: nodes submit work, and hear what came of it.
+///
+/// A job holds the blocks that it reads while it is there; a node holds what it keeps. What is lost
+/// with a worker tears down the nodes that need it, and their waiters begin again.
+package struct Deriver: Sendable {
+    let limits: DerivationLimits
+    /// Names header values in cache keys without telling them.
+    let variantDigest: @Sendable ([HTTPHeader]) -> String
+
+    // What is being done, by what it is.
+    var lookups = NodeTable<LookupNode>()
+    var results = NodeTable<ResultNode>()
+    var decodes = NodeTable<DecodeNode>()
+    var sources = NodeTable<SourceNode>()
+    /// Other encodings of what was made, for the disk.
+    var transcodes = SlotTable<TranscodeNode>()
+    /// What waiters have laid over their images.
+    var gatherings: [Waiter.ID: Gathering] = [:]
+    /// Such pixels do not count as output of decoders: who keeps them may wait for that.
+    var overlayBytes: OverlayBytes { didSet { dispatcher.pixelBytesApart = overlayBytes.count } }
+
+    /// Who does it.
+    package internal(set) var dispatcher: Dispatcher
+    /// What the outcomes of jobs are for that somebody wants.
+    var purposes: [JobID: JobPurpose] = [:]
+
+    package internal(set) var figures = DerivationFigures()
+    private var events = Fifo<DerivationEvent>()
+
+    /// Nobody waits, nobody works.
+    ///
+    /// `variantDigest` is of the values on which an origin's answer depends: short, fit for a key,
+    /// and such that nobody can compute the digest of a guess.
+    package init(
+        limits: DerivationLimits, dispatch: DispatchLimits,
+        variantDigest: @escaping @Sendable ([HTTPHeader]) -> String
+    ) {
+        self.limits = limits
+        self.variantDigest = variantDigest
+        overlayBytes = OverlayBytes(max: limits.overlayBytesMax)
+        dispatcher = Dispatcher(limits: dispatch)
+    }
+
+    /// What became of those who wait, the earliest first; each is said once.
+    package mutating func nextEvent() -> DerivationEvent? {
+        events.count == 0 ? nil : events.popFirst()
+    }
+
+    /// Whoever knows the waiters is to be told.
+    mutating func tell(_ event: DerivationEvent) { events.append(event) }
+
+    /// The same of waiters, if there are any.
+    mutating func tell(
+        _ waiters: [Waiter], _ event: (_ waiters: [Waiter.ID]) -> DerivationEvent
+    ) {
+        if !waiters.isEmpty { tell(event(waiters.map(\.id))) }
+    }
+
+    /// Whether everything was said.
+    var isSilent: Bool { events.count == 0 }
+}

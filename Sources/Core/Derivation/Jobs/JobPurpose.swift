@@ -1,0 +1,39 @@
+import Dispatching
+import Messages
+
+/// What the outcome of a job is for.
+enum JobPurpose: Sendable {
+    case lookup(LookupNode.ID)
+    case source(SourceNode.ID)
+    case original(SourceNode.ID)
+    /// What a serializer makes, and its store.
+    case transcode(TranscodeNode.ID)
+    case decode(DecodeNode.ID)
+    case transform(ResultNode.ID)
+    case delivery(ResultNode.ID)
+    /// Somebody wants to know about an entry of the cache, or to remove one.
+    case inquiry
+    /// What a refresh found outdated, and no store replaces; for the first or the second time.
+    case removal(EntryWork, isRepeated: Bool)
+    /// Whether a refreshed body is the stored one.
+    case weighing(SourceNode.ID)
+
+    /// Within one class and kind of worker, what ends a request comes before what begins one, and
+    /// what no reply waits for comes last.
+    func rank(_ kind: WorkerKind) -> UInt8 {
+        switch self {
+        case .delivery, .weighing, .removal: 0
+        case .original: 1
+        case .transcode: kind == .cache ? 1 : 3
+        case .lookup, .source, .decode, .transform, .inquiry: 2
+        }
+    }
+
+    /// Whether it waits for space outside, where there is none: what no reply waits for does not.
+    var waitsForSpace: Bool {
+        switch self {
+        case .original, .weighing, .transcode, .removal: false
+        case .lookup, .source, .decode, .transform, .delivery, .inquiry: true
+        }
+    }
+}

@@ -1,0 +1,109 @@
+package import ImageModel
+package import Messages
+
+/// Where source bytes come from. Work from either side is never shared: who may not fetch must not
+/// wait for a fetch, who asks no cache must not be answered by one (SEMANTICS §3.3).
+package enum ByteSource: Hashable, Sendable {
+    /// The URL, on these terms.
+    case network(FetchTerms)
+    /// The cache's copy of the original, staged for decoders by this query.
+    case cache(QueryWork)
+    /// The URL, for those who have a cached image of bytes with this mark (`refreshCached`).
+    case revalidation(BodyMark, FetchTerms)
+    /// No bytes: a picture of one colour.
+    case canvas(Canvas)
+
+    /// Whether it is the URL, for everybody.
+    var isNetwork: Bool {
+        if case .network = self { return true }
+        return false
+    }
+
+    /// Whether a transfer brings the bytes.
+    var isFetched: Bool {
+        switch self {
+        case .network, .revalidation: true
+        case .cache, .canvas: false
+        }
+    }
+
+    /// Whether the URL is asked for its bytes, whatever anybody has: such transfers are one.
+    var isUnconditional: Bool {
+        switch self {
+        case .network: true
+        case .cache, .canvas: false
+        case .revalidation(let mark, _): mark.validators == nil
+        }
+    }
+
+    /// On what terms it is asked, where it is the URL.
+    var terms: FetchTerms? {
+        switch self {
+        case .network(let terms), .revalidation(_, let terms): terms
+        case .cache, .canvas: nil
+        }
+    }
+
+    /// Of the image that those have who wait.
+    var mark: BodyMark? {
+        if case .revalidation(let mark, _) = self { return mark }
+        return nil
+    }
+
+    /// Whether only those wait who have an image already.
+    var isRevalidation: Bool {
+        if case .revalidation = self { return true }
+        return false
+    }
+}
+
+/// What has to be the same for those who share a transfer, besides what is asked.
+package struct FetchTerms: Hashable, Sendable {
+    /// Patterns that redirects are held against, where there are any: who may follow fewer does not
+    /// wait for a transfer that follows more (`LoadTerms.sources`).
+    package let permitted: [String]
+    /// For whom the answer is kept, if its origin lets it.
+    package let role: CacheRole
+
+    package init(_ terms: LoadTerms) { (permitted, role) = (terms.sources, terms.cacheRole) }
+}
+
+/// A picture of one colour.
+package struct Canvas: Hashable, Sendable {
+    package let colour: Colour
+    package let size: PixelSize
+
+    package init(colour: Colour, size: PixelSize) { (self.colour, self.size) = (colour, size) }
+}
+
+/// A key of `ImageModel` together with the origin of its bytes.
+package struct Sourced<Key: Hashable & Sendable>: Hashable, Sendable {
+    package let key: Key
+    package let origin: ByteSource
+
+    package init(key: Key, origin: ByteSource) { (self.key, self.origin) = (key, origin) }
+
+    /// The text of the query follows from the key, but for rare cases: it need not be hashed.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(key)
+        hasher.combine(origin.isNetwork)
+    }
+}
+
+/// Which result, under which name, out of which bytes.
+package struct ResultName: Hashable, Sendable {
+    let key: ResultKey
+    /// The text of the cache key.
+    let text: String
+    let origin: ByteSource
+
+    /// The text says what the key says, but for headers: the rest need not be hashed.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(text)
+        hasher.combine(key.decode.source.headers)
+        hasher.combine(origin.isNetwork)
+    }
+
+    var source: Sourced<SourceKey> { Sourced(key: key.decode.source, origin: origin) }
+    var decode: Sourced<DecodeKey> { Sourced(key: key.decode, origin: origin) }
+}

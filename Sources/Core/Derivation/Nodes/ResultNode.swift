@@ -1,0 +1,131 @@
+import Dispatching
+import ImageModel
+import Messages
+import Tables
+
+/// One result, for all who wait for it.
+///
+///     awaitingPixels ──pixels──► transforming ──bytes──► delivering ──► gone
+///           └─────────the result is the original────────────┘
+///
+/// A picture of one colour needs no pixels, and begins with `transforming`.
+///
+/// From `delivering` on the result exists: it is stored although nobody may wait any more.
+struct ResultNode: Node {
+    enum State: Sendable {
+        /// A decode is on its way.
+        case awaitingPixels
+        /// Steps and encode.
+        case transforming(JobID)
+        /// The cache copies it to where clients read, and stores it as wished.
+        case delivering(JobID, Product, StoreWish)
+    }
+
+    /// The encoded bytes of the result, in the segment of who made them.
+    final class Product: Sendable {
+        let block: BlockHandle
+        let reference: BlockReference
+        let metadata: StoredMetadata
+
+        init(_ block: BlockHandle, _ reference: BlockReference, _ metadata: StoredMetadata) {
+            self.block = block
+            self.reference = reference
+            self.metadata = metadata
+        }
+    }
+
+    let name: ResultName
+    var key: ResultName { name }
+    /// Of the first waiter: headers as it wrote them; steps and output are the same for all.
+    let order: Order
+    private(set) var state = State.awaitingPixels
+    var waiters = WaiterList<Waiter>()
+    var wish: StoreWish
+    /// Tiers that were asked for the result, in vain.
+    var knownMissing: CacheTypes = .none
+    /// Its decode, and its place among those who need the pixels, until it needs them no more.
+    var decode: DecodeNode.ID?
+    var seat: WaiterList<ResultNode.ID>.Seat?
+    /// What is laid over the pixels, in the order of the steps, until it is.
+    var overlays: [OverlaySeat] = []
+    /// Whether it is only for those who wait: others find no result of the name.
+    var isClosed = false
+    /// Its source, which may be gone once the result exists.
+    var source: SourceNode.ID?
+    /// Of the source's bytes.
+    private(set) var provenance = Provenance()
+    /// The text of the key under which it is stored; known once the source is.
+    private(set) var text: String
+    var timings = StageTimings()
+    /// What a serializer makes of it, while that is under way, and the tiers that have it.
+    var transcode: TranscodeNode.ID?
+    var transcoded = CacheTypes.none
+
+    init(name: ResultName, for waiter: Waiter) {
+        self.name = name
+        order = waiter.order
+        text = name.text
+        wish = waiter.storeWish
+    }
+
+    var job: JobID? {
+        switch state {
+        case .awaitingPixels: nil
+        case .transforming(let job), .delivering(let job, _, _): job
+        }
+    }
+
+    var product: Product? {
+        if case .delivering(_, let product, _) = state { return product }
+        return nil
+    }
+
+    /// Whether the result exists, so that a cancel stops no work.
+    var exists: Bool { product != nil }
+
+    /// Whether the result is the source's own bytes.
+    var isOriginal: Bool { !order.plan.includes(.transform) }
+
+    /// The canvas that is painted, where no bytes are needed.
+    var canvas: Canvas? {
+        if case .canvas(let canvas) = name.origin { return canvas }
+        return nil
+    }
+
+    /// Bytes of a transfer that began later replaced those that it is made of.
+    mutating func outdate() { provenance.isOutdated = true }
+
+    /// The source is known.
+    mutating func isMade(of provenance: Provenance) {
+        self.provenance = provenance
+        if case .variant(let variant) = provenance.keeping {
+            text = order.names.varied(by: variant).result
+        }
+    }
+
+    /// The tiers that take the bytes as they are: none where they get what a serializer makes.
+    var plainTiers: CacheTypes {
+        transcode != nil || !transcoded.isEmpty ? .none : keptWish.plainTiers
+    }
+
+    /// How it is to be kept; nowhere, where the origin's answer depends on everything, or is
+    /// outdated.
+    var keptWish: StoreWish {
+        var wish = wish
+        if provenance.keeping == .nowhere || provenance.isOutdated { wish.tiers = .none }
+        return wish
+    }
+
+    mutating func beganTransform(_ job: JobID) { state = .transforming(job) }
+
+    /// A store takes on what is wished for now; who comes later with more is served by another.
+    mutating func beganDelivery(_ job: JobID, of product: Product) {
+        state = .delivering(job, product, wish)
+    }
+
+    /// Whether the store that runs does for what a waiter wants of it.
+    func serves(_ wish: StoreWish) -> Bool {
+        guard case .delivering(_, _, let running) = state else { return false }
+        return running.covers(wish)
+    }
+}

@@ -1,0 +1,259 @@
+import Dispatching
+import ImageModel
+import Messages
+import Tables
+
+/// The bytes of one source, for all who decode them (SEMANTICS §3.5).
+///
+///     obtaining ──bytes──► holding ──nobody uses them, nothing stores them──► gone
+///         └──miss, failure, nobody waits──► gone
+///
+/// Between the two a body is weighed that may be the stored one (`refreshCached`).
+///
+/// A fetched body is held, and stays in the table, until its original was stored or is known not
+/// to be stored: who comes until then uses it, so that no second GET can go out in between.
+struct SourceNode: Node {
+    enum State: Sendable {
+        /// A fetch, or a query of the original.
+        case obtaining(JobID)
+        /// Bytes came, and are held against those that the cache has, once these are staged.
+        case weighing(JobID, Body, against: Staged?)
+        /// The bytes are there.
+        case holding(Body)
+    }
+
+    /// Source bytes and what is known of them.
+    final class Body: Sendable {
+        let block: BlockHandle
+        let reference: BlockReference
+        /// Which tier had them; none where they were fetched.
+        let tier: CacheTypes
+        /// What the origin said, where they were fetched.
+        let fetched: FetchedBody?
+        /// By what they are known again.
+        let mark: BodyMark
+        /// Whether they may be stored as an original: they were fetched, or an operator puts them.
+        let isOriginal: Bool
+
+        init(_ block: BlockHandle, fetched: FetchedBody) {
+            self.block = block
+            reference = fetched.reference
+            tier = .none
+            self.fetched = fetched
+            mark = BodyMark(fetched)
+            isOriginal = true
+        }
+
+        init(_ block: BlockHandle, hit: CacheHit) {
+            self.block = block
+            reference = hit.reference
+            tier = hit.tier
+            fetched = nil
+            mark = BodyMark(hit.metadata)
+            isOriginal = false
+        }
+
+        init(_ upload: Upload) {
+            block = upload.block
+            reference = upload.reference
+            tier = .none
+            fetched = nil
+            mark = .none
+            isOriginal = upload.key != nil
+        }
+    }
+
+    /// The stored original, in the cache's own arena.
+    struct Staged: Sendable {
+        let block: BlockHandle
+        let mark: BodyMark
+    }
+
+    let name: Sourced<SourceKey>
+    var key: SourceKey { name.key }
+    /// What obtains the bytes, again if need be; nothing does where they came along.
+    let spec: JobSpec?
+    /// The text under which it was looked for first; the same whatever its bytes depend on.
+    let plainText: String
+    /// Where they may be kept.
+    private(set) var keeping = Keeping.asNamed
+    /// On which header fields they depend.
+    private(set) var fields: [String]?
+    /// Of the request that began it.
+    let trace: TraceContext?
+    let serializer: Serializer
+    private(set) var state: State
+    /// Decodes that need the bytes.
+    var decodes = WaiterList<DecodeNode.ID>()
+    var timings = StageTimings()
+    /// Whether anybody ever wanted to see progress.
+    var hasListeners = false
+    /// Whether a refresh brought other bytes than there were.
+    var isChanged = false
+    /// The key was stored while a query was under way: a miss means nothing then.
+    var isOvertaken = false
+    /// When the transfer that brings the bytes began.
+    private(set) var began: TransferSerial?
+    /// Whether a transfer that began later replaced the original: those who wait get these bytes,
+    /// which are stored nowhere and replace nothing.
+    private(set) var isOutdated = false
+    /// Whether nobody joins it any more.
+    private(set) var isClosed = false
+
+    // The store of the original.
+
+    /// What a decoder said of the bytes; only bytes that decode are stored.
+    var info: ImageInfo?
+    /// By text of the cache.
+    var originals = Originals()
+    private(set) var stores: [(job: JobID, plain: String)] = []
+    /// Results that are these very bytes and are being delivered, which stores them as well.
+    private(set) var deliveries = 0
+    /// Stores of another encoding of these bytes.
+    private(set) var transcodes = 0
+    /// Who has its image and waits for the store.
+    var watchers = WatcherList()
+
+    init(name: Sourced<SourceKey>, spec: JobSpec, order: Order, job: JobID) {
+        self.name = name
+        (trace, serializer) = (order.trace, order.serializer)
+        self.spec = spec
+        plainText = order.names.plainOriginal
+        state = .obtaining(job)
+    }
+
+    /// Of bytes that are there.
+    init(name: Sourced<SourceKey>, order: Order, upload: Upload) {
+        self.name = name
+        (trace, serializer) = (order.trace, order.serializer)
+        spec = nil
+        plainText = order.names.plainOriginal
+        state = .holding(Body(upload))
+    }
+
+    var body: Body? {
+        if case .holding(let body) = state { return body }
+        return nil
+    }
+
+    /// Bytes that are there, whether or not they may be used already.
+    var kept: Body? {
+        switch state {
+        case .obtaining: nil
+        case .weighing(_, let body, _), .holding(let body): body
+        }
+    }
+
+    /// The stored bytes that others are held against.
+    var staged: Staged? {
+        if case .weighing(_, _, let staged) = state { return staged }
+        return nil
+    }
+
+    /// The job that obtains or weighs the bytes, while it runs.
+    var job: JobID? {
+        switch state {
+        case .obtaining(let job), .weighing(let job, _, _): job
+        case .holding: nil
+        }
+    }
+
+    /// Whether its bytes replace others: a refresh found them changed, and they are an image.
+    /// Everybody may use them.
+    var isReplacing: Bool { isChanged && !isOutdated && body != nil && info != nil }
+
+    /// Whether a store of the original is under way.
+    var isStoring: Bool { !stores.isEmpty || deliveries > 0 || transcodes > 0 }
+
+    /// The text that the cache is asked for.
+    var queriedText: String? {
+        if case .cache(let query) = name.origin { return query.key }
+        return nil
+    }
+
+    /// Whether the bytes depend on what was said to the origin: who says something else has others.
+    var isVaried: Bool {
+        switch keeping {
+        case .asNamed: queriedText.map { $0 != plainText } ?? false
+        case .variant(let digest): digest != nil
+        case .nowhere: true
+        }
+    }
+
+    /// Whether the node has a reason to stay.
+    var isInUse: Bool { !decodes.isEmpty || isStoring }
+
+    /// The query is made again.
+    mutating func askAgain(_ job: JobID) {
+        state = .obtaining(job)
+        isOvertaken = false
+    }
+
+    /// What the origin says that its answer depends on.
+    mutating func keep(_ keeping: Keeping, fields: [String]? = nil) {
+        (self.keeping, self.fields) = (keeping, fields)
+    }
+
+    /// Bytes came that may be the stored ones.
+    mutating func weighs(_ body: Body, _ job: JobID, against staged: Staged?) {
+        state = .weighing(job, body, against: staged)
+    }
+
+    mutating func obtained(_ body: Body) { state = .holding(body) }
+
+    /// A worker has the transfer. What began again is newer than what replaced it meanwhile.
+    mutating func began(_ serial: TransferSerial) {
+        began = serial
+        isOutdated = false
+    }
+
+    /// Bytes of a transfer that began later replaced the original.
+    mutating func outdate() {
+        isOutdated = true
+        isClosed = true
+    }
+
+    // MARK: - Originals
+
+    /// The text under which the cache has, or will have, what a plain text names.
+    func text(of plain: String) -> String {
+        guard case .variant(let variant) = keeping else { return plain }
+        return CacheKey.varied(plain, by: variant)
+    }
+
+    mutating func beganStore(_ job: JobID, _ plain: String) { stores.append((job, plain)) }
+
+    /// A store ended; `tiers` have the original now, under the plain text that comes back.
+    @discardableResult
+    mutating func endedStore(_ job: JobID, tiers: CacheTypes) -> String? {
+        guard let ended = stores.firstIndex(where: { $0.job == job }) else { return nil }
+        let plain = stores.remove(at: ended).plain
+        originals.ended(tiers, plain)
+        return plain
+    }
+
+    /// A result under this plain text that is these very bytes is delivered, and stores them.
+    mutating func beganDelivery(storing tiers: CacheTypes, as plain: String) {
+        deliveries += 1
+        originals.attempt(tiers, plain)
+    }
+
+    mutating func endedDelivery() { deliveries -= 1 }
+
+    mutating func beganTranscode() { transcodes += 1 }
+
+    /// A store of another encoding ended; `tiers` have the original now, under this plain text.
+    mutating func endedTranscode(tiers: CacheTypes, as plain: String) {
+        transcodes -= 1
+        originals.ended(tiers, plain)
+    }
+
+    /// What the cache keeps beside the original.
+    func metadata(_ info: ImageInfo) -> StoredMetadata {
+        let fetched = body?.fetched
+        return StoredMetadata(
+            info: info, contentType: fetched?.contentType, etag: body?.mark.etag,
+            lastModified: body?.mark.lastModified, cacheControl: fetched?.cacheControl,
+            vary: fetched?.vary)
+    }
+}

@@ -1,0 +1,50 @@
+import Dispatching
+import ImageModel
+import Messages
+import Tables
+
+/// Another encoding of a result or of an original, made for the tiers that keep it
+/// (SEMANTICS §5.8).
+///
+///     decoding ──pixels──► encoding ──bytes──► storing ──► gone
+///
+/// A result begins with `encoding`, out of the pixels of which it was made itself.
+struct TranscodeNode: Tabled {
+    typealias ID = SlotID<TranscodeNode>
+
+    /// The text of the key, and the tiers that are to have it under that.
+    let text: String
+    let tiers: CacheTypes
+    /// What is done to the pixels, and how they are encoded.
+    let steps: [TransformStep]
+    let output: OutputOptions
+    /// What is kept beside the bytes, but for what they are.
+    let metadata: StoredMetadata
+    /// Whose bytes it is made of, their plain text, and whether they were looked for by a refresh.
+    let key: SourceKey
+    let plainText: String
+    let isRevalidation: Bool
+    /// When the transfer of these bytes began, where there was one.
+    let began: TransferSerial?
+    /// Whether what tiers have under that text is known to be outdated.
+    var replaces: Bool
+    let source: SourceNode.ID?
+    /// Of whom somebody may ask what became of it.
+    let result: ResultNode.ID?
+    /// Whether the source stays until it is stored, since these are its bytes.
+    let keepsSource: Bool
+    let urgency: Urgency
+    let trace: TraceContext?
+    /// What its job reads; the job holds it.
+    var input: BlockHandle
+    /// What is laid over it, until it was; its job holds that, too.
+    var overlays: [DecodeNode.Pixels] = []
+    var job = JobID(0)
+    /// Who has its image and waits for the store.
+    var watchers = WatcherList()
+
+    /// Whether its job reads what that worker made.
+    func reads(from worker: WorkerID) -> Bool {
+        input.worker == worker || overlays.contains { $0.block.worker == worker }
+    }
+}

@@ -1,0 +1,139 @@
+package import ImageModel
+package import Messages
+
+/// What a load goes through, in order, and what of it this request skips (SEMANTICS §2.2).
+package struct JobPlan: Hashable, Sendable {
+    /// The stages of a load. The first three are ways to the image, tried one after another until
+    /// one has it; the others follow once it was found.
+    package enum Stage: UInt8, Hashable, Sendable {
+        case queryResult, queryOriginal, fetch
+        case decode, transform, storeOriginal, deliver
+    }
+
+    /// What makes a request skip stages.
+    fileprivate struct Trait: OptionSet, Hashable, Sendable {
+        let rawValue: UInt16
+
+        static let fromLoaderOnly = Trait(rawValue: 1 << 0)
+        static let fromCacheOnly = Trait(rawValue: 1 << 1)
+        /// No tier may be asked for the result, or for the original.
+        static let asksNoTier = Trait(rawValue: 1 << 2)
+        static let asksNoOriginalTier = Trait(rawValue: 1 << 3)
+        /// The result is the original: the same bytes.
+        static let wantsOriginal = Trait(rawValue: 1 << 4)
+        /// The original is the result, and lies in the same cache.
+        static let isOneEntry = Trait(rawValue: 1 << 8)
+        /// Only facts are wanted, no bytes.
+        static let infoOnly = Trait(rawValue: 1 << 5)
+        /// The original is kept nowhere; for a result that is the original, `deliver` keeps it.
+        static let keepsNoOriginal = Trait(rawValue: 1 << 6)
+        /// The loader may not be asked for this URL.
+        static let mayNotDownload = Trait(rawValue: 1 << 7)
+    }
+
+    private static let order: [(stage: Stage, skippedBy: Trait)] = [
+        (.queryResult, [.fromLoaderOnly, .asksNoTier]),
+        (.queryOriginal, [.fromLoaderOnly, .asksNoOriginalTier, .isOneEntry]),
+        (.fetch, [.fromCacheOnly, .mayNotDownload]),
+        (.decode, []),
+        (.transform, [.wantsOriginal]),
+        (.storeOriginal, [.keepsNoOriginal]),
+        (.deliver, [.infoOnly]),
+    ]
+
+    /// The ways that are left to try.
+    package struct Ways: Hashable, Sendable {
+        fileprivate var bits: UInt8
+
+        /// The next way, which is no longer left then.
+        package mutating func next() -> Stage? {
+            guard bits != 0 else { return nil }
+            let stage = Stage(rawValue: UInt8(bits.trailingZeroBitCount))
+            bits &= bits - 1
+            return stage
+        }
+
+        /// Skips all ways up to and including this one.
+        package mutating func skip(past stage: Stage) { bits &= ~((2 << stage.rawValue) - 1) }
+    }
+
+    private let bits: UInt8
+    private let isRefreshing: Bool
+    /// Tiers that are asked for the result.
+    package let queryTiers: CacheTypes
+    /// Tiers that are asked for the original.
+    package let originalQueryTiers: CacheTypes
+    /// Tiers that `deliver` keeps the result in.
+    package let storeTiers: CacheTypes
+    /// Tiers that `storeOriginal` keeps the original in.
+    package let originalStoreTiers: CacheTypes
+
+    /// `keepsOriginalApart`: a result that is the original is another entry than the original, such
+    /// as in another cache. `distrustsMemory`: the copy in memory turned out stale
+    /// (SEMANTICS §5.11).
+    package init(
+        _ request: ImageRequest, mayDownload: Bool = true, keepsOriginalApart: Bool = false,
+        distrustsMemory: Bool
+    ) {
+        let isOriginal = request.wantsOriginal
+        let isOneEntry = isOriginal && !keepsOriginalApart
+        // One key, one entry: what upstream writes twice under it is written once.
+        let union = request.storeCacheTypes.union(request.originalStoreCacheTypes)
+        queryTiers =
+            distrustsMemory
+            ? request.queryCacheTypes.subtracting(.memory) : request.queryCacheTypes
+        originalQueryTiers = request.originalQueryCacheTypes
+        storeTiers = request.infoOnly ? .none : isOneEntry ? union : request.storeCacheTypes
+        originalStoreTiers =
+            request.infoOnly && isOneEntry
+            ? union : isOneEntry ? .none : request.originalStoreCacheTypes
+
+        isRefreshing = request.options.contains(.refreshCached)
+        var traits: Trait = []
+        if request.options.contains(.fromLoaderOnly) { traits.insert(.fromLoaderOnly) }
+        if request.options.contains(.fromCacheOnly) { traits.insert(.fromCacheOnly) }
+        if queryTiers.isEmpty { traits.insert(.asksNoTier) }
+        if originalQueryTiers.isEmpty { traits.insert(.asksNoOriginalTier) }
+        if isOriginal { traits.insert(.wantsOriginal) }
+        if isOneEntry { traits.insert(.isOneEntry) }
+        if request.infoOnly { traits.insert(.infoOnly) }
+        if !mayDownload { traits.insert(.mayNotDownload) }
+        if originalStoreTiers.isEmpty { traits.insert(.keepsNoOriginal) }
+        bits = Self.order.reduce(0) { bits, step in
+            step.skippedBy.isDisjoint(with: traits) ? bits | (1 << step.stage.rawValue) : bits
+        }
+    }
+
+    package func includes(_ stage: Stage) -> Bool { bits & (1 << stage.rawValue) != 0 }
+
+    /// All ways to the image, none of them tried.
+    package var ways: Ways { Ways(bits: bits & ((2 << Stage.fetch.rawValue) - 1)) }
+
+    /// Whether the index of the memory tier may answer: it is asked for the result, and what it has
+    /// is the end. Of who refreshes more has to be known than the index does.
+    package var mayComeFromMemory: Bool {
+        includes(.queryResult) && queryTiers.contains(.memory) && !refreshes
+    }
+
+    /// Whether a cached image is followed by what the origin says of it.
+    package var refreshes: Bool { isRefreshing && includes(.fetch) }
+
+    /// The ways of a request that has its cached image.
+    package var refreshWays: Ways { Ways(bits: 1 << Stage.fetch.rawValue) }
+}
+
+extension JobPlan {
+    /// That of a load under these names.
+    package init(_ load: LoadRequest, _ terms: LoadTerms, _ names: RequestNames) {
+        self.init(load.image, terms, names, distrustsMemory: load.staleRetries > 0)
+    }
+
+    /// That of a request under these names.
+    package init(
+        _ request: ImageRequest, _ terms: LoadTerms, _ names: RequestNames, distrustsMemory: Bool
+    ) {
+        self.init(
+            request, mayDownload: terms.mayDownload,
+            keepsOriginalApart: names.original != names.result, distrustsMemory: distrustsMemory)
+    }
+}

@@ -1,0 +1,67 @@
+package import ImageModel
+package import Messages
+
+/// What was ordered, as it was admitted: fixed from then on, and one object for the request and
+/// all work that is done for it, so that passing it on costs nothing.
+package final class Order: Sendable {
+    package let image: ImageRequest
+    package let terms: LoadTerms
+    package let names: RequestNames
+    package let key: ResultKey
+    package let plan: JobPlan
+    /// The trace of the request, carried on with the work that it begins.
+    package let trace: TraceContext?
+    /// Where its source lies, if it came along with the request.
+    package let upload: Upload?
+    /// What is painted instead of loading anything.
+    package let canvas: Canvas?
+    /// The copy in memory turned out stale (SEMANTICS §5.11).
+    package let distrustsMemory: Bool
+    /// What is written under its keys; no name of one.
+    package var serializer: Serializer { terms.serializer }
+    /// Whether it is answered only once everything is stored.
+    package var waitsForStores: Bool { image.options.contains(.waitStoreCache) }
+
+    package init(
+        _ image: ImageRequest, _ terms: LoadTerms = LoadTerms(), _ names: RequestNames,
+        plan: JobPlan? = nil, upload: Upload? = nil, canvas: Canvas? = nil, distrustsMemory: Bool,
+        trace: TraceContext? = nil
+    ) {
+        self.image = image
+        self.terms = terms
+        self.names = names
+        self.upload = upload
+        self.canvas = canvas
+        self.distrustsMemory = distrustsMemory
+        self.trace = trace
+        key = ResultKey(
+            image, of: names.source, overlays: terms.overlays.map { SourceKey($0.request) })
+        self.plan = plan ?? JobPlan(image, terms, names, distrustsMemory: distrustsMemory)
+    }
+}
+
+// Where the bytes may come from of which it is made.
+extension Order {
+    /// Its URL, on its terms.
+    package var network: ByteSource { .network(FetchTerms(terms)) }
+
+    /// The cache's copy of the original, staged for a decoder. A hit enters the memory tier only
+    /// where originals are to be kept there.
+    package var cachedOriginal: ByteSource {
+        .cache(
+            QueryWork(
+                key: names.original, tiers: plan.originalQueryTiers, destination: .staging,
+                promotes: image.originalStoreCacheTypes.contains(.memory)))
+    }
+
+    /// Its URL, for one who has an image already. Whether an overlay has changed nobody can tell by
+    /// what the image was known by.
+    package func refresh(of mark: BodyMark) -> ByteSource {
+        .revalidation(terms.overlays.isEmpty ? mark : .none, FetchTerms(terms))
+    }
+
+    /// The result that is made of such bytes.
+    func result(of origin: ByteSource) -> ResultName {
+        ResultName(key: key, text: names.result, origin: origin)
+    }
+}

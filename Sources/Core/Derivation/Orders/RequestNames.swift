@@ -1,0 +1,56 @@
+package import Dispatching
+package import ImageModel
+import Messages
+
+/// Under which texts a request's result and original are cached, and proof that its picture is one
+/// that may be asked for.
+package struct RequestNames: Hashable, Sendable {
+    /// The text of the result for the cache process (`CacheKey.stored`).
+    package let result: String
+    /// The text of the source's bytes for the cache process.
+    package let original: String
+    /// The same whatever the origin's answer depends on.
+    package let plainResult: String
+    package let plainOriginal: String
+    /// The key of the result, as replies show it.
+    package let resultKey: String
+    /// Points per pixel where the request does not say.
+    package let scaleFactor: Double
+    /// Where its transfer goes.
+    package let host: HostName?
+    /// What is fetched.
+    package let source: SourceKey
+
+    package init(_ request: ImageRequest, _ url: SourceURL, _ terms: LoadTerms) {
+        resultKey = CacheKey.result(request, url: url, terms: terms)
+        plainResult = CacheKey.stored(resultKey, in: terms.cache, terms)
+        plainOriginal = CacheKey.stored(
+            CacheKey.original(url: url, terms: terms), in: terms.originalCache, terms)
+        (result, original) = (plainResult, plainOriginal)
+        scaleFactor = ScaleFactor.of(key: CacheKey.base(url, terms))
+        host = HostName(url)
+        source = SourceKey(request)
+    }
+
+    /// What an operator puts under a key, as replies show that.
+    package init(putting key: String, in cache: String, _ request: ImageRequest) {
+        plainResult = CacheKey.stored(shown: key, in: cache)
+        resultKey = CacheKey.key(inStored: plainResult)
+        plainOriginal = plainResult
+        (result, original) = (plainResult, plainResult)
+        scaleFactor = ScaleFactor.of(key: key)
+        host = nil
+        source = SourceKey(request)
+    }
+
+    private init(_ plain: RequestNames, _ variant: String?) {
+        (plainResult, plainOriginal) = (plain.plainResult, plain.plainOriginal)
+        result = CacheKey.varied(plainResult, by: variant)
+        original = CacheKey.varied(plainOriginal, by: variant)
+        resultKey = CacheKey.key(inStored: result)
+        (scaleFactor, host, source) = (plain.scaleFactor, plain.host, plain.source)
+    }
+
+    /// Those of a variant, `nil`: of an answer that depends on nothing.
+    package func varied(by variant: String?) -> RequestNames { RequestNames(self, variant) }
+}

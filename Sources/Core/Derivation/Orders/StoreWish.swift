@@ -1,0 +1,28 @@
+import ImageModel
+import Messages
+
+/// What is wanted of a store; wishes of those who share a result are united.
+struct StoreWish: Hashable, Sendable {
+    var tiers: CacheTypes
+    var waitsForDisk: Bool
+    /// Of the first one that wants the disk: of who comes later it is not asked.
+    var serializer = Serializer.asIs
+
+    mutating func unite(_ other: StoreWish) {
+        if !tiers.contains(.disk) { serializer = other.serializer }
+        tiers.formUnion(other.tiers)
+        waitsForDisk = waitsForDisk || other.waitsForDisk
+    }
+
+    /// How what goes to the disk is encoded; `nil` where it goes as it is, or not at all.
+    var output: OutputOptions? { tiers.contains(.disk) ? serializer.output : nil }
+
+    /// The tiers that take the bytes as they are.
+    var plainTiers: CacheTypes { output == nil ? tiers : tiers.subtracting(.disk) }
+
+    /// Whether a store with this wish does for the other one; whose serializer made it is not
+    /// asked, as it would not be of an entry that is there.
+    func covers(_ other: StoreWish) -> Bool {
+        other.tiers.isSubset(of: tiers) && (waitsForDisk || !other.waitsForDisk)
+    }
+}

@@ -1,0 +1,14 @@
+package import Dispatching
+package import Messages
+
+/// Bytes that a client brought along, instead of a URL (PROTOCOL §10.1).
+package struct Upload: Sendable {
+    package let block: BlockHandle
+    package let reference: BlockReference
+    /// The key under which an operator puts them; `nil`: they are but the source of a result.
+    package var key: String?
+
+    package init(block: BlockHandle, reference: BlockReference) {
+        (self.block, self.reference) = (block, reference)
+    }
+}

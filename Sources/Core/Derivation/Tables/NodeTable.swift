@@ -1,0 +1,62 @@
+import Dispatching
+import Messages
+import Tables
+
+/// One piece of shared work, which is found by what it does.
+protocol Node: Tabled where Named == Self {
+    typealias ID = SlotID<Self>
+    associatedtype Key: Hashable & Sendable
+    /// What it does; those of one key may differ in what is not part of it.
+    var key: Key { get }
+}
+
+/// All nodes of a kind, by id and by key.
+struct NodeTable<Kind: Node>: Sendable {
+    typealias ID = SlotID<Kind>
+
+    private var nodes = SlotTable<Kind>()
+    private var index = Multimap<Kind.Key, ID>()
+
+    var count: Int { nodes.count }
+    var ids: [ID] { nodes.ids }
+    /// Nodes that are found by their key.
+    var listed: Int { index.count }
+    /// Whether there is no node, and none is listed.
+    var isEmpty: Bool { nodes.count == 0 && index.isEmpty }
+
+    /// A node that is known to be there.
+    subscript(id: ID) -> Kind {
+        get { nodes[id] }
+        _modify { yield &nodes[id] }
+    }
+
+    func contains(_ id: ID) -> Bool { nodes.contains(id) }
+
+    /// The nodes that are found under a key, the oldest first.
+    func all(under key: Kind.Key) -> [ID] { index[key] }
+
+    /// The first node that is found under a key.
+    func first(under key: Kind.Key) -> ID? { index.first(under: key) { _ in true } }
+
+    /// The first of them of which that is so.
+    func first(under key: Kind.Key, where isMeant: (Kind) -> Bool) -> ID? {
+        index.first(under: key) { isMeant(nodes[$0]) }
+    }
+
+    mutating func insert(_ node: Kind) -> ID {
+        let key = node.key
+        let id = nodes.insert(node)
+        index.insert(id, under: key)
+        return id
+    }
+
+    /// It stays, and is not found any more.
+    mutating func hide(_ id: ID) { index.remove(id, under: nodes[id].key) }
+
+    /// Takes a node out; `nil` where it left before.
+    mutating func remove(_ id: ID) -> Kind? {
+        guard let node = nodes.remove(id) else { return nil }
+        index.remove(id, under: node.key)
+        return node
+    }
+}

@@ -1,0 +1,77 @@
+import Derivation
+import ImageModel
+import Messages
+
+/// Names that were derived before, so that a hit costs a look-up and no string surgery.
+struct RequestNamesMemo: Sendable {
+    /// What the names depend on: the picture and who asks, no wish.
+    struct Question: Hashable, Sendable {
+        let url: String
+        let headers: [HTTPHeader]
+        let thumbnail: Thumbnail?
+        let steps: [TransformStep]
+        let output: OutputOptions
+        let infoOnly: Bool
+        let identity: String?
+        let base: KeyBase
+        let cache: String
+        let originalCache: String
+        let overlays: [OverlayName]
+        let isUpload: Bool
+
+        /// What names the original of an overlay.
+        struct OverlayName: Hashable, Sendable {
+            let url: String
+            let identity: String?
+            let base: KeyBase
+            let originalCache: String
+
+            init(_ load: Resolution) {
+                url = load.request.url
+                identity = load.terms.identity
+                base = load.terms.base
+                originalCache = load.terms.originalCache
+            }
+        }
+
+        init(_ request: ImageRequest, _ terms: LoadTerms, isUpload: Bool) {
+            url = request.url
+            headers = request.headers
+            thumbnail = request.thumbnail
+            steps = request.steps
+            output = request.output
+            infoOnly = request.infoOnly
+            identity = terms.identity
+            base = terms.base
+            cache = terms.cache
+            originalCache = terms.originalCache
+            overlays = terms.overlays.map(OverlayName.init)
+            self.isUpload = isUpload
+        }
+    }
+
+    private let namesMax: Int
+    private var known: [Question: RequestNames] = [:]
+
+    init(namesMax: Int) { self.namesMax = namesMax }
+
+    /// Questions with a known answer.
+    var count: Int { known.count }
+
+    /// Names are derived anew from now on.
+    mutating func removeAll() { known.removeAll(keepingCapacity: true) }
+
+    /// The names of a request; throws what is wrong with its picture. Forgets all when full: the
+    /// names that are in use come back at once.
+    mutating func names(
+        of request: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false, limits: ImageLimits
+    ) throws(ImageError) -> RequestNames {
+        let question = Question(request, terms, isUpload: isUpload)
+        if let names = known[question] { return names }
+        let names = try RequestNames(
+            checking: request, terms, isUpload: isUpload, limits: limits)
+        if known.count >= namesMax { known.removeAll(keepingCapacity: true) }
+        known[question] = names
+        return names
+    }
+}

@@ -1,0 +1,123 @@
+import Derivation
+import Dispatching
+import ImageModel
+import Messages
+import Tables
+
+// What came of work that is done for requests, and what follows from that.
+extension Scheduler {
+    /// A worker says what came of a job.
+    mutating func collect(_ outcome: JobOutcome, from worker: WorkerID) {
+        // Whether readers may let go of space is of interest to who found none.
+        let hasReaders = outcome.result.foundNoSpace && resultBlocks.hasReaders
+        deriver.collect(outcome, from: worker, hasReaders: hasReaders)
+    }
+
+    /// What became of jobs and workers.
+    mutating func conclude() {
+        takeEvents()
+        while deriver.goOn() { takeEvents() }
+    }
+
+    /// What workers are to be told, and what became of requests, after a call.
+    mutating func takeEvents() {
+        takeDispatches()
+        while let event = deriver.nextEvent() { follow(event) }
+    }
+
+    /// What workers are to be told comes where it belongs among all that is to be done.
+    mutating func takeDispatches() {
+        deriver.takeActions { actions.append(SchedulerAction($0)) }
+    }
+
+    private mutating func follow(_ event: DerivationEvent) {
+        switch event {
+        case .found(let hit, let block, let timings, let ids):
+            later(.found(hit, timings), ids, block: block)
+        case .missed(let text, let tiers, let timings, let ids):
+            later(.missed(tiers, timings), ids, missed: text)
+        case .gathered(let ids): later(.onward, ids)
+        case .ungathered(let id, let error): giveUp(id, error)
+        case .made(let made, let block, let ids): later(.made(made), ids, block: block)
+        case .kept(let made, let block, let id, let place): keep(id, made, block, at: place)
+        case .moved(let id, let place): requests[id].standing = .waiting(place)
+        case .stored(let stored): answer(stored)
+        case .lost(let ids): for id in ids { loseAnswer(id) }
+        case .tried(let timings, let id): requests[id].timings += timings
+        case .disposed(let disposition, let ids):
+            later(.disposed(disposition), ids, missed: disposition.missedText)
+        case .progressed(let transfer, let progress, let ids):
+            progressed(transfer, progress, ids)
+        case .failedSource(let source, let error, let orders): deny(source, for: error, orders)
+        case .provenSource(let source, let orders): admitAgain(source, orders)
+        case .varies(let text, let fields): variances.learn(text, fields)
+        case .overtaken(let text): overtakeBulkWork(of: text)
+        case .noticed(let reference, let cache): resultBlocks.notice(reference, of: cache)
+        case .cacheGone(let cache): forgetMemory(of: cache)
+        case .answered(let job, let outcome): answerInquiry(job, outcome)
+        }
+    }
+
+    /// The cache is gone, and with it everything that it had in memory.
+    private mutating func forgetMemory(of cache: WorkerID) {
+        hits.removeAll()
+        touches.removeAll()
+        resultBlocks.leave(cache)
+    }
+
+    /// A request will not have what is laid over its image.
+    private mutating func giveUp(_ id: LiveRequest.ID, _ error: ImageError?) {
+        requests[id].standing = .moving
+        if let error { return reply(id, .failure(error)) }
+        counters.misses += 1
+        reply(id, .miss(key: requests[id].names.resultKey))
+    }
+
+    // MARK: - Progress
+
+    /// How far a transfer is, for those who wanted to know and wait for it.
+    private mutating func progressed(
+        _ transfer: Transfer, _ progress: JobProgress, _ ids: [LiveRequest.ID]
+    ) {
+        if !isTelling(transfer) { bulk.append(BulkWork(.progress(transfer, progress), ids)) }
+    }
+
+    /// Whether some are still to be told of earlier progress: the next one is as good.
+    private func isTelling(_ transfer: Transfer) -> Bool {
+        bulk.contains { if case .progress(transfer, _) = $0.step { true } else { false } }
+    }
+
+    /// A transfer that begins again does not go back for who has seen it.
+    mutating func tell(
+        _ id: LiveRequest.ID, _ progress: JobProgress, of transfer: Transfer
+    ) {
+        guard case .waiting(let place) = requests[id].standing,
+            deriver.isFed(place, by: transfer), requests[id].received <= progress.received,
+            !isForsaken(id)
+        else { return }
+        requests[id].received = progress.received
+        let told = RequestProgress(
+            token: requests[id].token, received: progress.received, expected: progress.expected)
+        actions.append(.progress(requests[id].client, told))
+    }
+}
+
+extension JobResult {
+    /// Whether a worker had no space for what it made.
+    fileprivate var foundNoSpace: Bool {
+        if case .failed(let error) = self { return error.code == .arenaFull }
+        return false
+    }
+}
+
+extension SchedulerAction {
+    fileprivate init(_ action: DispatchAction) {
+        switch action {
+        case .assign(let worker, let job): self = .assign(worker, job)
+        case .cancelJob(let worker, let job): self = .cancelJob(worker, job)
+        case .adjust(let worker, let adjustment): self = .adjust(worker, adjustment)
+        case .release(let worker, let blocks): self = .release(worker, blocks)
+        case .expel(let worker, let error): self = .expel(worker, error)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+/// What lies in a `SlotTable`, under ids that are of its own type unless it says otherwise.
+package protocol Tabled: Sendable {
+    /// What an id names.
+    associatedtype Named = Self
+}
+
+/// Names one element of a `SlotTable` for as long as it is in the table.
+package struct SlotID<Named>: Hashable, Sendable {
+    @usableFromInline let slot: Int32
+    @usableFromInline let generation: UInt32
+
+    @inlinable init(slot: Int32, generation: UInt32) {
+        (self.slot, self.generation) = (slot, generation)
+    }
+}
+
+/// Elements under ids that are never given twice: an id of an element that left finds nothing.
+///
+/// The elements lie next to each other, without holes and without optionals, so that one field of
+/// one is read without touching the rest.
+package struct SlotTable<Element: Tabled>: Sendable {
+    package typealias ID = SlotID<Element.Named>
+
+    @usableFromInline struct Slot: Sendable {
+        /// Odd while the slot has an element.
+        @usableFromInline var generation: UInt32
+        /// Where the element lies.
+        @usableFromInline var place: Int32
+
+        @inlinable init(generation: UInt32, place: Int32) {
+            (self.generation, self.place) = (generation, place)
+        }
+    }
+
+    @usableFromInline var slots: [Slot] = []
+    @usableFromInline var vacant: [Int32] = []
+    @usableFromInline var elements: [Element] = []
+    /// The slot of the element at the same place.
+    @usableFromInline var owners: [Int32] = []
+
+    @inlinable package init() {}
+
+    /// Elements in the table.
+    @inlinable package var count: Int { elements.count }
+
+    /// Ids of all elements, in an order that is the same in every run.
+    @inlinable package var ids: [ID] {
+        owners.map { ID(slot: $0, generation: slots[Int($0)].generation) }
+    }
+
+    /// Takes an element in.
+    @inlinable package mutating func insert(_ element: Element) -> ID {
+        if vacant.isEmpty {
+            vacant.append(Int32(slots.count))
+            slots.append(Slot(generation: 0, place: 0))
+        }
+        let slot = vacant.removeLast()
+        slots[Int(slot)].generation &+= 1
+        slots[Int(slot)].place = Int32(elements.count)
+        elements.append(element)
+        owners.append(slot)
+        return ID(slot: slot, generation: slots[Int(slot)].generation)
+    }
+
+    /// Takes an element out; `nil` where it left before. The last one moves to its place.
+    @inlinable @discardableResult
+    package mutating func remove(_ id: ID) -> Element? {
+        guard contains(id) else { return nil }
+        let place = Int(slots[Int(id.slot)].place)
+        slots[Int(id.slot)].generation &+= 1
+        vacant.append(id.slot)
+        let last = elements.count - 1
+        elements.swapAt(place, last)
+        owners.swapAt(place, last)
+        slots[Int(owners[place])].place = Int32(place)
+        owners.removeLast()
+        return elements.removeLast()
+    }
+
+    /// Whether the element is still there.
+    @inlinable package func contains(_ id: ID) -> Bool {
+        slots[Int(id.slot)].generation == id.generation
+    }
+
+    /// An element that is known to be there.
+    @inlinable package subscript(id: ID) -> Element {
+        get { elements[place(id)] }
+        _modify { yield &elements[place(id)] }
+    }
+
+    @inlinable func place(_ id: ID) -> Int {
+        precondition(contains(id), "an id is used only while its element is in the table")
+        return Int(slots[Int(id.slot)].place)
+    }
+}

@@ -1,0 +1,169 @@
+import ImageModel
+import Messages
+import Tables
+
+@testable import Derivation
+@testable import Dispatching
+
+// What must hold between nodes, jobs and blocks after every event.
+extension Deriver {
+    /// Everything that does not fit together; empty in a deriver that is right. `uploads`: what
+    /// requests hold. `isBehind`: whether there is more to be looked after than one event does.
+    func audit(uploads: [BlockHandle], isBehind: Bool) -> [String] {
+        var faults: [String] = []
+        func check(_ isRight: Bool, _ what: String) { if !isRight { faults.append(what) } }
+        auditNodes(check)
+        auditSources(check)
+        auditTranscodes(check)
+        auditPurposes(check)
+        auditBlocks(uploads: uploads, check)
+        auditOverlays(check)
+        auditRefreshes(check)
+        check(isSilent, "everybody was told")
+        return faults + dispatcher.audit(isBehind: isBehind)
+    }
+
+    /// Whether somebody waits there.
+    func knows(_ id: Waiter.ID, at place: Place) -> Bool {
+        switch place.node {
+        case .lookup(let node, _):
+            lookups.contains(node) && lookups[node].waiters.contains { $0.id == id }
+        case .overlays(let waiter): waiter == id && gatherings[id]?.isAwaited == true
+        case .result(let node, _):
+            results.contains(node) && results[node].waiters.contains { $0.id == id }
+        case .original(let node, _):
+            sources.contains(node) && sources[node].watchers.contains { $0.id == id }
+        case .transcode(let node, _):
+            transcodes.contains(node) && transcodes[node].watchers.contains { $0.id == id }
+        }
+    }
+
+    func auditNodes(_ check: (Bool, String) -> Void) {
+        check(lookups.listed == lookups.count, "each lookup is in its table")
+        let joinable = results.ids.count { !results[$0].isClosed }
+        check(results.listed == joinable, "each result is in its table")
+        let open = decodes.ids.count { !decodes[$0].isClosed }
+        check(decodes.listed == open, "each decode is in its table")
+        for id in lookups.ids {
+            let node = lookups[id]
+            let same = lookups.all(under: node.query.key).filter { lookups[$0].query == node.query }
+            check(same == [id], "a lookup is found by its query")
+            check(!node.waiters.isEmpty, "a lookup is waited for")
+            check(
+                dispatcher.jobs[node.job]?.urgency == node.waiters.urgency, "a query is as urgent")
+        }
+        for id in results.ids {
+            let node = results[id]
+            check(
+                (results.all(under: node.name) == [id]) == !node.isClosed,
+                "a result is found by its name")
+            check(!node.waiters.isEmpty || node.exists, "a result is waited for")
+            check(
+                (node.decode != nil) == (!node.exists && node.canvas == nil),
+                "a result needs pixels until it exists, unless it is painted")
+            check(node.exists || node.canvas == nil || node.job != nil, "a canvas is painted")
+            if let job = node.job, !node.waiters.isEmpty {
+                check(
+                    dispatcher.jobs[job]?.urgency.priority == node.waiters.urgency.priority,
+                    "a transform or delivery has the class of its waiters")
+            }
+        }
+        for id in decodes.ids {
+            let node = decodes[id]
+            check(
+                (decodes.all(under: node.name) == [id]) == !node.isClosed,
+                "a decode is found by its name")
+            check(
+                !node.isClosed || node.name.origin.isRevalidation
+                    || (node.name.key.isOverlay && node.pixels != nil),
+                "only refreshes and pixels of overlays are kept from newcomers")
+            check(node.isNeeded, "a decode is needed")
+            for result in node.results.waiters {
+                check(results[result].decode == id, "a result knows its decode")
+            }
+            if node.name.key.isOverlay { continue }
+            let urgencies = node.results.waiters.map { results[$0].waiters.urgency }
+            check(node.results.urgency.priority == urgencies.map(\.priority).max(), "max class")
+            check(node.results.urgency.deadline == urgencies.map(\.deadline).max(), "longest")
+        }
+    }
+
+    func auditSources(_ check: (Bool, String) -> Void) {
+        check(sources.listed == sources.count, "each source is in its table")
+        for id in sources.ids {
+            let node = sources[id]
+            let same = sources.all(under: node.name.key).filter { sources[$0].name == node.name }
+            let joinable = same.filter {
+                !sources[$0].isClosed
+                    && (!node.name.origin.isRevalidation || sources[$0].kept == nil)
+            }
+            check(same.contains(id) && joinable.count <= 1, "a source is found by its name")
+            check(node.isInUse, "a source is used or stored")
+            check(node.watchers.isEmpty || node.isStoring, "watchers wait for a store")
+            for decode in node.decodes.waiters {
+                check(decodes[decode].source == id, "a decode knows its source")
+            }
+            if let job = node.job {
+                let (known, wanted) = (dispatcher.jobs[job]?.urgency, node.decodes.urgency)
+                check(known?.priority == wanted.priority, "a fetch has the class of its waiters")
+                check(
+                    known?.deadline == wanted.deadline || dispatcher.jobs[job]?.stage == .store,
+                    "a fetch is as urgent")
+            }
+            let deliveries = results.ids.filter {
+                results[$0].isOriginal && results[$0].exists && results[$0].source == id
+            }
+            check(node.deliveries == deliveries.count, "deliveries of a source are counted")
+            let transcodes = transcodes.ids.map { self.transcodes[$0] }
+            let kept = transcodes.count { $0.keepsSource && $0.source == id }
+            check(node.transcodes == kept, "transcodes of a source are counted")
+        }
+    }
+
+    func auditPurposes(_ check: (Bool, String) -> Void) {
+        let wanted = dispatcher.jobs.values.filter { $0.isWanted && $0.probe == nil }
+        check(
+            Set(wanted.map(\.id)) == Set(purposes.keys), "a job that is wanted is for something")
+        for (job, purpose) in purposes {
+            check(isWanted(job, for: purpose), "a job is the one that its node waits for")
+        }
+    }
+
+    private func isWanted(_ job: JobID, for purpose: JobPurpose) -> Bool {
+        switch purpose {
+        case .lookup(let node): lookups.contains(node) && lookups[node].job == job
+        case .source(let node): sources.contains(node) && sources[node].job == job
+        case .weighing(let node): sources.contains(node) && sources[node].job == job
+        case .original(let node):
+            sources.contains(node) && sources[node].stores.contains { $0.job == job }
+        case .transcode(let node): transcodes.contains(node) && transcodes[node].job == job
+        case .decode(let node): decodes.contains(node) && decodes[node].job == job
+        case .transform(let node): results.contains(node) && results[node].job == job
+        case .delivery(let node): results.contains(node) && results[node].job == job
+        case .inquiry, .removal: true
+        }
+    }
+
+    func auditBlocks(uploads: [BlockHandle], _ check: (Bool, String) -> Void) {
+        var holds: [BlockHandle: Int] = [:]
+        for job in dispatcher.jobs.values {
+            for input in job.inputs { holds[input, default: 0] += 1 }
+        }
+        for upload in uploads { holds[upload, default: 0] += 1 }
+        for id in sources.ids {
+            if let body = sources[id].kept { holds[body.block, default: 0] += 1 }
+            if let staged = sources[id].staged { holds[staged.block, default: 0] += 1 }
+        }
+        for id in decodes.ids {
+            if let pixels = decodes[id].pixels { holds[pixels.block, default: 0] += 1 }
+        }
+        for id in results.ids where !results[id].isOriginal {
+            if let product = results[id].product { holds[product.block, default: 0] += 1 }
+        }
+        for (handle, count) in holds where dispatcher.contains(handle.worker) {
+            check(dispatcher.ledger.holds(of: handle) == count, "holds of a block are counted")
+        }
+        let there = holds.keys.count { dispatcher.contains($0.worker) }
+        check(dispatcher.liveBlocks == there, "no block is held by nobody")
+    }
+}
