@@ -3,7 +3,7 @@ enum DocumentRules {
     static let readmeLinesMax = 120
     static let wanted = [
         "README.md", "CHANGELOG.md", "LICENSE", "SECURITY.md", "Sources/ARCHITECTURE.md",
-        "Proto/PROTOCOL.md", "Proto/SEMANTICS.md",
+        "Sources/DECISIONS.md", "Proto/PROTOCOL.md", "Proto/SEMANTICS.md",
     ]
     private static let tops = ["Sources/", "Tests/", "Proto/", "scripts/", "docker/", "Examples/"]
 
