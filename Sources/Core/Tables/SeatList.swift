@@ -1,43 +1,43 @@
 /// Members in seats: joining and leaving cost the same however many there are, and the order is
 /// the same in every run.
-package struct SeatList<Member: Sendable>: Sendable {
+public struct SeatList<Member: Sendable>: Sendable {
     /// Where a member sits until it leaves.
-    package typealias Seat = Int
+    public typealias Seat = Int
 
     @usableFromInline var seats: [Member?] = []
     @usableFromInline var vacant: [Seat] = []
 
-    @inlinable package init() {}
+    @inlinable public init() {}
 
     /// How many members there are.
-    @inlinable package var count: Int { seats.count - vacant.count }
+    @inlinable public var count: Int { seats.count - vacant.count }
 
     /// Whether nobody is left.
-    @inlinable package var isEmpty: Bool { count == 0 }
+    @inlinable public var isEmpty: Bool { count == 0 }
 
     /// All members in the order of their seats.
-    @inlinable package var members: [Member] { map { $0 } }
+    @inlinable public var members: [Member] { map { $0 } }
 
     /// The member in the first seat that is taken.
-    @inlinable package var first: Member? { seats.lazy.compactMap { $0 }.first }
+    @inlinable public var first: Member? { seats.lazy.compactMap { $0 }.first }
 
     /// What a function makes of all members, in the order of their seats.
-    @inlinable package func map<Value>(_ transform: (Member) -> Value) -> [Value] {
+    @inlinable public func map<Value>(_ transform: (Member) -> Value) -> [Value] {
         seats.compactMap { $0.map(transform) }
     }
 
     /// Whether there is such a member.
-    @inlinable package func contains(where isMeant: (Member) -> Bool) -> Bool {
+    @inlinable public func contains(where isMeant: (Member) -> Bool) -> Bool {
         seats.contains { $0.map(isMeant) ?? false }
     }
 
     /// The seats of all members of whom that is so, in order.
-    @inlinable package func seats(where isMeant: (Member) -> Bool) -> [Seat] {
+    @inlinable public func seats(where isMeant: (Member) -> Bool) -> [Seat] {
         seats.indices.filter { seats[$0].map(isMeant) ?? false }
     }
 
     /// Gives a member a seat.
-    @inlinable package mutating func join(_ member: Member) -> Seat {
+    @inlinable public mutating func join(_ member: Member) -> Seat {
         if let seat = vacant.popLast() {
             seats[seat] = member
             return seat
@@ -48,7 +48,7 @@ package struct SeatList<Member: Sendable>: Sendable {
 
     /// Frees a seat and says who sat there.
     @inlinable @discardableResult
-    package mutating func leave(_ seat: Seat) -> Member {
+    public mutating func leave(_ seat: Seat) -> Member {
         guard let member = seats[seat] else {
             preconditionFailure("a member leaves once")
         }
@@ -58,7 +58,7 @@ package struct SeatList<Member: Sendable>: Sendable {
     }
 
     /// The member in a seat that is taken.
-    @inlinable package subscript(seat: Seat) -> Member {
+    @inlinable public subscript(seat: Seat) -> Member {
         get {
             guard let member = seats[seat] else {
                 preconditionFailure("a seat is looked at only while it is taken")

@@ -1,11 +1,11 @@
 /// What lies in a `SlotTable`, under ids that are of its own type unless it says otherwise.
-package protocol Tabled: Sendable {
+public protocol Tabled: Sendable {
     /// What an id names.
     associatedtype Named = Self
 }
 
 /// Names one element of a `SlotTable` for as long as it is in the table.
-package struct SlotID<Named>: Hashable, Sendable {
+public struct SlotID<Named>: Hashable, Sendable {
     @usableFromInline let slot: Int32
     @usableFromInline let generation: UInt32
 
@@ -18,8 +18,8 @@ package struct SlotID<Named>: Hashable, Sendable {
 ///
 /// The elements lie next to each other, without holes and without optionals, so that one field of
 /// one is read without touching the rest.
-package struct SlotTable<Element: Tabled>: Sendable {
-    package typealias ID = SlotID<Element.Named>
+public struct SlotTable<Element: Tabled>: Sendable {
+    public typealias ID = SlotID<Element.Named>
 
     @usableFromInline struct Slot: Sendable {
         /// Odd while the slot has an element.
@@ -38,18 +38,18 @@ package struct SlotTable<Element: Tabled>: Sendable {
     /// The slot of the element at the same place.
     @usableFromInline var owners: [Int32] = []
 
-    @inlinable package init() {}
+    @inlinable public init() {}
 
     /// Elements in the table.
-    @inlinable package var count: Int { elements.count }
+    @inlinable public var count: Int { elements.count }
 
     /// Ids of all elements, in an order that is the same in every run.
-    @inlinable package var ids: [ID] {
+    @inlinable public var ids: [ID] {
         owners.map { ID(slot: $0, generation: slots[Int($0)].generation) }
     }
 
     /// Takes an element in.
-    @inlinable package mutating func insert(_ element: Element) -> ID {
+    @inlinable public mutating func insert(_ element: Element) -> ID {
         if vacant.isEmpty {
             vacant.append(Int32(slots.count))
             slots.append(Slot(generation: 0, place: 0))
@@ -64,7 +64,7 @@ package struct SlotTable<Element: Tabled>: Sendable {
 
     /// Takes an element out; `nil` where it left before. The last one moves to its place.
     @inlinable @discardableResult
-    package mutating func remove(_ id: ID) -> Element? {
+    public mutating func remove(_ id: ID) -> Element? {
         guard contains(id) else { return nil }
         let place = Int(slots[Int(id.slot)].place)
         slots[Int(id.slot)].generation &+= 1
@@ -78,12 +78,12 @@ package struct SlotTable<Element: Tabled>: Sendable {
     }
 
     /// Whether the element is still there.
-    @inlinable package func contains(_ id: ID) -> Bool {
+    @inlinable public func contains(_ id: ID) -> Bool {
         slots[Int(id.slot)].generation == id.generation
     }
 
     /// An element that is known to be there.
-    @inlinable package subscript(id: ID) -> Element {
+    @inlinable public subscript(id: ID) -> Element {
         get { elements[place(id)] }
         _modify { yield &elements[place(id)] }
     }
