@@ -64,7 +64,7 @@ let core: [Target] = [
     room("Core", "Dispatching", ["ImageModel", "Messages", "Tables"]),
     room("Core", "Derivation", ["ImageModel", "Messages", "Tables", "Dispatching"]),
     room("Core", "Scheduling", ["ImageModel", "Messages", "Tables", "Dispatching", "Derivation"]),
-    room("Core", "Configuration", ["ImageModel"]),
+    room("Core", "Configuration", ["ImageModel", "Messages"]),
 ]
 
 let runtime: [Target] = [

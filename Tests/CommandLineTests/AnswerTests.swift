@@ -24,7 +24,7 @@ import Testing
                 """)
     }
 
-    @Test func theStatusIsOneObject() throws {
+    private func sampleReport() throws -> StatusReport {
         var report = StatusReport()
         report.processes = [
             .init(
@@ -50,6 +50,16 @@ import Testing
         ]
         report.requests = durations
         report.caches = [.sample]
+        report.pools = [
+            .init(
+                name: try #require(PoolName("raw")), kind: .decode, isForeign: true, workers: 2,
+                jobs: 1, credit: 3, queued: 9, outputBytes: 8)
+        ]
+        return report
+    }
+
+    @Test func theStatusIsOneObject() throws {
+        let report = try sampleReport()
         #expect(
             try JSONText.text(StatusAnswer(report)) == """
                 {"cacheStores":[{"disk":{"bytes":5000,"entries":3,"entriesLost":4,\
@@ -62,8 +72,10 @@ import Testing
                 {"requests":3,"share":0.25,"tier":"miss"}],\
                 "cancellations":[{"cancels":1,"hard":1,"p50_ms":1.024,"p99_ms":1.024,\
                 "stage":"decode"}],"counters":{"memoryHits":9,"misses":3},\
-                "processes":[{"credit":3,"jobs":1,"kind":"decode","pid":7,"restarts":2,\
-                "sandbox":["noNewPrivileges","seccomp"],"state":"busy"}],\
+                "pools":[{"credit":3,"jobs":1,"kind":"decode","name":"raw","outputBytes":8,\
+                "queued":9,"trust":"foreign","workers":2}],\
+                "processes":[{"credit":3,"jobs":1,"kind":"decode","pid":7,"pool":"decode",\
+                "restarts":2,"sandbox":["noNewPrivileges","seccomp"],"state":"busy"}],\
                 "requests":{"count":1,"p50_ms":1.024,"p90_ms":1.024,"p99_ms":1.024,\
                 "sum_ms":1.024},\
                 "sockets":[{"bytesReceived":3,"bytesSent":4,"largestMessage":5,\

@@ -55,6 +55,31 @@ import Testing
         #expect(decoders.configurationFile == nil)
     }
 
+    /// A pool is configuration alone: `serve` starts its workers, tells them where they belong, and
+    /// others whose segments they read.
+    @Test func poolsHaveChildrenWhereTheProgramIsOurs() throws {
+        var vector = WorkerPool(name: try #require(PoolName("vector")), kind: .decode)
+        vector.workers = 2
+        var raw = WorkerPool(name: try #require(PoolName("raw")), kind: .decode)
+        raw.trust = .foreign
+        raw.workers = 0
+        let all = try options(["--decode", "1", "--transform", "1"])
+            .children(programs: "/p", pools: [vector, raw, WorkerPool(.decode)])
+        let further = all.filter { $0.pool.text == "vector" }
+        #expect(further.count == 2 && all.count == 7)
+        for child in further {
+            #expect(child.program == "/p/imagebus-decode" && child.kind == .decode)
+            #expect(child.arguments.suffix(2) == ["--pool", "vector"])
+        }
+        let transform = try #require(all.first { $0.kind == .transform })
+        let inputs = ["--input-pool", "vector", "--input-pool", "raw"]
+        #expect(transform.arguments.suffix(4) == inputs[...])
+        let plain = try #require(all.first { $0.pool == PoolName(.decode) })
+        #expect(!plain.arguments.contains("--pool") && !plain.arguments.contains("--input-pool"))
+        let alone = try options(["--only", "coordinator"])
+        #expect(alone.children(programs: "/p", pools: [vector]).count == 1)
+    }
+
     @Test(arguments: ["download", "cache", "decode", "transform"])
     func theFiguresOfASharedEnvironmentAreTheCoordinators(kind: String) throws {
         let environment = [

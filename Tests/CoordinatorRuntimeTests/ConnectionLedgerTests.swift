@@ -80,7 +80,7 @@ import Testing
     }
 
     /// What others hold leaves places for clients wherever there are enough descriptors.
-    @Test(arguments: [ConnectionLimits.descriptorsMin, 20_000, 1 << 20])
+    @Test(arguments: [ConnectionLimits.descriptorsMin(), 20_000, 1 << 20])
     func allDoorsTogetherHaveFewerPlacesThanThereAreDescriptors(_ descriptors: UInt64) {
         let places = Door.all.map {
             ConnectionLimits($0, descriptors: descriptors, perProcess: 64).connectionsMax

@@ -5,7 +5,7 @@ import Testing
 @testable import CoordinatorRuntime
 
 struct WorkerProcessesTests {
-    private let door = Door.back(.decode)
+    private let door = Door.back(PoolName(.decode))
 
     private func life(_ number: UInt64) -> Incarnation {
         Incarnation(Identifier128(high: 1, low: number))
@@ -17,7 +17,8 @@ struct WorkerProcessesTests {
         workers.insert(1, 10, life(1), at: door)
         #expect(workers.admit(10, life(2), at: door) == .welcome(insteadOf: 1))
         // At another door as well, and under the same incarnation.
-        #expect(workers.admit(10, life(1), at: .back(.transform)) == .welcome(insteadOf: 1))
+        #expect(
+            workers.admit(10, life(1), at: .back(PoolName(.transform))) == .welcome(insteadOf: 1))
         workers.remove(1, 10, life(1), at: door)
         #expect(workers.admit(10, life(2), at: door) == .welcome(insteadOf: nil))
     }
@@ -41,7 +42,8 @@ struct WorkerProcessesTests {
             workers.insert(number, nil, life(number), at: door)
         }
         #expect(workers.admit(nil, life(999), at: door) == .refuse)
-        #expect(workers.admit(nil, life(999), at: .back(.cache)) == .welcome(insteadOf: nil))
+        #expect(
+            workers.admit(nil, life(999), at: .back(PoolName(.cache))) == .welcome(insteadOf: nil))
         #expect(workers.admit(7, life(999), at: door) == .welcome(insteadOf: nil))
         workers.remove(1, nil, life(1), at: door)
         #expect(workers.admit(nil, life(999), at: door) == .welcome(insteadOf: nil))

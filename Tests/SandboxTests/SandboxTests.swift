@@ -68,11 +68,19 @@ struct SandboxTests {
         #expect(run.lines(saying: "DENIED") == [])
     }
 
-    @Test func theProfileIsTheTableOfTheDesign() {
+    @Test func theProfileIsTheTableOfTheDesign() throws {
         let paths = RuntimePaths(root: "/r")
         let decode = SandboxProfile.of(.decode, paths: paths, arenaBytesMax: 5 << 20)
         #expect(decode?.inputs == ["/r/arena/coordinator", "/r/arena/download", "/r/arena/cache"])
         #expect(decode?.own == ["/r/arena/decode", paths.controlDirectory(.decode)])
+        let names = try ["vector", "ftp"].map { try #require(PoolName($0)) }
+        let vector = SandboxProfile.decode(
+            pool: names[0], inputs: [names[1]], paths: paths, arenaBytesMax: 0)
+        #expect(vector.own == ["/r/arena/vector", "/r/back/vector/control"])
+        #expect(
+            vector.inputs == [
+                "/r/arena/coordinator", "/r/arena/download", "/r/arena/cache", "/r/arena/ftp",
+            ])
         #expect(decode?.fileBytesMax == 5 << 20)
         let transform = SandboxProfile.of(.transform, paths: paths, arenaBytesMax: 0)
         #expect(transform?.inputs == ["/r/arena/decode"])

@@ -180,11 +180,12 @@ struct BlockTests {
     }
 
     @Test func segmentsOpenAndCloseAndAreBounded() throws {
-        var ledger = BlockLedger(segmentsMax: 2)
+        var ledger = BlockLedger(segmentsMax: 2, pools: WorkerKind.allCases.count)
         let (worker, cache) = (WorkerID(1), WorkerID(2))
         let life = Incarnation(Identifier128(high: 1, low: 1))
-        ledger.join(worker, BlockReference.Producer(kind: .decode, incarnation: life))
-        ledger.join(cache, BlockReference.Producer(kind: .cache, incarnation: life))
+        ledger.join(
+            worker, BlockReference.Producer(kind: .decode, incarnation: life), PoolID(.decode))
+        ledger.join(cache, BlockReference.Producer(kind: .cache, incarnation: life), PoolID(.cache))
         func segment(_ number: UInt32, _ arena: ArenaName = .stage, size: UInt64 = 64)
             -> SegmentAnnouncement
         {
@@ -217,21 +218,22 @@ struct BlockTests {
     }
 
     @Test func theLastHoldAndOnlyTheLastFreesABlock() throws {
-        var ledger = BlockLedger(segmentsMax: 2)
+        var ledger = BlockLedger(segmentsMax: 2, pools: WorkerKind.allCases.count)
         let worker = WorkerID(1)
         let life = Incarnation(Identifier128(high: 1, low: 1))
-        ledger.join(worker, BlockReference.Producer(kind: .decode, incarnation: life))
+        ledger.join(
+            worker, BlockReference.Producer(kind: .decode, incarnation: life), PoolID(.decode))
         try ledger.open([SegmentAnnouncement(arena: .stage, number: 0, size: 64)], of: worker)
         let reference = BlockReference(segment: 0, offset: 0, length: 64, block: BlockID(1))
         let checked = try ledger.check(reference, from: worker, in: .stage)
         #expect(checked.producer?.kind == .decode)
-        let block = ledger.take(checked, from: worker)
+        let block = ledger.take(checked, from: worker, as: nil)
         ledger.hold(block)
-        #expect(ledger.hasLiveBlocks(of: .decode))
+        #expect(ledger.hasLiveBlocks(of: PoolID(.decode)))
         let drops = [ledger.drop(block), ledger.drop(block), ledger.drop(block)]
         #expect(drops == [false, true, false], "a second release is ignored")
         #expect(ledger.liveBlocks == 0)
-        let again = ledger.take(checked, from: worker)
+        let again = ledger.take(checked, from: worker, as: nil)
         ledger.leave(worker)
         let isLast = ledger.drop(again)
         #expect(!isLast, "what was lost is nobody's")

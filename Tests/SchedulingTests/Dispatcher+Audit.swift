@@ -16,7 +16,7 @@ extension Dispatcher {
         for worker in roster.ids {
             guard let known = roster[worker] else { continue }
             check(
-                known.window <= limits.creditMax.jobs(known.kind),
+                known.window <= limits.jobs(ofOneIn: known.pool),
                 "no worker takes more than its kind")
         }
         check(actions.isEmpty && completions.count == 0, "everything was said")
@@ -24,18 +24,19 @@ extension Dispatcher {
     }
 
     private func auditJobs(isBehind: Bool, _ check: (Bool, String) -> Void) {
-        for kind in WorkerKind.workers {
-            let waiting = jobs.values.filter { $0.kind == kind && $0.place == .queued }
-            let queue = queues[Int(kind.rawValue)]
-            check(queue.count == waiting.count, "\(kind.name) queue counts")
-            let free = roster.members(of: kind).contains { (roster[$0]?.free ?? 0) > 0 }
-            let withLow = hasLowShare(roster.credit(of: kind))
+        for pool in limits.pools.workers {
+            let name = limits.pools[pool].name
+            let waiting = jobs.values.filter { $0.pool == pool && $0.place == .queued }
+            let queue = queues[pool.index]
+            check(queue.count == waiting.count, "\(name) queue counts")
+            let free = roster.members(of: pool).contains { (roster[$0]?.free ?? 0) > 0 }
+            let withLow = hasLowShare(roster.credit(of: pool))
             let mayGo = waiting.contains {
                 !queue.isHeldUp($0) && ($0.ticket.priority != .low || withLow)
             }
             check(
-                !mayGo || !free || !hasBudget(kind) || isBehind,
-                "nothing waits while a \(kind.name) is free")
+                !mayGo || !free || !hasBudget(pool) || isBehind,
+                "nothing waits while a \(name) is free")
             for job in waiting {
                 check(job.ticket.suits(job.urgency), "a job stands where it is wanted")
             }
@@ -53,15 +54,28 @@ extension Dispatcher {
             } else {
                 check(job.isWanted, "what nobody wants does not wait")
             }
+            auditUnmet(job, check)
             if job.place == .parked {
                 check(parked.ids.contains(job.id) && parked.since != nil, "a parked job is listed")
             }
         }
     }
 
+    private func auditUnmet(_ job: ActiveJob, _ check: (Bool, String) -> Void) {
+        guard case .unmet(let group) = job.place else { return }
+        check(unmet.contains(job.id, in: group), "a job that stands aside is listed")
+        let able = roster.members(of: job.pool).filter { worker in
+            guard let worker = roster[worker] else { return false }
+            return worker.free > 0 && group.needs.areMet(by: worker.capabilities)
+        }
+        check(able.isEmpty, "nothing stands aside while who can do it is free")
+    }
+
     private func auditQueues(_ check: (Bool, String) -> Void) {
         for stage in JobStage.allCases {
-            let waiting = jobs.values.filter { $0.stage == stage && $0.isWaiting }
+            let waiting = jobs.values.filter {
+                $0.load == Int(stage.rawValue) && $0.isWaiting
+            }
             let load = loads[Int(stage.rawValue)]
             check(load.jobs == waiting.count, "\(stage.name) counts what waits")
             check(
@@ -69,7 +83,7 @@ extension Dispatcher {
                 "\(stage.name) counts what waiting work costs")
         }
         auditShares(check)
-        let gates = queues[Int(WorkerKind.download.rawValue)].gates
+        let gates = queues[PoolID(.download).index].gates
         guard gates.heldMax > 0 else { return check(gates.hosts.isEmpty, "no host is counted") }
         var hosts: [HostName: Int] = [:]
         for job in jobs.values where !job.isWaiting {
@@ -87,11 +101,11 @@ extension Dispatcher {
 
     /// That no share is overdrawn is looked at whenever a job is given out (`Stack`).
     private func auditShares(_ check: (Bool, String) -> Void) {
-        for kind in WorkerKind.workers {
-            let queue = queues[Int(kind.rawValue)]
+        for pool in limits.pools.workers {
+            let (kind, queue) = (limits.pools[pool].kind, queues[pool.index])
             check((queue.share != nil) == (kind == .download), "only transfers are shared out")
             guard let gate = queue.share else { continue }
-            let held = jobs.values.filter { $0.kind == kind && $0.worker != nil }
+            let held = jobs.values.filter { $0.pool == pool && $0.worker != nil }
             check(gate.share.count == held.count, "what a kind of worker holds is counted")
             for (holder, jobs) in Dictionary(grouping: held, by: \.holder) {
                 check(gate.share.count(of: holder) == jobs.count, "and for each holder")

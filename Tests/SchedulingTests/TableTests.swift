@@ -6,7 +6,7 @@ import Testing
 @testable import Derivation
 @testable import Dispatching
 @testable import Scheduling
-@testable import Tables
+@testable public import Tables
 
 extension String: Tabled {}
 

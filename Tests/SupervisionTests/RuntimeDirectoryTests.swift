@@ -7,6 +7,32 @@ import Testing
 @testable import Supervision
 
 @Suite struct RuntimeDirectoryTests {
+    /// A further pool has a door and segments of its own; a foreign one finds its secret there.
+    @Test func furtherPoolsHaveDirectoriesAndForeignOnesASecret() throws {
+        let folder = TestKit.TemporaryDirectory()
+        var raw = WorkerPool(name: try #require(PoolName("raw")), kind: .decode)
+        raw.trust = .foreign
+        let vector = WorkerPool(name: try #require(PoolName("vector")), kind: .decode)
+        let directory = try RuntimeDirectory(
+            root: folder.path, kinds: Self.allKinds, pools: [vector, raw, WorkerPool(.decode)])
+        let (root, shared) = (directory.paths.root, directory.paths.segmentsRoot)
+        for path in ["\(root)/back", "\(shared)/arena"] {
+            let names = DirectoryEntries.names(path)
+            #expect(names.contains("raw") && names.contains("vector"), "\(path): \(names)")
+        }
+        #expect(DirectoryEntries.names("\(shared)/back/raw").contains("control"))
+        let secrets = try StackSecrets(for: [vector, raw])
+        try directory.leavePoolSecrets(of: secrets)
+        let file = try FileDescriptor.open("\(root)/back/raw/secret")
+        #expect(try file.status().mode & 0o777 == 0o600)
+        #expect(try DoorSecret(file.readToEnd(bytesMax: 64)) == secrets.doors.workers[raw.name])
+        #expect(!DirectoryEntries.names("\(root)/back/vector").contains("secret"))
+        #expect(secrets.descriptorNumber(for: vector.name) != nil)
+        #expect(secrets.descriptorNumber(for: raw.name) == nil, "no child of ours has it")
+        directory.clear()
+        #expect(!DirectoryEntries.names("\(root)/back/raw").contains("secret"))
+    }
+
     private static let allKinds = Set(WorkerKind.allCases)
 
     /// What a throwing initialiser of a noncopyable type threw.

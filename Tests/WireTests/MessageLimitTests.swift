@@ -9,6 +9,11 @@ import Testing
     private static let reference = ProtobufBytes().number(3, 1).number(5, 10).number(6, 9)
     private static let info = ProtobufBytes().number(2, 1).number(3, 1).number(4, 1)
 
+    private static func hello(_ list: UInt64, _ names: ProtobufBytes) -> ProtobufBytes {
+        ProtobufBytes().bytes(1, [UInt8](repeating: 1, count: 16))
+            .message(8, ProtobufBytes().message(list, names))
+    }
+
     private static func outcome(_ field: UInt64, _ result: ProtobufBytes) -> ProtobufBytes {
         ProtobufBytes().number(1, 1).number(2, 1).message(field, result)
     }
@@ -54,6 +59,23 @@ import Testing
             ProtobufBytes().bytes(1, [UInt8](repeating: 1, count: 16)).text(
                 4, String(repeating: "v", count: 1_025)), "WorkerHello.version",
             .tooLong(limit: 1_024)),
+        Case(
+            "65 formats", .workerHello,
+            hello(2, ProtobufBytes().repeating(65) { $0.text(1, "a") }),
+            "Capabilities.formats_in", .tooMany(limit: 64)),
+        Case(
+            "a step of 65 bytes", .workerHello,
+            hello(4, ProtobufBytes().text(1, String(repeating: "s", count: 65))),
+            "Capabilities.steps", .tooLong(limit: 64)),
+        Case(
+            "a scheme with a space", .workerHello, hello(1, ProtobufBytes().text(1, "a b")),
+            "Capabilities.schemes", .unknownValue),
+        Case(
+            "a format without a name", .workerHello, hello(3, ProtobufBytes().text(1, "")),
+            "Capabilities.formats_out", .unknownValue),
+        Case(
+            "a step twice", .workerHello,
+            hello(4, ProtobufBytes().text(1, "s").text(1, "s")), "Capabilities.steps", .duplicate),
         Case(
             "257 segments", .segmentsOpened,
             ProtobufBytes().repeating(257) { $0.message(1, ProtobufBytes()) }, "Segments.segments",

@@ -99,7 +99,7 @@ extension RandomValues {
                     contentType: maybe { $0.text(limit) }, etag: maybe { $0.text(limit) },
                     lastModified: maybe { $0.text(limit) },
                     cacheControl: maybe { $0.text(limit) }, vary: maybe { $0.text(limit) },
-                    effectiveURL: text(RequestLimits.urlBytesMax))),
+                    effectiveURL: text(RequestLimits.urlBytesMax), format: maybe { $0.word() })),
             .hit(CacheHit(reference: reference(), tier: tiers(), metadata: metadata())),
             .miss, .entry(tiers()),
             .stored(
@@ -136,7 +136,7 @@ extension RandomValues {
                     incarnation: Incarnation(identifier()), pid: number(), restarts: number(),
                     version: text(), credit: number(),
                     sandbox: SandboxLayers(rawValue: number()),
-                    secret: bool() ? secret() : nil)),
+                    secret: bool() ? secret() : nil, capabilities: capabilities())),
             .credit(number()), .segmentsOpened(segments()), .segmentsClosed(segments()),
             .progress(
                 JobProgress(

@@ -108,7 +108,13 @@ extension RandomValues {
             .init(
                 kind: $0.word(), pid: $0.number(), state: $0.text(), restarts: $0.number(),
                 jobs: $0.number(), sandbox: SandboxLayers(rawValue: $0.number()),
-                credit: $0.number())
+                credit: $0.number(), pool: $0.maybe { $0.poolName() })
+        }
+        report.pools = list(0...20) {
+            .init(
+                name: $0.poolName(), kind: $0.word(), isForeign: $0.bool(), workers: $0.number(),
+                jobs: $0.number(), credit: $0.number(), queued: $0.number(),
+                outputBytes: $0.number())
         }
         report.sockets = list(0...8) {
             .init(

@@ -74,10 +74,34 @@ struct RandomValues {
         let bytes = length ?? number(0...UInt64.max)
         return BlockReference(
             producer: maybe {
-                .init(kind: $0.word(), incarnation: Incarnation($0.identifier()))
+                .init(
+                    kind: $0.word(), incarnation: Incarnation($0.identifier()),
+                    pool: $0.maybe { $0.poolName() })
             },
             arena: word(), segment: number(), offset: number(0...(UInt64.max - bytes)),
             length: bytes, block: block())
+    }
+
+    mutating func poolName() -> PoolName {
+        let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789-".utf8)
+        let rest = (0..<number(0...PoolName.bytesMax - 1)).map { _ in
+            letters[number(0...letters.count - 1)]
+        }
+        guard let name = PoolName("p" + String(decoding: rest, as: UTF8.self)) else {
+            preconditionFailure("such names are permitted")
+        }
+        return name
+    }
+
+    mutating func capabilities() -> WorkerCapabilities {
+        WorkerCapabilities(
+            schemes: names(), formatsIn: names(), formatsOut: names(), steps: names())
+    }
+
+    private mutating func names() -> Set<String>? {
+        maybe { values in
+            Set(values.list(0...WorkerCapabilities.entriesMax) { "\($0.poolName())._+" })
+        }
     }
 
     mutating func info() -> ImageInfo {

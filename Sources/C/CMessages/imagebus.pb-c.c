@@ -1942,6 +1942,57 @@ void   imagebus__v1__worker_hello__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__worker_hello__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__capabilities__names__init
+                     (Imagebus__V1__Capabilities__Names         *message)
+{
+  static const Imagebus__V1__Capabilities__Names init_value = IMAGEBUS__V1__CAPABILITIES__NAMES__INIT;
+  *message = init_value;
+}
+void   imagebus__v1__capabilities__init
+                     (Imagebus__V1__Capabilities         *message)
+{
+  static const Imagebus__V1__Capabilities init_value = IMAGEBUS__V1__CAPABILITIES__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__capabilities__get_packed_size
+                     (const Imagebus__V1__Capabilities *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__capabilities__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__capabilities__pack
+                     (const Imagebus__V1__Capabilities *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__capabilities__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__capabilities__pack_to_buffer
+                     (const Imagebus__V1__Capabilities *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__capabilities__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Capabilities *
+       imagebus__v1__capabilities__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Capabilities *)
+     protobuf_c_message_unpack (&imagebus__v1__capabilities__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__capabilities__free_unpacked
+                     (Imagebus__V1__Capabilities *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__capabilities__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__worker_welcome__init
                      (Imagebus__V1__WorkerWelcome         *message)
 {
@@ -3541,6 +3592,12 @@ void   imagebus__v1__status_report__process__init
   static const Imagebus__V1__StatusReport__Process init_value = IMAGEBUS__V1__STATUS_REPORT__PROCESS__INIT;
   *message = init_value;
 }
+void   imagebus__v1__status_report__pool__init
+                     (Imagebus__V1__StatusReport__Pool         *message)
+{
+  static const Imagebus__V1__StatusReport__Pool init_value = IMAGEBUS__V1__STATUS_REPORT__POOL__INIT;
+  *message = init_value;
+}
 void   imagebus__v1__status_report__socket__init
                      (Imagebus__V1__StatusReport__Socket         *message)
 {
@@ -5033,7 +5090,7 @@ const ProtobufCMessageDescriptor imagebus__v1__image_info__descriptor =
   (ProtobufCMessageInit) imagebus__v1__image_info__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__producer__field_descriptors[2] =
+static const ProtobufCFieldDescriptor imagebus__v1__producer__field_descriptors[3] =
 {
   {
     "kind",
@@ -5059,15 +5116,28 @@ static const ProtobufCFieldDescriptor imagebus__v1__producer__field_descriptors[
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "pool",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Producer, pool),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__producer__field_indices_by_name[] = {
   1,   /* field[1] = incarnation */
   0,   /* field[0] = kind */
+  2,   /* field[2] = pool */
 };
 static const ProtobufCIntRange imagebus__v1__producer__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__producer__descriptor =
 {
@@ -5077,7 +5147,7 @@ const ProtobufCMessageDescriptor imagebus__v1__producer__descriptor =
   "Imagebus__V1__Producer",
   "imagebus.v1",
   sizeof(Imagebus__V1__Producer),
-  2,
+  3,
   imagebus__v1__producer__field_descriptors,
   imagebus__v1__producer__field_indices_by_name,
   1,  imagebus__v1__producer__number_ranges,
@@ -6432,7 +6502,7 @@ const ProtobufCMessageDescriptor imagebus__v1__paint__descriptor =
   (ProtobufCMessageInit) imagebus__v1__paint__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__fetched_body__field_descriptors[8] =
+static const ProtobufCFieldDescriptor imagebus__v1__fetched_body__field_descriptors[9] =
 {
   {
     "reference",
@@ -6530,12 +6600,25 @@ static const ProtobufCFieldDescriptor imagebus__v1__fetched_body__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "format",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Imagebus__V1__FetchedBody, maybe_format_case),
+    offsetof(Imagebus__V1__FetchedBody, format),
+    &imagebus__v1__image_format__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__fetched_body__field_indices_by_name[] = {
   5,   /* field[5] = cache_control */
   2,   /* field[2] = content_type */
   7,   /* field[7] = effective_url */
   3,   /* field[3] = etag */
+  8,   /* field[8] = format */
   1,   /* field[1] = http_status */
   4,   /* field[4] = last_modified */
   0,   /* field[0] = reference */
@@ -6544,7 +6627,7 @@ static const unsigned imagebus__v1__fetched_body__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__fetched_body__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 8 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__fetched_body__descriptor =
 {
@@ -6554,7 +6637,7 @@ const ProtobufCMessageDescriptor imagebus__v1__fetched_body__descriptor =
   "Imagebus__V1__FetchedBody",
   "imagebus.v1",
   sizeof(Imagebus__V1__FetchedBody),
-  8,
+  9,
   imagebus__v1__fetched_body__field_descriptors,
   imagebus__v1__fetched_body__field_indices_by_name,
   1,  imagebus__v1__fetched_body__number_ranges,
@@ -6893,7 +6976,7 @@ const ProtobufCMessageDescriptor imagebus__v1__encoded_image__descriptor =
   (ProtobufCMessageInit) imagebus__v1__encoded_image__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__worker_hello__field_descriptors[7] =
+static const ProtobufCFieldDescriptor imagebus__v1__worker_hello__field_descriptors[8] =
 {
   {
     "incarnation",
@@ -6979,8 +7062,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__worker_hello__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "capabilities",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__WorkerHello, capabilities),
+    &imagebus__v1__capabilities__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__worker_hello__field_indices_by_name[] = {
+  7,   /* field[7] = capabilities */
   4,   /* field[4] = credit */
   0,   /* field[0] = incarnation */
   1,   /* field[1] = pid */
@@ -6992,7 +7088,7 @@ static const unsigned imagebus__v1__worker_hello__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__worker_hello__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__worker_hello__descriptor =
 {
@@ -7002,11 +7098,126 @@ const ProtobufCMessageDescriptor imagebus__v1__worker_hello__descriptor =
   "Imagebus__V1__WorkerHello",
   "imagebus.v1",
   sizeof(Imagebus__V1__WorkerHello),
-  7,
+  8,
   imagebus__v1__worker_hello__field_descriptors,
   imagebus__v1__worker_hello__field_indices_by_name,
   1,  imagebus__v1__worker_hello__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__worker_hello__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__capabilities__names__field_descriptors[1] =
+{
+  {
+    "names",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__Capabilities__Names, n_names),
+    offsetof(Imagebus__V1__Capabilities__Names, names),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__capabilities__names__field_indices_by_name[] = {
+  0,   /* field[0] = names */
+};
+static const ProtobufCIntRange imagebus__v1__capabilities__names__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__capabilities__names__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Capabilities.Names",
+  "Names",
+  "Imagebus__V1__Capabilities__Names",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Capabilities__Names),
+  1,
+  imagebus__v1__capabilities__names__field_descriptors,
+  imagebus__v1__capabilities__names__field_indices_by_name,
+  1,  imagebus__v1__capabilities__names__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__capabilities__names__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__capabilities__field_descriptors[4] =
+{
+  {
+    "schemes",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Capabilities, schemes),
+    &imagebus__v1__capabilities__names__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "formats_in",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Capabilities, formats_in),
+    &imagebus__v1__capabilities__names__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "formats_out",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Capabilities, formats_out),
+    &imagebus__v1__capabilities__names__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "steps",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Capabilities, steps),
+    &imagebus__v1__capabilities__names__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__capabilities__field_indices_by_name[] = {
+  1,   /* field[1] = formats_in */
+  2,   /* field[2] = formats_out */
+  0,   /* field[0] = schemes */
+  3,   /* field[3] = steps */
+};
+static const ProtobufCIntRange imagebus__v1__capabilities__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__capabilities__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Capabilities",
+  "Capabilities",
+  "Imagebus__V1__Capabilities",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Capabilities),
+  4,
+  imagebus__v1__capabilities__field_descriptors,
+  imagebus__v1__capabilities__field_indices_by_name,
+  1,  imagebus__v1__capabilities__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__capabilities__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__worker_welcome__field_descriptors[1] =
@@ -9760,7 +9971,7 @@ const ProtobufCMessageDescriptor imagebus__v1__timings__descriptor =
   (ProtobufCMessageInit) imagebus__v1__timings__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__status_report__process__field_descriptors[7] =
+static const ProtobufCFieldDescriptor imagebus__v1__status_report__process__field_descriptors[8] =
 {
   {
     "kind",
@@ -9846,12 +10057,25 @@ static const ProtobufCFieldDescriptor imagebus__v1__status_report__process__fiel
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "pool",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Process, pool),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__status_report__process__field_indices_by_name[] = {
   6,   /* field[6] = credit */
   4,   /* field[4] = jobs */
   0,   /* field[0] = kind */
   1,   /* field[1] = pid */
+  7,   /* field[7] = pool */
   3,   /* field[3] = restarts */
   5,   /* field[5] = sandbox */
   2,   /* field[2] = state */
@@ -9859,7 +10083,7 @@ static const unsigned imagebus__v1__status_report__process__field_indices_by_nam
 static const ProtobufCIntRange imagebus__v1__status_report__process__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__status_report__process__descriptor =
 {
@@ -9869,11 +10093,140 @@ const ProtobufCMessageDescriptor imagebus__v1__status_report__process__descripto
   "Imagebus__V1__StatusReport__Process",
   "imagebus.v1",
   sizeof(Imagebus__V1__StatusReport__Process),
-  7,
+  8,
   imagebus__v1__status_report__process__field_descriptors,
   imagebus__v1__status_report__process__field_indices_by_name,
   1,  imagebus__v1__status_report__process__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__status_report__process__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__status_report__pool__field_descriptors[8] =
+{
+  {
+    "name",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Pool, name),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "kind",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Pool, kind),
+    &imagebus__v1__worker_kind__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "foreign",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Pool, foreign),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "workers",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Pool, workers),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "jobs",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Pool, jobs),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "credit",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Pool, credit),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "queued",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Pool, queued),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "output_bytes",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Pool, output_bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__status_report__pool__field_indices_by_name[] = {
+  5,   /* field[5] = credit */
+  2,   /* field[2] = foreign */
+  4,   /* field[4] = jobs */
+  1,   /* field[1] = kind */
+  0,   /* field[0] = name */
+  7,   /* field[7] = output_bytes */
+  6,   /* field[6] = queued */
+  3,   /* field[3] = workers */
+};
+static const ProtobufCIntRange imagebus__v1__status_report__pool__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 8 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__status_report__pool__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.StatusReport.Pool",
+  "Pool",
+  "Imagebus__V1__StatusReport__Pool",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__StatusReport__Pool),
+  8,
+  imagebus__v1__status_report__pool__field_descriptors,
+  imagebus__v1__status_report__pool__field_indices_by_name,
+  1,  imagebus__v1__status_report__pool__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__status_report__pool__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__status_report__socket__field_descriptors[6] =
@@ -10261,7 +10614,7 @@ const ProtobufCMessageDescriptor imagebus__v1__status_report__stage__descriptor 
   (ProtobufCMessageInit) imagebus__v1__status_report__stage__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descriptors[8] =
+static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descriptors[9] =
 {
   {
     "processes",
@@ -10359,11 +10712,24 @@ static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "pools",
+    9,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__StatusReport, n_pools),
+    offsetof(Imagebus__V1__StatusReport, pools),
+    &imagebus__v1__status_report__pool__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__status_report__field_indices_by_name[] = {
   7,   /* field[7] = caches */
   4,   /* field[4] = cancellations */
   2,   /* field[2] = counters */
+  8,   /* field[8] = pools */
   0,   /* field[0] = processes */
   6,   /* field[6] = requests */
   1,   /* field[1] = sockets */
@@ -10373,7 +10739,7 @@ static const unsigned imagebus__v1__status_report__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__status_report__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 8 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__status_report__descriptor =
 {
@@ -10383,7 +10749,7 @@ const ProtobufCMessageDescriptor imagebus__v1__status_report__descriptor =
   "Imagebus__V1__StatusReport",
   "imagebus.v1",
   sizeof(Imagebus__V1__StatusReport),
-  8,
+  9,
   imagebus__v1__status_report__field_descriptors,
   imagebus__v1__status_report__field_indices_by_name,
   1,  imagebus__v1__status_report__number_ranges,

@@ -4,8 +4,11 @@ extension Configuration {
         let counts = [
             (sources?.count ?? 0, "source"), (caches.count, "cache"), (presets.count, "preset"),
             (keyFilters.count, "key filter"), (serializers.count, "serializer"),
-            (profiles.count, "profile"), (ruleCount, "rule"),
+            (profiles.count, "profile"), (ruleCount, "rule"), (pools.count, "pool"),
         ]
-        return counts.map { "\($0) \($1)\($0 == 1 ? "" : "s")" }.joined(separator: ", ")
+        // Most stacks have no further pool.
+        return counts.filter { $0.1 != "pool" || $0.0 > 0 }.map {
+            "\($0) \($1)\($0 == 1 ? "" : "s")"
+        }.joined(separator: ", ")
     }
 }

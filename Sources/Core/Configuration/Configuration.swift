@@ -1,4 +1,5 @@
 public import ImageModel
+public import Messages
 
 /// What the operator says about requests: sources, names, and for each profile what holds for
 /// requests that do not say it themselves (SEMANTICS §13.1). Values only; `resolve` says what
@@ -19,6 +20,9 @@ public struct Configuration: Hashable, Sendable {
     public var keyFilters: [String: KeyFilter] = [:]
     /// What is written under keys, by name; none of them is a name itself.
     public var serializers: [String: Serializer] = [:]
+    /// Pools of workers besides those that every stack has, and what is said of these; in the order
+    /// of the file. They are as they were when the stack was started.
+    public var pools: [WorkerPool] = []
     /// Managers by name; `defaultProfile` is for requests that name none.
     public var profiles: [String: Profile] = [:]
     /// Contents of the secret files that the rules name, by path: for those who read files to fill

@@ -24,9 +24,10 @@ extension Deriver {
     // MARK: - Workers
 
     package mutating func workerJoined(
-        _ worker: WorkerID, _ kind: WorkerKind, _ incarnation: Incarnation, credit: UInt32
+        _ worker: WorkerID, _ pool: PoolID, _ incarnation: Incarnation, credit: UInt32,
+        _ capabilities: WorkerCapabilities
     ) {
-        dispatcher.workerJoined(worker, kind, incarnation, credit: credit)
+        dispatcher.workerJoined(worker, pool, incarnation, credit: credit, capabilities)
     }
 
     package mutating func grew(_ worker: WorkerID, by more: UInt32) {
@@ -63,8 +64,10 @@ extension Deriver {
         dispatcher.closed(segments, by: worker)
     }
 
-    package mutating func takeUpload(_ reference: BlockReference) throws(ImageError) -> Upload {
-        let taken = try dispatcher.takeUpload(reference)
+    package mutating func takeUpload(
+        _ reference: BlockReference, as format: ImageFormat?
+    ) throws(ImageError) -> Upload {
+        let taken = try dispatcher.takeUpload(reference, as: format)
         return Upload(block: taken.block, reference: taken.reference)
     }
 

@@ -6,6 +6,8 @@ package struct Departure: Sendable {
     package let worker: WorkerID
     /// Its kind.
     package let kind: WorkerKind
+    /// Its pool.
+    let pool: PoolID
     /// The record that it left, where it crashed.
     let crash: CrashRecord?
 }

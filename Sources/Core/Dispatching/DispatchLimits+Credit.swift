@@ -1,6 +1,18 @@
 import Messages
 
 extension DispatchLimits {
+    /// Jobs that a worker of the pool may hold at a time.
+    func jobs(ofOneIn pool: PoolID) -> Int {
+        let pool = pools[pool]
+        return pool.credit.map { Int($0) } ?? creditMax.jobs(pool.kind)
+    }
+
+    /// Bytes of finished output of the pool that may be in use; `nil`: as many as there are.
+    func outputBytes(of pool: PoolID) -> UInt64? {
+        let pool = pools[pool]
+        return pool.outputBytesMax ?? outputBytesMax.bytes(pool.kind)
+    }
+
     /// Jobs that a worker may hold at a time, by kind.
     public struct CreditMaxima: Hashable, Sendable {
         /// Of a download worker.

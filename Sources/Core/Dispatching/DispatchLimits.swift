@@ -1,16 +1,18 @@
 import ImageModel
-import Messages
+public import Messages
 
 /// Every limit of jobs and workers.
 public struct DispatchLimits: Hashable, Sendable {
-    /// Jobs that wait for one kind of worker. A query or fetch beyond it is `busy`, an original
+    /// Who does the jobs, and what each pool is granted.
+    public var pools = WorkerPools()
+    /// Jobs that wait for one pool of workers. A query or fetch beyond it is `busy`, an original
     /// is not stored; later stages are bounded by the requests that they serve.
     public var queuedJobsMax = 16_384
     /// Cost of what waits in each stage; a request that would begin more is `busy`.
     public var queuedCostMax = QueueBounds()
     /// Who of a client's transfers in one class is next.
     public var fetchOrder = FetchOrder.fifo
-    /// Transfers from one host and port at a time, all download workers together; 0: no limit.
+    /// Transfers from one host and port at a time, all workers of a pool together; 0: no limit.
     public var fetchesPerHostMax = 64
     /// Jobs that a worker may hold at a time, whatever it claims.
     public var creditMax = CreditMaxima()
@@ -20,7 +22,7 @@ public struct DispatchLimits: Hashable, Sendable {
     /// Segments that one worker may have announced; one more ends its session.
     public var segmentsPerWorkerMax = 4_096
 
-    /// Bytes of finished output of one kind of worker that is still in use; a kind above it starts
+    /// Bytes of finished output of one pool of workers that is still in use; a pool above it starts
     /// nothing new until some is released (SEMANTICS §9.5). The cache needs no such budget: it
     /// may evict.
     public var outputBytesMax = OutputBudgets()

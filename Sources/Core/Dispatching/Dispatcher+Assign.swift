@@ -5,25 +5,34 @@ import Messages
 extension Dispatcher {
     /// Gives out what waits for as long as somebody has credit.
     package mutating func dispatch() {
-        for kind in WorkerKind.workers {
-            while queues[Int(kind.rawValue)].count > 0, hasBudget(kind),
-                let worker = roster.next(of: kind), let next = nextJob(of: kind)
-            {
+        for pool in limits.pools.workers {
+            repeat { dispatch(in: pool) } while callUnmet(in: pool)
+        }
+    }
+
+    private mutating func dispatch(in pool: PoolID) {
+        while queues[pool.index].count > 0, hasBudget(pool), roster.next(of: pool) != nil,
+            let next = nextJob(of: pool)
+        {
+            if let worker = worker(for: next.job) {
                 assign(next.job, to: worker, for: next.holder)
+            } else {
+                setAsideUnmet(next.job)
             }
         }
     }
 
-    /// Whether what the kind has made and nobody has used up yet leaves room for more. What uses
+    /// Whether what the pool has made and nobody has used up yet leaves room for more. What uses
     /// it up are later stages, which do not wait for earlier ones: so it becomes less.
-    func hasBudget(_ kind: WorkerKind) -> Bool {
-        limits.outputBytesMax.bytes(kind).map { usableBytes(of: kind) < $0 } ?? true
+    func hasBudget(_ pool: PoolID) -> Bool {
+        limits.outputBytes(of: pool).map { usableBytes(of: pool) < $0 } ?? true
     }
 
-    /// Bytes that the kind has made and that later stages use up.
-    private func usableBytes(of kind: WorkerKind) -> UInt64 {
-        let live = ledger.liveBytes(of: kind)
-        guard kind == .decode else { return live }
+    /// Bytes that the pool has made and that later stages use up. Of several pools of decoders each
+    /// may have made all of the pixels apart: none of them waits for those.
+    private func usableBytes(of pool: PoolID) -> UInt64 {
+        let live = ledger.liveBytes(of: pool)
+        guard limits.pools[pool].kind == .decode else { return live }
         return live > pixelBytesApart ? live - pixelBytesApart : 0
     }
 
@@ -34,12 +43,12 @@ extension Dispatcher {
     }
 
     /// `nil` where all that wait have to wait for something else than a worker.
-    private mutating func nextJob(of kind: WorkerKind) -> StageQueue.Next? {
-        let queue = Int(kind.rawValue)
+    private mutating func nextJob(of pool: PoolID) -> StageQueue.Next? {
+        let queue = pool.index
         if queues[queue].wantsSweep {
             queues[queue].sweep { [jobs] in jobs[$0.job]?.ticket.serial == $0.serial }
         }
-        let credit = roster.credit(of: kind)
+        let credit = roster.credit(of: pool)
         return queues[queue].next(withLow: hasLowShare(credit), free: credit.free) { [jobs] in
             jobs[$0.job]?.ticket.serial == $0.serial
         }
@@ -49,8 +58,8 @@ extension Dispatcher {
         _ id: JobID, to worker: WorkerID, for holder: FlowID
     ) {
         guard var job = jobs[id] else { return }
-        queues[Int(job.kind.rawValue)].leave(job.ticket)
-        loads[Int(job.stage.rawValue)].leave(job)
+        queues[job.pool.index].leave(job.ticket)
+        loads[job.load].leave(job)
         job.place = .held(by: worker)
         job.holder = holder
         job.ticket = .none
@@ -64,7 +73,7 @@ extension Dispatcher {
         jobs[id] = job
         alarms.set(id, at: overdue)
         roster.gave(worker, low: job.told.priority == .low)
-        queues[Int(job.kind.rawValue)].began(job)
+        queues[job.pool.index].began(job)
         if job.stage == .fetch { complete(.began(id, numbers.transfer.next())) }
         actions.append(
             .assign(
@@ -81,19 +90,19 @@ extension Dispatcher {
     mutating func requeue(_ id: JobID) {
         guard var job = jobs[id] else { return }
         figures.requeued += 1
-        if !job.isWaiting { loads[Int(job.stage.rawValue)].enter(job) }
+        if !job.isWaiting { loads[job.load].enter(job) }
         job.place = .queued
         job.attempt += 1
         job.waitingSince = now
         job.alarm = nil
-        job.ticket = queues[Int(job.kind.rawValue)].putBack(job)
+        job.ticket = queues[job.pool.index].putBack(job)
         jobs[id] = job
     }
 
     /// A job found no space. It waits for a release of something that such workers made, unless
     /// there is nothing that could be released (SEMANTICS §9.5).
     mutating func park(_ id: JobID, hasReaders: Bool) -> Bool {
-        guard let kind = jobs[id]?.kind, hasRoomToCome(kind) || (kind == .cache && hasReaders)
+        guard let job = jobs[id], hasRoomToCome(job.pool) || (job.kind == .cache && hasReaders)
         else { return false }
         setAside(id, .parked)
         parked.append(id, at: now)
@@ -102,15 +111,17 @@ extension Dispatcher {
 
     /// Whether anything that such workers made may be released without anybody finding space first.
     /// Pixels apart are kept by those who may be waiting for it.
-    private func hasRoomToCome(_ kind: WorkerKind) -> Bool {
-        guard kind == .decode, pixelBytesApart > 0 else { return ledger.hasLiveBlocks(of: kind) }
-        return usableBytes(of: kind) > 0
+    private func hasRoomToCome(_ pool: PoolID) -> Bool {
+        guard limits.pools[pool].kind == .decode, pixelBytesApart > 0 else {
+            return ledger.hasLiveBlocks(of: pool)
+        }
+        return usableBytes(of: pool) > 0
     }
 
-    /// Space became free: as many parked jobs of the kind try again as blocks did.
-    mutating func unpark(_ kind: WorkerKind, atMost count: Int) {
+    /// Space became free: as many parked jobs of the pool try again as blocks did.
+    mutating func unpark(_ pool: PoolID, atMost count: Int) {
         guard !parked.ids.isEmpty else { return }
-        unpark(atMost: count) { $0.kind == kind }
+        unpark(atMost: count) { $0.pool == pool }
     }
 
     mutating func unpark(atMost count: Int, where isMeant: (ActiveJob) -> Bool) {

@@ -31,7 +31,7 @@ extension Dispatcher {
     /// A job that a worker had waits for something else than a worker.
     mutating func setAside(_ id: JobID, _ place: ActiveJob.Place) {
         guard var job = jobs[id] else { return }
-        if !job.isWaiting { loads[Int(job.stage.rawValue)].enter(job) }
+        if !job.isWaiting { loads[job.load].enter(job) }
         job.place = place
         job.waitingSince = now
         job.alarm = nil

@@ -7,16 +7,17 @@ extension Dispatcher {
     /// are its own.
     mutating func take(_ result: JobResult, from worker: WorkerID) -> BlockHandle? {
         guard let reference = result.reference, reference.arena == .stage else { return nil }
-        return ledger.take(reference, from: worker)
+        return ledger.take(reference, from: worker, as: result.format)
     }
 
-    /// Takes bytes into use that came along with a request; the first hold is the caller's. Throws
-    /// *protocolViolation* where they are not in a segment of the coordinator's own.
-    package mutating func takeUpload(_ reference: BlockReference) throws(ImageError)
-        -> (reference: BlockReference, block: BlockHandle)
-    {
+    /// Takes bytes into use that came along with a request and look like that format; the first
+    /// hold is the caller's. Throws *protocolViolation* where they are not in a segment of the
+    /// coordinator's own.
+    package mutating func takeUpload(
+        _ reference: BlockReference, as format: ImageFormat?
+    ) throws(ImageError) -> (reference: BlockReference, block: BlockHandle) {
         let checked = try ledger.check(reference, from: .coordinator, in: .stage)
-        return (checked, ledger.take(checked, from: .coordinator))
+        return (checked, ledger.take(checked, from: .coordinator, as: format))
     }
 
     /// The block of a result that nobody wants is free at once; one that is in use came with an
@@ -60,9 +61,9 @@ extension Dispatcher {
     /// Tells a producer that its block is free, and has those try again who wait for space. The
     /// caller does so once: no ledger knows the block any more.
     package mutating func release(_ handle: BlockHandle) {
-        guard let kind = roster[handle.worker]?.kind else { return }
+        guard let pool = roster[handle.worker]?.pool else { return }
         actions.append(.release(handle.worker, [handle.block]))
-        unpark(kind, atMost: 1)
+        unpark(pool, atMost: 1)
     }
 
     // MARK: - Segments

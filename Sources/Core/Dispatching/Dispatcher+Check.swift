@@ -29,6 +29,9 @@ extension Dispatcher {
             }
             return .stored(report)
         case (.decode(let work), .decoded(let image)):
+            guard limits.pools[job.pool].grant.decodes(image.info.format) else {
+                throw Self.notGranted
+            }
             return .decoded(try check(image, of: work, from: worker))
         case (.transform(let work), .transformed(let image)):
             guard image.info.format == work.resultFormat(hasAlpha: image.info.hasAlpha),
@@ -72,6 +75,8 @@ extension Dispatcher {
         return checked
     }
 
+    private static let notGranted = ImageError(
+        .protocolViolation, "an outcome is of a format that the pool of its worker is not granted")
     private static let lie = ImageError(
         .protocolViolation, "an outcome does not answer the job that it names")
 }

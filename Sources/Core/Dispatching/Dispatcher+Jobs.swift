@@ -3,12 +3,14 @@ package import Messages
 
 // Jobs from the moment they are wanted until nobody wants them.
 extension Dispatcher {
-    /// Whether one more query, fetch or original may wait for a worker of that kind.
+    /// Whether one more query, fetch or original may wait for a worker of that kind; of the pool
+    /// that every stack has, since a further one refuses by itself what it has no room for.
     package func hasRoom(_ kind: WorkerKind) -> Bool {
-        queues[Int(kind.rawValue)].count < limits.queuedJobsMax
+        queues[PoolID(kind).index].count < limits.queuedJobsMax
     }
 
-    /// A new job, at the end of its queue. It holds the blocks that it reads.
+    /// A new job, at the end of its queue. It holds the blocks that it reads. One that no pool is
+    /// granted has failed at once.
     package mutating func submit(_ submission: Submission) -> JobID {
         submit(submission, probe: nil)
     }
@@ -16,11 +18,17 @@ extension Dispatcher {
     mutating func submit(_ submission: Submission, probe: ActiveJob.Probe?) -> JobID {
         numbers.job += 1
         let id = JobID(numbers.job)
+        var job = ActiveJob(id, submission, probe: probe, at: now)
+        do throws(ImageError) {
+            job.pool = try route(submission)
+        } catch {
+            complete(.failed(Completion.Ended(job), error))
+            return id
+        }
         if let input = submission.input { ledger.hold(input) }
         for overlay in submission.overlays { ledger.hold(overlay) }
-        var job = ActiveJob(id, submission, probe: probe, at: now)
-        job.ticket = queues[Int(job.kind.rawValue)].enter(job)
-        loads[Int(job.stage.rawValue)].enter(job)
+        job.ticket = queues[job.pool.index].enter(job)
+        loads[job.load].enter(job)
         jobs[id] = job
         return id
     }
@@ -31,7 +39,10 @@ extension Dispatcher {
         guard let job = jobs[id] else { return }
         switch job.place {
         case .queued:
-            queues[Int(job.kind.rawValue)].leave(job.ticket)
+            queues[job.pool.index].leave(job.ticket)
+            forget(job)
+        case .unmet(let group):
+            unmet.remove(id, from: group)
             forget(job)
         case .parked, .disputed, .delayed:
             forget(job)
@@ -65,7 +76,7 @@ extension Dispatcher {
     /// The job is over, and with it its holds.
     mutating func forget(_ job: ActiveJob) {
         if let left = jobs.removeValue(forKey: job.id), left.isWaiting {
-            loads[Int(left.stage.rawValue)].leave(left)
+            loads[left.load].leave(left)
         }
         if let input = job.submission.input { drop(input) }
         for overlay in job.submission.overlays { drop(overlay) }
@@ -75,7 +86,8 @@ extension Dispatcher {
     mutating func vacate(_ job: ActiveJob) {
         guard let worker = job.worker else { return }
         roster.tookBack(worker, low: job.told.priority == .low)
-        queues[Int(job.kind.rawValue)].ended(job)
+        queues[job.pool.index].ended(job)
+        unmet.stir(job.pool)
     }
 
     // MARK: - Priority
@@ -89,9 +101,9 @@ extension Dispatcher {
         switch job.place {
         case .queued where !job.ticket.suits(urgency):
             if let job = jobs[id] {
-                jobs[id]?.ticket = queues[Int(job.kind.rawValue)].move(job)
+                jobs[id]?.ticket = queues[job.pool.index].move(job)
             }
-        case .queued, .parked, .disputed: break
+        case .queued, .unmet, .parked, .disputed: break
         case .delayed(let delay): watch(id, delay)
         case .held(let worker): tellIfMoved(id, worker)
         }

@@ -19,7 +19,7 @@ extension Dispatcher {
             return expel(worker, error)
         }
         vacate(job)
-        loads[Int(job.stage.rawValue)].finished(job.spec.cost, at: now)
+        loads[job.load].finished(job.spec.cost, at: now)
         if let stoppedAt = job.stoppedAt {
             figures.cancellations.answered(job.stage, since: stoppedAt, at: now)
         }

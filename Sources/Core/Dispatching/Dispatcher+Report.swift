@@ -10,15 +10,47 @@ extension Dispatcher {
     package var liveBlocks: Int { ledger.liveBlocks }
 
     /// Bytes of stage blocks in use that workers of a kind made.
-    package func liveBytes(of kind: WorkerKind) -> UInt64 { ledger.liveBytes(of: kind) }
+    package func liveBytes(of kind: WorkerKind) -> UInt64 {
+        limits.pools.pools(of: kind).reduce(0) { $0 + ledger.liveBytes(of: $1) }
+    }
 
     /// What the workers of a kind can do at a time, and how much of it they do.
-    package func credit(of kind: WorkerKind) -> WorkerCredit { roster.credit(of: kind) }
+    package func credit(of kind: WorkerKind) -> WorkerCredit {
+        limits.pools.pools(of: kind).reduce(into: WorkerCredit()) { all, pool in
+            let credit = roster.credit(of: pool)
+            all.window += credit.window
+            all.held += credit.held
+            all.heldLow += credit.heldLow
+        }
+    }
 
-    /// Jobs of a stage that wait, what they cost, and how fast that becomes less.
+    /// Jobs of a stage that wait, what they cost, and how fast that becomes less: in the pool that
+    /// every stack has.
     package func waiting(in stage: JobStage) -> (jobs: Int, cost: UInt64, perSecond: Double?) {
-        let load = loads[Int(stage.rawValue)]
-        return (load.jobs, load.backlog, load.drainRate)
+        let all = loads.indices.filter { isOf(stage, load: $0) }.map { loads[$0] }
+        return (
+            all.reduce(0) { $0 + $1.jobs }, all.reduce(0) { $0 + $1.backlog },
+            loads[Int(stage.rawValue)].drainRate
+        )
+    }
+
+    private func isOf(_ stage: JobStage, load index: Int) -> Bool {
+        guard index >= JobStage.allCases.count else { return index == Int(stage.rawValue) }
+        // Of a kind that has further pools there is one stage.
+        return limits.pools.further[index - JobStage.allCases.count].kind == stage.kind
+    }
+
+    /// All pools of workers, for status.
+    package var pools: [StatusReport.PoolStatus] {
+        limits.pools.workers.map { id in
+            let (pool, credit) = (limits.pools[id], roster.credit(of: id))
+            let waiting = jobs.values.count { $0.pool == id && $0.isWaiting }
+            return StatusReport.PoolStatus(
+                name: pool.name, kind: pool.kind, isForeign: pool.trust == .foreign,
+                workers: UInt32(clamping: roster.members(of: id).count),
+                jobs: UInt32(clamping: credit.held), credit: UInt32(clamping: credit.window),
+                queued: UInt64(waiting), outputBytes: ledger.liveBytes(of: id))
+        }
     }
 
     /// Jobs at workers, by raw value of the stage.
@@ -35,7 +67,8 @@ extension Dispatcher {
 
     /// Whether there is no job and no block, and nothing is counted that was.
     package var isIdle: Bool {
-        jobs.isEmpty && ledger.liveBlocks == 0 && pixelBytesApart == 0 && completions.count == 0
+        jobs.isEmpty && unmet.isEmpty && ledger.liveBlocks == 0 && pixelBytesApart == 0
+            && completions.count == 0
             && queues.allSatisfy { $0.isIdle }
             && loads.allSatisfy { $0.jobs == 0 && $0.backlog == 0 }
     }

@@ -4,32 +4,44 @@ package import Messages
 // Workers come and go (SEMANTICS §7.4).
 extension Dispatcher {
     /// The one cache, while it is there.
-    package var cache: WorkerID? { roster.first(of: .cache) }
+    package var cache: WorkerID? { roster.first(of: PoolID(.cache)) }
 
     /// Whether the worker has a session.
     package func contains(_ worker: WorkerID) -> Bool { roster.contains(worker) }
 
+    /// A worker of a pool, which takes part with as much of what it can do as the pool is granted.
     /// There is one cache: with two of them a key would have two values.
     package mutating func workerJoined(
-        _ worker: WorkerID, _ kind: WorkerKind, _ incarnation: Incarnation, credit: UInt32
+        _ worker: WorkerID, _ id: PoolID, _ incarnation: Incarnation, credit: UInt32,
+        _ capabilities: WorkerCapabilities = .all
     ) {
         guard !roster.contains(worker) else { return }
+        let (pool, kind) = (limits.pools[id], limits.pools[id].kind)
         guard (kind == .coordinator) == (worker == .coordinator), kind != .cache || cache == nil
         else {
             let error = ImageError(.protocolViolation, "a \(kind.name) is connected already")
             return actions.append(.expel(worker, error))
         }
-        let window = min(Int(credit), limits.creditMax.jobs(kind))
-        roster.join(worker, LiveWorker(kind: kind, window: window))
-        ledger.join(worker, BlockReference.Producer(kind: kind, incarnation: incarnation))
-        figures.cancellations.joined(kind, at: now)
+        let window = min(Int(credit), limits.jobs(ofOneIn: id))
+        roster.join(
+            worker,
+            LiveWorker(
+                kind: kind, pool: id, window: window,
+                capabilities: capabilities.intersection(pool.grant),
+                isPicky: capabilities != .all))
+        ledger.join(
+            worker,
+            BlockReference.Producer(kind: kind, incarnation: incarnation, pool: pool.name), id)
+        figures.cancellations.joined(id, at: now)
+        unmet.stir(id)
     }
 
     /// A worker takes more jobs at a time, up to what its kind takes.
     package mutating func grew(_ worker: WorkerID, by more: UInt32) {
         guard let known = roster[worker] else { return }
         roster[worker]?.window = min(
-            known.window + Int(more), limits.creditMax.jobs(known.kind))
+            known.window + Int(more), limits.jobs(ofOneIn: known.pool))
+        unmet.stir(known.pool)
     }
 
     /// A worker takes no job any more.
@@ -44,9 +56,11 @@ extension Dispatcher {
 
     /// A worker is gone, with all that it made. Jobs that it held wait for `redistribute`.
     package mutating func workerGone(_ worker: WorkerID, _ crash: CrashRecord?) {
-        guard let kind = roster[worker]?.kind, roster.leave(worker) else { return }
+        guard let known = roster[worker], roster.leave(worker) else { return }
         ledger.leave(worker)
-        complete(.workerGone(Departure(worker: worker, kind: kind, crash: crash)))
+        complete(
+            .workerGone(
+                Departure(worker: worker, kind: known.kind, pool: known.pool, crash: crash)))
     }
 
     /// Jobs that a worker held which is gone are done by another, as far as anybody wants them
@@ -60,7 +74,7 @@ extension Dispatcher {
             guard let job = jobs[id] else { continue }
             vacate(job)
             if let stoppedAt = job.stoppedAt {
-                figures.cancellations.ended(departure.kind, with: job.stage, since: stoppedAt)
+                figures.cancellations.ended(departure.pool, with: job.stage, since: stoppedAt)
             }
             if let crash = departure.crash, crash.job == id, crash.attempt == job.attempt {
                 accuse(job, crash)

@@ -18,15 +18,16 @@ package struct Dispatcher: Sendable {
     let limits: DispatchLimits
 
     // Who does it.
-    var roster = WorkerRoster()
+    var roster: WorkerRoster
 
     // What is done.
     var jobs: [JobID: ActiveJob] = [:]
-    /// By raw value of the kind.
+    /// By pool.
     var queues: [StageQueue]
-    /// By raw value of the stage.
-    var loads = JobStage.allCases.map { _ in StageLoad() }
+    /// By `load(of:_:)`.
+    var loads: [StageLoad]
     var parked = ParkedJobs()
+    var unmet = UnmetJobs()
     var alarms = JobAlarms()
     var numbers = Numbers()
 
@@ -50,14 +51,17 @@ package struct Dispatcher: Sendable {
     package init(limits: DispatchLimits) {
         self.limits = limits
         // How long a transfer takes its origin decides: only there may one flow keep what it has.
-        queues = WorkerKind.allCases.map { kind in
-            kind == .download
+        queues = limits.pools.all.map { pool in
+            pool.kind == .download
                 ? StageQueue(
                     order: limits.fetchOrder, heldPerHostMax: limits.fetchesPerHostMax,
                     isShared: true)
                 : StageQueue()
         }
-        ledger = BlockLedger(segmentsMax: limits.segmentsPerWorkerMax)
+        loads = (0..<JobStage.allCases.count + limits.pools.further.count).map { _ in StageLoad() }
+        roster = WorkerRoster(pools: limits.pools.all.count)
+        ledger = BlockLedger(
+            segmentsMax: limits.segmentsPerWorkerMax, pools: limits.pools.all.count)
         quarantine = Quarantine(
             entriesMax: limits.quarantineMax, milliseconds: limits.quarantineMilliseconds)
     }

@@ -1,6 +1,6 @@
 /// Which shared-memory directory a segment lies in (PROTOCOL §10).
 public enum ArenaName: UInt8, Hashable, Sendable, CaseIterable {
-    /// `arena/<kind of the producer>/`: opened by the stages that read it.
+    /// `arena/<pool of the producer>/`: opened by the stages that read it.
     case stage = 0
     /// `results/`: written by the cache, read by clients.
     case results = 1
@@ -9,7 +9,7 @@ public enum ArenaName: UInt8, Hashable, Sendable, CaseIterable {
 /// Bytes in shared memory: where they are, not what they are. The producer is added by the
 /// coordinator from the connection; what a worker claims of it is not read.
 public struct BlockReference: Hashable, Sendable {
-    /// Whose segments: kind and life of the process that wrote it. `nil` on the way from a worker.
+    /// Whose segments: pool and life of the process that wrote it. `nil` on the way from a worker.
     public var producer: Producer?
     /// The directory.
     public var arena: ArenaName
@@ -28,11 +28,14 @@ public struct BlockReference: Hashable, Sendable {
         public var kind: WorkerKind
         /// Its life, from its `Hello`.
         public var incarnation: Incarnation
+        /// Its pool, from the same directory; names that of its segments.
+        public var pool: PoolName
 
-        /// Names a producer.
-        public init(kind: WorkerKind, incarnation: Incarnation) {
+        /// Names a producer; of the pool that every stack has of its kind, where none is named.
+        public init(kind: WorkerKind, incarnation: Incarnation, pool: PoolName? = nil) {
             self.kind = kind
             self.incarnation = incarnation
+            self.pool = pool ?? PoolName(kind)
         }
     }
 

@@ -21,24 +21,57 @@ public struct DoorSecret: Hashable, Sendable, CustomStringConvertible {
 public struct DoorSecrets: Hashable, Sendable {
     /// For operators.
     public let admin: DoorSecret
-    /// For the workers of each kind.
-    public let workers: [WorkerKind: DoorSecret]
+    /// For the workers of each pool.
+    public let workers: [PoolName: DoorSecret]
 
-    /// The length of `bytes`.
+    /// The length of `bytes` without further pools.
     public static let byteCount = DoorSecret.byteCount * (1 + WorkerKind.workers.count)
+    /// The length of `bytes` with as many of them as there may be.
+    public static let byteCountMax = byteCount + WorkerPools.furtherMax * furtherByteCount
+    private static let furtherByteCount = PoolName.bytesMax + DoorSecret.byteCount
 
-    /// Takes what `bytes` gave, or as many random bytes.
+    /// Takes what `bytes` gave.
     public init?(_ bytes: [UInt8]) {
-        guard bytes.count == Self.byteCount else { return nil }
-        let parts = stride(from: 0, to: bytes.count, by: DoorSecret.byteCount).compactMap {
+        guard (Self.byteCount...Self.byteCountMax).contains(bytes.count),
+            (bytes.count - Self.byteCount) % Self.furtherByteCount == 0
+        else { return nil }
+        let parts = stride(from: 0, to: Self.byteCount, by: DoorSecret.byteCount).compactMap {
             DoorSecret(bytes[$0..<$0 + DoorSecret.byteCount])
         }
+        var workers = Dictionary(
+            uniqueKeysWithValues: zip(WorkerKind.workers.map { PoolName($0) }, parts.dropFirst()))
+        for start in stride(from: Self.byteCount, to: bytes.count, by: Self.furtherByteCount) {
+            let row = bytes[start..<start + Self.furtherByteCount]
+            let text = String(
+                decoding: row.prefix(PoolName.bytesMax).prefix { $0 != 0 }, as: UTF8.self)
+            guard let name = PoolName(text) else { return nil }
+            workers[name] = DoorSecret(row.dropFirst(PoolName.bytesMax))
+        }
         admin = parts[0]
-        workers = Dictionary(uniqueKeysWithValues: zip(WorkerKind.workers, parts.dropFirst()))
+        self.workers = workers
     }
 
-    /// All of them, that of `admin/` first.
+    /// Draws them by `random`, which gives so many random bytes, with one for each further pool.
+    public init?(further: [PoolName], random: (_ count: Int) -> [UInt8]) {
+        var bytes = random(Self.byteCount)
+        for name in further {
+            let text = Array(name.text.utf8)
+            bytes += text + Array(repeating: 0, count: PoolName.bytesMax - text.count)
+            bytes += random(DoorSecret.byteCount)
+        }
+        self.init(bytes)
+    }
+
+    /// All of them, that of `admin/` first, then those of the pools of every stack, then those of
+    /// further ones with their names.
     public var bytes: [UInt8] {
-        admin.bytes + WorkerKind.workers.flatMap { workers[$0]?.bytes ?? [] }
+        let builtIn = WorkerKind.workers.map { PoolName($0) }
+        let further = workers.keys.filter { !builtIn.contains($0) }.sorted { $0.text < $1.text }
+        let rows = further.flatMap { name in
+            let text = Array(name.text.utf8)
+            return text + Array(repeating: 0, count: PoolName.bytesMax - text.count)
+                + (workers[name]?.bytes ?? [])
+        }
+        return admin.bytes + builtIn.flatMap { workers[$0]?.bytes ?? [] } + rows
     }
 }

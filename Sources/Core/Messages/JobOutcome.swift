@@ -50,6 +50,16 @@ public enum JobResult: Hashable, Sendable {
         case .miss, .entry, .failed: nil
         }
     }
+
+    /// What the bytes of that block are said to be; `nil` where nothing is said, and for pixels.
+    public var format: ImageFormat? {
+        switch self {
+        case .fetched(let body): body.format
+        case .hit(let hit): hit.metadata.info.format
+        case .transformed(let image): image.info.format
+        case .stored, .decoded, .miss, .entry, .failed: nil
+        }
+    }
 }
 
 /// A body as it came.
@@ -70,13 +80,17 @@ public struct FetchedBody: Hashable, Sendable {
     public var vary: String?
     /// URL of the last response.
     public var effectiveURL: String
+    /// What the first bytes look like: decides which decoders may be given them, and is not
+    /// believed by these. `nil` where the worker does not say.
+    public var format: ImageFormat?
 
     /// Describes a body.
     public init(
         reference: BlockReference, httpStatus: UInt16, contentType: String? = nil,
         etag: String? = nil, lastModified: String? = nil, cacheControl: String? = nil,
-        vary: String? = nil, effectiveURL: String
+        vary: String? = nil, effectiveURL: String, format: ImageFormat? = nil
     ) {
+        self.format = format
         self.reference = reference
         self.httpStatus = httpStatus
         self.contentType = contentType

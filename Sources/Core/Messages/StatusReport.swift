@@ -17,6 +17,8 @@ public struct StatusReport: Hashable, Sendable {
     public var requests = LatencyHistogram()
     /// What the cache processes keep, and how their disks are.
     public var caches: [CacheStatus] = []
+    /// All pools of workers.
+    public var pools: [PoolStatus] = []
 
     /// Empty.
     public init() {}
@@ -37,12 +39,15 @@ public struct StatusReport: Hashable, Sendable {
         public var sandbox: SandboxLayers
         /// Jobs that it takes at a time.
         public var credit: UInt32
+        /// Its pool.
+        public var pool: PoolName
 
-        /// Describes a process.
+        /// Describes a process; of the pool that every stack has of its kind, where none is named.
         public init(
             kind: WorkerKind, pid: UInt32, state: String, restarts: UInt32, jobs: UInt32,
-            sandbox: SandboxLayers = [], credit: UInt32 = 0
+            sandbox: SandboxLayers = [], credit: UInt32 = 0, pool: PoolName? = nil
         ) {
+            self.pool = pool ?? PoolName(kind)
             self.kind = kind
             self.pid = pid
             self.state = state
@@ -79,6 +84,41 @@ public struct StatusReport: Hashable, Sendable {
             self.running = running
             self.waits = waits
             self.works = works
+        }
+    }
+
+    /// One pool of workers.
+    public struct PoolStatus: Hashable, Sendable {
+        /// Its name.
+        public var name: PoolName
+        /// What its workers do.
+        public var kind: WorkerKind
+        /// Whether its workers are somebody else's program.
+        public var isForeign: Bool
+        /// Workers that are connected.
+        public var workers: UInt32
+        /// Jobs that they hold.
+        public var jobs: UInt32
+        /// Jobs that they take at a time.
+        public var credit: UInt32
+        /// Jobs that wait for them.
+        public var queued: UInt64
+        /// Bytes of their output that are in use.
+        public var outputBytes: UInt64
+
+        /// Describes a pool.
+        public init(
+            name: PoolName, kind: WorkerKind, isForeign: Bool, workers: UInt32, jobs: UInt32,
+            credit: UInt32, queued: UInt64, outputBytes: UInt64
+        ) {
+            self.name = name
+            self.kind = kind
+            self.isForeign = isForeign
+            self.workers = workers
+            self.jobs = jobs
+            self.credit = credit
+            self.queued = queued
+            self.outputBytes = outputBytes
         }
     }
 

@@ -1,4 +1,5 @@
-/// The kinds of process. A worker's kind is the directory in which it connects, never a claim.
+/// The kinds of process. A worker's kind is that of the pool at whose door it connects, never a
+/// claim.
 public enum WorkerKind: UInt8, Hashable, Sendable, CaseIterable {
     /// Decides; holds no pixels.
     case coordinator = 0

@@ -41,11 +41,15 @@ public struct WorkerHello: Hashable, Sendable {
     public var sandbox: SandboxLayers
     /// What shows that its supervisor is that of the coordinator; nil where it was given none.
     public var secret: DoorSecret?
+    /// What it can do. It takes part with as much of it as its pool is granted; lists that it does
+    /// not name are all of that.
+    public var capabilities: WorkerCapabilities
 
     /// An introduction.
     public init(
         incarnation: Incarnation, pid: UInt32, restarts: UInt32, version: String, credit: UInt32,
-        sandbox: SandboxLayers = [], secret: DoorSecret? = nil
+        sandbox: SandboxLayers = [], secret: DoorSecret? = nil,
+        capabilities: WorkerCapabilities = .all
     ) {
         self.incarnation = incarnation
         self.pid = pid
@@ -54,6 +58,7 @@ public struct WorkerHello: Hashable, Sendable {
         self.credit = credit
         self.sandbox = sandbox
         self.secret = secret
+        self.capabilities = capabilities
     }
 }
 

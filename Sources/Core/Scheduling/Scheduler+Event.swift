@@ -9,10 +9,11 @@ public enum SchedulerEvent: Hashable, Sendable {
     /// A client wants an image: the request as the configuration made it, and on what terms.
     case load(ClientID, LoadRequest, LoadTerms)
     /// A client wants an image of bytes that it brought along; they lie in a block that the
-    /// coordinator made (`WorkerID.coordinator`), and the URL is the name of their digest.
-    case loadUpload(ClientID, LoadRequest, LoadTerms, BlockReference)
+    /// coordinator made (`WorkerID.coordinator`), and the URL is the name of their digest. With
+    /// what the first bytes look like.
+    case loadUpload(ClientID, LoadRequest, LoadTerms, BlockReference, ImageFormat? = nil)
     /// An operator puts bytes that came along under the key that the request names as its base key.
-    case put(ClientID, LoadRequest, LoadTerms, BlockReference)
+    case put(ClientID, LoadRequest, LoadTerms, BlockReference, ImageFormat? = nil)
     /// A client no longer wants one image, or one batch.
     case cancel(ClientID, Token)
     /// A client no longer wants any image of a group.
@@ -41,8 +42,10 @@ public enum SchedulerEvent: Hashable, Sendable {
     /// A client's connection ended.
     case clientLeft(ClientID)
 
-    /// A worker was welcomed.
-    case workerJoined(WorkerID, kind: WorkerKind, incarnation: Incarnation, credit: UInt32)
+    /// A worker was welcomed; of the pool that every stack has of its kind, where none is named.
+    case workerJoined(
+        WorkerID, kind: WorkerKind, incarnation: Incarnation, credit: UInt32, pool: PoolID? = nil,
+        capabilities: WorkerCapabilities = .all)
     /// A worker takes that many more jobs.
     case credit(WorkerID, UInt32)
     /// A worker made segments.

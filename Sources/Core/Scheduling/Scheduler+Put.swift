@@ -8,9 +8,10 @@ extension Scheduler {
     /// like an original that was fetched: as they are, or as the profile's serializer makes them.
     /// The reply says which tiers have them.
     mutating func admitPut(
-        _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, _ reference: BlockReference
+        _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, _ reference: BlockReference,
+        _ format: ImageFormat?
     ) {
-        guard var upload = take(reference, of: load, client) else { return }
+        guard var upload = take(reference, format, of: load, client) else { return }
         defer { drop(upload.block) }
         do throws(ImageError) {
             let image = try Self.request(putting: load)

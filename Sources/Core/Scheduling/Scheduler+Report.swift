@@ -27,7 +27,7 @@ extension Scheduler {
                 SchedulerReport.Worker(
                     id: id, kind: worker.kind, jobs: worker.jobs, window: worker.window,
                     isDraining: worker.isDraining)
-            })
+            }, pools: deriver.dispatcher.pools)
     }
 
     /// Jobs that workers have, or that wait for them.

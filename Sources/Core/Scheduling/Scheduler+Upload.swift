@@ -13,9 +13,9 @@ extension Scheduler {
     /// The block is free again once the request, and all work that reads it, have ended.
     mutating func admitUpload(
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms,
-        _ reference: BlockReference
+        _ reference: BlockReference, _ format: ImageFormat?
     ) {
-        guard let upload = take(reference, of: load, client) else { return }
+        guard let upload = take(reference, format, of: load, client) else { return }
         var load = load
         // Nobody can ask for it without bringing it along again.
         load.image.originalQueryCacheTypes = .none
@@ -26,10 +26,11 @@ extension Scheduler {
 
     /// Bytes that came along, in use from now on.
     mutating func take(
-        _ reference: BlockReference, of load: LoadRequest, _ client: ClientID
+        _ reference: BlockReference, _ format: ImageFormat?, of load: LoadRequest,
+        _ client: ClientID
     ) -> Upload? {
         do throws(ImageError) {
-            return try deriver.takeUpload(reference)
+            return try deriver.takeUpload(reference, as: format)
         } catch {
             refuse(load, of: client, error)
             return nil

@@ -108,10 +108,10 @@ public struct Scheduler: Sendable {
             clients[client] =
                 clients[client] ?? LiveClient(incarnation, ShareOwner(process, client))
         case .load(let client, let load, let terms): admit(load, of: client, terms)
-        case .loadUpload(let client, let load, let terms, let reference):
-            admitUpload(load, of: client, terms, reference)
-        case .put(let client, let load, let terms, let reference):
-            admitPut(load, of: client, terms, reference)
+        case .loadUpload(let client, let load, let terms, let reference, let format):
+            admitUpload(load, of: client, terms, reference, format)
+        case .put(let client, let load, let terms, let reference, let format):
+            admitPut(load, of: client, terms, reference, format)
         case .cancel(let client, let token): cancel(token, of: client)
         case .cancelGroup(let client, let group): cancelGroup(group, of: client)
         case .reprioritise(let client, let token, let priority):
@@ -128,8 +128,10 @@ public struct Scheduler: Sendable {
         case .cache(let client, let command): obey(command, of: client)
         case .clientReleased(let client, let blocks): released(blocks, by: client)
         case .clientLeft(let client): clientLeft(client)
-        case .workerJoined(let worker, let kind, let incarnation, let credit):
-            deriver.workerJoined(worker, kind, incarnation, credit: credit)
+        case .workerJoined(
+            let worker, let kind, let incarnation, let credit, let pool, let capabilities):
+            deriver.workerJoined(
+                worker, pool ?? PoolID(kind), incarnation, credit: credit, capabilities)
         case .credit(let worker, let more): deriver.grew(worker, by: more)
         case .segmentsOpened(let worker, let segments): deriver.opened(segments, by: worker)
         case .segmentsClosed(let worker, let segments): deriver.closed(segments, by: worker)

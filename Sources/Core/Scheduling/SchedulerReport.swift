@@ -39,6 +39,8 @@ public struct SchedulerReport: Hashable, Sendable {
     public var cancellations: [StatusReport.Cancellations]
     /// All workers, the oldest session first.
     public var workers: [Worker]
+    /// All pools of workers.
+    public var pools: [StatusReport.PoolStatus]
 
     /// What waits in one stage.
     public struct Queue: Hashable, Sendable {

@@ -43,6 +43,14 @@ public struct OutputBlock: @unchecked Sendable {
         self.bytes = bytes
     }
 
+    /// What the first `length` bytes look like, by their signature; `nil`: nothing that is known.
+    public func format(length: Int) -> ImageFormat? {
+        let filled = UnsafeRawBufferPointer(rebasing: bytes.prefix(length))
+        let format = ImageFormat.sniff(
+            filled.prefix(ImageFormat.sniffedBytes), tail: filled.suffix(100))
+        return format == .undefined ? nil : format
+    }
+
     /// A reference to the first `length` bytes, as it goes into an outcome.
     public func reference(length: Int) -> BlockReference {
         precondition(length >= 0 && length <= bytes.count, "a reference lies within its block")

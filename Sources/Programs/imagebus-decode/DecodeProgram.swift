@@ -19,7 +19,9 @@ enum DecodeProgram {
             }
             // Libraries are loaded, the first thread comes next.
             let sandbox = Sandbox.enter(
-                .decode(paths: parts.paths, arenaBytesMax: try parts.arenaBytesMax), log: log)
+                .decode(
+                    pool: parts.place.pool, inputs: parts.place.inputs, paths: parts.paths,
+                    arenaBytesMax: try parts.arenaBytesMax), log: log)
             let directories = parts.directories
             let executor = try SingleJobExecutor(
                 name: "decode", arena: arena, reporter: parts.reporter

@@ -19,7 +19,9 @@ enum TransformProgram {
             }
             // Libraries are loaded, the first thread comes next.
             let sandbox = Sandbox.enter(
-                .transform(paths: parts.paths, arenaBytesMax: try parts.arenaBytesMax), log: log)
+                .transform(
+                    pool: parts.place.pool, inputs: parts.place.inputs, paths: parts.paths,
+                    arenaBytesMax: try parts.arenaBytesMax), log: log)
             let directories = parts.directories
             let executor = try SingleJobExecutor(
                 name: "transform", arena: arena, reporter: parts.reporter

@@ -35,6 +35,9 @@ struct ConfigurationDesk {
     ) throws(ConfigurationFileError) -> String {
         guard let path else { return "nothing" }
         var new = try ConfigurationFile.read(path)
+        if !isStart, let fault = poolFault(in: new) {
+            throw ConfigurationFileError(path: path, [.init(line: nil, fault)])
+        }
         try secrets.fill(&new, path: path, after: isStart ? nil : configuration)
         defer { configuration = new }
         secretsReadAt = now
@@ -47,12 +50,23 @@ struct ConfigurationDesk {
         guard let path else { return nil }
         do throws(ConfigurationFileError) {
             let next = try ConfigurationFile.read(path)
+            if let fault = poolFault(in: next) { return "\(path): \(fault)" }
             let loss = SecretFiles.loss(from: configuration, to: next)
             return loss.map { "\($0.path): \($0.reason)" }
         } catch {
             return error.lines.first
         }
     }
+
+    /// Pools have doors, directories and processes, which begin with the stack.
+    private func poolFault(in new: Configuration) -> String? {
+        guard new.pools != configuration.pools else { return nil }
+        return "'pools' is not what the stack was started with: start it again, or leave it as it "
+            + "was"
+    }
+
+    /// Who does the jobs.
+    var pools: WorkerPools { WorkerPools(configuration.pools) }
 
     /// What a request becomes. Without a configuration, one that asks for nothing of it stays as it
     /// is.

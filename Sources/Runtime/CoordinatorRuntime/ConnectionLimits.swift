@@ -16,13 +16,13 @@ struct ConnectionLimits: Hashable {
         sessionsPerProcessMax == .max ? .max : 2 * sessionsPerProcessMax
     }
 
-    /// Limits of a door in a process that may have so many descriptors.
-    init(_ door: Door, descriptors: UInt64, perProcess: Int) {
+    /// Limits of a door, one of `doors`, in a process that may have so many descriptors.
+    init(_ door: Door, of doors: [Door] = Door.all, descriptors: UInt64, perProcess: Int) {
         switch door {
         case .admin: self.init(sessionsMax: Self.operators)
-        case .back: self.init(sessionsMax: Self.workersOfAKind)
+        case .back: self.init(sessionsMax: Self.workersOfAPool)
         case .front:
-            let left = Int(clamping: descriptors) - Self.reserved
+            let left = Int(clamping: descriptors) - Self.reserved(for: doors)
             self.init(
                 sessionsMax: min(max(left / 9 * 8, Self.clientsMin), Self.clientsMax),
                 sessionsPerProcessMax: perProcess)
@@ -39,10 +39,12 @@ struct ConnectionLimits: Hashable {
     static let perProcess = 64
     /// With fewer descriptors a flood of connections may still end the process: libzmq aborts
     /// where it has none left.
-    static var descriptorsMin: UInt64 { UInt64(reserved + 9 * clientsMin / 8 + margin) }
+    static func descriptorsMin(_ doors: [Door] = Door.all) -> UInt64 {
+        UInt64(reserved(for: doors) + 9 * clientsMin / 8 + margin)
+    }
 
     private static let operators = 64
-    private static let workersOfAKind = 256
+    private static let workersOfAPool = 256
     private static let clientsMin = 64
     private static let clientsMax = 8_192
     private static let margin = 32
@@ -50,10 +52,10 @@ struct ConnectionLimits: Hashable {
     private static let own = 256
     /// Descriptors that are not for clients: those of the other doors, our own, and of each door
     /// as many as may be accepted before anybody looks at them.
-    private static var reserved: Int {
-        let others = Door.all.filter { $0 != .front }.map {
+    private static func reserved(for doors: [Door]) -> Int {
+        let others = doors.filter { $0 != .front }.map {
             ConnectionLimits($0, descriptors: 0, perProcess: .max).connectionsMax
         }
-        return own + others.reduce(0, +) + Door.all.count * Gateway.unseenConnectionsMax
+        return own + others.reduce(0, +) + doors.count * Gateway.unseenConnectionsMax
     }
 }

@@ -156,7 +156,8 @@ extension Coordinator {
     private mutating func drain(_ kind: WorkerKind, for operator: UInt64, at now: Instant) {
         if kind == .coordinator, !mayBeReplaced(at: now, by: `operator`) { return }
         let told = peers.all.filter { peer in
-            if case .worker(kind, _) = peer.role { !peer.isLeaving } else { false }
+            guard case .worker(let pool, _) = peer.role else { return false }
+            return pools[pool].kind == kind && !peer.isLeaving
         }
         let count = kind == .coordinator ? 1 : UInt32(told.count)
         send(.toClient(.draining(count)), to: `operator`, at: now)
@@ -207,7 +208,7 @@ extension Coordinator {
         case .stored(let notice): handle(.stored(worker, notice), at: now)
         case .evicted(let blocks): handle(.evicted(worker, blocks), at: now)
         case .cacheStatus(let status):
-            guard case .worker(.cache, _) = peers[id]?.role else {
+            guard case .worker(PoolID(.cache), _) = peers[id]?.role else {
                 throw .unexpectedKind(.cacheStatus)
             }
             peers[id]?.cacheStatus = status
@@ -224,14 +225,31 @@ extension Coordinator {
         _ hello: WorkerHello, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
     ) {
         var hello = hello
-        guard case .back(let kind) = gateway.door,
+        guard case .back(let name) = gateway.door, let pool = pools.id(of: name),
             isLetIn(hello.secret.take(), sender, gateway, at: now),
-            let id = begin(.worker(kind, hello), sender, gateway, at: now)
+            let id = begin(.worker(pool, hello), sender, gateway, at: now)
         else { return }
+        sayExcess(of: hello, in: pools[pool], at: now)
         send(.toWorker(.welcome(WorkerWelcome(epoch: epoch))), to: id, at: now)
         let joined = SchedulerEvent.workerJoined(
-            WorkerID(id), kind: kind, incarnation: hello.incarnation, credit: hello.credit)
+            WorkerID(id), kind: pools[pool].kind, incarnation: hello.incarnation,
+            credit: hello.credit, pool: pool, capabilities: hello.capabilities)
         handle(joined, at: now)
+    }
+
+    /// What a worker could do and its pool is not granted it never does: an operator may want to
+    /// know.
+    private mutating func sayExcess(
+        of hello: WorkerHello, in pool: WorkerPool, at now: Instant
+    ) {
+        let excess = hello.capabilities.excess(over: pool.grant)
+        guard !excess.isEmpty else { return }
+        sayRefused(
+            "a worker could do more than its pool is granted",
+            [
+                "pool": .string("\(pool.name)"), "pid": LogValue(UInt64(hello.pid)),
+                "notGranted": .string(excess.joined(separator: ", ")),
+            ], at: now)
     }
 
     // MARK: - Sessions
@@ -340,20 +358,21 @@ extension Coordinator {
             deliveries.leave(ClientID(id))
             uploads.leave(ClientID(id))
             leaving.append(id)
-        case .worker(let kind, let hello):
-            let crash = crashRecord(of: kind, hello)
+        case .worker(let pool, let hello):
+            let crash = crashRecord(of: pools[pool], hello)
             handle(.workerLeft(WorkerID(id), crash), at: now)
         }
     }
 
     /// What was written down of a worker's end before its connection ended.
-    private func crashRecord(of kind: WorkerKind, _ hello: WorkerHello) -> CrashRecord? {
-        let reader = ControlReader(directory: bootstrap.paths.controlDirectory(kind))
+    private func crashRecord(of pool: WorkerPool, _ hello: WorkerHello) -> CrashRecord? {
+        let reader = ControlReader(directory: bootstrap.paths.controlDirectory(pool.name))
         guard let crash = reader.crashRecord(of: hello.incarnation) else { return nil }
         bootstrap.log.warning(
             "a worker crashed or hung",
             [
-                "kind": .string(kind.name), "pid": LogValue(UInt64(hello.pid)),
+                "kind": .string(pool.kind.name), "pool": .string("\(pool.name)"),
+                "pid": LogValue(UInt64(hello.pid)),
                 "cause": .string("\(crash.cause)"),
                 "job": LogValue(crash.job?.value ?? 0),
             ])

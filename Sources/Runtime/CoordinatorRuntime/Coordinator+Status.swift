@@ -14,13 +14,12 @@ extension Coordinator {
         var report = StatusReport()
         report.uptimeMilliseconds = UInt64(now.milliseconds(since: began))
         report.processes = [ownStatus] + peers.all.compactMap { workerStatus($0, brain) }
-        report.sockets = Door.all.compactMap { door in
-            gateways[door].map { socketStatus(door, $0.traffic) }
-        }
+        report.sockets = gatewayList.map { socketStatus($0.door, $0.traffic) }
         report.counters = Self.counters(of: brain) + doorCounters
         report.cancellations = brain.cancellations
         report.stages = brain.stages
         report.requests = brain.requests
+        report.pools = brain.pools
         report.caches = peers.all.compactMap(\.cacheStatus)
         return report
     }
@@ -34,14 +33,14 @@ extension Coordinator {
     private func workerStatus(
         _ peer: Peer, _ brain: SchedulerReport
     ) -> StatusReport.ProcessStatus? {
-        guard case .worker(let kind, let hello) = peer.role else { return nil }
+        guard case .worker(let pool, let hello) = peer.role else { return nil }
         let worker = brain.workers.first { $0.id.value == peer.id }
         let jobs = worker?.jobs ?? 0
         let state = peer.isLeaving ? "draining" : jobs > 0 ? "busy" : "ready"
         return StatusReport.ProcessStatus(
-            kind: kind, pid: hello.pid, state: state, restarts: hello.restarts,
+            kind: pools[pool].kind, pid: hello.pid, state: state, restarts: hello.restarts,
             jobs: UInt32(clamping: jobs), sandbox: hello.sandbox,
-            credit: UInt32(clamping: worker?.window ?? 0))
+            credit: UInt32(clamping: worker?.window ?? 0), pool: pools[pool].name)
     }
 
     private func socketStatus(

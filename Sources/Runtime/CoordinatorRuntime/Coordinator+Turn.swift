@@ -9,8 +9,8 @@ import SharedArena
 extension Coordinator {
     /// Serves until the shutdown is over; returns the exit status of the process.
     public mutating func run() throws -> Int32 {
-        var loop = EventLoop(sourcesMax: 2 * Door.all.count + 1)
-        for door in Door.all { gateways[door]?.watch(in: &loop) }
+        var loop = EventLoop(sourcesMax: 2 * gatewayList.count + 1)
+        for gateway in gatewayList { gateway.watch(in: &loop) }
         let signals = loop.add(descriptor: bootstrap.signals.descriptor.number)
         tellReady()
         while exitStatus == nil {

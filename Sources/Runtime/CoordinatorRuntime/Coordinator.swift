@@ -1,5 +1,6 @@
 public import Bootstrap
 import Derivation
+import Dispatching
 import EventLoop
 import Linux
 import Messages
@@ -17,10 +18,12 @@ public struct Coordinator: ~Copyable {
     let epoch = Epoch(Identifier128(high: Random.uint64(), low: Random.uint64()))
     let identities: IdentityDigest
     let doorkeeper: Doorkeeper
+    /// As they were when this coordinator started.
+    let pools: WorkerPools
     private let lock: FileDescriptor
     private let context: Context
     let gateways: [Door: Gateway]
-    /// The same in the order of `Door.all`.
+    /// The same in the order of `Door.all(_:)`.
     let gatewayList: [Gateway]
     let began = Instant.now()
 
@@ -71,20 +74,23 @@ public struct Coordinator: ~Copyable {
     /// Whatever is thrown is a sentence for people: another coordinator serves there, or the
     /// directory is not as it should be.
     public init(_ bootstrap: consuming Bootstrap, options: CoordinatorOptions) throws {
-        let lock = try CoordinatorLock.take(in: bootstrap.paths)
-        let doorkeeper = try Doorkeeper(inherited: bootstrap.secret)
-        let identities = try IdentityDigest(keyFile: options.secretFile)
         let configuration = try ConfigurationDesk(path: options.configurationFile)
+        let pools = configuration.pools
+        let doors = Door.all(pools)
+        let lock = try CoordinatorLock.take(in: bootstrap.paths, doors)
+        let doorkeeper = try Doorkeeper(inherited: bootstrap.secret, pools: pools)
+        let identities = try IdentityDigest(keyFile: options.secretFile)
         let context = try Context()
         var gateways: [Door: Gateway] = [:]
         let descriptors = try ResourceLimit.current(.descriptors).soft
-        for door in Door.all {
+        for door in doors {
             let limits = ConnectionLimits(
-                door, descriptors: descriptors, perProcess: options.connectionsPerProcess)
+                door, of: doors, descriptors: descriptors, perProcess: options.connectionsPerProcess
+            )
             gateways[door] = try Gateway(
                 door, in: context, paths: bootstrap.paths, limits: limits)
         }
-        Self.say(tooFewDescriptors: descriptors, bootstrap.log)
+        Self.say(tooFewDescriptors: descriptors, for: doors, bootstrap.log)
         let arena = try Arena(
             directory: bootstrap.paths.arenaDirectory(.coordinator), name: .stage,
             incarnation: bootstrap.incarnation, totalBytesMax: Self.arenaBytesMax)
@@ -96,24 +102,30 @@ public struct Coordinator: ~Copyable {
         results = ResultReader(resultsDirectory: bootstrap.paths.resultsDirectory)
         self.doorkeeper = doorkeeper
         self.lock = lock
-        scheduler = Scheduler(limits: options.limits, variantDigest: identities.variants)
+        var limits = options.limits
+        limits.dispatch.pools = pools
+        self.pools = pools
+        scheduler = Scheduler(limits: limits, variantDigest: identities.variants)
         self.identities = identities
         self.configuration = configuration
         self.context = context
         self.gateways = gateways
-        gatewayList = Door.all.compactMap { gateways[$0] }
+        gatewayList = doors.compactMap { gateways[$0] }
         self.bootstrap = bootstrap
         renewLateResolution()
         joinAsProducer(at: began)
     }
 
     /// libzmq aborts the process where it has no descriptor for a connection.
-    private static func say(tooFewDescriptors count: UInt64, _ log: Log) {
-        guard count < ConnectionLimits.descriptorsMin else { return }
+    private static func say(
+        tooFewDescriptors count: UInt64, for doors: [Door], _ log: Log
+    ) {
+        let least = ConnectionLimits.descriptorsMin(doors)
+        guard count < least else { return }
         log.warning(
             "many connections at once could end this process: raise the limit of descriptors",
             [
-                "has": LogValue(count), "needs": LogValue(ConnectionLimits.descriptorsMin),
+                "has": LogValue(count), "needs": LogValue(least),
             ])
     }
 

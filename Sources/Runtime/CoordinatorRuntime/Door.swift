@@ -2,21 +2,26 @@ import Messages
 import SharedArena
 
 /// A directory in which the coordinator listens. Who may connect is decided by the file system, and
-/// so a worker's kind is the door it came through (SEMANTICS §14.1).
+/// so a worker's pool, and with it its kind, is the door it came through (SEMANTICS §14.1).
 enum Door: Hashable {
     case front
     case admin
-    case back(WorkerKind)
+    case back(PoolName)
 
-    /// Operators are served first.
-    static let all: [Door] = [.admin, .front] + WorkerKind.workers.map(Door.back)
+    /// Those of a stack without further pools.
+    static let all = all(WorkerPools())
+
+    /// Those of a stack with these pools; operators are served first.
+    static func all(_ pools: WorkerPools) -> [Door] {
+        [.admin, .front] + pools.workers.map { .back(pools[$0].name) }
+    }
 
     /// As status names it.
     var name: String {
         switch self {
         case .front: "front"
         case .admin: "admin"
-        case .back(let kind): "back/\(kind.name)"
+        case .back(let pool): "back/\(pool)"
         }
     }
 
@@ -24,7 +29,7 @@ enum Door: Hashable {
         switch self {
         case .front: paths.frontEndpoint
         case .admin: paths.adminEndpoint
-        case .back(let kind): paths.backEndpoint(kind)
+        case .back(let pool): paths.backEndpoint(pool)
         }
     }
 
@@ -32,7 +37,7 @@ enum Door: Hashable {
         switch self {
         case .front: paths.frontDirectory
         case .admin: paths.adminDirectory
-        case .back(let kind): paths.backDirectory(kind)
+        case .back(let pool): paths.backDirectory(pool)
         }
     }
 

@@ -7,38 +7,61 @@ import Sodium
 /// file modes keep the others out. Under a `serve` that runs all kinds as one user they do not.
 struct Doorkeeper {
     private let secrets: DoorSecrets?
+    private let pools: WorkerPools
 
     /// Takes what the supervisor gave; nil: no door asks. Throws for anything else than the secrets
     /// of all doors, since a door that should ask and does not would be open.
-    init(inherited bytes: [UInt8]?) throws(ConfigurationError) {
-        secrets = bytes.flatMap(DoorSecrets.init)
+    init(
+        inherited bytes: [UInt8]?, pools: WorkerPools = WorkerPools()
+    ) throws(ConfigurationError) {
+        secrets = bytes.flatMap { DoorSecrets($0) }
+        self.pools = pools
+        if let secrets { try Self.check(secrets, have: pools) }
         guard let bytes, secrets == nil else { return }
         throw ConfigurationError(
             "the secrets of the doors have \(bytes.count) bytes, not \(DoorSecrets.byteCount): "
                 + "start serve and the coordinator of one release")
     }
 
+    /// Who gave the secrets knew the same pools.
+    private static func check(
+        _ secrets: DoorSecrets, have pools: WorkerPools
+    ) throws(ConfigurationError) {
+        let known = Set(pools.workers.map { pools[$0].name })
+        guard known != Set(secrets.workers.keys) else { return }
+        throw ConfigurationError(
+            "the pools in the configuration are not those with which serve was started: start "
+                + "serve again")
+    }
+
     /// nil where it may come in.
     func refusal(of shown: DoorSecret?, at door: Door) -> ImageError? {
         guard let wanted = wanted(at: door) else { return nil }
         if let shown, ConstantTime.areEqual(shown.bytes, wanted.bytes) { return nil }
-        return ImageError(.addressForbidden, Self.advice(door))
+        return ImageError(.addressForbidden, advice(door))
     }
 
     private func wanted(at door: Door) -> DoorSecret? {
         switch door {
         case .front: nil
         case .admin: secrets?.admin
-        case .back(let kind): secrets?.workers[kind]
+        case .back(let pool): secrets?.workers[pool]
         }
     }
 
-    private static func advice(_ door: Door) -> String {
+    private func isForeign(_ pool: PoolName) -> Bool {
+        pools.id(of: pool).map { pools[$0].trust == .foreign } ?? false
+    }
+
+    private func advice(_ door: Door) -> String {
         switch door {
         case .front, .admin:
             "a hello at admin/ needs the bytes of admin/secret: connect as the user of the stack"
-        case .back(let kind):
-            "this stack starts its \(kind.name) workers itself: start the coordinator with "
+        case .back(let pool) where isForeign(pool):
+            "a hello at back/\(pool)/ needs the bytes of back/\(pool)/secret: run the worker as "
+                + "the user of the stack"
+        case .back(let pool):
+            "this stack starts its \(pool) workers itself: start the coordinator with "
                 + "'serve --only coordinator' to add workers of your own"
         }
     }

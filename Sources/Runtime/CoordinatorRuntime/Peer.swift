@@ -7,7 +7,7 @@ struct Peer {
     /// Who it is.
     enum Role: Hashable {
         case client(ClientHello)
-        case worker(WorkerKind, WorkerHello)
+        case worker(PoolID, WorkerHello)
     }
 
     /// Never reused; the value of its `ClientID` or `WorkerID`.

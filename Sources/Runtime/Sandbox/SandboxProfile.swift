@@ -8,6 +8,9 @@ public import SharedArena
 /// | decode | arenas of coordinator, download, cache | its own arena, its control directory |
 /// | transform | arena of decode | its own arena, its control directory |
 ///
+/// A pool has an arena and a control directory of its own. Where there are further pools of a kind
+/// that it reads, their arenas are named (`inputs`).
+///
 /// The first column is the table of who opens what (SEMANTICS §14.2).
 public struct SandboxProfile: Hashable, Sendable {
     /// Directories that it reads, and of which it opens files for reading.
@@ -37,22 +40,31 @@ public struct SandboxProfile: Hashable, Sendable {
         }
     }
 
+    private typealias Pools = (own: PoolName, inputs: [PoolName])
+
     /// The profile of a decode worker. See `of`.
-    public static func decode(paths: RuntimePaths, arenaBytesMax: Int) -> SandboxProfile {
-        SandboxProfile(.decode, reading: [.coordinator, .download, .cache], paths, arenaBytesMax)
+    public static func decode(
+        pool: PoolName = PoolName(.decode), inputs: [PoolName] = [], paths: RuntimePaths,
+        arenaBytesMax: Int
+    ) -> SandboxProfile {
+        SandboxProfile(
+            (pool, inputs), reading: [.coordinator, .download, .cache], paths, arenaBytesMax)
     }
 
     /// The profile of a transform worker. See `of`.
-    public static func transform(paths: RuntimePaths, arenaBytesMax: Int) -> SandboxProfile {
-        SandboxProfile(.transform, reading: [.decode], paths, arenaBytesMax)
+    public static func transform(
+        pool: PoolName = PoolName(.transform), inputs: [PoolName] = [], paths: RuntimePaths,
+        arenaBytesMax: Int
+    ) -> SandboxProfile {
+        SandboxProfile((pool, inputs), reading: [.decode], paths, arenaBytesMax)
     }
 
     private init(
-        _ kind: WorkerKind, reading producers: [WorkerKind], _ paths: RuntimePaths,
+        _ pools: Pools, reading producers: [WorkerKind], _ paths: RuntimePaths,
         _ arenaBytesMax: Int
     ) {
-        inputs = producers.map(paths.arenaDirectory)
-        own = [paths.arenaDirectory(kind), paths.controlDirectory(kind)]
+        inputs = (producers.map { PoolName($0) } + pools.inputs).map { paths.arenaDirectory($0) }
+        own = [paths.arenaDirectory(pools.own), paths.controlDirectory(pools.own)]
         // At least what the control segment takes.
         fileBytesMax = UInt64(max(arenaBytesMax, 1 << 20))
     }

@@ -42,8 +42,14 @@ public struct RuntimePaths: Hashable, Sendable {
     public var frontDirectory: String { "\(root)/front" }
     /// Operators connect in it.
     public var adminDirectory: String { "\(root)/admin" }
-    /// Workers of a kind connect in it.
-    public func backDirectory(_ kind: WorkerKind) -> String { "\(root)/back/\(kind.name)" }
+    /// Workers of the pool that every stack has of a kind connect in it.
+    public func backDirectory(_ kind: WorkerKind) -> String { backDirectory(PoolName(kind)) }
+    /// Workers of a pool connect in it.
+    public func backDirectory(_ pool: PoolName) -> String { "\(root)/back/\(pool)" }
+    /// What workers of a foreign pool show at their door, where `serve` runs all kinds as one user.
+    public func backSecretFile(_ pool: PoolName) -> String {
+        "\(backDirectory(pool))/\(Self.secretFileName)"
+    }
 
     /// The socket of clients.
     public var frontSocket: String { "\(frontDirectory)/front.sock" }
@@ -53,24 +59,32 @@ public struct RuntimePaths: Hashable, Sendable {
     public var adminSecretFile: String { "\(adminDirectory)/\(Self.secretFileName)" }
     /// The last part of `adminSecretFile`.
     public static let secretFileName = "secret"
-    /// The socket of workers of a kind.
-    public func backSocket(_ kind: WorkerKind) -> String { "\(backDirectory(kind))/back.sock" }
+    /// The socket of workers of the pool that every stack has of a kind.
+    public func backSocket(_ kind: WorkerKind) -> String { backSocket(PoolName(kind)) }
+    /// The socket of workers of a pool.
+    public func backSocket(_ pool: PoolName) -> String { "\(backDirectory(pool))/back.sock" }
 
     /// The same as ZeroMQ names it.
     public var frontEndpoint: String { Self.scheme + frontSocket }
     /// The same as ZeroMQ names it.
     public var adminEndpoint: String { Self.scheme + adminSocket }
     /// The same as ZeroMQ names it.
-    public func backEndpoint(_ kind: WorkerKind) -> String { Self.scheme + backSocket(kind) }
+    public func backEndpoint(_ kind: WorkerKind) -> String { backEndpoint(PoolName(kind)) }
+    /// The same as ZeroMQ names it.
+    public func backEndpoint(_ pool: PoolName) -> String { Self.scheme + backSocket(pool) }
 
-    /// `arena/`, with one directory for each kind.
+    /// `arena/`, with one directory for each pool.
     public var arenasDirectory: String { "\(segmentsRoot)/arena" }
-    /// Segments of a kind's processes.
-    public func arenaDirectory(_ kind: WorkerKind) -> String { "\(arenasDirectory)/\(kind.name)" }
-    /// Control segments of a kind's processes: how they live and die, never payloads. Where only
-    /// the coordinator and that kind look; on tmpfs, so that a heartbeat never waits for a disk.
-    public func controlDirectory(_ kind: WorkerKind) -> String {
-        "\(segmentsRoot)/back/\(kind.name)/\(Self.controlName)"
+    /// Segments of the coordinator, or of the pool that every stack has of a kind.
+    public func arenaDirectory(_ kind: WorkerKind) -> String { arenaDirectory(PoolName(kind)) }
+    /// Segments of a pool's processes.
+    public func arenaDirectory(_ pool: PoolName) -> String { "\(arenasDirectory)/\(pool)" }
+    /// The same as `controlDirectory` of the pool that every stack has of a kind.
+    public func controlDirectory(_ kind: WorkerKind) -> String { controlDirectory(PoolName(kind)) }
+    /// Control segments of a pool's processes: how they live and die, never payloads. Where only
+    /// the coordinator and that pool look; on tmpfs, so that a heartbeat never waits for a disk.
+    public func controlDirectory(_ pool: PoolName) -> String {
+        "\(segmentsRoot)/back/\(pool)/\(Self.controlName)"
     }
     /// The last part of `controlDirectory`.
     public static let controlName = "control"

@@ -2,7 +2,7 @@ public import Messages
 
 /// Where segments lie.
 public struct SegmentDirectories: Hashable, Sendable {
-    /// `arena/`, with one directory for each kind of producer.
+    /// `arena/`, with one directory for each pool of producers.
     public let arenas: String
     /// `results/`
     public let results: String
@@ -14,10 +14,15 @@ public struct SegmentDirectories: Hashable, Sendable {
     }
 
     /// The directory of a producer's segments.
-    public func path(of arena: ArenaName, producer: WorkerKind) -> String {
+    public func path(of arena: ArenaName, producer: PoolName) -> String {
         switch arena {
         case .results: results
-        case .stage: "\(arenas)/\(producer.name)"
+        case .stage: "\(arenas)/\(producer)"
         }
+    }
+
+    /// The same of the pool that every stack has of a kind.
+    public func path(of arena: ArenaName, producer kind: WorkerKind) -> String {
+        path(of: arena, producer: PoolName(kind))
     }
 }

@@ -19,7 +19,7 @@ enum SegmentOpening {
             throw ImageError(.internalError, "a reference names no producer")
         }
         let name = SegmentName(incarnation: producer.incarnation, number: reference.segment)
-        let path = directories.path(of: reference.arena, producer: producer.kind)
+        let path = directories.path(of: reference.arena, producer: producer.pool)
         do throws(Errno) {
             let directory = try FileDescriptor.openDirectory(path)
             let place = try directory.status()

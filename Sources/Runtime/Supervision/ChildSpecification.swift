@@ -4,14 +4,19 @@ public import Messages
 public struct ChildSpecification: Hashable, Sendable {
     /// What it is.
     public var kind: WorkerKind
+    /// Its pool.
+    public var pool: PoolName
     /// The path of its program.
     public var program: String
     /// Its own arguments; the supervisor appends those of `lifeArguments`.
     public var arguments: [String]
 
-    /// Describes a child.
-    public init(kind: WorkerKind, program: String, arguments: [String]) {
+    /// Describes a child; of the pool that every stack has of its kind, where none is named.
+    public init(
+        kind: WorkerKind, pool: PoolName? = nil, program: String, arguments: [String]
+    ) {
         self.kind = kind
+        self.pool = pool ?? PoolName(kind)
         self.program = program
         self.arguments = arguments
     }

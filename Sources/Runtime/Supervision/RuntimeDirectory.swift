@@ -11,7 +11,10 @@ public struct RuntimeDirectory: ~Copyable {
     /// Where everything lies.
     public let paths: RuntimePaths
     private let lock: StackLock?
+    /// Of all pools of a kind.
     private let segments: [WorkerKind: [SegmentDirectory]]
+    /// Those besides the ones that every stack has.
+    private let pools: [WorkerPool]
 
     /// Bytes of a Unix socket's path, without the zero at its end (`sun_path`).
     public static let socketPathBytesMax = 107
@@ -21,24 +24,28 @@ public struct RuntimeDirectory: ~Copyable {
     ///
     /// Whoever serves the coordinator holds `serve.lock`: a second one is refused with `locked`.
     /// Without it nothing is made but the directories of `kinds`; throws `awaitsCoordinator` while
-    /// one is missing that only the coordinator's user may make. `sharedMemory` is where segments
-    /// go when `root` is not on tmpfs.
+    /// one is missing that only the coordinator's user may make. `pools` are those of the
+    /// configuration, `sharedMemory` is where segments go when `root` is not on tmpfs.
     public init(
-        root: String, kinds: Set<WorkerKind>, sharedMemory: String = "/dev/shm"
+        root: String, kinds: Set<WorkerKind>, pools: [WorkerPool] = [],
+        sharedMemory: String = "/dev/shm"
     ) throws(RuntimeDirectoryError) {
         let root = RuntimePaths(root: root).root
-        try Self.checkLength(root)
+        let pools = pools.filter { !$0.isBuiltIn }
+        let names = WorkerKind.workers.map { PoolName($0) } + pools.map(\.name)
+        try Self.checkLength(root, names)
         let top = try VerifiedDirectory.at(path: root, .above)
         let lock = kinds.contains(.coordinator) ? try StackLock(in: top) : nil
         let paths =
             kinds.contains(.coordinator)
             ? try SharedMemoryRoot.choose(for: top, sharedMemory: sharedMemory)
             : try Self.resolvedOrChosen(top, sharedMemory: sharedMemory)
-        if kinds.contains(.coordinator) { try Self.makeSocketDirectories(in: top) }
+        if kinds.contains(.coordinator) { try Self.makeSocketDirectories(names, in: top) }
         let place = try VerifiedDirectory.at(path: paths.segmentsRoot, .above)
-        let control = try Self.makeControlDirectories(kinds, in: place)
-        segments = try Self.makeSegmentDirectories(kinds, in: place)
+        let control = try Self.makeControlDirectories(kinds, names, in: place)
+        segments = try Self.makeSegmentDirectories(kinds, pools, in: place)
             .merging(control) { $0 + $1 }
+        self.pools = pools
         self.lock = lock
         self.paths = paths
     }
@@ -58,6 +65,23 @@ public struct RuntimeDirectory: ~Copyable {
         }
     }
 
+    /// Leaves in `back/<pool>/` what workers of a foreign pool show there, for the user of the
+    /// stack alone. Once, before anything is started.
+    public borrowing func leavePoolSecrets(
+        of secrets: StackSecrets
+    ) throws(RuntimeDirectoryError) {
+        for pool in pools where pool.trust == .foreign {
+            guard let secret = secrets.doors.workers[pool.name] else { continue }
+            let back = try VerifiedDirectory.at(path: paths.root, .above).directory("back", .above)
+            let door = try back.directory(pool.name.text)
+            do throws(Errno) {
+                try AdminSecret.write(secret, in: door.descriptor)
+            } catch {
+                throw .system(paths.backSecretFile(pool.name), error)
+            }
+        }
+    }
+
     /// Unlinks the segments of a dead process; returns how many there were.
     public func removeSegments(of incarnation: Incarnation, kind: WorkerKind) -> Int {
         var removed = 0
@@ -74,7 +98,8 @@ public struct RuntimeDirectory: ~Copyable {
         for directory in segments.values.joined() { try? directory.clear() }
         guard lock != nil else { return }
         if let top = try? VerifiedDirectory.at(path: paths.root, .above) {
-            try? Self.makeSocketDirectories(in: top)
+            let names = WorkerKind.workers.map { PoolName($0) } + pools.map(\.name)
+            try? Self.makeSocketDirectories(names, in: top)
             guard hasSegmentsElsewhere else { return }
             try? FileDescriptor.removeTree(path: paths.segmentsRoot)
             try? top.descriptor.unlink(RuntimePaths.segmentsFileName)
@@ -83,10 +108,12 @@ public struct RuntimeDirectory: ~Copyable {
 }
 
 extension RuntimeDirectory {
-    private static func checkLength(_ root: String) throws(RuntimeDirectoryError) {
+    private static func checkLength(_ root: String, _ pools: [PoolName])
+        throws(RuntimeDirectoryError)
+    {
         guard root.utf8.first == UInt8(ascii: "/") else { throw .notAbsolute(root) }
         let paths = RuntimePaths(root: root)
-        let sockets = WorkerKind.workers.map { paths.backSocket($0) }
+        let sockets = pools.map { paths.backSocket($0) }
         for socket in sockets + [paths.frontSocket, paths.adminSocket]
         where socket.utf8.count > socketPathBytesMax {
             let longest = sockets.max { $0.utf8.count < $1.utf8.count } ?? socket
@@ -105,25 +132,32 @@ extension RuntimeDirectory {
         return try SharedMemoryRoot.choose(for: top, sharedMemory: sharedMemory)
     }
 
-    /// `front/`, `admin/` and `back/<kind>/`, without the sockets and the secret of an earlier
+    /// `front/`, `admin/` and `back/<pool>/`, without the sockets and the secrets of an earlier
     /// life.
     private static func makeSocketDirectories(
-        in top: borrowing VerifiedDirectory
+        _ pools: [PoolName], in top: borrowing VerifiedDirectory
     ) throws(RuntimeDirectoryError) {
         try removeSockets(in: top.directory("front"))
         try removeSockets(in: top.directory("admin", .secret), and: RuntimePaths.secretFileName)
         let back = try top.directory("back", .above)
-        for kind in WorkerKind.workers {
-            try removeSockets(in: back.directory(kind.name))
+        for pool in pools {
+            try removeSockets(in: back.directory(pool.text), and: RuntimePaths.secretFileName)
         }
     }
 
     private static func makeSegmentDirectories(
-        _ kinds: Set<WorkerKind>, in place: borrowing VerifiedDirectory
+        _ kinds: Set<WorkerKind>, _ pools: [WorkerPool], in place: borrowing VerifiedDirectory
     ) throws(RuntimeDirectoryError) -> [WorkerKind: [SegmentDirectory]] {
         let arenas = try place.directory("arena", .above)
         var made: [WorkerKind: [SegmentDirectory]] = [:]
         for kind in kinds { made[kind] = [try SegmentDirectory(arenas.directory(kind.name))] }
+        for pool in pools where kinds.contains(pool.kind) {
+            let arena = try arenas.directory(pool.name.text, pool.trust == .own ? .own : .others)
+            // What a foreign pool's own user left there is that user's.
+            let isOurs = try arena.isOurs()
+            guard pool.trust == .own || isOurs else { continue }
+            made[pool.kind]?.append(try SegmentDirectory(arena))
+        }
         if kinds.contains(.cache) {
             made[.cache]?.append(try SegmentDirectory(place.directory("results")))
         }
@@ -133,7 +167,7 @@ extension RuntimeDirectory {
     /// The coordinator's supervisor makes those of all kinds, since they lie beside its sockets;
     /// each other one uses its own.
     private static func makeControlDirectories(
-        _ kinds: Set<WorkerKind>, in place: borrowing VerifiedDirectory
+        _ kinds: Set<WorkerKind>, _ pools: [PoolName], in place: borrowing VerifiedDirectory
     ) throws(RuntimeDirectoryError) -> [WorkerKind: [SegmentDirectory]] {
         guard kinds.contains(.coordinator) else {
             do throws(RuntimeDirectoryError) {
@@ -146,7 +180,7 @@ extension RuntimeDirectory {
             }
         }
         let back = try place.directory("back", .above)
-        for kind in WorkerKind.workers { _ = try back.directory(kind.name).controlDirectory() }
+        for pool in pools { _ = try back.directory(pool.text).controlDirectory() }
         return try openControlDirectories(kinds.subtracting([.coordinator]), in: place, .own)
     }
 

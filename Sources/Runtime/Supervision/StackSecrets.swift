@@ -1,36 +1,41 @@
 public import Linux
-import Messages
+public import Messages
 
 /// What the children of a stack show one another when all of them run as one user: drawn once, and
 /// given to each life of a child, so that those which are restarted know the others still.
 ///
-/// The coordinator gets all, a worker that of its kind, in sealed memory that a descriptor names.
+/// The coordinator gets all, a worker that of its pool, in sealed memory that a descriptor names.
+/// Workers of a foreign pool are nobody's children here: they find theirs beside their door.
 public struct StackSecrets {
     let doors: DoorSecrets
-    private let files: [WorkerKind: SealedFile]
+    private let files: [PoolName: SealedFile]
 
-    /// Draws them.
-    public init() throws(Errno) {
-        guard let doors = DoorSecrets(Random.bytes(count: DoorSecrets.byteCount)) else {
-            throw .invalidArgument
+    /// Draws them, for these pools besides those of every stack.
+    public init(for pools: [WorkerPool] = []) throws(Errno) {
+        let further = pools.filter { !$0.isBuiltIn }
+        let drawn = DoorSecrets(further: further.map(\.name)) { Random.bytes(count: $0) }
+        guard let doors = drawn else { throw .invalidArgument }
+        let coordinator = PoolName(.coordinator)
+        let foreign = Set(further.filter { $0.trust == .foreign }.map(\.name))
+        var files = [coordinator: try SealedFile(doors.bytes, coordinator)]
+        for (pool, secret) in doors.workers where !foreign.contains(pool) {
+            files[pool] = try SealedFile(secret.bytes, pool)
         }
-        var files = [WorkerKind.coordinator: try SealedFile(doors.bytes, .coordinator)]
-        for (kind, secret) in doors.workers { files[kind] = try SealedFile(secret.bytes, kind) }
         self.doors = doors
         self.files = files
     }
 
-    /// The descriptor that a child of this kind inherits.
-    func descriptorNumber(for kind: WorkerKind) -> Int32? { files[kind]?.descriptor.number }
+    /// The descriptor that a child of this pool inherits.
+    func descriptorNumber(for pool: PoolName) -> Int32? { files[pool]?.descriptor.number }
 
-    /// The name of a kind's memory, as `/proc` shows it.
-    static func name(_ kind: WorkerKind) -> String { "imagebus-secret-\(kind.name)" }
+    /// The name of a pool's memory, as `/proc` shows it.
+    static func name(_ pool: PoolName) -> String { "imagebus-secret-\(pool)" }
 
     private final class SealedFile {
         let descriptor: FileDescriptor
 
-        init(_ bytes: [UInt8], _ kind: WorkerKind) throws(Errno) {
-            descriptor = try .sealed(bytes, name: StackSecrets.name(kind))
+        init(_ bytes: [UInt8], _ pool: PoolName) throws(Errno) {
+            descriptor = try .sealed(bytes, name: StackSecrets.name(pool))
         }
     }
 }

@@ -4,6 +4,7 @@ import Messages
 /// A running child.
 final class SupervisedChild {
     let kind: WorkerKind
+    let pool: PoolName
     let process: ChildProcess
     let ready: ReadyPipe
 
@@ -28,6 +29,7 @@ final class SupervisedChild {
         }
         command.leadsGroup = true
         kind = specification.kind
+        pool = specification.pool
         process = try ChildProcess(command)
         ready = try ReadyPipe(pipe.readEnd)
     }

@@ -92,7 +92,7 @@ public final class Supervisor {
                 guard child.kind != .coordinator, state.isWelcomed(slot),
                     let life = state.incarnation(of: slot)
                 else { return false }
-                let pages = ControlReader(directory: directory.paths.controlDirectory(child.kind))
+                let pages = ControlReader(directory: directory.paths.controlDirectory(child.pool))
                 return pages.isWelcome(life) == false
             }.keys)
     }
@@ -108,7 +108,7 @@ public final class Supervisor {
             counters[slot] =
                 child.kind == .coordinator
                 ? coordinatorAnswers()
-                : ControlReader(directory: directory.paths.controlDirectory(child.kind))
+                : ControlReader(directory: directory.paths.controlDirectory(child.pool))
                     .heartbeat(of: incarnation)
         }
         handle(.looked(counters))
@@ -217,7 +217,7 @@ public final class Supervisor {
     private func noteStandstill(of child: SupervisedChild, _ slot: Int) {
         guard child.kind != .coordinator, let life = state.incarnation(of: slot) else { return }
         try? ControlVerdict.stoodStill.leave(
-            in: directory.paths.controlDirectory(child.kind), for: life)
+            in: directory.paths.controlDirectory(child.pool), for: life)
     }
 
     private func spawn(_ slot: Int, restarts: UInt32) -> SupervisorEvent? {
@@ -225,7 +225,7 @@ public final class Supervisor {
         do throws(Errno) {
             let child = try SupervisedChild(
                 specification, restarts: restarts,
-                secret: secrets?.descriptorNumber(for: specification.kind))
+                secret: secrets?.descriptorNumber(for: specification.pool))
             children[slot] = child
             observe(.started(specification.kind, child.process.processID))
             return nil

@@ -40,7 +40,16 @@ struct VerifiedDirectory: ~Copyable {
         return VerifiedDirectory(path: path, descriptor: directory)
     }
 
-    /// Opens the directory of a kind's control segments in this one, which is of its sockets;
+    /// Whether it belongs to the user of this process.
+    borrowing func isOurs() throws(RuntimeDirectoryError) -> Bool {
+        do throws(Errno) {
+            return try descriptor.status().userID == CurrentProcess.userID
+        } catch {
+            throw .system(path, error)
+        }
+    }
+
+    /// Opens the directory of a pool's control segments in this one, which is of its sockets;
     /// makes it where it is missing.
     ///
     /// Its owner is the coordinator's user, its group are the workers: each may add files, and

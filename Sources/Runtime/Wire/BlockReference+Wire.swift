@@ -37,7 +37,8 @@ extension BlockReference.Producer {
         self.init(
             kind: try read.known(wire.kind.rawValue, "Producer.kind"),
             incarnation: Incarnation(
-                try read.identifier(wire.incarnation, "Producer.incarnation")))
+                try read.identifier(wire.incarnation, "Producer.incarnation")),
+            pool: try PoolName(wire: wire.pool, "Producer.pool", read))
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -46,6 +47,7 @@ extension BlockReference.Producer {
         let wire = try write.make(imagebus__v1__producer__init)
         wire.pointee.kind = .init(rawValue: .init(kind.rawValue))
         wire.pointee.incarnation = try write.bytes(incarnation.value)
+        if pool != PoolName(kind) { wire.pointee.pool = try pool.wire("Producer.pool", write) }
         return wire
     }
 }

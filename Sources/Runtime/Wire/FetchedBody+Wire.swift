@@ -25,7 +25,9 @@ extension FetchedBody {
                 wire.vary, present: wire.maybe_vary_case.rawValue != 0, "FetchedBody.vary",
                 limit: limit),
             effectiveURL: try read.text(
-                wire.effective_url, "FetchedBody.effective_url", limit: RequestLimits.urlBytesMax))
+                wire.effective_url, "FetchedBody.effective_url", limit: RequestLimits.urlBytesMax),
+            format: wire.maybe_format_case.rawValue == 0
+                ? nil : try read.known(wire.format.rawValue, "FetchedBody.format"))
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -36,6 +38,10 @@ extension FetchedBody {
         wire.pointee.http_status = UInt32(httpStatus)
         wire.pointee.effective_url = try write.text(
             effectiveURL, "FetchedBody.effective_url", limit: RequestLimits.urlBytesMax)
+        if let format {
+            wire.pointee.maybe_format_case = IMAGEBUS__V1__FETCHED_BODY__MAYBE_FORMAT_FORMAT
+            wire.pointee.format = .init(rawValue: .init(format.rawValue))
+        }
         try putHeaders(into: &wire.pointee, write)
         return wire
     }

@@ -28,6 +28,9 @@ extension StatusReport {
         caches = try read.list(
             wire.n_caches, wire.caches, "StatusReport.caches", limit: Self.rowsMax
         ) { part throws(WireError) in try CacheStatus(part, read) }
+        pools = try read.list(
+            wire.n_pools, wire.pools, "StatusReport.pools", limit: Self.rowsMax
+        ) { part throws(WireError) in try PoolStatus(part, read) }
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -59,6 +62,10 @@ extension StatusReport {
         wire.pointee.n_caches = caches.count
         wire.pointee.caches = try write.list(
             caches, "StatusReport.caches", limit: Self.rowsMax
+        ) { row throws(WireError) in try row.wire(write) }
+        wire.pointee.n_pools = pools.count
+        wire.pointee.pools = try write.list(
+            pools, "StatusReport.pools", limit: Self.rowsMax
         ) { row throws(WireError) in try row.wire(write) }
         return wire
     }

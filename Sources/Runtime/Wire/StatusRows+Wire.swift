@@ -9,7 +9,8 @@ extension StatusReport.ProcessStatus {
             kind: try read.known(wire.kind.rawValue, "Process.kind"), pid: wire.pid,
             state: try read.text(wire.state, "Process.state", limit: textMax),
             restarts: wire.restarts, jobs: wire.jobs,
-            sandbox: SandboxLayers(rawValue: wire.sandbox), credit: wire.credit)
+            sandbox: SandboxLayers(rawValue: wire.sandbox), credit: wire.credit,
+            pool: try PoolName(wire: wire.pool, "Process.pool", read))
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -23,6 +24,34 @@ extension StatusReport.ProcessStatus {
         wire.pointee.jobs = jobs
         wire.pointee.sandbox = sandbox.rawValue
         wire.pointee.credit = credit
+        if pool != PoolName(kind) { wire.pointee.pool = try pool.wire("Process.pool", write) }
+        return wire
+    }
+}
+
+extension StatusReport.PoolStatus {
+    init(_ wire: Imagebus__V1__StatusReport__Pool, _ read: FieldReader) throws(WireError) {
+        guard let name = try PoolName(wire: wire.name, "Pool.name", read) else {
+            throw .field("Pool.name", .missing)
+        }
+        self.init(
+            name: name, kind: try read.known(wire.kind.rawValue, "Pool.kind"),
+            isForeign: wire.foreign != 0, workers: wire.workers, jobs: wire.jobs,
+            credit: wire.credit, queued: wire.queued, outputBytes: wire.output_bytes)
+    }
+
+    func wire(_ write: FieldWriter) throws(WireError)
+        -> UnsafeMutablePointer<Imagebus__V1__StatusReport__Pool>
+    {
+        let wire = try write.make(imagebus__v1__status_report__pool__init)
+        wire.pointee.name = try name.wire("Pool.name", write)
+        wire.pointee.kind = .init(rawValue: .init(kind.rawValue))
+        wire.pointee.foreign = isForeign ? 1 : 0
+        wire.pointee.workers = workers
+        wire.pointee.jobs = jobs
+        wire.pointee.credit = credit
+        wire.pointee.queued = queued
+        wire.pointee.output_bytes = outputBytes
         return wire
     }
 }

@@ -11,7 +11,10 @@ extension WorkerHello {
             version: try read.text(
                 wire.version, "WorkerHello.version", limit: MessageLimits.textBytesMax),
             credit: wire.credit, sandbox: SandboxLayers(rawValue: wire.sandbox),
-            secret: try DoorSecret(wire.secret, "WorkerHello.secret", read))
+            secret: try DoorSecret(wire.secret, "WorkerHello.secret", read),
+            capabilities: try wire.capabilities.map { part throws(WireError) in
+                try WorkerCapabilities(part.pointee, read)
+            } ?? .all)
     }
 
     func wire(_ write: FieldWriter) throws(WireError)
@@ -26,6 +29,7 @@ extension WorkerHello {
         wire.pointee.credit = credit
         wire.pointee.sandbox = sandbox.rawValue
         if let secret { wire.pointee.secret = try secret.wire("WorkerHello.secret", write) }
+        if capabilities != .all { wire.pointee.capabilities = try capabilities.wire(write) }
         return wire
     }
 }

@@ -54,13 +54,13 @@ public struct WorkerLoop: ~Copyable {
     /// Messages read before other sources get their turn.
     private static let messagesPerTurn = 256
 
-    /// Connects to the directory of its kind.
+    /// Connects to the directory of its pool.
     public init(
-        kind: WorkerKind, bootstrap: consuming Bootstrap, machine: WorkerMachine,
+        kind: WorkerKind, pool: PoolName, bootstrap: consuming Bootstrap, machine: WorkerMachine,
         reporter: WorkerReporter, memory: consuming ProcessMemoryGauge?,
         policy: WorkerPolicy = WorkerPolicy()
     ) throws {
-        let endpoint = try Endpoint(parsing: bootstrap.paths.backEndpoint(kind))
+        let endpoint = try Endpoint(parsing: bootstrap.paths.backEndpoint(pool))
         let context = try Context()
         connection = try BusConnection(
             to: endpoint, in: context, frameBytesMax: MessageLimits.backFrameBytesMax)
@@ -73,18 +73,18 @@ public struct WorkerLoop: ~Copyable {
         self.memory = memory
         self.policy = policy
         self.context = context
-        control = Self.control(kind, self.bootstrap)
+        control = Self.control(pool, self.bootstrap)
         // From now on there is something to remove after this process, and to watch.
         self.bootstrap.ready.tell(.begun, self.bootstrap.incarnation)
     }
 
     /// A worker does without where the tmpfs is full: it then leaves no record of a crash.
     private static func control(
-        _ kind: WorkerKind, _ bootstrap: borrowing Bootstrap
+        _ pool: PoolName, _ bootstrap: borrowing Bootstrap
     ) -> ControlSegment? {
         do throws(Errno) {
             return try ControlSegment(
-                in: bootstrap.paths.controlDirectory(kind), incarnation: bootstrap.incarnation)
+                in: bootstrap.paths.controlDirectory(pool), incarnation: bootstrap.incarnation)
         } catch {
             bootstrap.log.warning(
                 "there is no control segment: a crash leaves no record",

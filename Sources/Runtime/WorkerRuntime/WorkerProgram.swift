@@ -22,20 +22,22 @@ public enum WorkerProgram {
             let arguments = try ProgramArguments(
                 words,
                 valued: Bootstrap.valued.union(WorkerPolicy.valued).union(valued)
-                    .union(["arena-limit"]),
+                    .union(WorkerPlace.valued),
                 flags: flags)
             let policy = try WorkerPolicy(arguments, for: kind)
+            let place = try WorkerPlace(arguments, kind)
             let bootstrap = try Bootstrap(program: program, arguments)
             let reporter = try WorkerReporter()
             let parts = WorkerParts(
-                kind: kind, arguments: arguments, paths: bootstrap.paths,
+                kind: kind, place: place, arguments: arguments, paths: bootstrap.paths,
                 incarnation: bootstrap.incarnation, log: bootstrap.log, reporter: reporter)
             // A machine may close the file system to all that is not open yet.
             let memory = try? ProcessMemoryGauge()
             let machine = try build(parts)
             let end = try run(
                 WorkerLoop(
-                    kind: kind, bootstrap: bootstrap, machine: machine, reporter: reporter,
+                    kind: kind, pool: place.pool, bootstrap: bootstrap, machine: machine,
+                    reporter: reporter,
                     memory: memory, policy: policy))
             // Exit handlers would take libraries down below a thread that still uses them.
             if end.isWorking { CurrentProcess.endAtOnce(end.status) }
@@ -63,6 +65,8 @@ public enum WorkerProgram {
 public struct WorkerParts: Sendable {
     /// Its kind.
     public let kind: WorkerKind
+    /// Its pool, and those whose segments it reads.
+    public let place: WorkerPlace
     /// What it was started with.
     public let arguments: ProgramArguments
     /// Where everything lies.
@@ -76,7 +80,7 @@ public struct WorkerParts: Sendable {
 
     private static let arenaBytesDefault = 1 << 30
 
-    /// Bytes of segments in `arena/<kind>/`: `--arena-limit`, else 1 GiB.
+    /// Bytes of segments in `arena/<pool>/`: `--arena-limit`, else 1 GiB.
     public var arenaBytesMax: Int {
         get throws { try arguments.number("arena-limit", else: Self.arenaBytesDefault) }
     }
@@ -89,7 +93,7 @@ public struct WorkerParts: Sendable {
     /// The arena that other stages read.
     public func stageArena() throws -> Arena {
         try Arena(
-            directory: paths.arenaDirectory(kind), name: .stage, incarnation: incarnation,
+            directory: paths.arenaDirectory(place.pool), name: .stage, incarnation: incarnation,
             totalBytesMax: try arenaBytesMax)
     }
 }

@@ -44,6 +44,9 @@ struct BodyBlock {
         return min(doubled, expected)
     }
 
+    /// What the bytes look like.
+    var format: ImageFormat? { block.format(length: count) }
+
     /// Names the bytes.
     var reference: BlockReference { block.reference(length: count) }
 

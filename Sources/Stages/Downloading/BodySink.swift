@@ -171,7 +171,7 @@ final class BodySink: TransferSink {
             reference: full.reference, httpStatus: UInt16(clamping: head.status),
             contentType: head.kept("content-type"), etag: head.kept("etag"),
             lastModified: head.kept("last-modified"), cacheControl: head.cacheControl,
-            vary: head.vary, effectiveURL: effectiveURL)
+            vary: head.vary, effectiveURL: effectiveURL, format: full.format)
     }
 
     /// Gives the block back.

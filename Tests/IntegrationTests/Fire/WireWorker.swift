@@ -13,11 +13,31 @@ final class WireWorker {
     private var decoder = MessageDecoder()
 
     /// Connects at the door of `kind` and introduces itself; takes `credit` jobs at a time.
-    init(_ kind: WorkerKind, _ stack: StackHarness, credit: UInt32) throws {
-        peer = try WirePeer(stack.backSocket(kind))
+    convenience init(_ kind: WorkerKind, _ stack: StackHarness, credit: UInt32) throws {
+        try self.init(
+            at: stack.backSocket(kind), stack, credit: credit, secret: stack.doorSecret(kind))
+    }
+
+    /// The same at the door of a pool that is somebody else's.
+    convenience init(
+        foreign pool: String, _ stack: StackHarness, credit: UInt32 = 1,
+        _ capabilities: WorkerCapabilities = .all
+    ) throws {
+        let door = "\(stack.runtimeDirectory)/back/\(pool)"
+        let secret = try FileDescriptor.open("\(door)/secret").readToEnd(bytesMax: 64)
+        try self.init(
+            at: "\(door)/back.sock", stack, credit: credit, secret: DoorSecret(secret),
+            capabilities)
+    }
+
+    private init(
+        at socket: String, _ stack: StackHarness, credit: UInt32, secret: DoorSecret?,
+        _ capabilities: WorkerCapabilities = .all
+    ) throws {
+        peer = try WirePeer(socket)
         let hello = WorkerHello(
             incarnation: incarnation, pid: UInt32(CurrentProcess.processID), restarts: 0,
-            version: "test", credit: credit, secret: try stack.doorSecret(kind))
+            version: "test", credit: credit, secret: secret, capabilities: capabilities)
         try send(.hello(hello))
         guard case .welcome = try receive(within: defaultTimeout) else {
             throw StackFailure("a worker was not welcomed", log: stack.logFile)

@@ -58,6 +58,8 @@ typedef struct Imagebus__V1__Pixels Imagebus__V1__Pixels;
 typedef struct Imagebus__V1__DecodedImage Imagebus__V1__DecodedImage;
 typedef struct Imagebus__V1__EncodedImage Imagebus__V1__EncodedImage;
 typedef struct Imagebus__V1__WorkerHello Imagebus__V1__WorkerHello;
+typedef struct Imagebus__V1__Capabilities Imagebus__V1__Capabilities;
+typedef struct Imagebus__V1__Capabilities__Names Imagebus__V1__Capabilities__Names;
 typedef struct Imagebus__V1__WorkerWelcome Imagebus__V1__WorkerWelcome;
 typedef struct Imagebus__V1__HelloRequired Imagebus__V1__HelloRequired;
 typedef struct Imagebus__V1__Credit Imagebus__V1__Credit;
@@ -98,6 +100,7 @@ typedef struct Imagebus__V1__DeliveredImage Imagebus__V1__DeliveredImage;
 typedef struct Imagebus__V1__Timings Imagebus__V1__Timings;
 typedef struct Imagebus__V1__StatusReport Imagebus__V1__StatusReport;
 typedef struct Imagebus__V1__StatusReport__Process Imagebus__V1__StatusReport__Process;
+typedef struct Imagebus__V1__StatusReport__Pool Imagebus__V1__StatusReport__Pool;
 typedef struct Imagebus__V1__StatusReport__Socket Imagebus__V1__StatusReport__Socket;
 typedef struct Imagebus__V1__StatusReport__Counter Imagebus__V1__StatusReport__Counter;
 typedef struct Imagebus__V1__StatusReport__Histogram Imagebus__V1__StatusReport__Histogram;
@@ -648,10 +651,14 @@ struct  Imagebus__V1__Producer
    * 16 bytes
    */
   ProtobufCBinaryData incarnation;
+  /*
+   * empty: the pool that every stack has of the kind
+   */
+  char *pool;
 };
 #define IMAGEBUS__V1__PRODUCER__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__producer__descriptor) \
-    , IMAGEBUS__V1__WORKER_KIND__WORKER_KIND_COORDINATOR, {0,NULL} }
+    , IMAGEBUS__V1__WORKER_KIND__WORKER_KIND_COORDINATOR, {0,NULL}, (char *)protobuf_c_empty_string }
 
 
 struct  Imagebus__V1__Reference
@@ -1027,6 +1034,12 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__FETCHED_BODY__MAYBE_VARY__CASE)
 } Imagebus__V1__FetchedBody__MaybeVaryCase;
 
+typedef enum {
+  IMAGEBUS__V1__FETCHED_BODY__MAYBE_FORMAT__NOT_SET = 0,
+  IMAGEBUS__V1__FETCHED_BODY__MAYBE_FORMAT_FORMAT = 9
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__FETCHED_BODY__MAYBE_FORMAT__CASE)
+} Imagebus__V1__FetchedBody__MaybeFormatCase;
+
 struct  Imagebus__V1__FetchedBody
 {
   ProtobufCMessage base;
@@ -1053,10 +1066,17 @@ struct  Imagebus__V1__FetchedBody
   union {
     char *vary;
   };
+  Imagebus__V1__FetchedBody__MaybeFormatCase maybe_format_case;
+  union {
+    /*
+     * what the first bytes look like
+     */
+    Imagebus__V1__ImageFormat format;
+  };
 };
 #define IMAGEBUS__V1__FETCHED_BODY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__fetched_body__descriptor) \
-    , NULL, 0, (char *)protobuf_c_empty_string, IMAGEBUS__V1__FETCHED_BODY__MAYBE_CONTENT_TYPE__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_LAST_MODIFIED__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_CACHE_CONTROL__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_VARY__NOT_SET, {0} }
+    , NULL, 0, (char *)protobuf_c_empty_string, IMAGEBUS__V1__FETCHED_BODY__MAYBE_CONTENT_TYPE__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_LAST_MODIFIED__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_CACHE_CONTROL__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_VARY__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_FORMAT__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__EntryReport
@@ -1158,10 +1178,44 @@ struct  Imagebus__V1__WorkerHello
    * 32 bytes, or empty
    */
   ProtobufCBinaryData secret;
+  /*
+   * absent: all that the pool is granted
+   */
+  Imagebus__V1__Capabilities *capabilities;
 };
 #define IMAGEBUS__V1__WORKER_HELLO__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__worker_hello__descriptor) \
-    , {0,NULL}, 0, 0, (char *)protobuf_c_empty_string, 0, 0, {0,NULL} }
+    , {0,NULL}, 0, 0, (char *)protobuf_c_empty_string, 0, 0, {0,NULL}, NULL }
+
+
+struct  Imagebus__V1__Capabilities__Names
+{
+  ProtobufCMessage base;
+  /*
+   * 64 at most, of 64 bytes at most
+   */
+  size_t n_names;
+  char **names;
+};
+#define IMAGEBUS__V1__CAPABILITIES__NAMES__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__capabilities__names__descriptor) \
+    , 0,NULL }
+
+
+struct  Imagebus__V1__Capabilities
+{
+  ProtobufCMessage base;
+  /*
+   * each: absent is all of them, empty is none
+   */
+  Imagebus__V1__Capabilities__Names *schemes;
+  Imagebus__V1__Capabilities__Names *formats_in;
+  Imagebus__V1__Capabilities__Names *formats_out;
+  Imagebus__V1__Capabilities__Names *steps;
+};
+#define IMAGEBUS__V1__CAPABILITIES__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__capabilities__descriptor) \
+    , NULL, NULL, NULL, NULL }
 
 
 /*
@@ -2001,10 +2055,31 @@ struct  Imagebus__V1__StatusReport__Process
   uint32_t jobs;
   uint32_t sandbox;
   uint32_t credit;
+  /*
+   * empty: the one that every stack has of the kind
+   */
+  char *pool;
 };
 #define IMAGEBUS__V1__STATUS_REPORT__PROCESS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__process__descriptor) \
-    , IMAGEBUS__V1__WORKER_KIND__WORKER_KIND_COORDINATOR, 0, (char *)protobuf_c_empty_string, 0, 0, 0, 0 }
+    , IMAGEBUS__V1__WORKER_KIND__WORKER_KIND_COORDINATOR, 0, (char *)protobuf_c_empty_string, 0, 0, 0, 0, (char *)protobuf_c_empty_string }
+
+
+struct  Imagebus__V1__StatusReport__Pool
+{
+  ProtobufCMessage base;
+  char *name;
+  Imagebus__V1__WorkerKind kind;
+  protobuf_c_boolean foreign;
+  uint32_t workers;
+  uint32_t jobs;
+  uint32_t credit;
+  uint64_t queued;
+  uint64_t output_bytes;
+};
+#define IMAGEBUS__V1__STATUS_REPORT__POOL__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__pool__descriptor) \
+    , (char *)protobuf_c_empty_string, IMAGEBUS__V1__WORKER_KIND__WORKER_KIND_COORDINATOR, 0, 0, 0, 0, 0, 0 }
 
 
 struct  Imagebus__V1__StatusReport__Socket
@@ -2103,10 +2178,12 @@ struct  Imagebus__V1__StatusReport
   Imagebus__V1__StatusReport__Histogram *requests;
   size_t n_caches;
   Imagebus__V1__CacheStatus **caches;
+  size_t n_pools;
+  Imagebus__V1__StatusReport__Pool **pools;
 };
 #define IMAGEBUS__V1__STATUS_REPORT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__descriptor) \
-    , 0,NULL, 0,NULL, 0,NULL, 0, 0,NULL, 0,NULL, NULL, 0,NULL }
+    , 0,NULL, 0,NULL, 0,NULL, 0, 0,NULL, 0,NULL, NULL, 0,NULL, 0,NULL }
 
 
 struct  Imagebus__V1__BlacklistReport__Entry
@@ -2985,6 +3062,28 @@ Imagebus__V1__WorkerHello *
 void   imagebus__v1__worker_hello__free_unpacked
                      (Imagebus__V1__WorkerHello *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__Capabilities__Names methods */
+void   imagebus__v1__capabilities__names__init
+                     (Imagebus__V1__Capabilities__Names         *message);
+/* Imagebus__V1__Capabilities methods */
+void   imagebus__v1__capabilities__init
+                     (Imagebus__V1__Capabilities         *message);
+size_t imagebus__v1__capabilities__get_packed_size
+                     (const Imagebus__V1__Capabilities   *message);
+size_t imagebus__v1__capabilities__pack
+                     (const Imagebus__V1__Capabilities   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__capabilities__pack_to_buffer
+                     (const Imagebus__V1__Capabilities   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Capabilities *
+       imagebus__v1__capabilities__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__capabilities__free_unpacked
+                     (Imagebus__V1__Capabilities *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__WorkerWelcome methods */
 void   imagebus__v1__worker_welcome__init
                      (Imagebus__V1__WorkerWelcome         *message);
@@ -3662,6 +3761,9 @@ void   imagebus__v1__timings__free_unpacked
 /* Imagebus__V1__StatusReport__Process methods */
 void   imagebus__v1__status_report__process__init
                      (Imagebus__V1__StatusReport__Process         *message);
+/* Imagebus__V1__StatusReport__Pool methods */
+void   imagebus__v1__status_report__pool__init
+                     (Imagebus__V1__StatusReport__Pool         *message);
 /* Imagebus__V1__StatusReport__Socket methods */
 void   imagebus__v1__status_report__socket__init
                      (Imagebus__V1__StatusReport__Socket         *message);
@@ -3887,6 +3989,12 @@ typedef void (*Imagebus__V1__EncodedImage_Closure)
 typedef void (*Imagebus__V1__WorkerHello_Closure)
                  (const Imagebus__V1__WorkerHello *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__Capabilities__Names_Closure)
+                 (const Imagebus__V1__Capabilities__Names *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__Capabilities_Closure)
+                 (const Imagebus__V1__Capabilities *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__WorkerWelcome_Closure)
                  (const Imagebus__V1__WorkerWelcome *message,
                   void *closure_data);
@@ -4004,6 +4112,9 @@ typedef void (*Imagebus__V1__Timings_Closure)
 typedef void (*Imagebus__V1__StatusReport__Process_Closure)
                  (const Imagebus__V1__StatusReport__Process *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__StatusReport__Pool_Closure)
+                 (const Imagebus__V1__StatusReport__Pool *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__StatusReport__Socket_Closure)
                  (const Imagebus__V1__StatusReport__Socket *message,
                   void *closure_data);
@@ -4094,6 +4205,8 @@ extern const ProtobufCMessageDescriptor imagebus__v1__pixels__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__decoded_image__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__encoded_image__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__worker_hello__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__capabilities__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__capabilities__names__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__worker_welcome__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__hello_required__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__credit__descriptor;
@@ -4134,6 +4247,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__delivered_image__descripto
 extern const ProtobufCMessageDescriptor imagebus__v1__timings__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__process__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__status_report__pool__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__socket__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__counter__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__histogram__descriptor;

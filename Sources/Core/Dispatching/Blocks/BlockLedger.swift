@@ -21,13 +21,16 @@ struct BlockLedger: Sendable {
 
     private struct Block {
         let segment: SegmentHandle
-        let kind: WorkerKind
+        let pool: PoolID
         let bytes: UInt64
+        /// What the bytes are said to be.
+        let format: ImageFormat?
         var holds: Int
     }
 
     private struct Account {
         let producer: BlockReference.Producer
+        let pool: PoolID
         var segments = 0
     }
 
@@ -37,25 +40,33 @@ struct BlockLedger: Sendable {
     private var accounts: [WorkerID: Account] = [:]
     private var segments: [SegmentHandle: Segment] = [:]
     private var blocks: [BlockHandle: Block] = [:]
-    /// By raw value of the kind.
-    private var bytes = WorkerKind.allCases.map { _ in UInt64(0) }
+    /// By pool.
+    private var bytes: [UInt64]
 
-    /// `segmentsMax` bounds the announcements of one worker.
-    init(segmentsMax: Int) { self.segmentsMax = segmentsMax }
+    /// `segmentsMax` bounds the announcements of one worker; there are so many pools.
+    init(segmentsMax: Int, pools: Int) {
+        self.segmentsMax = segmentsMax
+        bytes = Array(repeating: 0, count: pools)
+    }
 
     /// Stage blocks in use.
     var liveBlocks: Int { blocks.count }
 
-    /// Bytes of stage blocks in use that workers of a kind made.
-    func liveBytes(of kind: WorkerKind) -> UInt64 { bytes[Int(kind.rawValue)] }
+    /// Bytes of stage blocks in use that workers of a pool made.
+    func liveBytes(of pool: PoolID) -> UInt64 { bytes[pool.index] }
 
-    /// Whether workers of a kind made stage blocks that are in use.
-    func hasLiveBlocks(of kind: WorkerKind) -> Bool { blocks.values.contains { $0.kind == kind } }
+    /// Whether workers of a pool made stage blocks that are in use.
+    func hasLiveBlocks(of pool: PoolID) -> Bool { blocks.values.contains { $0.pool == pool } }
+
+    /// What the bytes of a block in use are said to be.
+    func format(of handle: BlockHandle) -> ImageFormat? { blocks[handle]?.format }
 
     // MARK: - Producers
 
-    mutating func join(_ worker: WorkerID, _ producer: BlockReference.Producer) {
-        accounts[worker] = Account(producer: producer)
+    mutating func join(
+        _ worker: WorkerID, _ producer: BlockReference.Producer, _ pool: PoolID
+    ) {
+        accounts[worker] = Account(producer: producer, pool: pool)
     }
 
     /// All blocks of the producer are lost; later drops of their holds do nothing.
@@ -63,7 +74,7 @@ struct BlockLedger: Sendable {
         accounts[worker] = nil
         segments = segments.filter { $0.key.worker != worker }
         for (handle, block) in blocks where handle.worker == worker {
-            bytes[Int(block.kind.rawValue)] -= block.bytes
+            bytes[block.pool.index] -= block.bytes
         }
         blocks = blocks.filter { $0.key.worker != worker }
     }
@@ -126,16 +137,18 @@ struct BlockLedger: Sendable {
     // MARK: - Holds
 
     /// Takes a checked stage block into use; the first hold is the caller's.
-    mutating func take(_ reference: BlockReference, from worker: WorkerID) -> BlockHandle {
-        guard let kind = accounts[worker]?.producer.kind else {
+    mutating func take(
+        _ reference: BlockReference, from worker: WorkerID, as format: ImageFormat?
+    ) -> BlockHandle {
+        guard let pool = accounts[worker]?.pool else {
             preconditionFailure("only references of a worker that is there were checked")
         }
         let handle = BlockHandle(worker: worker, block: reference.block)
         let segment = SegmentHandle(
             worker: worker, arena: reference.arena, number: reference.segment)
         blocks[handle] = Block(
-            segment: segment, kind: kind, bytes: reference.length, holds: 1)
-        bytes[Int(kind.rawValue)] += reference.length
+            segment: segment, pool: pool, bytes: reference.length, format: format, holds: 1)
+        bytes[pool.index] += reference.length
         segments[segment]?.blocks += 1
         return handle
     }
@@ -155,7 +168,7 @@ struct BlockLedger: Sendable {
             return false
         }
         blocks[handle] = nil
-        bytes[Int(block.kind.rawValue)] -= block.bytes
+        bytes[block.pool.index] -= block.bytes
         segments[block.segment]?.blocks -= 1
         return true
     }

@@ -6,8 +6,10 @@ import Messages
 struct ActiveJob: Sendable {
     /// Where it is; never in two places.
     enum Place: Sendable, Equatable {
-        /// In the queue of its kind, under the ticket of its newest entry there.
+        /// In the queue of its pool, under the ticket of its newest entry there.
         case queued
+        /// Those of its pool that could do it are busy or not there.
+        indirect case unmet(UnmetJobs.Group)
         /// Found no space; waits for a release (SEMANTICS §9.5).
         case parked
         /// Its worker says that the bytes are not there; the cache is asked whether that is so.
@@ -42,7 +44,10 @@ struct ActiveJob: Sendable {
     var retries = 0
     var urgency: Urgency
 
-    /// Whose share of a kind's workers it takes while one of them has it, and whose it was then.
+    /// Who does it.
+    var pool: PoolID
+
+    /// Whose share of a pool's workers it takes while one of them has it, and whose it was then.
     var holder = FlowID.house
 
     /// Its place among jobs that wait.
@@ -66,6 +71,7 @@ struct ActiveJob: Sendable {
         self.probe = probe
         waitsForSpace = submission.waitsForSpace
         urgency = submission.urgency.bounded(submission.spec.stage)
+        pool = PoolID(submission.spec.kind)
         waitingSince = now
     }
 
@@ -78,6 +84,8 @@ struct ActiveJob: Sendable {
     var work: JobWork { spec.work }
     var kind: WorkerKind { spec.kind }
     var stage: JobStage { spec.stage }
+    /// Where it is counted while it waits.
+    var load: Int { Dispatcher.load(of: pool, stage) }
 
     /// The blocks that it reads, held for as long as it is there.
     var inputs: [BlockHandle] { (submission.input.map { [$0] } ?? []) + submission.overlays }

@@ -11,9 +11,9 @@ package struct CancellationLog: Sendable {
     package private(set) var stages: [JobStage: Stage] = [:]
     /// Workers that ended with a cancelled job and whose successor is not there yet; the oldest
     /// first.
-    private var ended: [WorkerKind: [(stage: JobStage, since: Instant)]] = [:]
+    private var ended: [PoolID: [(stage: JobStage, since: Instant)]] = [:]
 
-    /// Beyond it a successor is no longer awaited: a kind that is not started again is no figure.
+    /// Beyond it a successor is no longer awaited: a pool that is not started again is no figure.
     private static let awaitedMax = 64
 
     /// A worker answered a job that it was told to stop at `since`.
@@ -23,15 +23,15 @@ package struct CancellationLog: Sendable {
     }
 
     /// A worker ended instead.
-    mutating func ended(_ kind: WorkerKind, with stage: JobStage, since: Instant) {
-        guard ended[kind, default: []].count < Self.awaitedMax else { return }
-        ended[kind, default: []].append((stage, since))
+    mutating func ended(_ pool: PoolID, with stage: JobStage, since: Instant) {
+        guard ended[pool, default: []].count < Self.awaitedMax else { return }
+        ended[pool, default: []].append((stage, since))
     }
 
     /// A worker came: the place of one that ended is filled.
-    mutating func joined(_ kind: WorkerKind, at now: Instant) {
-        guard let first = ended[kind]?.first else { return }
-        ended[kind]?.removeFirst()
+    mutating func joined(_ pool: PoolID, at now: Instant) {
+        guard let first = ended[pool]?.first else { return }
+        ended[pool]?.removeFirst()
         stages[first.stage, default: Stage()].hard += 1
         answered(first.stage, since: first.since, at: now)
     }

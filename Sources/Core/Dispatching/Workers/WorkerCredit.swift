@@ -1,4 +1,4 @@
-/// The workers of one kind that take jobs.
+/// The workers of one pool that take jobs.
 package struct WorkerCredit: Hashable, Sendable {
     /// Jobs that they take at a time.
     package var window = 0

@@ -4,20 +4,31 @@ import Messages
 /// All workers, and whose turn it is.
 struct WorkerRoster: Sendable {
     private var workers: [WorkerID: LiveWorker] = [:]
-    /// By raw value of the kind: the oldest session first, and whose turn it is.
-    private var byKind: [(members: [WorkerID], turn: Int)] = WorkerKind.allCases.map { _ in ([], 0)
+    private var pools: [Pool]
+
+    /// The workers of one pool.
+    private struct Pool: Sendable {
+        /// The oldest session first.
+        var members: [WorkerID] = []
+        /// Whose turn it is.
+        var turn = 0
+        /// How many may be able to do less than their pool may.
+        var picky = 0
     }
+
+    /// Nobody is there in any of so many pools.
+    init(pools count: Int) { pools = (0..<count).map { _ in Pool() } }
 
     /// All workers, the oldest session first.
     var ids: [WorkerID] { workers.keys.sorted() }
 
     func contains(_ worker: WorkerID) -> Bool { workers[worker] != nil }
 
-    /// The worker of a kind with the oldest session.
-    func first(of kind: WorkerKind) -> WorkerID? { byKind[Int(kind.rawValue)].members.first }
+    /// The worker of a pool with the oldest session.
+    func first(of pool: PoolID) -> WorkerID? { pools[pool.index].members.first }
 
-    /// The workers of a kind, the oldest session first.
-    func members(of kind: WorkerKind) -> [WorkerID] { byKind[Int(kind.rawValue)].members }
+    /// The workers of a pool, the oldest session first.
+    func members(of pool: PoolID) -> [WorkerID] { pools[pool.index].members }
 
     subscript(id: WorkerID) -> LiveWorker? {
         get { workers[id] }
@@ -26,36 +37,45 @@ struct WorkerRoster: Sendable {
 
     mutating func join(_ worker: WorkerID, _ record: LiveWorker) {
         workers[worker] = record
-        byKind[Int(record.kind.rawValue)].members.append(worker)
+        pools[record.pool.index].members.append(worker)
+        if record.isPicky { pools[record.pool.index].picky += 1 }
     }
 
     /// `false` where it left before.
     mutating func leave(_ worker: WorkerID) -> Bool {
         guard let record = workers.removeValue(forKey: worker) else { return false }
-        byKind[Int(record.kind.rawValue)].members.removeAll { $0 == worker }
+        pools[record.pool.index].members.removeAll { $0 == worker }
+        if record.isPicky { pools[record.pool.index].picky -= 1 }
         return true
     }
 
-    /// The worker with the most room; among equals the one whose turn it is. `nil` where all are
-    /// busy.
-    func next(of kind: WorkerKind) -> WorkerID? {
-        let (members, turn) = byKind[Int(kind.rawValue)]
+    /// Whether some workers of the pool may be able to do less than it may.
+    func isPicky(_ pool: PoolID) -> Bool { pools[pool.index].picky > 0 }
+
+    /// The worker with the most room of those that are able; among equals the one whose turn it
+    /// is. `nil` where all are busy.
+    func next(
+        of pool: PoolID, where isAble: (LiveWorker) -> Bool = { _ in true }
+    ) -> WorkerID? {
+        let (members, turn) = (pools[pool.index].members, pools[pool.index].turn)
         var best: (index: Int, free: Int)?
         for step in members.indices {
             let index = (turn + step) % members.count
-            let free = workers[members[index]]?.free ?? 0
-            if free > best?.free ?? 0 { best = (index, free) }
+            guard let worker = workers[members[index]], worker.free > best?.free ?? 0,
+                isAble(worker)
+            else { continue }
+            best = (index, worker.free)
         }
         return best.map { members[$0.index] }
     }
 
     /// A worker got a job: it is the next one's turn.
     mutating func gave(_ worker: WorkerID, low: Bool) {
-        guard let kind = workers[worker]?.kind else { return }
+        guard let pool = workers[worker]?.pool else { return }
         workers[worker]?.jobs += 1
         if low { workers[worker]?.lowJobs += 1 }
-        let index = byKind[Int(kind.rawValue)].members.firstIndex(of: worker)
-        byKind[Int(kind.rawValue)].turn = (index ?? 0) + 1
+        let index = pools[pool.index].members.firstIndex(of: worker)
+        pools[pool.index].turn = (index ?? 0) + 1
     }
 
     /// A worker has one job less.
@@ -70,10 +90,10 @@ struct WorkerRoster: Sendable {
         if step != 0 { workers[worker]?.lowJobs += step }
     }
 
-    /// Of the workers of a kind that take jobs.
-    func credit(of kind: WorkerKind) -> WorkerCredit {
+    /// Of the workers of a pool that take jobs.
+    func credit(of pool: PoolID) -> WorkerCredit {
         var credit = WorkerCredit()
-        for id in byKind[Int(kind.rawValue)].members {
+        for id in pools[pool.index].members {
             guard let worker = workers[id], !worker.isDraining else { continue }
             credit.window += worker.window
             credit.held += worker.jobs

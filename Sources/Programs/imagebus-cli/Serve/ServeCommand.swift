@@ -1,4 +1,6 @@
 import CommandLineInterface
+import Configuration
+import ConfigurationFile
 import Linux
 import Messages
 import Observability
@@ -41,7 +43,8 @@ enum ServeCommand {
 
     private static func supervise(_ options: ServeOptions, _ log: Log) throws -> Int32 {
         let signals = try SignalDescriptor(options.signals)
-        guard let directory = try awaitDirectory(options, signals, log) else { return 0 }
+        let pools = try options.configurationFile.map { try ConfigurationFile.read($0).pools } ?? []
+        guard let directory = try awaitDirectory(options, pools, signals, log) else { return 0 }
         let paths = directory.paths
         if directory.hasSegmentsElsewhere {
             log.info(
@@ -49,13 +52,17 @@ enum ServeCommand {
                 ["runtimeDirectory": "\(paths.root)", "segments": "\(paths.segmentsRoot)"])
         }
         // One kind alone has a user of its own, or its workers are somebody else's.
-        let secrets = options.only == nil ? try StackSecrets() : nil
-        if let secrets { try directory.leaveAdminSecret(of: secrets) }
+        let secrets = options.only == nil ? try StackSecrets(for: pools) : nil
+        if let secrets {
+            try directory.leaveAdminSecret(of: secrets)
+            try directory.leavePoolSecrets(of: secrets)
+        }
         let programs = try ServeOptions.programsDirectory(
             environment: CurrentProcess.environment)
         let metrics = options.metricsFile.map { MetricsFile($0, log: log) }
         let supervisor = Supervisor(
-            options.children(programs: programs, secretFile: SecretFile.prepare(options)),
+            options.children(
+                programs: programs, secretFile: SecretFile.prepare(options), pools: pools),
             in: directory,
             stopRequests: .signals(signals), secrets: secrets,
             health: healthDesk(options, paths, log),
@@ -91,13 +98,14 @@ extension ServeCommand {
     /// The directories of what is served, as soon as they can be had; nil where a signal came
     /// before. Each kind may be another user's, and be started before the coordinator.
     private static func awaitDirectory(
-        _ options: ServeOptions, _ signals: borrowing SignalDescriptor, _ log: Log
+        _ options: ServeOptions, _ pools: [WorkerPool], _ signals: borrowing SignalDescriptor,
+        _ log: Log
     ) throws -> RuntimeDirectory? {
         var hasSaid = false
         while true {
             do throws(RuntimeDirectoryError) {
                 return try RuntimeDirectory(
-                    root: options.runtimeDirectory, kinds: Set(options.kinds))
+                    root: options.runtimeDirectory, kinds: Set(options.kinds), pools: pools)
             } catch {
                 guard case .awaitsCoordinator = error else { throw error }
                 if !hasSaid { log.info("waiting for the coordinator", ["reason": "\(error)"]) }

@@ -5,16 +5,38 @@ import StackAccess
 import Supervision
 
 extension ServeOptions {
-    /// The children of this stack, the coordinator first. `secretFile` is the coordinator's.
+    /// The children of this stack, the coordinator first. `secretFile` is the coordinator's, and
+    /// `pools` are those of the configuration.
     func children(
-        programs directory: String, secretFile: String? = nil
+        programs directory: String, secretFile: String? = nil, pools: [WorkerPool] = []
     ) -> [ChildSpecification] {
-        kinds.map { kind in
+        let further = pools.filter { !$0.isBuiltIn }
+        let own = further.filter { $0.trust == .own && (only == nil || only == $0.kind) }
+        let places =
+            kinds.map { WorkerPool($0) }
+            + own.flatMap { Array(repeating: $0, count: $0.workers) }
+        return places.map { pool in
             ChildSpecification(
-                kind: kind, program: "\(directory)/\(ChildSpecification.programName(kind))",
+                kind: pool.kind, pool: pool.name,
+                program: "\(directory)/\(ChildSpecification.programName(pool.kind))",
                 arguments: ["--runtime-dir", runtimeDirectory] + log.arguments
-                    + arguments(of: kind, secretFile: secretFile))
+                    + arguments(of: pool.kind, secretFile: secretFile)
+                    + Self.place(of: pool, among: further))
         }
+    }
+
+    /// Its pool, where not every stack has it, and the pools whose segments it reads besides those
+    /// of every stack.
+    private static func place(of pool: WorkerPool, among pools: [WorkerPool]) -> [String] {
+        let producer: WorkerKind? =
+            switch pool.kind {
+            case .decode: .download
+            case .transform: .decode
+            case .coordinator, .download, .cache: nil
+            }
+        let inputs = pools.filter { $0.kind == producer }
+        return (pool.isBuiltIn ? [] : ["--pool", pool.name.text])
+            + inputs.flatMap { ["--input-pool", $0.name.text] }
     }
 
     private func arguments(of kind: WorkerKind, secretFile: String?) -> [String] {

@@ -12,6 +12,20 @@ struct StatusAnswer: Encodable {
         let credit: UInt32
         /// Names of the layers that hold.
         let sandbox: [String]
+        /// Its pool: its kind, unless configuration added it.
+        let pool: String
+    }
+
+    struct Pool: Encodable {
+        let name: String
+        let kind: String
+        let trust: String
+        let workers: UInt32
+        let jobs: UInt32
+        /// Jobs that its workers take at a time.
+        let credit: UInt32
+        let queued: UInt64
+        let outputBytes: UInt64
     }
 
     struct Socket: Encodable {
@@ -100,12 +114,20 @@ struct StatusAnswer: Encodable {
     let requests: Durations
     let caches: [Tier]
     let cacheStores: [StoreAnswer]
+    let pools: [Pool]
 
     init(_ report: StatusReport) {
         processes = report.processes.map {
             Process(
                 kind: $0.kind.name, pid: $0.pid, state: $0.state, restarts: $0.restarts,
-                jobs: $0.jobs, credit: $0.credit, sandbox: $0.sandbox.names)
+                jobs: $0.jobs, credit: $0.credit, sandbox: $0.sandbox.names,
+                pool: $0.pool.text)
+        }
+        pools = report.pools.map {
+            Pool(
+                name: $0.name.text, kind: $0.kind.name,
+                trust: ($0.isForeign ? WorkerPool.Trust.foreign : .own).name, workers: $0.workers,
+                jobs: $0.jobs, credit: $0.credit, queued: $0.queued, outputBytes: $0.outputBytes)
         }
         sockets = report.sockets.map {
             Socket(

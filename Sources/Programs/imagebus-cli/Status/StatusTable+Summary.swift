@@ -6,6 +6,7 @@ extension StatusTable {
     /// Processes, stages and caches; with an earlier look, rates since then.
     static func summary(_ report: StatusReport, since earlier: StatusReport?) -> String {
         headline(report, since: earlier) + "\n" + processes(report) + "\n"
+            + (report.pools.isEmpty ? "" : pools(report) + "\n")
             + stages(report) + "\n" + caches(report, since: earlier)
             + (stores(report).isEmpty ? "" : "\n" + stores(report))
     }
@@ -33,8 +34,27 @@ extension StatusTable {
             ["KIND", "PID", "STATE", "RESTARTS", "JOBS", "CREDIT", "SANDBOX"],
             report.processes.map {
                 [
-                    $0.kind.name, "\($0.pid)", $0.state, "\($0.restarts)", "\($0.jobs)",
+                    name($0), "\($0.pid)", $0.state, "\($0.restarts)", "\($0.jobs)",
                     $0.kind == .coordinator ? "-" : "\($0.credit)", sandbox($0.sandbox),
+                ]
+            })
+    }
+
+    /// The kind, and the pool where not every stack has it.
+    private static func name(_ process: StatusReport.ProcessStatus) -> String {
+        process.pool == PoolName(process.kind)
+            ? process.kind.name : "\(process.kind.name)/\(process.pool)"
+    }
+
+    private static func pools(_ report: StatusReport) -> String {
+        TextTable.text(
+            ["POOL", "KIND", "TRUST", "WORKERS", "JOBS", "CREDIT", "QUEUED", "OUTPUT"],
+            report.pools.map {
+                [
+                    $0.name.text, $0.kind.name,
+                    ($0.isForeign ? WorkerPool.Trust.foreign : .own).name, "\($0.workers)",
+                    "\($0.jobs)", "\($0.credit)", "\($0.queued)",
+                    ByteText.text($0.outputBytes),
                 ]
             })
     }

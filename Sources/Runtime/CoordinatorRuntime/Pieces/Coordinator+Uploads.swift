@@ -56,6 +56,7 @@ extension Coordinator {
         load.image.url = "\(Scheduler.uploadScheme):\(upload.digest.finish())"
         expectPieces(upload.load, for: id, at: now)
         let reference = upload.block.reference(length: Int(load.uploadBytes))
+        let format = upload.block.format(length: Int(load.uploadBytes))
         // On admin/, bytes with a key of their own are put under it.
         if peers[id]?.door == .admin, load.image.context.key != nil {
             var unnamed = load
@@ -63,10 +64,12 @@ extension Coordinator {
             // As for other commands, no name is the default cache, whatever the profile says.
             unnamed.image.context.cache = unnamed.image.context.cache ?? "default"
             let terms = resolve(unnamed, isUpload: true).terms
-            return handle(.put(ClientID(id), load, terms, reference), at: now)
+            return handle(.put(ClientID(id), load, terms, reference, format), at: now)
         }
         let resolved = resolve(load, isUpload: true)
-        handle(.loadUpload(ClientID(id), resolved.load, resolved.terms, reference), at: now)
+        let event = SchedulerEvent.loadUpload(
+            ClientID(id), resolved.load, resolved.terms, reference, format)
+        handle(event, at: now)
     }
 
     /// Uploads of which nothing has come for long, or not all in time.

@@ -8,8 +8,9 @@ enum MetricsText {
     }
 
     private static func families(_ report: StatusReport) -> [MetricFamily] {
-        [uptime(report)] + processes(report) + stages(report) + cancellations(report)
-            + counters(report) + StoreMetrics.families(report.caches) + sockets(report)
+        [uptime(report)] + processes(report) + PoolMetrics.families(report.pools)
+            + stages(report) + cancellations(report) + counters(report)
+            + StoreMetrics.families(report.caches) + sockets(report)
     }
 
     private static func uptime(_ report: StatusReport) -> MetricFamily {

@@ -1,0 +1,24 @@
+import ImageModel
+import Messages
+
+extension WorkerPools {
+    /// Whether all pools of the kind may do all work of it: then there is nothing to look at.
+    func isOpen(_ kind: WorkerKind) -> Bool {
+        let pools = pools(of: kind)
+        return pools.count == 1 && self[pools[0]].grant == .all
+    }
+
+    /// The first pool of the kind that is granted all that the job needs.
+    func pool(of kind: WorkerKind, for needs: JobNeeds) -> PoolID? {
+        pools(of: kind).first { needs.areMet(by: self[$0].grant) }
+    }
+
+    /// Why there is none: what the last pool of the kind, that of every stack, is not granted, or
+    /// else another one.
+    func refusal(of kind: WorkerKind, _ needs: JobNeeds) -> ImageError {
+        let missing = pools(of: kind).reversed().lazy.compactMap {
+            needs.missing(in: self[$0].grant)
+        }
+        return missing.first?.refusal(of: kind) ?? .busy("there is no pool for this job")
+    }
+}

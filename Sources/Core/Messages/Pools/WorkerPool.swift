@@ -1,0 +1,56 @@
+/// Interchangeable workers of one kind: one program, one user, one door, one grant.
+///
+/// Every stack has one of each kind. Others are configuration: a second pool of decoders that takes
+/// one format alone, or workers that are somebody else's program.
+public struct WorkerPool: Hashable, Sendable {
+    /// Whose program its workers are.
+    public enum Trust: UInt8, Hashable, Sendable, CaseIterable {
+        /// That of this release; `serve` starts them.
+        case own = 0
+        /// Somebody else's, who starts them.
+        case foreign = 1
+
+        /// The word in the configuration and in the status.
+        public var name: String {
+            switch self {
+            case .own: "own"
+            case .foreign: "foreign"
+            }
+        }
+    }
+
+    /// Its name.
+    public let name: PoolName
+    /// What its workers do.
+    public let kind: WorkerKind
+    /// Whose program they are.
+    public var trust = Trust.own
+    /// What they may do; nothing that a worker says widens it.
+    public var grant = WorkerCapabilities.all
+    /// Processes that `serve` starts.
+    public var workers = 1
+    /// Jobs that each takes at a time at most; `nil`: what its kind takes.
+    public var credit: UInt32?
+    /// Bytes of finished output in use beyond which it starts nothing new; `nil`: what its kind
+    /// has.
+    public var outputBytesMax: UInt64?
+
+    /// A pool of the own program that may do everything of its kind.
+    public init(name: PoolName, kind: WorkerKind) {
+        self.name = name
+        self.kind = kind
+    }
+
+    /// The pool that every stack has of a kind.
+    public init(_ kind: WorkerKind) { self.init(name: PoolName(kind), kind: kind) }
+
+    /// Whether every stack has it.
+    public var isBuiltIn: Bool { name == PoolName(kind) }
+
+    /// Jobs that one of its workers takes at a time at most.
+    public var creditMax: UInt32 { credit ?? kind.creditMax }
+
+    /// Kinds of which there may be further pools. There is one cache: with two of them a key would
+    /// have two values.
+    public static let kinds: [WorkerKind] = [.download, .decode, .transform]
+}

@@ -1,0 +1,57 @@
+/// One of the pools of a stack: an index into them.
+public struct PoolID: Hashable, Comparable, Sendable {
+    /// Its place among all.
+    public let index: Int
+
+    /// The pool that every stack has of a kind.
+    public init(_ kind: WorkerKind) { index = Int(kind.rawValue) }
+
+    fileprivate init(_ index: Int) { self.index = index }
+
+    /// In the order of all.
+    public static func < (left: PoolID, right: PoolID) -> Bool { left.index < right.index }
+}
+
+/// All pools of a stack. Those that every stack has come first, by the raw value of their kind, the
+/// coordinator's among them; then the others in the order of the configuration.
+public struct WorkerPools: Hashable, Sendable {
+    /// Further pools at most: each has a door and a queue.
+    public static let furtherMax = 16
+
+    /// By index.
+    public let all: [WorkerPool]
+    /// Pools of workers, by index.
+    public let workers: [PoolID]
+    /// By raw value of the kind: who is asked in turn, the further pools before the one of every
+    /// stack.
+    private let byKind: [[PoolID]]
+
+    /// The pools of every stack and those that are configured. One that is named as a kind is the
+    /// pool of every stack with another grant and other limits.
+    public init(_ configured: [WorkerPool] = []) {
+        let builtIn = WorkerKind.allCases.map { kind in
+            configured.first { $0.isBuiltIn && $0.kind == kind } ?? WorkerPool(kind)
+        }
+        let all = builtIn + configured.filter { !$0.isBuiltIn }.prefix(Self.furtherMax)
+        self.all = all
+        workers = all.indices.map(PoolID.init).filter { all[$0.index].kind != .coordinator }
+        byKind = WorkerKind.allCases.map { kind in
+            let further = all.indices.dropFirst(builtIn.count).filter { all[$0].kind == kind }
+            return further.map(PoolID.init) + [PoolID(kind)]
+        }
+    }
+
+    /// One of them.
+    public subscript(id: PoolID) -> WorkerPool { all[id.index] }
+
+    /// Those of a kind: whoever is first and is granted a job gets it.
+    public func pools(of kind: WorkerKind) -> [PoolID] { byKind[Int(kind.rawValue)] }
+
+    /// Those that configuration added, in its order.
+    public var further: [WorkerPool] { all.filter { !$0.isBuiltIn } }
+
+    /// The pool of that name.
+    public func id(of name: PoolName) -> PoolID? {
+        all.firstIndex { $0.name == name }.map(PoolID.init)
+    }
+}

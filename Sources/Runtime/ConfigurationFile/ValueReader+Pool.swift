@@ -1,0 +1,151 @@
+import Configuration
+import ImageModel
+import Messages
+import YAML
+
+extension ValueReader where Value == [WorkerPool] {
+    /// Pools of workers by name; the order of the file is kept, since it says who is asked first.
+    static let pools = ValueReader { node, name, reading in
+        guard case .map(let entries) = node.content else {
+            reading.object(node.line, "\(name): expected names, each with its keys")
+            return nil
+        }
+        let pools = entries.compactMap { entry in
+            var reader = PoolReader(path: "\(name).\(entry.key.prefix(64))", line: entry.line)
+            return reader.read(entry.key, entry.value, &reading)
+        }
+        if pools.count(where: { !$0.isBuiltIn }) > WorkerPools.furtherMax {
+            reading.object(node.line, "\(name): at most \(WorkerPools.furtherMax) pools are added")
+        }
+        return pools
+    }
+}
+
+/// One pool as the file says it, before it is known whether that makes sense.
+private struct PoolDraft: Sendable {
+    var kind: WorkerKind?
+    var trust: WorkerPool.Trust?
+    var grant = WorkerCapabilities.all
+    var workers: Int?
+    var credit: Int?
+    var outputMebibytes: Int?
+}
+
+extension KeyTable where Target == PoolDraft {
+    fileprivate static let pool = KeyTable([
+        Row(
+            "kind", .word(WorkerPool.kinds.map { ($0.name, $0) }),
+            \.kind),
+        Row("trust", .word(WorkerPool.Trust.allCases.map { ($0.name, $0) }), \.trust),
+        Row("schemes", .capabilities("schemes of URLs such as https"), \.grant.schemes),
+        Row("formats-in", .capabilities("names of formats such as jpeg"), \.grant.formatsIn),
+        Row("formats-out", .capabilities("names of formats such as jpeg"), \.grant.formatsOut),
+        Row("steps", .capabilities("names of steps such as resize"), \.grant.steps),
+        Row("workers", .count(0...256), \.workers),
+        Row("credit", .count(1...256), \.credit),
+        Row("output-mebibytes", .count(1...65_536), \.outputMebibytes),
+    ])
+}
+
+extension ValueReader where Value == Set<String> {
+    /// What a pool is granted of one list.
+    fileprivate static func capabilities(_ what: String) -> ValueReader {
+        let entry = ValueReader<String>.scalar("\(what), of letters, digits, '.', '_', '+', '-'") {
+            WorkerCapabilities.isEntry($0) ? $0 : nil
+        }
+        return ValueReader { node, name, reading in
+            guard let all = ValueReader<[String]>.list(of: entry).read(node, name, &reading) else {
+                return nil
+            }
+            guard all.count <= WorkerCapabilities.entriesMax else {
+                reading.object(
+                    node.line, "\(name): at most \(WorkerCapabilities.entriesMax) are named")
+                return nil
+            }
+            return Set(all)
+        }
+    }
+}
+
+extension ValueReader where Value == Int {
+    fileprivate static func count(_ range: ClosedRange<Int>) -> ValueReader {
+        scalar("a number from \(range.lowerBound) to \(range.upperBound)") { text in
+            Int(text).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+}
+
+/// Reads one pool; `path` names it in errors.
+private struct PoolReader {
+    let path: String
+    let line: Int
+
+    mutating func read(_ key: String, _ node: YAMLNode, _ reading: inout Reading) -> WorkerPool? {
+        var draft = PoolDraft()
+        if !node.isEmpty { KeyTable.pool.read(node, path, into: &draft, &reading) }
+        do throws(Fault) {
+            return try pool(key, draft)
+        } catch {
+            reading.object(line, "\(path): \(error.reason)")
+            return nil
+        }
+    }
+
+    private struct Fault: Error {
+        let reason: String
+
+        init(_ reason: String) { self.reason = reason }
+    }
+
+    private func pool(_ key: String, _ draft: PoolDraft) throws(Fault) -> WorkerPool {
+        guard let name = PoolName(key), key != WorkerKind.coordinator.name else {
+            throw Fault(
+                "a pool is named by a small letter, then small letters, digits and '-', at most "
+                    + "\(PoolName.bytesMax) in all")
+        }
+        let builtIn = WorkerKind(name: key)
+        if builtIn == .cache { throw Fault("there is one cache, which is granted everything") }
+        guard let kind = draft.kind ?? builtIn else {
+            let kinds = WorkerPool.kinds.map(\.name).joined(separator: ", ")
+            throw Fault("'kind' is missing: say what its workers do, one of \(kinds)")
+        }
+        if let builtIn, builtIn != kind || draft.trust == .foreign || draft.workers != nil {
+            throw Fault(
+                "every stack has this pool: only its grant and limits can be changed; for another "
+                    + "one choose another name")
+        }
+        var pool = WorkerPool(name: name, kind: kind)
+        pool.trust = draft.trust ?? .own
+        pool.grant = draft.grant
+        try check(pool, draft)
+        pool.workers = pool.trust == .foreign || pool.isBuiltIn ? 0 : draft.workers ?? 1
+        pool.credit = draft.credit.map { UInt32($0) }
+        pool.outputBytesMax = draft.outputMebibytes.map { UInt64($0) << 20 }
+        return pool
+    }
+
+    /// The lists that a kind has, and those that a foreign pool has to name.
+    private func check(_ pool: WorkerPool, _ draft: PoolDraft) throws(Fault) {
+        let lists: [(key: String, isNamed: Bool, kind: WorkerKind)] = [
+            ("schemes", draft.grant.schemes != nil, .download),
+            ("formats-in", draft.grant.formatsIn != nil, .decode),
+            ("formats-out", draft.grant.formatsOut != nil, .transform),
+            ("steps", draft.grant.steps != nil, .transform),
+        ]
+        for list in lists {
+            if list.isNamed, list.kind != pool.kind {
+                throw Fault("'\(list.key)' says nothing of a pool of kind \(pool.kind.name)")
+            }
+            if !list.isNamed, list.kind == pool.kind, pool.trust == .foreign {
+                throw Fault("'\(list.key)' is missing: a foreign pool is granted what is named")
+            }
+        }
+        if pool.trust == .foreign, draft.workers != nil {
+            throw Fault("'workers' is for own programs: those of a foreign pool are started apart")
+        }
+        if let credit = draft.credit, pool.trust == .own, credit > Int(pool.kind.creditMax) {
+            throw Fault(
+                "'credit' is at most \(pool.kind.creditMax) for own \(pool.kind.name) workers")
+        }
+    }
+}

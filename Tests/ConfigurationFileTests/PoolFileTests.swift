@@ -1,0 +1,119 @@
+import Configuration
+import ConfigurationFile
+import Messages
+import TestKit
+import Testing
+
+/// What the file says of pools of workers.
+@Suite struct PoolFileTests {
+    private func pools(_ text: String) throws(ConfigurationFileError) -> [WorkerPool] {
+        try ConfigurationFile.configuration(Array("pools: {\(text)}".utf8), path: "f").pools
+    }
+
+    private func problems(_ text: String) -> [String] {
+        do throws(ConfigurationFileError) {
+            _ = try pools(text)
+            return []
+        } catch {
+            return error.lines
+        }
+    }
+
+    @Test func poolsAreReadInTheOrderOfTheFile() throws {
+        let read = try pools(
+            """
+            zebra: {kind: decode, formats-in: [svg, pdf], workers: 3},
+            raw: {kind: decode, trust: foreign, formats-in: raw, credit: 4, output-mebibytes: 64},
+            effects: {kind: transform, trust: foreign, steps: [sepia, my.step], formats-out: []},
+            download: {schemes: [https]}
+            """)
+        #expect(read.map(\.name.text) == ["zebra", "raw", "effects", "download"])
+        #expect(read.map(\.kind) == [.decode, .decode, .transform, .download])
+        #expect(read.map(\.trust) == [.own, .foreign, .foreign, .own])
+        #expect(read.map(\.workers) == [3, 0, 0, 0], "serve starts none of a foreign pool")
+        #expect(read[0].grant == WorkerCapabilities(formatsIn: ["svg", "pdf"]))
+        #expect(read[1].grant == WorkerCapabilities(formatsIn: ["raw"]))
+        #expect(read[1].creditMax == 4 && read[1].outputBytesMax == 64 << 20)
+        #expect(read[2].grant == WorkerCapabilities(formatsOut: [], steps: ["sepia", "my.step"]))
+        let all = WorkerPools(read)
+        #expect(
+            all.workers.map { all[$0].name.text } == [
+                "download", "cache", "decode", "transform", "zebra", "raw", "effects",
+            ])
+        #expect(all[PoolID(.download)].grant == WorkerCapabilities(schemes: ["https"]))
+        #expect(all.pools(of: .decode).map { all[$0].name.text } == ["zebra", "raw", "decode"])
+    }
+
+    @Test func withoutThemThereIsOneOfEachKind() throws {
+        let all = WorkerPools(try pools(""))
+        #expect(all == WorkerPools())
+        #expect(all.workers.map { all[$0].name.text } == WorkerKind.workers.map(\.name))
+        #expect(all.workers.allSatisfy { all[$0].grant == .all && all[$0].trust == .own })
+    }
+
+    @Test(arguments: [
+        (
+            "a: {}",
+            "f:1: pools.a: 'kind' is missing: say what its workers do, one of download, decode, "
+                + "transform"
+        ),
+        ("a: {kind: cache}", "f:1: kind: expected one of download, decode, transform, not 'cache'"),
+        (
+            "Raw: {kind: decode}",
+            "f:1: pools.Raw: a pool is named by a small letter, then small letters, digits and "
+                + "'-', at most 16 in all"
+        ),
+        ("a2345678901234567: {kind: decode}", "f:1: pools.a2345678901234567: a pool is named by"),
+        ("coordinator: {kind: decode}", "f:1: pools.coordinator: a pool is named by"),
+        ("cache: {}", "f:1: pools.cache: there is one cache, which is granted everything"),
+        (
+            "decode: {kind: transform}",
+            "f:1: pools.decode: every stack has this pool: only its grant and limits can be "
+                + "changed; for another one choose another name"
+        ),
+        (
+            "decode: {trust: foreign, formats-in: [raw]}",
+            "f:1: pools.decode: every stack has this pool"
+        ),
+        ("decode: {workers: 2}", "f:1: pools.decode: every stack has this pool"),
+        (
+            "a: {kind: decode, steps: [x]}",
+            "f:1: pools.a: 'steps' says nothing of a pool of kind decode"
+        ),
+        (
+            "a: {kind: decode, trust: foreign}",
+            "f:1: pools.a: 'formats-in' is missing: a foreign pool is granted what is named"
+        ),
+        (
+            "a: {kind: transform, trust: foreign, steps: [x]}",
+            "f:1: pools.a: 'formats-out' is missing"
+        ),
+        (
+            "a: {kind: download, trust: foreign, schemes: [s3], workers: 1}",
+            "f:1: pools.a: 'workers' is for own programs"
+        ),
+        (
+            "a: {kind: decode, credit: 2}",
+            "f:1: pools.a: 'credit' is at most 1 for own decode workers"
+        ),
+        ("a: {kind: decode, credit: 0}", "f:1: credit: expected a number from 1 to 256, not '0'"),
+        ("a: {kind: decode, formats-in: ['a b']}", "f:1: formats-in: expected names of formats"),
+        (
+            "a: {kind: decode, format-in: [a]}",
+            "f:1: pools.a has no key 'format-in', did you mean 'formats-in'?"
+        ),
+    ])
+    func faultsSayWhatToDo(text: String, said: String) {
+        let found = problems(text)
+        #expect(found.contains { $0.hasPrefix(said) }, "\(found)")
+    }
+
+    @Test func thereAreLimits() {
+        let many = (0...WorkerPools.furtherMax).map { "p\($0): {kind: decode}" }
+        #expect(
+            problems(many.joined(separator: ", ")) == ["f:1: pools: at most 16 pools are added"])
+        let formats = (0...WorkerCapabilities.entriesMax).map { "f\($0)" }
+        let long = "a: {kind: decode, formats-in: [\(formats.joined(separator: ", "))]}"
+        #expect(problems(long) == ["f:1: formats-in: at most 64 are named"])
+    }
+}

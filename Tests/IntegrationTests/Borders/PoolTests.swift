@@ -1,0 +1,255 @@
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import StackKit
+import TestKit
+import Testing
+import Wire
+
+extension RealProcesses {
+    /// Pools of workers by configuration alone: of our own program, and somebody else's.
+    @Suite struct PoolTests {
+        private let folder = TestKit.TemporaryDirectory()
+
+        private func arguments(_ pools: String) -> [String] {
+            let text = "pools:\n\(pools)\n"
+            let path = folder.write(Array(text.utf8), to: "imagebus.yaml")
+            return ["--allow-private-networks", "--config", path]
+        }
+
+        /// No image that a decoder of ours could make anything of.
+        private static let outsideImage = Array("GIF89a, as somebody else reads it".utf8)
+
+        private func origin() throws -> OriginServer {
+            let origin = OriginServer()
+            let picture = Pictures.quadrants(width: 80, height: 60)
+            origin.route("/a.jpg", .bytes(try picture.jpeg(quality: 85), contentType: "image/jpeg"))
+            origin.route("/a.png", .bytes(try picture.png(), contentType: "image/png"))
+            origin.route(
+                "/a.webp", .bytes(try picture.webp(quality: 80), contentType: "image/webp"))
+            origin.route("/a.gif", .bytes(Self.outsideImage, contentType: "image/gif"))
+            return origin
+        }
+
+        // MARK: - Of our own program
+
+        @Test func aSecondPoolOfDecodersIsConfigurationAlone() async throws {
+            let origin = try origin()
+            let pools = """
+                  second: {kind: decode, formats-in: [png]}
+                  decode: {formats-in: [jpeg]}
+                """
+            try await withStack(arguments(pools), decoders: 1) { stack in
+                let before = try await stack.awaitStatus("all processes") {
+                    $0.processes.count == 6
+                }
+                #expect(
+                    before.processes(.decode).map(\.pool.text).sorted() == ["decode", "second"])
+                let sandboxes = before.processes(.decode).map(\.sandbox)
+                #expect(sandboxes[0] == sandboxes[1], "it is closed in as the other one is")
+                var (jobs, last) = ([[Int]](), before)
+                for name in ["/a.png", "/a.jpg"] {
+                    let end = try stack.get([origin.url(name), "--resize", "40x40", "--json"])
+                    #expect(try end.json()["width"]?.integer == 40, "\(end)")
+                    let report = try await stack.awaitIdle()
+                    jobs.append(["second", "decode"].map { report.sent(to: $0, since: last) })
+                    last = report
+                }
+                #expect(jobs[0][0] > 0 && jobs[0][1] == 0, "PNG is for one: \(jobs)")
+                #expect(jobs[1][0] == 0 && jobs[1][1] > 0, "JPEG for the other: \(jobs)")
+                let none = try stack.get([origin.url("/a.webp"), "--resize", "40x40"])
+                #expect(none.exitStatus == 65, "\(none)")
+                #expect(none.errorText.contains("no pool of decode workers is granted"), "\(none)")
+                #expect(none.errorText.contains("'webp'"), "\(none)")
+                let status = try stack.run(["status"])
+                #expect(status.outputText.contains("decode/second"), "\(status)")
+                #expect(status.outputText.contains("POOL"), "\(status)")
+                let metrics = try stack.run(["status", "--prometheus"])
+                let line = "imagebus_pool_workers{pool=\"second\",kind=\"decode\"} 1"
+                #expect(metrics.outputText.contains(line), "\(metrics)")
+            }
+        }
+
+        // MARK: - Somebody else's
+
+        private static let outside = """
+              outside: {kind: decode, trust: foreign, formats-in: [gif], credit: 2}
+              apart: {kind: decode, trust: foreign, formats-in: [bmp]}
+            """
+
+        @Test func aForeignWorkerDoesWhatItsPoolIsGrantedAndNothingElse() async throws {
+            let origin = try origin()
+            try await withStack(arguments(Self.outside), decoders: 1) { stack in
+                let client = try stack.client()
+                // Whoever can more than its pool may gets no more than that.
+                let worker = try WireWorker(
+                    foreign: "outside", stack, credit: 100,
+                    WorkerCapabilities(formatsIn: ["gif", "jpeg", "png"]))
+                let pixels = try OutsidePixels(of: worker, in: stack)
+                defer { pixels.remove() }
+                try worker.announce()
+                let gif = client.load(ImageRequest(origin.url("/a.gif"), fit: 8, format: .png))
+                let job = try #require(try worker.job(within: defaultTimeout))
+                guard case .decode(let work) = job.work else {
+                    Issue.record("\(job.work) came")
+                    return
+                }
+                #expect(work.source.producer?.pool == PoolName(.download))
+                for name in ["/a.jpg", "/a.png"] {
+                    let other = client.load(ImageRequest(origin.url(name), fit: 8, format: .png))
+                    _ = try await other.response
+                }
+                #expect(try worker.job(within: .zero) == nil, "others do what it is not granted")
+                // Of the producer that it names nothing is believed: its bytes are its pool's.
+                try worker.send(.outcome(pixels.outcome(of: job, .gif, claiming: .decode)))
+                let image = try await gif.response
+                let result = try Pixels(decoding: #require(image.bytes?.array))
+                #expect(result.at(4, 4) == OutsidePixels.colour, "what it made is what is used")
+                let report = try await stack.awaitIdle()
+                let row = try #require(report.pools.first { $0.name.text == "outside" })
+                #expect(row.isForeign && row.workers == 1 && row.credit == 2, "\(row)")
+                #expect(report.counter("expelledWorkers") == 0)
+            }
+        }
+
+        @Test func aJobWaitsForAForeignWorkerAndLiesEndItsSession() async throws {
+            let origin = try origin()
+            try await withStack(arguments(Self.outside), decoders: 1) { stack in
+                let client = try stack.client()
+                let gif = client.load(ImageRequest(origin.url("/a.gif"), fit: 8, format: .png))
+                _ = try await stack.awaitStatus("a job that waits for its pool") { report in
+                    report.pools.contains { $0.name.text == "outside" && $0.queued == 1 }
+                }
+                // Of another pool, and of the right one without being able to do it.
+                let apart = try WireWorker(foreign: "apart", stack)
+                let unable = try WireWorker(
+                    foreign: "outside", stack, WorkerCapabilities(formatsIn: []))
+                let liar = try WireWorker(foreign: "outside", stack)
+                let pixels = try OutsidePixels(of: liar, in: stack)
+                try liar.announce()
+                let job = try #require(try liar.job(within: defaultTimeout))
+                try liar.send(.outcome(pixels.outcome(of: job, .jpeg)))
+                #expect(try liar.isRefused(), "its pool is granted GIF alone")
+                pixels.remove()
+                let honest = try WireWorker(foreign: "outside", stack)
+                let right = try OutsidePixels(of: honest, in: stack)
+                defer { right.remove() }
+                try honest.announce()
+                let again = try #require(try honest.job(within: defaultTimeout))
+                #expect(again.id == job.id && again.attempt == job.attempt + 1)
+                try honest.send(.outcome(right.outcome(of: again, .gif)))
+                _ = try await gif.response
+                #expect(try apart.job(within: .zero) == nil)
+                #expect(try unable.job(within: .zero) == nil)
+                let report = try await stack.awaitIdle()
+                #expect(report.counter("expelledWorkers") == 1)
+            }
+        }
+
+        @Test func nobodyPosesAsAnotherPool() async throws {
+            try await withStack(arguments(Self.outside), decoders: 1) { stack in
+                let doors = ["outside", "apart", "decode"]
+                let secrets = try doors.dropLast().map { pool in
+                    let path = "\(stack.runtimeDirectory)/back/\(pool)/secret"
+                    let file = try FileDescriptor.open(path)
+                    #expect(try file.status().mode & 0o777 == 0o600)
+                    return DoorSecret(try file.readToEnd(bytesMax: 64))
+                }
+                for (pool, secret) in zip(doors, secrets) {
+                    for door in doors where door != pool {
+                        #expect(
+                            try refusal(of: secret, at: door, stack) == .addressForbidden,
+                            "\(pool) at \(door)")
+                    }
+                }
+                let report = try await stack.awaitStatus("a status") { _ in true }
+                #expect(report.processes(.decode).count == 1)
+                let long = Set((0..<64).map { "f\($0)" })
+                let worker = try WireWorker(
+                    foreign: "outside", stack, WorkerCapabilities(formatsIn: long))
+                #expect(try worker.job(within: .zero) == nil)
+                let malformed = try refusal(
+                    of: secrets[0], at: "outside", stack, WorkerCapabilities(steps: ["blur"])
+                ) { $0.replacing(Array("blur".utf8), with: Array("b ur".utf8)) }
+                #expect(malformed == .protocolViolation)
+            }
+        }
+
+        private func refusal(
+            of secret: DoorSecret?, at pool: String, _ stack: StackHarness,
+            _ capabilities: WorkerCapabilities = .all,
+            altered: ([UInt8]) -> [UInt8] = { $0 }
+        ) throws -> ErrorCode? {
+            let peer = try WirePeer("\(stack.runtimeDirectory)/back/\(pool)/back.sock")
+            var encoder = MessageEncoder()
+            var decoder = MessageDecoder()
+            let hello = WorkerHello(
+                incarnation: Incarnation(.random), pid: UInt32(CurrentProcess.processID),
+                restarts: 0, version: "test", credit: 1, secret: secret,
+                capabilities: capabilities)
+            let encoded = try encoder.encode(WorkerMessage.hello(hello))
+            try peer.send([encoded.header.bytes, altered(encoder.packed())])
+            let frames = try #require(try peer.receive(within: defaultTimeout))
+            let (head, body) = (frames[0], frames[1])
+            let header = try FrameHeader(decoding: head.span.bytes)
+            guard
+                case .refused(let error) = try decoder.workerCommand(
+                    header.kind, body.span.bytes)
+            else { return nil }
+            return error.code
+        }
+    }
+}
+
+/// Pixels of one colour in a segment of a foreign pool.
+private struct OutsidePixels {
+    static let colour: [UInt8] = [10, 200, 30]
+    private static let size = PixelSize(width: 16, height: 16)
+
+    private let path: String
+
+    init(of worker: WireWorker, in stack: StackHarness) throws {
+        let folder = "\(stack.runtimeDirectory)/arena/outside"
+        let name = "\(worker.incarnation.value.hex).\(Forgery.segment)"
+        path = "\(folder)/\(name)"
+        let file = try FileDescriptor.openDirectory(folder)
+            .open(name, [.readWrite, .create], mode: 0o640)
+        try file.reserve(byteCount: Int(Forgery.segmentBytes))
+        let samples = (0..<Self.size.width * Self.size.height).flatMap { _ in Self.colour }
+        try samples.withUnsafeBytes { try file.writeAll($0, at: 64) }
+    }
+
+    func remove() {
+        let cut = path.lastIndex(of: "/") ?? path.startIndex
+        try? FileDescriptor.openDirectory(String(path[..<cut]))
+            .unlink(String(path[path.index(after: cut)...]))
+    }
+
+    /// What the worker says that it decoded, and, where it says so, as whom.
+    func outcome(
+        of job: Job, _ format: ImageFormat, claiming kind: WorkerKind? = nil
+    ) -> JobOutcome {
+        let bytes = UInt64(Self.size.width * Self.size.height * 3)
+        let reference = BlockReference(
+            producer: kind.map { .init(kind: $0, incarnation: Incarnation(.random)) },
+            segment: Forgery.segment, offset: 64, length: bytes, block: BlockID(1))
+        let layout = PixelLayout(bands: .rgb, size: Self.size, stride: Self.size.width * 3)
+        let info = ImageInfo(format: format, size: Self.size)
+        return JobOutcome(
+            id: job.id, attempt: job.attempt,
+            result: .decoded(
+                DecodedImage(info: info, pixels: .init(reference: reference, layout: layout))),
+            workMicroseconds: 1_000)
+    }
+}
+
+extension StatusReport {
+    /// Messages to the workers of a pool between two reports.
+    fileprivate func sent(to pool: String, since earlier: StatusReport) -> Int {
+        func count(_ report: StatusReport) -> Int {
+            report.sockets.first { $0.name == "back/\(pool)" }.map { Int($0.messagesSent) } ?? 0
+        }
+        return count(self) - count(earlier)
+    }
+}

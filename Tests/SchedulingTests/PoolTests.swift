@@ -1,0 +1,167 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Dispatching
+
+/// Which pool gets a job, and which of its workers.
+struct PoolTests {
+    private static let vector = pool(
+        "vector", .decode, WorkerCapabilities(formatsIn: ["svg", "pdf"]))
+
+    private static func pool(
+        _ name: String, _ kind: WorkerKind, _ grant: WorkerCapabilities,
+        _ change: (inout WorkerPool) -> Void = { _ in }
+    ) -> WorkerPool {
+        guard let name = PoolName(name) else { preconditionFailure("it is a name") }
+        var pool = WorkerPool(name: name, kind: kind)
+        pool.grant = grant
+        change(&pool)
+        return pool
+    }
+
+    // MARK: - Routing
+
+    @Test func aJobGoesToTheFirstPoolThatIsGrantedIt() throws {
+        let second = Self.pool("second", .decode, WorkerCapabilities(formatsIn: ["svg", "gif"]))
+        var bench = PoolBench([Self.vector, second])
+        let workers = ["vector", "second", "decode"].map { bench.hire($0, credit: 8) }
+        let wanted = [ImageFormat.svg, .pdf, .gif, .jpeg, nil].map { bench.decode($0) }
+        let homes = [0, 0, 1, 2, 2].map { workers[$0] }
+        #expect(bench.assignments() == zip(wanted, homes).map { .init($0, $1) })
+        #expect(bench.faults == [])
+    }
+
+    @Test func aJobWaitsForItsPoolWhileOthersGo() {
+        var bench = PoolBench([Self.vector])
+        let plain = bench.hire("decode", credit: 8)
+        let (svg, jpeg) = (bench.decode(.svg), bench.decode(.jpeg))
+        #expect(bench.assignments() == [.init(jpeg, plain)])
+        #expect(bench.row("vector")?.queued == 1)
+        let vector = bench.hire("vector")
+        #expect(bench.assignments() == [.init(svg, vector)])
+        #expect(bench.faults == [])
+    }
+
+    @Test func whatNoPoolIsGrantedIsRefusedAtOnceByName() throws {
+        var bench = PoolBench([
+            Self.pool("decode", .decode, WorkerCapabilities(formatsIn: ["jpeg"])),
+            Self.pool("download", .download, WorkerCapabilities(schemes: ["https"])),
+            Self.pool(
+                "transform", .transform,
+                WorkerCapabilities(formatsOut: ["png", "jpeg"], steps: ["resize"])),
+        ])
+        for kind in ["decode", "download", "transform"] { bench.hire(kind, credit: 8) }
+        let cases: [(JobID, ErrorCode, [String])] = [
+            (bench.decode(.png), .unsupportedFormat, ["'png'", "formats-in", "decode"]),
+            (bench.decode(nil), .unsupportedFormat, ["unknown format", "formats-in"]),
+            (bench.fetch("http://h/a"), .unsupportedScheme, ["'http'", "schemes", "download"]),
+            (bench.transform([], .webp), .unsupportedFormat, ["'webp'", "formats-out"]),
+            (
+                bench.transform([.rotate(Rotation(degreesClockwise: 90))], .png),
+                .stepFailed, ["'rotate'", "steps", "transform"]
+            ),
+        ]
+        let failures = bench.failures()
+        for (id, code, words) in cases {
+            let error = try #require(failures[id])
+            #expect(error.code == code)
+            for word in words { #expect(error.message.contains(word), "\(error.message)") }
+        }
+        #expect(bench.assignments() == [])
+        let granted = [bench.decode(.jpeg), bench.fetch("HTTPS://h/a"), bench.transform([], .png)]
+        #expect(bench.assignments().map(\.job) == granted)
+        #expect(bench.faults == [])
+    }
+
+    // MARK: - What workers say
+
+    @Test func nothingThatAWorkerSaysWidensAGrant() {
+        var bench = PoolBench([Self.vector])
+        bench.hire("vector", credit: 8, WorkerCapabilities(formatsIn: ["jpeg", "gif"]))
+        let (jpeg, svg) = (bench.decode(.jpeg), bench.decode(.svg))
+        #expect(bench.assignments() == [], "neither what it is not granted nor what it cannot do")
+        let plain = bench.hire("decode")
+        #expect(bench.assignments() == [.init(jpeg, plain)])
+        let other = bench.hire("vector")
+        #expect(bench.assignments() == [.init(svg, other)])
+        #expect(bench.faults == [])
+    }
+
+    @Test func whoCanDoLessIsPassedOverAndKeepsNobodyWaiting() {
+        var bench = PoolBench([Self.vector])
+        let svgOnly = bench.hire("vector", WorkerCapabilities(formatsIn: ["svg"]))
+        let pdfs = (0..<3).map { bench.decode(.pdf, $0 == 2 ? .high : .normal) }
+        let svg = bench.decode(.svg)
+        #expect(bench.assignments() == [.init(svg, svgOnly)])
+        #expect(bench.row("vector")?.queued == 3)
+        bench.dispatcher.abandon(pdfs[0])
+        let pdfOnly = bench.hire("vector", WorkerCapabilities(formatsIn: ["pdf"]))
+        #expect(bench.assignments() == [.init(pdfs[2], pdfOnly)], "the most urgent one first")
+        bench.finish(pdfs[2], .pdf, by: pdfOnly)
+        #expect(bench.assignments() == [.init(pdfs[1], pdfOnly)])
+        bench.finish(pdfs[1], .pdf, by: pdfOnly)
+        bench.finish(svg, .svg, by: svgOnly)
+        #expect(bench.faults == [])
+        #expect(bench.dispatcher.unmet.isEmpty)
+    }
+
+    @Test func anOutcomeThatThePoolIsNotGrantedEndsTheSession() {
+        var bench = PoolBench([Self.vector])
+        let worker = bench.hire("vector")
+        let svg = bench.decode(.svg)
+        #expect(bench.assignments() == [.init(svg, worker)])
+        bench.finish(svg, .jpeg, by: worker)
+        #expect(bench.expelled == [worker])
+        let other = bench.hire("vector")
+        #expect(bench.assignments() == [.init(svg, other)], "another one does it")
+    }
+
+    // MARK: - Limits of a pool
+
+    @Test func aPoolWithoutWorkersKeepsNoOtherOneWaiting() {
+        var bench = PoolBench([Self.vector]) { $0.queuedJobsMax = 4 }
+        for _ in 0..<4 { _ = bench.decode(.svg) }
+        let fifth = bench.decode(.svg)
+        #expect(bench.failures()[fifth]?.code == .busy)
+        #expect(bench.dispatcher.refusal(in: .decode) == nil)
+        let plain = bench.hire("decode")
+        let jpeg = bench.decode(.jpeg)
+        #expect(bench.assignments() == [.init(jpeg, plain)])
+        #expect(bench.faults == [])
+    }
+
+    @Test func aPoolHasACreditAndABudgetOfItsOwn() throws {
+        let small = Self.pool("small", .download, WorkerCapabilities(schemes: ["http"])) {
+            $0.credit = 2
+            $0.outputBytesMax = 100
+        }
+        var bench = PoolBench([small])
+        let worker = bench.hire("small", credit: 256)
+        bench.hire("download", credit: 256)
+        let jobs = (0..<4).map { bench.fetch("http://h/\($0)") }
+        #expect(bench.assignments().map(\.job) == Array(jobs.prefix(2)), "no more than its credit")
+        try bench.deliver(jobs[0], bytes: 100, by: worker)
+        #expect(bench.assignments() == [], "its output is not used up")
+        #expect(bench.row("small")?.outputBytes == 100)
+        let other = bench.fetch("https://h/a")
+        #expect(bench.assignments().map(\.job) == [other])
+        #expect(bench.faults == [])
+    }
+
+    // MARK: - At random
+
+    @Test(arguments: 1...8)
+    func whateverHappensJobsAreWithThoseThatMayDoThem(_ seed: UInt64) {
+        var walk = PoolWalk(
+            [
+                Self.vector,
+                Self.pool("plain", .decode, WorkerCapabilities(formatsIn: ["jpeg", "svg"])),
+                Self.pool("decode", .decode, WorkerCapabilities(formatsIn: ["png", "gif", "svg"])),
+            ], seed: seed)
+        for _ in 0..<2_000 { walk.step() }
+        #expect(walk.faults == [])
+        walk.end()
+        #expect(walk.faults == [])
+    }
+}
