@@ -11,10 +11,12 @@ public struct DenyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         public let number: UInt64
         /// The whole URL without user info, to find it again; people see `shownURL`.
         public let url: String
+        /// What is known of the key.
         public var value: Value
         /// `nil`: never.
         @usableFromInline fileprivate(set) var expiry: Instant?
 
+        /// Whether it has not expired.
         @inlinable public func isLive(at now: Instant) -> Bool { expiry.map { $0 > now } ?? true }
 
         /// As a report has it: 0 for ever.
@@ -72,6 +74,7 @@ public struct DenyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         order.append((numbers, key))
     }
 
+    /// Forgets a key; nothing where there is none.
     public mutating func remove(_ key: Key) { entries[key] = nil }
 
     /// Removes what is meant; returns those that had not expired.

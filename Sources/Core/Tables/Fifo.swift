@@ -3,13 +3,18 @@ public struct Fifo<Element: Sendable>: Sendable {
     @usableFromInline var elements: [Element] = []
     @usableFromInline var head = 0
 
+    /// Nothing waits.
     @inlinable public init() {}
 
+    /// How many wait.
     @inlinable public var count: Int { elements.count - head }
+    /// The one that waits longest; `nil` where none does.
     @inlinable public var first: Element? { head < elements.count ? elements[head] : nil }
 
+    /// Puts one behind all others.
     @inlinable public mutating func append(_ element: Element) { elements.append(element) }
 
+    /// Takes the one that waits longest; `nil` where none does.
     @inlinable public mutating func popFirst() -> Element? {
         guard let element = first else { return nil }
         head += 1

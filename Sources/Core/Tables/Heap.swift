@@ -2,16 +2,21 @@
 public struct Heap<Element: Comparable & Sendable>: Sendable {
     @usableFromInline var elements: [Element] = []
 
+    /// Nothing is in it.
     @inlinable public init() {}
 
+    /// How many are in it.
     @inlinable public var count: Int { elements.count }
+    /// The smallest; `nil` where there is none.
     @inlinable public var first: Element? { elements.first }
 
+    /// Puts one in.
     @inlinable public mutating func push(_ element: Element) {
         elements.append(element)
         rise(elements.count - 1)
     }
 
+    /// Takes the smallest out; `nil` where there is none.
     @inlinable public mutating func pop() -> Element? {
         guard let first = elements.first, let last = elements.popLast() else { return nil }
         if !elements.isEmpty {

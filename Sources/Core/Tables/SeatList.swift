@@ -7,6 +7,7 @@ public struct SeatList<Member: Sendable>: Sendable {
     @usableFromInline var seats: [Member?] = []
     @usableFromInline var vacant: [Seat] = []
 
+    /// Nobody is in it.
     @inlinable public init() {}
 
     /// How many members there are.

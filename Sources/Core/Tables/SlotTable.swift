@@ -19,6 +19,7 @@ public struct SlotID<Named>: Hashable, Sendable {
 /// The elements lie next to each other, without holes and without optionals, so that one field of
 /// one is read without touching the rest.
 public struct SlotTable<Element: Tabled>: Sendable {
+    /// Names an element; it names no later one.
     public typealias ID = SlotID<Element.Named>
 
     @usableFromInline struct Slot: Sendable {
@@ -38,6 +39,7 @@ public struct SlotTable<Element: Tabled>: Sendable {
     /// The slot of the element at the same place.
     @usableFromInline var owners: [Int32] = []
 
+    /// Nothing is in it.
     @inlinable public init() {}
 
     /// Elements in the table.

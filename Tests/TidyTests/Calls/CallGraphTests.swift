@@ -38,7 +38,7 @@ import Testing
             "extension A { func three() { one(1) } }",
             "extension A { func four() { a.one(2) } }")
         #expect(found.largestKnot == ["0.swift", "1.swift", "2.swift"])
-        #expect(found.edges == [[1], [2], [0], [0]])
+        #expect(found.edges == [[1], [2], [0], []])
     }
 
     @Test(arguments: [
