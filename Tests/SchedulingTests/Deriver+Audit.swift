@@ -26,13 +26,13 @@ extension Deriver {
     /// Whether somebody waits there.
     func knows(_ id: Waiter.ID, at place: Place) -> Bool {
         switch place.node {
-        case .lookup(let node, _):
-            lookups.contains(node) && lookups[node].waiters.contains { $0.id == id }
+        case .lookup(let need):
+            lookups.contains(need.node) && lookups[need.node].consumers.contains { $0.id == id }
         case .overlays(let waiter): waiter == id && gatherings[id]?.isAwaited == true
-        case .result(let node, _):
-            results.contains(node) && results[node].waiters.contains { $0.id == id }
+        case .result(let need):
+            results.contains(need.node) && results[need.node].consumers.contains { $0.id == id }
         case .original(let node, _):
-            sources.contains(node) && sources[node].watchers.contains { $0.id == id }
+            sources.contains(node) && sources[node].storing.watchers.contains { $0.id == id }
         case .transcode(let node, _):
             transcodes.contains(node) && transcodes[node].watchers.contains { $0.id == id }
         }
@@ -48,23 +48,24 @@ extension Deriver {
             let node = lookups[id]
             let same = lookups.all(under: node.query.key).filter { lookups[$0].query == node.query }
             check(same == [id], "a lookup is found by its query")
-            check(!node.waiters.isEmpty, "a lookup is waited for")
+            check(!node.consumers.isEmpty, "a lookup is waited for")
             check(
-                dispatcher.jobs[node.job]?.urgency == node.waiters.urgency, "a query is as urgent")
+                node.job.flatMap { dispatcher.jobs[$0] }?.urgency == node.consumers.urgency,
+                "a query is as urgent")
         }
         for id in results.ids {
             let node = results[id]
             check(
                 (results.all(under: node.name) == [id]) == !node.isClosed,
                 "a result is found by its name")
-            check(!node.waiters.isEmpty || node.exists, "a result is waited for")
+            check(!node.consumers.isEmpty || node.exists, "a result is waited for")
             check(
                 (node.decode != nil) == (!node.exists && node.canvas == nil),
                 "a result needs pixels until it exists, unless it is painted")
             check(node.exists || node.canvas == nil || node.job != nil, "a canvas is painted")
-            if let job = node.job, !node.waiters.isEmpty {
+            if let job = node.job, !node.consumers.isEmpty {
                 check(
-                    dispatcher.jobs[job]?.urgency.priority == node.waiters.urgency.priority,
+                    dispatcher.jobs[job]?.urgency.priority == node.consumers.urgency.priority,
                     "a transform or delivery has the class of its waiters")
             }
         }
@@ -77,14 +78,14 @@ extension Deriver {
                 !node.isClosed || node.name.origin.isRevalidation
                     || (node.name.key.isOverlay && node.pixels != nil),
                 "only refreshes and pixels of overlays are kept from newcomers")
-            check(node.isNeeded, "a decode is needed")
-            for result in node.results.waiters {
+            check(node.isInUse, "a decode is needed")
+            for result in node.results {
                 check(results[result].decode == id, "a result knows its decode")
             }
             if node.name.key.isOverlay { continue }
-            let urgencies = node.results.waiters.map { results[$0].waiters.urgency }
-            check(node.results.urgency.priority == urgencies.map(\.priority).max(), "max class")
-            check(node.results.urgency.deadline == urgencies.map(\.deadline).max(), "longest")
+            let urgencies = node.results.map { results[$0].consumers.urgency }
+            check(node.consumers.urgency.priority == urgencies.map(\.priority).max(), "max class")
+            check(node.consumers.urgency.deadline == urgencies.map(\.deadline).max(), "longest")
         }
     }
 
@@ -94,17 +95,19 @@ extension Deriver {
             let node = sources[id]
             let same = sources.all(under: node.name.key).filter { sources[$0].name == node.name }
             let joinable = same.filter {
-                !sources[$0].isClosed
+                !sources[$0].freshness.isClosed
                     && (!node.name.origin.isRevalidation || sources[$0].kept == nil)
             }
             check(same.contains(id) && joinable.count <= 1, "a source is found by its name")
             check(node.isInUse, "a source is used or stored")
-            check(node.watchers.isEmpty || node.isStoring, "watchers wait for a store")
-            for decode in node.decodes.waiters {
+            check(
+                node.storing.watchers.isEmpty || node.storing.isUnderWay,
+                "watchers wait for a store")
+            for decode in node.consumers.members {
                 check(decodes[decode].source == id, "a decode knows its source")
             }
             if let job = node.job {
-                let (known, wanted) = (dispatcher.jobs[job]?.urgency, node.decodes.urgency)
+                let (known, wanted) = (dispatcher.jobs[job]?.urgency, node.consumers.urgency)
                 check(known?.priority == wanted.priority, "a fetch has the class of its waiters")
                 check(
                     known?.deadline == wanted.deadline || dispatcher.jobs[job]?.stage == .store,
@@ -113,10 +116,10 @@ extension Deriver {
             let deliveries = results.ids.filter {
                 results[$0].isOriginal && results[$0].exists && results[$0].source == id
             }
-            check(node.deliveries == deliveries.count, "deliveries of a source are counted")
+            check(node.storing.deliveries == deliveries.count, "deliveries of a source are counted")
             let transcodes = transcodes.ids.map { self.transcodes[$0] }
             let kept = transcodes.count { $0.keepsSource && $0.source == id }
-            check(node.transcodes == kept, "transcodes of a source are counted")
+            check(node.storing.transcodes == kept, "transcodes of a source are counted")
         }
     }
 
@@ -135,7 +138,7 @@ extension Deriver {
         case .source(let node): sources.contains(node) && sources[node].job == job
         case .weighing(let node): sources.contains(node) && sources[node].job == job
         case .original(let node):
-            sources.contains(node) && sources[node].stores.contains { $0.job == job }
+            sources.contains(node) && sources[node].storing.jobs.contains { $0.job == job }
         case .transcode(let node): transcodes.contains(node) && transcodes[node].job == job
         case .decode(let node): decodes.contains(node) && decodes[node].job == job
         case .transform(let node): results.contains(node) && results[node].job == job

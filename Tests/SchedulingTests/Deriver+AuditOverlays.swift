@@ -12,7 +12,7 @@ extension Deriver {
             seats += gathering.layers.count
             let taken = gathering.layers.enumerated().allSatisfy { index, layer in
                 guard let node = layer.decode?.node, decodes.contains(node) else { return false }
-                return decodes[node].consumers.waiters.contains(.waiter(id, index))
+                return decodes[node].overlays.contains(.waiter(id, index))
             }
             check(taken, "the decode of an overlay knows who needs it")
             check(
@@ -35,11 +35,11 @@ extension Deriver {
         let nodes = decodes.ids.map { decodes[$0] }
         for node in nodes {
             check(
-                node.name.key.isOverlay ? node.results.isEmpty : node.consumers.isEmpty,
+                node.name.key.isOverlay ? node.results.isEmpty : node.overlays.isEmpty,
                 "pixels are laid over others, or others over them")
         }
         check(
-            nodes.reduce(0) { $0 + $1.consumers.count } == seats,
+            nodes.reduce(0) { $0 + $1.overlays.count } == seats,
             "nobody else keeps overlays in use")
         let bytes = nodes.filter(\.name.key.isOverlay)
             .reduce(0) { $0 + ($1.pixels?.pixels.reference.length ?? 0) }

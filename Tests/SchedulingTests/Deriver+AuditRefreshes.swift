@@ -12,10 +12,10 @@ extension Deriver {
             auditOrder(of: id, source, check)
             // Bytes that came along are asked of no origin.
             guard source.kept != nil, source.spec != nil else { continue }
-            for decode in source.decodes.waiters
+            for decode in source.consumers.members
             where decodes[decode].name.origin.isRevalidation {
                 check(decodes[decode].isClosed, "no refresh joins an answer that is there")
-                let open = decodes[decode].results.waiters.filter { !results[$0].isClosed }
+                let open = decodes[decode].results.filter { !results[$0].isClosed }
                 check(open.isEmpty, "nor a result of it")
             }
         }
@@ -33,9 +33,9 @@ extension Deriver {
     private func auditOrder(
         of id: SourceNode.ID, _ source: SourceNode, _ check: (Bool, String) -> Void
     ) {
-        if source.isOutdated {
-            check(source.isClosed, "nobody joins an outdated source")
-            check(source.stores.isEmpty && source.transcodes == 0, "nor is it stored")
+        if source.freshness.isOutdated {
+            check(source.freshness.isClosed, "nobody joins an outdated source")
+            check(source.storing.jobs.isEmpty && source.storing.transcodes == 0, "nor is it stored")
         }
         guard source.isReplacing else { return }
         for other in sources.all(under: source.name.key) where other != id {

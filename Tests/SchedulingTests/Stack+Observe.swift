@@ -157,7 +157,7 @@ extension Stack {
     /// Whether nobody may join the transfer, since one that began later replaced the original.
     private func isClosed(_ job: JobID) -> Bool {
         guard case .source(let node) = scheduler.deriver.purposes[job] else { return false }
-        return scheduler.deriver.sources[node].isClosed
+        return scheduler.deriver.sources[node].freshness.isClosed
     }
 
     private func held(kind: WorkerKind) -> [Held] {

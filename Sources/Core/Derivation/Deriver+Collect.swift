@@ -15,7 +15,7 @@ extension Deriver {
     private mutating func conclude(_ completion: Completion) {
         switch completion {
         case .began(let job, let serial):
-            if case .source(let node) = purposes[job] { sources[node].began(serial) }
+            if case .source(let node) = purposes[job] { sources[node].freshness.began(serial) }
         case .progressed(let progress): progressed(progress)
         case .done(let job, let result, let block):
             guard let purpose = purposes.removeValue(forKey: job.id) else {
@@ -135,8 +135,8 @@ extension Deriver {
         guard case .source(let node) = purposes[progress.id], sources[node].hasListeners else {
             return
         }
-        let results = sources[node].decodes.waiters.flatMap { decodes[$0].results.waiters }
-        let listeners = results.flatMap { self.results[$0].waiters.waiters }
+        let results = sources[node].consumers.members.flatMap { decodes[$0].results }
+        let listeners = results.flatMap { self.results[$0].consumers.members }
             .filter(\.wantsProgress)
         tell(listeners) { .progressed(Transfer(source: node), progress, $0) }
     }

@@ -8,12 +8,11 @@ extension Deriver {
     /// A decode needs bytes: those of the source that is there, or of a new one.
     mutating func attach(_ node: DecodeNode.ID, _ order: Order) {
         let name = Sourced(key: decodes[node].name.key.source, origin: decodes[node].name.origin)
-        let urgency = decodes[node].urgency
         let known = source(name)
         if known != nil { figures.joinedSources += 1 }
-        let source = known ?? beginSource(name, order, urgency)
+        let source = known ?? beginSource(name, order, decodes[node].consumers.urgency)
         decodes[node].source = source
-        decodes[node].seat = sources[source].decodes.join(node, urgency)
+        join(source, node, for: node)
         if sources[source].body != nil {
             beginDecode(node)
         } else if known != nil {
@@ -28,7 +27,8 @@ extension Deriver {
         }
         decodes[node].provenance = Provenance(
             tier: body.tier, mark: body.mark, keeping: sources[source].keeping,
-            began: sources[source].began, isOutdated: sources[source].isOutdated)
+            began: sources[source].freshness.began, isOutdated: sources[source].freshness.isOutdated
+        )
         decodes[node].isVaried = sources[source].isVaried
         decodes[node].timings += sources[source].timings
         let key = decodes[node].name.key
@@ -37,7 +37,7 @@ extension Deriver {
             limits: key.isOverlay ? limits.overlay : limits.image)
         let job = submit(
             .decode(work), for: .decode(node), reading: body.block,
-            decodes[node].urgency,
+            decodes[node].consumers.urgency,
             suspect: .decode(sources[source].name.key))
         decodes[node].began(job)
     }
@@ -58,7 +58,7 @@ extension Deriver {
             decodes[node].decoded(nil)
         }
         if decodes.contains(node) {
-            for result in decodes[node].results.waiters { usePixels(result) }
+            for result in decodes[node].results { usePixels(result) }
         }
         // Whoever needed but the facts is answered, and the decode may be over.
         if decodes.contains(node) { cameOverlay(node) }
@@ -67,7 +67,7 @@ extension Deriver {
             removeUnreplacedOriginals(of: source)
             outdateOthers(of: source)
         }
-        if decodes.contains(node) { leaveSource(node) }
+        if decodes.contains(node) { leaveProvider(of: node) }
         tidy(source)
     }
 
@@ -80,7 +80,7 @@ extension Deriver {
         guard decodes[node].name.key.isOverlay else {
             return decodes[node].decoded(DecodeNode.Pixels(block, pixels, info))
         }
-        let (bytes, holder) = (pixels.reference.length, decodes[node].urgency.flows.first)
+        let (bytes, holder) = (pixels.reference.length, decodes[node].consumers.urgency.flows.first)
         guard overlayBytes.admits(bytes, for: holder) else {
             if let source = decodes[node].source { storeOriginal(source) }
             dispatcher.drop(block)
@@ -96,36 +96,5 @@ extension Deriver {
         guard !decodes[node].isClosed else { return }
         decodes[node].isClosed = true
         decodes.hide(node)
-    }
-
-    /// A decode needs no bytes any more.
-    private mutating func leaveSource(_ node: DecodeNode.ID) {
-        guard let source = decodes[node].source, let seat = decodes[node].seat else { return }
-        decodes[node].seat = nil
-        sources[source].decodes.leave(seat)
-        if !sources[source].decodes.isEmpty { propagate(source) }
-    }
-
-    /// The node is over: its job is of no use, and what it held is free.
-    mutating func retire(_ node: DecodeNode.ID) {
-        leaveSource(node)
-        guard let decode = decodes.remove(node) else { return }
-        if let job = decode.job { abandon(job) }
-        if let pixels = decode.pixels {
-            if let holder = decode.holder {
-                overlayBytes.release(pixels.pixels.reference.length, of: holder)
-            }
-            dispatcher.drop(pixels.block)
-        }
-        if let source = decode.source { tidy(source) }
-    }
-
-    /// What needs it is wanted more or less than before.
-    mutating func propagate(_ node: DecodeNode.ID) {
-        let urgency = decodes[node].urgency
-        retune(decodes[node].job, urgency)
-        guard let source = decodes[node].source, let seat = decodes[node].seat else { return }
-        sources[source].decodes.update(seat, urgency)
-        propagate(source)
     }
 }

@@ -52,9 +52,4 @@ extension Deriver {
         purposes[id] = nil
         dispatcher.abandon(id)
     }
-
-    /// Those who wait want it more or less than before.
-    mutating func retune(_ id: JobID?, _ urgency: Urgency) {
-        if let id { dispatcher.reprioritise(id, urgency) }
-    }
 }

@@ -13,16 +13,15 @@ extension Deriver {
             promotes: order.image.storeCacheTypes.contains(.memory))
         if let node = lookups.first(under: query.key, where: { $0.query == query }) {
             figures.joinedLookups += 1
-            let seat = lookups[node].waiters.join(waiter, urgency)
+            let seat = lookups[node].consumers.join(waiter, urgency)
             propagate(node)
-            return Place(.lookup(node, seat))
+            return Place(.lookup(Need(node: node, seat: seat)))
         }
         if let error = dispatcher.refusal(in: .query) { throw error }
-        // The job follows at once; it needs to know the node.
-        let node = lookups.insert(LookupNode(query: query, job: JobID(0), trace: order.trace))
-        let seat = lookups[node].waiters.join(waiter, urgency)
-        lookups[node].job = submit(.query(query), for: .lookup(node), reading: nil, urgency)
-        return Place(.lookup(node, seat))
+        let node = lookups.insert(LookupNode(query: query, trace: order.trace))
+        let seat = lookups[node].consumers.join(waiter, urgency)
+        ask(node)
+        return Place(.lookup(Need(node: node, seat: seat)))
     }
 
     /// The cache has the result: everybody is answered.
@@ -31,8 +30,8 @@ extension Deriver {
     ) {
         guard let cache = job.worker else { preconditionFailure("a cache found the result") }
         tell(.noticed(hit.reference, cache))
-        if lookups[node].isOutdated { return askAgain(node) }
-        let waiters = lookups[node].waiters.waiters
+        if lookups[node].isOutdated { return ask(node) }
+        let waiters = lookups[node].consumers.members
         retire(node)
         let block = BlockHandle(worker: cache, block: hit.reference.block)
         tell(waiters) { .found(hit, block, Self.timings(job), $0) }
@@ -47,28 +46,18 @@ extension Deriver {
     /// The cache does not have it, or cannot say: everybody goes on to the next way, unless the
     /// key was stored in the meantime.
     mutating func lookupMissed(_ node: LookupNode.ID, _ job: Completion.Ended) {
-        guard !lookups[node].isOvertaken else { return askAgain(node) }
+        guard !lookups[node].isOvertaken else { return ask(node) }
         let query = lookups[node].query
-        let waiters = lookups[node].waiters.waiters
+        let waiters = lookups[node].consumers.members
         retire(node)
         tell(waiters) { .missed(query.key, query.tiers, Self.timings(job), $0) }
     }
 
-    private mutating func askAgain(_ node: LookupNode.ID) {
-        let again = submit(
+    private mutating func ask(_ node: LookupNode.ID) {
+        let job = submit(
             .query(lookups[node].query), for: .lookup(node), reading: nil,
-            lookups[node].waiters.urgency)
-        lookups[node].askAgain(again)
-    }
-
-    /// The node is over; its job, if it still runs, is of no use.
-    mutating func retire(_ node: LookupNode.ID) {
-        if let lookup = lookups.remove(node) { abandon(lookup.job) }
-    }
-
-    /// Its waiters want it more or less than before.
-    mutating func propagate(_ node: LookupNode.ID) {
-        dispatcher.reprioritise(lookups[node].job, lookups[node].waiters.urgency)
+            lookups[node].consumers.urgency)
+        lookups[node].asked(job)
     }
 
     /// A key was stored: queries of it that are under way may have come too early, and their miss
@@ -77,7 +66,7 @@ extension Deriver {
         tell(.overtaken(text))
         for node in lookups.all(under: text) { lookups[node].overtake() }
         for node in sources.all(under: source) where sources[node].queriedText == text {
-            sources[node].isOvertaken = true
+            sources[node].freshness.isOvertaken = true
         }
     }
 

@@ -8,10 +8,10 @@ import Tables
 extension Deriver {
     /// A body came: who refreshes from now on asks the origin anew.
     mutating func closeRefreshes(at node: SourceNode.ID) {
-        for decode in sources[node].decodes.waiters
+        for decode in sources[node].consumers.members
         where decodes[decode].name.origin.isRevalidation {
             close(decode)
-            for result in decodes[decode].results.waiters { close(result) }
+            for result in decodes[decode].results { close(result) }
         }
     }
 
@@ -25,9 +25,10 @@ extension Deriver {
     /// What older refreshes would have replaced is removed, but for what the newest one replaces
     /// itself.
     mutating func outdateOlderRefreshes(than newest: SourceNode.ID, of key: SourceKey) {
-        guard let began = sources[newest].began else { return }
+        guard let began = sources[newest].freshness.began else { return }
         let older = sources.all(under: key).filter { node in
-            sources[node].began.isBefore(began) && !sources[node].isOutdated && isRefreshed(node)
+            sources[node].freshness.began.isBefore(began) && !sources[node].freshness.isOutdated
+                && isRefreshed(node)
         }
         let outdated = results.ids.filter {
             isOutdated(results[$0], of: key, at: older, before: began)
@@ -38,7 +39,7 @@ extension Deriver {
         removeOutdated(by: newest, outdated, at: older, encodings)
         for node in older {
             closeRefreshes(at: node)
-            sources[node].outdate()
+            sources[node].freshness.outdate()
             endStores(of: node)
         }
         for node in decodes.ids
@@ -69,7 +70,7 @@ extension Deriver {
         guard results[node].provenance.began != nil else { return }
         results[node].outdate()
         guard let product = results[node].product, let job = results[node].job else { return }
-        if results[node].waiters.isEmpty { return retire(node) }
+        if results[node].consumers.isEmpty { return retire(node) }
         abandon(job)
         deliver(node, product)
     }
@@ -88,7 +89,7 @@ extension Deriver {
         _ encodings: [TranscodeNode.ID]
     ) {
         let mark = sources[newest].body?.mark
-        var done = Set(sources[newest].originals.texts.map(sources[newest].text(of:)))
+        var done = Set(sources[newest].storing.originals.texts.map(sources[newest].text(of:)))
         for node in results.ids where results[node].source == newest && results[node].exists {
             done.insert(results[node].text)
         }
@@ -99,7 +100,7 @@ extension Deriver {
             made.map { results[$0].text }
             + encodings.filter { transcodes[$0].replaces }.map { transcodes[$0].text }
             + older.flatMap { node in
-                sources[node].originals.texts.map(sources[node].text(of:))
+                sources[node].storing.originals.texts.map(sources[node].text(of:))
             }
         for text in texts where done.insert(text).inserted { removeOutdated(text, exceptIn: .none) }
     }

@@ -29,7 +29,7 @@ extension Deriver {
             gatherings[id]?.layers[index].decode = nil
             gatherings[id]?.layers[index].hasAskedCache = true
             gatherings[id]?.layers[index].missed = layer.order.image.originalQueryCacheTypes
-            if let seat = layer.decode { leave(seat) }
+            if let need = layer.decode { leaveOverlay(need) }
             obtain(index, of: id)
             return goOnIfGathered(id)
         }
@@ -49,25 +49,23 @@ extension Deriver {
             return
         }
         for layer in gathering.layers {
-            if let seat = layer.decode { leave(seat) }
+            if let need = layer.decode { leaveOverlay(need) }
         }
     }
 
     /// A result needs them no more.
-    mutating func leave(_ seats: [OverlaySeat]) {
-        for seat in seats { leave(seat) }
+    mutating func leave(_ overlays: [Need<DecodeNode>]) {
+        for need in overlays { leaveOverlay(need) }
     }
 
-    private mutating func leave(_ seat: OverlaySeat) {
-        decodes[seat.node].consumers.leave(seat.seat)
-        guard decodes[seat.node].isNeeded else { return retire(seat.node) }
-        passOn(seat.node)
-        propagate(seat.node)
+    private mutating func leaveOverlay(_ need: Need<DecodeNode>) {
+        leave(need)
+        if decodes.contains(need.node) { passOn(need.node) }
     }
 
     /// Where the one for whom pixels are kept needs them no more, they are kept for another one.
     private mutating func passOn(_ node: DecodeNode.ID) {
-        let flows = decodes[node].urgency.flows
+        let flows = decodes[node].consumers.urgency.flows
         guard let holder = decodes[node].holder, let pixels = decodes[node].pixels,
             !flows.contains(holder)
         else { return }
@@ -80,9 +78,7 @@ extension Deriver {
     mutating func reprioritiseOverlays(of id: Waiter.ID, _ urgency: Urgency) {
         gatherings[id]?.urgency = urgency
         for layer in gatherings[id]?.layers ?? [] {
-            guard let seat = layer.decode else { continue }
-            decodes[seat.node].consumers.update(seat.seat, urgency)
-            propagate(seat.node)
+            if let need = layer.decode { update(need, urgency) }
         }
     }
 
@@ -98,10 +94,10 @@ extension Deriver {
     /// A result is made with what was gathered for the waiter that begins it.
     mutating func takeOverlays(_ node: ResultNode.ID, from id: Waiter.ID, _ urgency: Urgency) {
         guard !gatherings.isEmpty else { return }
-        let seats = (gatherings[id]?.layers ?? []).compactMap(\.decode)
-        results[node].overlays = seats.map { seat in
-            let own = decodes[seat.node].consumers.join(.result(node), urgency)
-            return OverlaySeat(node: seat.node, seat: own)
+        let gathered = (gatherings[id]?.layers ?? []).compactMap(\.decode)
+        results[node].overlays = gathered.map { need in
+            let own = decodes[need.node].consumers.join(.overlay(.result(node)), urgency)
+            return Need(node: need.node, seat: own)
         }
     }
 

@@ -79,8 +79,9 @@ extension Deriver {
             return giveUp(id, error)
         }
         let node = known ?? decodes.insert(DecodeNode(name: name, trace: layer.order.trace))
-        let seat = decodes[node].consumers.join(.waiter(id, index), gathering.urgency)
-        gatherings[id]?.layers[index].decode = OverlaySeat(node: node, seat: seat)
+        let seat = decodes[node].consumers.join(
+            .overlay(.waiter(id, index)), gathering.urgency)
+        gatherings[id]?.layers[index].decode = Need(node: node, seat: seat)
         if known == nil {
             attach(node, layer.order)
         } else {
@@ -106,8 +107,8 @@ extension Deriver {
 
     /// The pixels of an overlay are there.
     mutating func cameOverlay(_ node: DecodeNode.ID) {
-        guard !decodes[node].consumers.isEmpty else { return }
-        let waiting = decodes[node].consumers.waiters.compactMap { consumer in
+        guard decodes[node].name.key.isOverlay else { return }
+        let waiting = decodes[node].overlays.compactMap { consumer in
             if case .waiter(let id, _) = consumer { id } else { nil }
         }
         // Who lays the same image over itself twice is there twice.

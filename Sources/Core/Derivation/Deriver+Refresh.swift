@@ -12,13 +12,13 @@ import Tables
 extension Deriver {
     /// Whether somebody waits for the source who has an image already.
     func isRefresh(_ node: SourceNode.ID) -> Bool {
-        sources[node].decodes.contains { decodes[$0].name.origin.isRevalidation }
+        sources[node].consumers.contains { decodes[$0].name.origin.isRevalidation }
     }
 
     /// Ends the refreshes of images whose marks are meant: nothing changed. An overlay has to be
     /// loaded all the same.
     mutating func confirm(_ node: SourceNode.ID, where isMeant: (BodyMark) -> Bool) {
-        for decode in sources[node].decodes.waiters {
+        for decode in sources[node].consumers.members {
             let name = decodes[decode].name
             guard !name.key.isOverlay, let mark = name.origin.mark, isMeant(mark) else { continue }
             tearDown(decode, .unmodified)
@@ -32,7 +32,7 @@ extension Deriver {
             key: sources[node].text(of: sources[node].plainText), tiers: .all,
             destination: .staging, promotes: false)
         let job = submit(
-            .query(query), for: .weighing(node), reading: nil, sources[node].decodes.urgency)
+            .query(query), for: .weighing(node), reading: nil, sources[node].consumers.urgency)
         sources[node].weighs(body, job, against: nil)
     }
 
@@ -53,12 +53,12 @@ extension Deriver {
     ) {
         guard let body = sources[node].kept, let block else { Self.nothingToWeigh() }
         // What is outdated is replaced wherever it is.
-        sources[node].originals.want(
+        sources[node].storing.originals.want(
             StoreWish(
                 tiers: hit.tier, waitsForDisk: false, serializer: sources[node].serializer),
             as: sources[node].plainText)
         let mark = BodyMark(hit.metadata)
-        let isMeant = sources[node].decodes.contains {
+        let isMeant = sources[node].consumers.contains {
             guard let known = decodes[$0].name.origin.mark else { return false }
             return known.names(mark) || known == .none
         }
@@ -71,7 +71,7 @@ extension Deriver {
             metadata: StoredMetadata.none, comparedWith: hit.reference.block)
         let job = submit(
             .store(work), for: .weighing(node), reading: body.block,
-            sources[node].decodes.urgency)
+            sources[node].consumers.urgency)
         sources[node].weighs(body, job, against: SourceNode.Staged(block: block, mark: mark))
     }
 
@@ -87,7 +87,7 @@ extension Deriver {
 
     /// Other bytes.
     mutating func foundChanged(_ node: SourceNode.ID) {
-        sources[node].isChanged = true
+        sources[node].freshness.isChanged = true
         use(node)
     }
 

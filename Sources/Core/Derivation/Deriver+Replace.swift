@@ -28,14 +28,15 @@ extension Deriver {
 
     /// Whether a refresh has a part in the source, or had.
     func isRefreshed(_ node: SourceNode.ID) -> Bool {
-        sources[node].name.origin.isRevalidation || sources[node].isChanged || isRefresh(node)
+        sources[node].name.origin.isRevalidation || sources[node].freshness.isChanged
+            || isRefresh(node)
     }
 
     /// The original is not kept, although nothing is wrong with it.
     mutating func endStores(of node: SourceNode.ID) {
-        for job in sources[node].stores.map(\.job) {
+        for job in sources[node].storing.jobs.map(\.job) {
             abandon(job)
-            sources[node].endedStore(job, tiers: .none)
+            sources[node].storing.ended(job, tiers: .none)
         }
     }
 
@@ -55,7 +56,7 @@ extension Deriver {
     /// The new bytes are an image: under texts for which nobody has them stored, the older original
     /// goes.
     mutating func removeUnreplacedOriginals(of node: SourceNode.ID, under text: String? = nil) {
-        for (plain, tiers) in sources[node].originals.wished where text ?? plain == plain {
+        for (plain, tiers) in sources[node].storing.originals.wished where text ?? plain == plain {
             removeOutdated(
                 sources[node].text(of: plain),
                 exceptIn: sources[node].keeping == .nowhere ? .none : tiers)

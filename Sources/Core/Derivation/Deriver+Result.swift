@@ -40,7 +40,7 @@ extension Deriver {
     private mutating func sit(
         _ waiter: Waiter, at node: ResultNode.ID, _ urgency: Urgency, _ missed: MissedTiers
     ) -> Place {
-        let seat = results[node].waiters.join(waiter, urgency)
+        let seat = results[node].consumers.join(waiter, urgency)
         results[node].wish.unite(waiter.storeWish)
         results[node].knownMissing.formUnion(missed.result)
         if results[node].exists {
@@ -48,7 +48,7 @@ extension Deriver {
             waitsForSpace(node, true)
         }
         tellSource(of: node, about: waiter, missed)
-        return Place(.result(node, seat))
+        return Place(.result(Need(node: node, seat: seat)))
     }
 
     /// A delivery waits for space only as long as somebody waits for it: who reads large blocks may
@@ -64,8 +64,7 @@ extension Deriver {
         let name = results[node].name.decode
         let known = decodes.first(under: name)
         let decode = known ?? decodes.insert(DecodeNode(name: name, trace: waiter.order.trace))
-        results[node].decode = decode
-        results[node].seat = decodes[decode].results.join(node, results[node].waiters.urgency)
+        join(decode, .result(node), for: node)
         if known == nil {
             attach(decode, waiter.order)
         } else {
@@ -87,7 +86,7 @@ extension Deriver {
             return tearDown(node, .fail(error))
         }
         let job = submit(
-            .paint(work), for: .transform(node), reading: nil, results[node].waiters.urgency,
+            .paint(work), for: .transform(node), reading: nil, results[node].consumers.urgency,
             suspect: .transform(results[node].name.key))
         results[node].beganTransform(job)
     }
@@ -110,7 +109,7 @@ extension Deriver {
         }
         let job = submit(
             .transform(work), for: .transform(node), reading: pixels.block,
-            beside: overlays.map(\.block), results[node].waiters.urgency,
+            beside: overlays.map(\.block), results[node].consumers.urgency,
             suspect: .transform(results[node].name.key))
         results[node].beganTransform(job)
     }
@@ -125,9 +124,9 @@ extension Deriver {
         }
         let metadata = sources[id].metadata(info)
         // Before the decode is left: the source stays for this delivery.
-        sources[id].beganDelivery(
+        sources[id].storing.beganDelivery(
             storing: results[node].wish.tiers, as: results[node].order.names.plainResult)
-        leaveDecode(node)
+        leaveProvider(of: node)
         deliver(node, ResultNode.Product(body.block, body.reference, metadata))
     }
 
@@ -139,9 +138,9 @@ extension Deriver {
         let image = DeliveredImage(
             reference: nil, info: info, cacheType: result.provenance.tier,
             key: CacheKey.key(inStored: result.text),
-            storedTiers: sources[source].originals.stored(result.order.names.plainOriginal))
+            storedTiers: sources[source].storing.originals.stored(result.order.names.plainOriginal))
         retire(node)
-        complete(result.waiters.waiters, image, nil, result)
+        complete(result.consumers.members, image, nil, result)
     }
 
     /// The result exists: the pixels are needed no more, nor by those who wait for it. Where it is
@@ -153,9 +152,9 @@ extension Deriver {
         let metadata = StoredMetadata(
             info: image.info, etag: mark.etag, lastModified: mark.lastModified)
         transcodePixels(of: node, metadata)
-        leaveDecode(node)
+        leaveProvider(of: node)
         leaveOverlays(node)
-        for waiter in results[node].waiters.waiters { leaveOverlays(waiter.id) }
+        for waiter in results[node].consumers.members { leaveOverlays(waiter.id) }
         deliver(node, ResultNode.Product(block, image.reference, metadata))
     }
 
@@ -172,7 +171,7 @@ extension Deriver {
             metadata: product.metadata)
         let job = submit(
             .store(work), for: .delivery(node), reading: product.block,
-            results[node].waiters.urgency, maker: .transform(results[node].name.key))
+            results[node].consumers.urgency, maker: .transform(results[node].name.key))
         results[node].beganDelivery(job, of: product)
     }
 
@@ -209,9 +208,9 @@ extension Deriver {
             reference: reference, info: product.metadata.info, cacheType: result.provenance.tier,
             key: CacheKey.key(inStored: result.text),
             storedTiers: report.tiers.union(result.transcoded))
-        let served = results[node].waiters.takeAll { result.serves($0.storeWish) }
+        let served = results[node].consumers.takeAll { result.serves($0.storeWish) }
         complete(served, image, block, result)
-        if results[node].waiters.isEmpty { retire(node) } else { deliver(node, product) }
+        if results[node].consumers.isEmpty { retire(node) } else { deliver(node, product) }
     }
 
     /// Waiters have their image. Who has to wait for a store begins at once; replies follow.
@@ -245,49 +244,18 @@ extension Deriver {
 
     /// Who has its image waits for the store of the original, if there is one.
     mutating func awaitOriginal(_ watcher: Watcher) -> Place? {
-        guard let source = watcher.source, sources.contains(source), sources[source].isStoring
+        guard let source = watcher.source, sources.contains(source),
+            sources[source].storing.isUnderWay
         else { return nil }
-        return Place(.original(source, sources[source].watchers.join(watcher)))
+        return Place(.original(source, sources[source].storing.watchers.join(watcher)))
     }
 
     // MARK: - Leaving
 
-    /// A result needs no pixels any more.
-    private mutating func leaveDecode(_ node: ResultNode.ID) {
-        guard let decode = results[node].decode, let seat = results[node].seat else { return }
-        results[node].decode = nil
-        results[node].seat = nil
-        decodes[decode].results.leave(seat)
-        if decodes[decode].isNeeded { propagate(decode) } else { retire(decode) }
-    }
-
-    /// Nor those that are laid over them.
+    /// A result needs no more what is laid over its pixels.
     private mutating func leaveOverlays(_ node: ResultNode.ID) {
         let seats = results[node].overlays
         results[node].overlays = []
         leave(seats)
-    }
-
-    /// The node is over: its job is of no use, and what it held is free.
-    mutating func retire(_ node: ResultNode.ID) {
-        leaveDecode(node)
-        leaveOverlays(node)
-        guard let result = results.remove(node) else { return }
-        if let job = result.job { abandon(job) }
-        guard let product = result.product else { return }
-        guard result.isOriginal else { return dispatcher.drop(product.block) }
-        if let source = result.source, sources.contains(source) {
-            sources[source].endedDelivery()
-            tidy(source)
-        }
-    }
-
-    /// Its waiters want it more or less than before.
-    mutating func propagate(_ node: ResultNode.ID) {
-        let urgency = results[node].waiters.urgency
-        retune(results[node].job, urgency)
-        guard let decode = results[node].decode, let seat = results[node].seat else { return }
-        decodes[decode].results.update(seat, urgency)
-        propagate(decode)
     }
 }

@@ -9,7 +9,7 @@ extension Deriver {
     /// as a transfer of one's own, but no answer to a refresh that begins later.
     func source(_ name: Sourced<SourceKey>) -> SourceNode.ID? {
         let known = sources.all(under: name.key).filter {
-            sources[$0].name.origin.terms == name.origin.terms && !sources[$0].isClosed
+            sources[$0].name.origin.terms == name.origin.terms && !sources[$0].freshness.isClosed
         }
         let isPlain = name.origin.isNetwork
         if isPlain, let newest = known.first(where: { sources[$0].isReplacing }) { return newest }
@@ -30,7 +30,7 @@ extension Deriver {
         guard let node = source(name) else { return false }
         return sources[node].body != nil
             || order.plan.originalQueryTiers.isSubset(
-                of: sources[node].originals.missing(order.names.plainOriginal))
+                of: sources[node].storing.originals.missing(order.names.plainOriginal))
     }
 
     /// Begins to obtain bytes: from the URL, or from the cache, unless they came along.
@@ -93,11 +93,11 @@ extension Deriver {
         missed: CacheTypes
     ) {
         let plain = order.names.plainOriginal
-        let isNew = sources[source].originals.enter(plain)
+        let isNew = sources[source].storing.originals.enter(plain)
         if isNew { teachVariance(of: source, plain) }
-        sources[source].originals.noteMissing(missed, plain)
+        sources[source].storing.originals.noteMissing(missed, plain)
         if !tiers.isEmpty {
-            sources[source].originals.want(
+            sources[source].storing.originals.want(
                 StoreWish(tiers: tiers, waitsForDisk: waitsForDisk, serializer: order.serializer),
                 as: plain)
             storeOriginal(source)
@@ -110,16 +110,16 @@ extension Deriver {
     /// The bytes are there: every decode begins.
     mutating func obtained(_ node: SourceNode.ID, _ body: SourceNode.Body) {
         sources[node].obtained(body)
-        for decode in sources[node].decodes.waiters { beginDecode(decode) }
+        for decode in sources[node].consumers.members { beginDecode(decode) }
     }
 
     /// The cache does not have the original, or cannot say: everybody goes on to the next way,
     /// unless it was stored in the meantime.
     mutating func sourceMissed(_ node: SourceNode.ID) {
-        if sources[node].isOvertaken, let spec = sources[node].spec {
+        if sources[node].freshness.isOvertaken, let spec = sources[node].spec {
             let again = submit(
                 spec, for: .source(node), reading: nil,
-                sources[node].decodes.urgency)
+                sources[node].consumers.urgency)
             return sources[node].askAgain(again)
         }
         tearDown(node, .onward(sources[node].timings, missed: sources[node].queriedText))
@@ -131,12 +131,12 @@ extension Deriver {
     /// With the cache's queue full it is not stored: at worst a miss. What replaces other bytes is.
     mutating func storeOriginal(_ node: SourceNode.ID) {
         guard sources.contains(node), let body = sources[node].body, body.isOriginal,
-            sources[node].keeping != .nowhere, !sources[node].isOutdated,
+            sources[node].keeping != .nowhere, !sources[node].freshness.isOutdated,
             let info = sources[node].info,
             dispatcher.hasRoom(.cache) || sources[node].isReplacing
         else { return }
-        let urgency = sources[node].decodes.urgency.unbounded
-        while let wanted = sources[node].originals.takeUnattempted() {
+        let urgency = sources[node].consumers.urgency.unbounded
+        while let wanted = sources[node].storing.originals.takeUnattempted() {
             // Beside what a serializer makes no tier takes the bytes as they are.
             let isOthers = isTranscoding(node, as: wanted.text)
             let tiers = isOthers ? .none : wanted.wish.plainTiers
@@ -145,7 +145,7 @@ extension Deriver {
                 key: sources[node].text(of: wanted.text), source: body.reference, tiers: tiers,
                 delivers: false, waitsForDisk: wanted.wish.waitsForDisk && tiers.contains(.disk),
                 metadata: sources[node].metadata(info))
-            sources[node].beganStore(
+            sources[node].storing.began(
                 submit(.store(work), for: .original(node), reading: body.block, urgency),
                 wanted.text)
         }
@@ -153,7 +153,7 @@ extension Deriver {
 
     /// A store ended, well or not: `tiers` have the original now.
     mutating func originalStored(_ node: SourceNode.ID, _ job: JobID, tiers: CacheTypes) {
-        let plain = sources[node].endedStore(job, tiers: tiers)
+        let plain = sources[node].storing.ended(job, tiers: tiers)
         if let plain, !tiers.isEmpty {
             overtakeQueries(of: sources[node].text(of: plain), sources[node].name.key)
             if sources[node].isReplacing { outdateOthers(of: node) }
@@ -166,15 +166,15 @@ extension Deriver {
     /// Answers those who waited for the original, and lets go of bytes that nobody uses.
     mutating func tidy(_ node: SourceNode.ID) {
         guard sources.contains(node) else { return }
-        if !sources[node].isStoring { answerWatchers(of: node) }
+        if !sources[node].storing.isUnderWay { answerWatchers(of: node) }
         if !sources[node].isInUse { retire(node) }
     }
 
     private mutating func answerWatchers(of node: SourceNode.ID) {
-        guard !sources[node].watchers.isEmpty else { return }
-        let watchers = sources[node].watchers.members
-        sources[node].watchers = WatcherList()
-        let originals = sources[node].originals
+        guard !sources[node].storing.watchers.isEmpty else { return }
+        let watchers = sources[node].storing.watchers.members
+        sources[node].storing.watchers = WatcherList()
+        let originals = sources[node].storing.originals
         tell(
             .stored(
                 watchers.map { watcher in
@@ -184,28 +184,15 @@ extension Deriver {
                 }))
     }
 
-    /// The node is over: its job is of no use, and the bytes are free.
-    private mutating func retire(_ node: SourceNode.ID) {
-        guard let source = sources.remove(node) else { return }
-        if let job = source.job { abandon(job) }
-        if let body = source.kept { dispatcher.drop(body.block) }
-        if let staged = source.staged { dispatcher.drop(staged.block) }
-    }
-
     /// The bytes were lost with their producer: stores and decodes of them are of no use.
     mutating func lose(_ node: SourceNode.ID) {
-        for job in sources[node].stores.map(\.job) {
+        for job in sources[node].storing.jobs.map(\.job) {
             abandon(job)
-            sources[node].endedStore(job, tiers: .none)
+            sources[node].storing.ended(job, tiers: .none)
         }
         endTranscodes { $0.keepsSource && $0.source == node }
         guard sources.contains(node) else { return }
         tearDown(node, .again)
         tidy(node)
-    }
-
-    /// Its decodes are wanted more or less than before.
-    mutating func propagate(_ node: SourceNode.ID) {
-        retune(sources[node].job, sources[node].decodes.urgency)
     }
 }

@@ -21,9 +21,11 @@ extension Deriver {
                 text: source.text(of: plain), tiers: wish.tiers, steps: [], output: output,
                 metadata: source.metadata(info), key: source.name.key,
                 plainText: plain, isRevalidation: source.name.origin.isRevalidation,
-                began: source.began, replaces: source.isReplacing, source: node, result: nil,
+                began: source.freshness.began, replaces: source.isReplacing, source: node,
+                result: nil,
                 keepsSource: true,
-                urgency: source.decodes.urgency.unbounded, trace: source.trace, input: body.block))
+                urgency: source.consumers.urgency.unbounded, trace: source.trace, input: body.block)
+        )
         if transcode == nil, source.isReplacing, !isTranscoding(node, as: plain) {
             removeOutdated(source.text(of: plain), exceptIn: wish.plainTiers)
         }
@@ -32,7 +34,7 @@ extension Deriver {
 
     /// Whether an original is being kept in another encoding under that text.
     func isTranscoding(_ node: SourceNode.ID, as plain: String) -> Bool {
-        sources[node].transcodes > 0
+        sources[node].storing.transcodes > 0
             && transcodes.ids.contains {
                 transcodes[$0].keepsSource && transcodes[$0].source == node
                     && transcodes[$0].plainText == plain
@@ -76,7 +78,7 @@ extension Deriver {
             plainText: result.order.names.plainResult,
             isRevalidation: result.name.origin.isRevalidation, began: result.provenance.began,
             replaces: result.name.origin.isRevalidation, source: result.source, result: node,
-            keepsSource: kept != nil, urgency: result.waiters.urgency.unbounded,
+            keepsSource: kept != nil, urgency: result.consumers.urgency.unbounded,
             trace: result.order.trace, input: block)
     }
 
@@ -93,7 +95,7 @@ extension Deriver {
             !dispatcher.isQuarantined(.transcode(transcode.key, transcode.output))
         else { return nil }
         if transcode.keepsSource, let source = transcode.source {
-            sources[source].beganTranscode()
+            sources[source].storing.beganTranscode()
         }
         return transcodes.insert(transcode)
     }
@@ -176,7 +178,9 @@ extension Deriver {
             results[result].transcoded = tiers
         }
         let source = transcode.keepsSource ? transcode.source : nil
-        if let source { sources[source].endedTranscode(tiers: tiers, as: transcode.plainText) }
+        if let source {
+            sources[source].storing.endedTranscode(tiers: tiers, as: transcode.plainText)
+        }
         for var watcher in transcode.watchers.members {
             watcher.stored.formUnion(tiers)
             if let place = awaitOriginal(watcher) {

@@ -16,7 +16,7 @@ extension Deriver {
     /// make of it; the node is gone where only they waited for it. An older refresh removes
     /// nothing.
     mutating func removeKept(of node: SourceNode.ID) {
-        guard !sources[node].isOutdated else { return }
+        guard !sources[node].freshness.isOutdated else { return }
         let texts = keptTexts(of: node)
         outdateOthers(of: node)
         for text in texts.sorted() { removeOutdated(text, exceptIn: .none) }
@@ -24,9 +24,9 @@ extension Deriver {
 
     /// Under which texts originals and results are stored of which those know who wait.
     private func keptTexts(of node: SourceNode.ID) -> Set<String> {
-        var texts = Set(sources[node].originals.texts)
-        for decode in sources[node].decodes.waiters {
-            for result in decodes[decode].results.waiters {
+        var texts = Set(sources[node].storing.originals.texts)
+        for decode in sources[node].consumers.members {
+            for result in decodes[decode].results {
                 texts.insert(results[result].order.names.result)
                 texts.insert(results[result].order.names.original)
             }

@@ -16,7 +16,7 @@ extension Deriver {
             sources[node].keep(.variant(variant), fields: fields)
         case .everything: sources[node].keep(.nowhere)
         }
-        for text in sources[node].originals.texts { teachVariance(of: node, text) }
+        for text in sources[node].storing.originals.texts { teachVariance(of: node, text) }
     }
 
     /// What is known of a body holds for every text under which somebody wants it kept. It is known

@@ -9,16 +9,15 @@ extension Deriver {
     /// which its worker is told, so that a newcomer gets new work.
     package mutating func leave(_ place: Place) {
         switch place.node {
-        case .lookup(let node, let seat):
-            lookups[node].waiters.leave(seat)
-            if lookups[node].waiters.isEmpty { retire(node) } else { propagate(node) }
+        case .lookup(let need): leave(need)
         case .overlays(let id): leaveOverlays(id)
-        case .result(let node, let seat):
-            results[node].waiters.leave(seat)
+        case .result(let need):
+            leave(need)
             // Once the result exists, a cancel changes the reply and no longer the store.
-            if !results[node].waiters.isEmpty { return propagate(node) }
-            if results[node].exists { waitsForSpace(node, false) } else { retire(node) }
-        case .original(let node, let seat): sources[node].watchers.leave(seat)
+            if results.contains(need.node), results[need.node].consumers.isEmpty {
+                waitsForSpace(need.node, false)
+            }
+        case .original(let node, let seat): sources[node].storing.watchers.leave(seat)
         case .transcode(let node, let seat): transcodes[node].watchers.leave(seat)
         }
     }
@@ -26,13 +25,9 @@ extension Deriver {
     /// Work that is shared with others runs in the highest class among them.
     package mutating func reprioritise(_ place: Place, _ urgency: Urgency) {
         switch place.node {
-        case .lookup(let node, let seat):
-            lookups[node].waiters.update(seat, urgency)
-            propagate(node)
+        case .lookup(let need): update(need, urgency)
         case .overlays(let id): reprioritiseOverlays(of: id, urgency)
-        case .result(let node, let seat):
-            results[node].waiters.update(seat, urgency)
-            propagate(node)
+        case .result(let need): update(need, urgency)
         // A store goes on in the class that it was begun in; it holds up only this reply.
         case .original, .transcode: break
         }
@@ -46,10 +41,10 @@ extension Deriver {
     private func awaitedJob(at place: Place) -> JobID? {
         switch place.node {
         case .original, .transcode: return nil
-        case .lookup(let node, _): return lookups[node].job
+        case .lookup(let need): return lookups[need.node].job
         case .overlays(let id): return awaitedOverlayJob(of: id)
-        case .result(let node, _):
-            return results[node].job ?? results[node].decode.flatMap(awaitedJob)
+        case .result(let need):
+            return results[need.node].job ?? results[need.node].decode.flatMap(awaitedJob)
         }
     }
 
@@ -60,7 +55,7 @@ extension Deriver {
 
     /// Whether somebody waits there for what the transfer brings.
     package func isFed(_ place: Place, by transfer: Transfer) -> Bool {
-        guard case .result(let node, _) = place.node else { return false }
-        return results[node].source == transfer.source
+        guard case .result(let need) = place.node else { return false }
+        return results[need.node].source == transfer.source
     }
 }

@@ -35,7 +35,7 @@ extension Deriver {
         tell(.cacheGone(worker))
         var lost: [Waiter.ID] = []
         for node in sources.ids {
-            lost += Self.takeLost(&sources[node].watchers, with: worker)
+            lost += Self.takeLost(&sources[node].storing.watchers, with: worker)
         }
         for node in transcodes.ids {
             lost += Self.takeLost(&transcodes[node].watchers, with: worker)

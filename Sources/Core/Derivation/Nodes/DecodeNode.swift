@@ -8,6 +8,8 @@ import Tables
 ///
 ///     awaitingSource ──bytes──► decoding ──pixels──► decoded ──nobody needs them──► gone
 struct DecodeNode: Node {
+    static var table: WritableKeyPath<Deriver, NodeTable<DecodeNode>> { \.decodes }
+
     enum State: Sendable {
         /// The source is on its way.
         case awaitingSource
@@ -35,18 +37,16 @@ struct DecodeNode: Node {
     /// Of the request that began it.
     let trace: TraceContext?
     private(set) var state = State.awaitingSource
-    /// Results that wait for the pixels or read them.
-    var results = WaiterList<ResultNode.ID>()
-    /// Who lays the pixels over others.
-    var consumers = WaiterList<OverlayConsumer>()
+    /// Who needs the pixels; those of a name are all of one sort.
+    var consumers = WaiterList<PixelConsumer>()
     /// For whom the pixels are kept, where they are laid over others.
     var holder: FlowID?
     /// Whether the pixels are only for those who have them: others find no decode of the name.
     var isClosed = false
     /// Its source, which may be gone once it has been decoded.
     var source: SourceNode.ID?
-    /// Its place among those who need the source's bytes, until it has been decoded.
-    var seat: WaiterList<DecodeNode.ID>.Seat?
+    /// The source's bytes, until they have been decoded.
+    var need: Need<SourceNode>?
     /// Of the source's bytes.
     var provenance = Provenance()
     /// Whether these depend on what was said to the origin.
@@ -68,12 +68,33 @@ struct DecodeNode: Node {
         return nil
     }
 
-    /// Whether anybody needs it.
-    var isNeeded: Bool { !results.isEmpty || !consumers.isEmpty }
-    /// How badly: those of a name are all of one sort.
-    var urgency: Urgency { name.key.isOverlay ? consumers.urgency : results.urgency }
+    /// Results that are made of the pixels.
+    var results: [ResultNode.ID] {
+        consumers.members.compactMap { if case .result(let id) = $0 { id } else { nil } }
+    }
+
+    /// Who lays the pixels over others.
+    var overlays: [OverlayConsumer] {
+        consumers.members.compactMap { if case .overlay(let one) = $0 { one } else { nil } }
+    }
 
     mutating func began(_ job: JobID) { state = .decoding(job) }
 
     mutating func decoded(_ pixels: Pixels?) { state = .decoded(pixels) }
+
+    static func ended(_ node: DecodeNode, in deriver: inout Deriver) {
+        guard let pixels = node.pixels else { return }
+        if let holder = node.holder {
+            deriver.overlayBytes.release(pixels.pixels.reference.length, of: holder)
+        }
+        deriver.dispatcher.drop(pixels.block)
+    }
+}
+
+/// Who needs the pixels of a decode.
+enum PixelConsumer: Hashable, Sendable {
+    /// A result that is made of them.
+    case result(ResultNode.ID)
+    /// Who lays them over an image.
+    case overlay(OverlayConsumer)
 }

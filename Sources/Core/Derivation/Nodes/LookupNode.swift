@@ -4,10 +4,13 @@ import Tables
 
 /// One query of a result's key, for all who ask the same tiers for it.
 struct LookupNode: Node {
+    typealias Provider = LookupNode
+    static var table: WritableKeyPath<Deriver, NodeTable<LookupNode>> { \.lookups }
+
     /// What is asked; equal queries are one.
     let query: QueryWork
-    var waiters = WaiterList<Waiter>()
-    var job: JobID
+    var consumers = WaiterList<Waiter>()
+    private(set) var job: JobID?
     /// Of the request that began it.
     let trace: TraceContext?
     var key: String { query.key }
@@ -16,16 +19,23 @@ struct LookupNode: Node {
     /// What was stored replaced another result: a hit may be the old one.
     private(set) var isOutdated = false
 
+    init(query: QueryWork, trace: TraceContext?) {
+        self.query = query
+        self.trace = trace
+    }
+
     /// Its key was stored by somebody.
     mutating func overtake() { isOvertaken = true }
 
     /// What its key had was replaced.
     mutating func outdate() { isOutdated = true }
 
-    /// It is asked again.
-    mutating func askAgain(_ job: JobID) {
+    /// It is asked, or asked again.
+    mutating func asked(_ job: JobID) {
         self.job = job
         isOvertaken = false
         isOutdated = false
     }
+
+    static func ended(_ node: LookupNode, in deriver: inout Deriver) {}
 }

@@ -12,6 +12,8 @@ import Tables
 ///
 /// From `delivering` on the result exists: it is stored although nobody may wait any more.
 struct ResultNode: Node {
+    static var table: WritableKeyPath<Deriver, NodeTable<ResultNode>> { \.results }
+
     enum State: Sendable {
         /// A decode is on its way.
         case awaitingPixels
@@ -39,15 +41,14 @@ struct ResultNode: Node {
     /// Of the first waiter: headers as it wrote them; steps and output are the same for all.
     let order: Order
     private(set) var state = State.awaitingPixels
-    var waiters = WaiterList<Waiter>()
+    var consumers = WaiterList<Waiter>()
     var wish: StoreWish
     /// Tiers that were asked for the result, in vain.
     var knownMissing: CacheTypes = .none
-    /// Its decode, and its place among those who need the pixels, until it needs them no more.
-    var decode: DecodeNode.ID?
-    var seat: WaiterList<ResultNode.ID>.Seat?
+    /// Its pixels, until it needs them no more.
+    var need: Need<DecodeNode>?
     /// What is laid over the pixels, in the order of the steps, until it is.
-    var overlays: [OverlaySeat] = []
+    var overlays: [Need<DecodeNode>] = []
     /// Whether it is only for those who wait: others find no result of the name.
     var isClosed = false
     /// Its source, which may be gone once the result exists.
@@ -67,6 +68,11 @@ struct ResultNode: Node {
         text = name.text
         wish = waiter.storeWish
     }
+
+    var decode: DecodeNode.ID? { need?.node }
+
+    /// Once the result exists it is stored, whoever waits.
+    var isInUse: Bool { !consumers.isEmpty || exists }
 
     var job: JobID? {
         switch state {
@@ -127,5 +133,15 @@ struct ResultNode: Node {
     func serves(_ wish: StoreWish) -> Bool {
         guard case .delivering(_, _, let running) = state else { return false }
         return running.covers(wish)
+    }
+
+    static func ended(_ node: ResultNode, in deriver: inout Deriver) {
+        deriver.leave(node.overlays)
+        guard let product = node.product else { return }
+        guard node.isOriginal else { return deriver.dispatcher.drop(product.block) }
+        if let source = node.source, deriver.sources.contains(source) {
+            deriver.sources[source].storing.endedDelivery()
+            deriver.tidy(source)
+        }
     }
 }

@@ -13,6 +13,9 @@ import Tables
 /// A fetched body is held, and stays in the table, until its original was stored or is known not
 /// to be stored: who comes until then uses it, so that no second GET can go out in between.
 struct SourceNode: Node {
+    typealias Provider = SourceNode
+    static var table: WritableKeyPath<Deriver, NodeTable<SourceNode>> { \.sources }
+
     enum State: Sendable {
         /// A fetch, or a query of the original.
         case obtaining(JobID)
@@ -84,35 +87,14 @@ struct SourceNode: Node {
     let serializer: Serializer
     private(set) var state: State
     /// Decodes that need the bytes.
-    var decodes = WaiterList<DecodeNode.ID>()
+    var consumers = WaiterList<DecodeNode.ID>()
     var timings = StageTimings()
     /// Whether anybody ever wanted to see progress.
     var hasListeners = false
-    /// Whether a refresh brought other bytes than there were.
-    var isChanged = false
-    /// The key was stored while a query was under way: a miss means nothing then.
-    var isOvertaken = false
-    /// When the transfer that brings the bytes began.
-    private(set) var began: TransferSerial?
-    /// Whether a transfer that began later replaced the original: those who wait get these bytes,
-    /// which are stored nowhere and replace nothing.
-    private(set) var isOutdated = false
-    /// Whether nobody joins it any more.
-    private(set) var isClosed = false
-
-    // The store of the original.
-
+    var freshness = Freshness()
     /// What a decoder said of the bytes; only bytes that decode are stored.
     var info: ImageInfo?
-    /// By text of the cache.
-    var originals = Originals()
-    private(set) var stores: [(job: JobID, plain: String)] = []
-    /// Results that are these very bytes and are being delivered, which stores them as well.
-    private(set) var deliveries = 0
-    /// Stores of another encoding of these bytes.
-    private(set) var transcodes = 0
-    /// Who has its image and waits for the store.
-    var watchers = WatcherList()
+    var storing = OriginalStores()
 
     init(name: Sourced<SourceKey>, spec: JobSpec, order: Order, job: JobID) {
         self.name = name
@@ -160,10 +142,9 @@ struct SourceNode: Node {
 
     /// Whether its bytes replace others: a refresh found them changed, and they are an image.
     /// Everybody may use them.
-    var isReplacing: Bool { isChanged && !isOutdated && body != nil && info != nil }
-
-    /// Whether a store of the original is under way.
-    var isStoring: Bool { !stores.isEmpty || deliveries > 0 || transcodes > 0 }
+    var isReplacing: Bool {
+        freshness.isChanged && !freshness.isOutdated && body != nil && info != nil
+    }
 
     /// The text that the cache is asked for.
     var queriedText: String? {
@@ -181,12 +162,12 @@ struct SourceNode: Node {
     }
 
     /// Whether the node has a reason to stay.
-    var isInUse: Bool { !decodes.isEmpty || isStoring }
+    var isInUse: Bool { !consumers.isEmpty || storing.isUnderWay }
 
     /// The query is made again.
     mutating func askAgain(_ job: JobID) {
         state = .obtaining(job)
-        isOvertaken = false
+        freshness.isOvertaken = false
     }
 
     /// What the origin says that its answer depends on.
@@ -201,51 +182,10 @@ struct SourceNode: Node {
 
     mutating func obtained(_ body: Body) { state = .holding(body) }
 
-    /// A worker has the transfer. What began again is newer than what replaced it meanwhile.
-    mutating func began(_ serial: TransferSerial) {
-        began = serial
-        isOutdated = false
-    }
-
-    /// Bytes of a transfer that began later replaced the original.
-    mutating func outdate() {
-        isOutdated = true
-        isClosed = true
-    }
-
-    // MARK: - Originals
-
     /// The text under which the cache has, or will have, what a plain text names.
     func text(of plain: String) -> String {
         guard case .variant(let variant) = keeping else { return plain }
         return CacheKey.varied(plain, by: variant)
-    }
-
-    mutating func beganStore(_ job: JobID, _ plain: String) { stores.append((job, plain)) }
-
-    /// A store ended; `tiers` have the original now, under the plain text that comes back.
-    @discardableResult
-    mutating func endedStore(_ job: JobID, tiers: CacheTypes) -> String? {
-        guard let ended = stores.firstIndex(where: { $0.job == job }) else { return nil }
-        let plain = stores.remove(at: ended).plain
-        originals.ended(tiers, plain)
-        return plain
-    }
-
-    /// A result under this plain text that is these very bytes is delivered, and stores them.
-    mutating func beganDelivery(storing tiers: CacheTypes, as plain: String) {
-        deliveries += 1
-        originals.attempt(tiers, plain)
-    }
-
-    mutating func endedDelivery() { deliveries -= 1 }
-
-    mutating func beganTranscode() { transcodes += 1 }
-
-    /// A store of another encoding ended; `tiers` have the original now, under this plain text.
-    mutating func endedTranscode(tiers: CacheTypes, as plain: String) {
-        transcodes -= 1
-        originals.ended(tiers, plain)
     }
 
     /// What the cache keeps beside the original.
@@ -255,5 +195,10 @@ struct SourceNode: Node {
             info: info, contentType: fetched?.contentType, etag: body?.mark.etag,
             lastModified: body?.mark.lastModified, cacheControl: fetched?.cacheControl,
             vary: fetched?.vary)
+    }
+
+    static func ended(_ node: SourceNode, in deriver: inout Deriver) {
+        if let body = node.kept { deriver.dispatcher.drop(body.block) }
+        if let staged = node.staged { deriver.dispatcher.drop(staged.block) }
     }
 }

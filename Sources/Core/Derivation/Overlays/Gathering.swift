@@ -10,7 +10,7 @@ struct Gathering: Sendable {
         /// Its load, as it was admitted.
         let order: Order
         /// Where its pixels are, or will be.
-        var decode: OverlaySeat?
+        var decode: Need<DecodeNode>?
         /// Whether the cache was asked for its original, or is not asked.
         var hasAskedCache: Bool
         /// Tiers that were asked for it, in vain.
@@ -24,12 +24,6 @@ struct Gathering: Sendable {
     let refreshes: Bool
     /// Whether somebody waits; who has gone on waits for a result that knows by itself.
     var isAwaited = true
-}
-
-/// A place among those who lay the pixels of a decode over their image.
-struct OverlaySeat: Sendable {
-    let node: DecodeNode.ID
-    let seat: WaiterList<OverlayConsumer>.Seat
 }
 
 /// Who lays the pixels of a decode over an image.

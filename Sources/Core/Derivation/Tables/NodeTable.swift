@@ -2,14 +2,6 @@ import Dispatching
 import Messages
 import Tables
 
-/// One piece of shared work, which is found by what it does.
-protocol Node: Tabled where Named == Self {
-    typealias ID = SlotID<Self>
-    associatedtype Key: Hashable & Sendable
-    /// What it does; those of one key may differ in what is not part of it.
-    var key: Key { get }
-}
-
 /// All nodes of a kind, by id and by key.
 struct NodeTable<Kind: Node>: Sendable {
     typealias ID = SlotID<Kind>

@@ -22,7 +22,7 @@ struct WaiterList<Member: Sendable>: Sendable {
 
     var count: Int { seats.count }
     var isEmpty: Bool { seats.isEmpty }
-    var waiters: [Member] { seats.map(\.waiter) }
+    var members: [Member] { seats.map(\.waiter) }
 
     /// Whether somebody waits of whom that is so.
     func contains(where isMeant: (Member) -> Bool) -> Bool {

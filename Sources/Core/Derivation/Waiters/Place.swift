@@ -1,13 +1,14 @@
 import Tables
+
 /// Where somebody waits. It holds until an event names the waiter.
 package struct Place: Sendable {
     enum Node: Sendable {
         /// For a query of the result's key.
-        case lookup(LookupNode.ID, WaiterList<Waiter>.Seat)
+        case lookup(Need<LookupNode>)
         /// For what is laid over its image.
         case overlays(Waiter.ID)
         /// For a result that is being made.
-        case result(ResultNode.ID, WaiterList<Waiter>.Seat)
+        case result(Need<ResultNode>)
         /// With its image, for the store of the original (`waitStoreCache`).
         case original(SourceNode.ID, WatcherList.Seat)
         /// With its image, for what a serializer makes of it (`waitStoreCache`).

@@ -1,0 +1,49 @@
+import Dispatching
+import Messages
+import Tables
+
+/// One piece of work that is shared by all who need what comes of it.
+///
+/// All kinds are joined, left, hurried and ended in the same way (`Deriver+Nodes`); what they do is
+/// their own.
+protocol Node: Tabled where Named == Self {
+    typealias ID = SlotID<Self>
+    associatedtype Key: Hashable & Sendable
+    associatedtype Consumer: Sendable
+    associatedtype Provider: Node
+
+    /// Where nodes of the kind are.
+    static var table: WritableKeyPath<Deriver, NodeTable<Self>> { get }
+
+    /// What it does; those of one key may differ in what is not part of it.
+    var key: Key { get }
+    /// Who needs what comes of it.
+    var consumers: WaiterList<Consumer> { get set }
+    /// What it is made of, as long as it needs that.
+    var need: Need<Provider>? { get set }
+    /// The job that it waits for.
+    var job: JobID? { get }
+    /// Whether it has a reason to stay.
+    var isInUse: Bool { get }
+
+    /// It has left its table, and lets go of what it kept.
+    static func ended(_ node: Self, in deriver: inout Deriver)
+}
+
+/// A place among the consumers of a node.
+struct Need<Provider: Node>: Sendable {
+    let node: Provider.ID
+    let seat: WaiterList<Provider.Consumer>.Seat
+}
+
+extension Node {
+    var isInUse: Bool { !consumers.isEmpty }
+}
+
+/// It is made of nothing that another node makes.
+extension Node where Provider == Self {
+    var need: Need<Self>? {
+        get { nil }
+        set {}
+    }
+}
