@@ -136,7 +136,7 @@ extension Deriver {
         switch purpose {
         case .lookup(let node): lookups.contains(node) && lookups[node].job == job
         case .source(let node): sources.contains(node) && sources[node].job == job
-        case .weighing(let node): sources.contains(node) && sources[node].job == job
+        case .comparing(let node): sources.contains(node) && sources[node].job == job
         case .original(let node):
             sources.contains(node) && sources[node].storing.jobs.contains { $0.job == job }
         case .transcode(let node): transcodes.contains(node) && transcodes[node].job == job

@@ -33,7 +33,7 @@ struct RepeatedHitTests {
         #expect(stack.image(whole) == ticket.image)
         #expect(answers(ticket, &stack, client))
         #expect(stack.counters.requests == 2 && stack.counters.memoryHits == 2)
-        #expect(stack.scheduler.touches.count == 1)
+        #expect(stack.scheduler.memory.touches.count == 1)
         #expect(stack.isAtRest)
     }
 

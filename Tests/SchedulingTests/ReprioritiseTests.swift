@@ -112,7 +112,7 @@ struct ReprioritiseTests {
             stack.send(.reprioritiseGroup(client, large, .high))
             stack.send(.reprioritiseGroup(client, large, .low))
             stack.send(.reprioritise(client, tokens[19], .normal))
-            #expect(stack.scheduler.bulk.count == 1, "the first one is over")
+            #expect(stack.scheduler.agenda.bulk.count == 1, "the first one is over")
             for _ in 0..<5 { stack.send(.tick) }
             let expected = Array(repeating: Priority.low, count: 19) + [.normal]
             #expect(priorities(stack, tokens) == expected)
@@ -127,7 +127,7 @@ struct ReprioritiseTests {
             for _ in 0..<6 { stack.send(.reprioritiseGroup(client, large, .high)) }
             #expect(priorities(stack, tokens).allSatisfy { $0 == .high })
             stack.send(.reprioritiseGroup(client, large, .high))
-            #expect(stack.scheduler.bulk.count == 0)
+            #expect(stack.scheduler.agenda.bulk.count == 0)
             let later = stack.load(loader("later"), by: client, group: large)
             stack.send(.reprioritiseGroup(client, large, .high))
             for _ in 0..<6 { stack.send(.tick) }
@@ -140,7 +140,7 @@ struct ReprioritiseTests {
             stack.send(.reprioritiseGroup(client, large, .high))
             stack.send(.cancelGroup(client, large))
             #expect(priorities(stack, tokens).count == 16)
-            #expect(stack.scheduler.bulk.count == 1, "nobody needs another class any more")
+            #expect(stack.scheduler.agenda.bulk.count == 1, "nobody needs another class any more")
             #expect(stack.scheduler.nextDeadline == stack.now, "it goes on at once")
             let later = stack.load(loader("later"), by: client, group: large)
             stack.send(.cancelGroupOfAny(large))
@@ -156,7 +156,7 @@ struct ReprioritiseTests {
             stack.send(.reprioritiseGroup(client, large, .high))
             stack.send(.cancel(client, tokens[10]))
             stack.disconnect(client)
-            #expect(stack.scheduler.bulk.count == 1, "its requests are left")
+            #expect(stack.scheduler.agenda.bulk.count == 1, "its requests are left")
             stack.goOn()
             #expect(stack.isAtRest)
         }

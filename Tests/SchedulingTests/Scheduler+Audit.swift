@@ -20,7 +20,7 @@ extension Scheduler {
         auditFallbacks(check)
         auditGatherings(check)
         auditBulkWork(check)
-        check(moving.count == 0, "everybody has arrived somewhere")
+        check(agenda.moving.count == 0, "everybody has arrived somewhere")
         let uploads = requests.ids.compactMap { requests[$0].order.upload?.block }
         return faults + deriver.audit(uploads: uploads, isBehind: hasOverdueAlarms)
     }
@@ -37,7 +37,8 @@ extension Scheduler {
             let request = requests[id]
             if let batch = request.batch {
                 check(
-                    batches.contains(batch) && batches[batch].members[request.seat] == id,
+                    prefetching.batches.contains(batch)
+                        && prefetching.batches[batch].members[request.seat] == id,
                     "a batch knows its members")
             } else {
                 check(tokens[request.token] == id, "a token names its request")
@@ -58,10 +59,9 @@ extension Scheduler {
 
     private func auditInquiries(_ check: (Bool, String) -> Void) {
         let asked = deriver.purposes.filter { if case .inquiry = $0.value { true } else { false } }
-        check(Set(asked.keys) == Set(inquirers.keys), "an inquiry has somebody who asked")
-        for (job, client) in inquirers {
-            check(clients[client]?.inquiries[job] != nil, "an operator knows its inquiries")
-        }
+        let known = clients.values.flatMap(\.inquiries.keys)
+        check(known.count == asked.count, "an inquiry has somebody who asked")
+        check(Set(known) == Set(asked.keys), "an operator knows its inquiries")
     }
 
     private func auditGatherings(_ check: (Bool, String) -> Void) {

@@ -7,23 +7,25 @@ import Tables
 // Batches and slots.
 extension Scheduler {
     func auditPrefetches(_ check: (Bool, String) -> Void) {
-        check(owing.isEmpty, "reports go out at the end of an event")
-        check(batchTokens.count == batches.count, "each batch has a token")
-        for id in batches.ids {
-            let batch = batches[id]
-            check(batchTokens[batch.token] == id, "a token names its batch")
+        check(prefetching.owing.isEmpty, "reports go out at the end of an event")
+        check(prefetching.tokens.count == prefetching.batches.count, "each batch has a token")
+        for id in prefetching.batches.ids {
+            let batch = prefetching.batches[id]
+            check(prefetching.tokens[batch.token] == id, "a token names its batch")
             check(tokens[batch.token] == nil, "a token names one thing")
             check(clients[batch.client] != nil, "a batch has a client")
-            check(prefetchers[batch.client]?.batches.contains(id) == true, "a batch has its turn")
+            check(
+                prefetching.clients[batch.client]?.batches.contains(id) == true,
+                "a batch has its turn")
             check(!batch.hasEnded, "what has ended is not there")
             check(
                 batch.total == batch.waiting.count + batch.members.count + batch.finished,
                 "every URL waits, runs or has ended")
             check(batch.members.count <= batch.concurrency, "as many at a time as are wanted")
         }
-        for prefetcher in prefetchers.values {
+        for prefetcher in prefetching.clients.values {
             check(!prefetcher.isEmpty, "who prefetches nothing is forgotten")
-            let own = prefetcher.batches.map { batches[$0] }
+            let own = prefetcher.batches.map { prefetching.batches[$0] }
             let most = own.map(\.concurrency).max() ?? 0
             let running = own.reduce(0) { $0 + $1.members.count }
             check(prefetcher.running == running, "members are counted")
@@ -36,8 +38,8 @@ extension Scheduler {
             let mayBegin = running < most && own.contains(where: \.mayBegin)
             check(!mayBegin || prefetcher.isAwake, "who may begin something is awake")
         }
-        let awakened = prefetchers.values.count(where: \.isAwake)
-        check(awakened == awake.count, "who is awake is in the queue")
+        let awakened = prefetching.clients.values.count(where: \.isAwake)
+        check(awakened == prefetching.awake.count, "who is awake is in the queue")
         check(
             !wantsToPrefetch || nextDeadline.map { $0 <= now } == true,
             "what could be begun is begun soon")

@@ -33,7 +33,7 @@ extension Scheduler {
             if let block = work.block, left.isEmpty == false,
                 deriver.dispatcher.contains(block.worker)
             {
-                check(resultBlocks.isPinned(block), "what is about to be told stays where it is")
+                check(memory.blocks.isPinned(block), "what is about to be told stays where it is")
             }
         }
         check(Set(moving).count == moving.count, "nobody has two turns")
@@ -48,7 +48,7 @@ extension Scheduler {
 
     /// What is left to do, the first one first.
     var works: [BulkWork] {
-        var (copy, all) = (bulk, [BulkWork]())
+        var (copy, all) = (agenda.bulk, [BulkWork]())
         while let work = copy.popFirst() { all.append(work) }
         return all
     }

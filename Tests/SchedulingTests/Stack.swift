@@ -233,7 +233,7 @@ struct Stack {
         compareWays(load, by: client, terms)
         let isLive = scheduler.tokens[token] != nil
         send(.load(client, load, terms))
-        if isRefused, !isLive, error(token) != .blacklisted, !scheduler.isDraining,
+        if isRefused, !isLive, error(token) != .blacklisted, !scheduler.drain.isBegun,
             (try? image.checkWishes()) != nil, terms.firstRefusal == nil,
             !isFallback(token, for: .blacklisted)
         {

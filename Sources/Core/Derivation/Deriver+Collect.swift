@@ -47,9 +47,9 @@ extension Deriver {
         case (.source(let node), _):
             sources[node].timings.add(job)
             sourceEnded(node, result, block)
-        case (.weighing(let node), _):
+        case (.comparing(let node), _):
             sources[node].timings.add(job)
-            weighed(node, result, block)
+            compared(node, result, block)
         case (.original(let node), .stored(let report)):
             originalStored(node, job.id, tiers: report.tiers)
         case (.transcode(let node), _): transcoded(node, result, block)
@@ -77,7 +77,7 @@ extension Deriver {
             learnVariance(node, fetched)
             let body = SourceNode.Body(block, fetched: fetched)
             closeRefreshes(at: node)
-            if isRefresh(node) { weigh(node, body) } else { obtained(node, body) }
+            if isRefresh(node) { compare(node, body) } else { obtained(node, body) }
         case (.hit(let hit), let block?):
             figures.originalHits += 1
             obtained(node, SourceNode.Body(block, hit: hit))
@@ -99,7 +99,7 @@ extension Deriver {
             guard sources.contains(node) else { return }
             if error.code != .poisoned { tellFailed(node, error) }
             tearDown(node, .fail(error))
-        case .weighing(let node): foundChanged(node)
+        case .comparing(let node): foundChanged(node)
         case .original(let node): originalStored(node, job.id, tiers: .none)
         case .transcode(let node): ended(node, storing: .none)
         case .decode(let node):

@@ -39,7 +39,7 @@ extension Deriver {
     private func trace(of purpose: JobPurpose) -> TraceContext? {
         switch purpose {
         case .lookup(let node): lookups[node].trace
-        case .source(let node), .original(let node), .weighing(let node): sources[node].trace
+        case .source(let node), .original(let node), .comparing(let node): sources[node].trace
         case .transcode(let node): transcodes[node].trace
         case .decode(let node): decodes[node].trace
         case .transform(let node), .delivery(let node): results[node].order.trace

@@ -7,7 +7,7 @@ import Tables
 // (SEMANTICS §6.1).
 //
 //     asked ──304──► not modified
-//       └──body──► weighed ──the stored bytes──► not modified
+//       └──body──► compared ──the stored bytes──► not modified
 //                     └──other bytes──► decoded, stored in their place, delivered
 extension Deriver {
     /// Whether somebody waits for the source who has an image already.
@@ -27,34 +27,34 @@ extension Deriver {
 
     /// The origin sent a body. It may be the stored one all the same: not every origin gives
     /// validators or heeds them.
-    mutating func weigh(_ node: SourceNode.ID, _ body: SourceNode.Body) {
+    mutating func compare(_ node: SourceNode.ID, _ body: SourceNode.Body) {
         let query = QueryWork(
             key: sources[node].text(of: sources[node].plainText), tiers: .all,
             destination: .staging, promotes: false)
         let job = submit(
-            .query(query), for: .weighing(node), reading: nil, sources[node].consumers.urgency)
-        sources[node].weighs(body, job, against: nil)
+            .query(query), for: .comparing(node), reading: nil, sources[node].consumers.urgency)
+        sources[node].compares(body, job, against: nil)
     }
 
     /// The cache found the stored original, or held the body against it. Where it cannot say, the
     /// body counts as another one: at worst the same image is delivered twice.
-    mutating func weighed(
+    mutating func compared(
         _ node: SourceNode.ID, _ result: JobResult, _ block: BlockHandle?
     ) {
         switch result {
-        case .hit(let hit): weighed(node, hit, block)
+        case .hit(let hit): compared(node, hit, block)
         case .stored(let report) where report.isSame: foundSame(node)
         default: foundChanged(node)
         }
     }
 
-    private mutating func weighed(
+    private mutating func compared(
         _ node: SourceNode.ID, _ hit: CacheHit, _ block: BlockHandle?
     ) {
-        guard let body = sources[node].kept, let block else { Self.nothingToWeigh() }
+        guard let body = sources[node].kept, let block else { Self.nothingToCompare() }
         // What is outdated is replaced wherever it is.
         sources[node].storing.originals.want(
-            StoreWish(
+            StorePolicy(
                 tiers: hit.tier, waitsForDisk: false, serializer: sources[node].serializer),
             as: sources[node].plainText)
         let mark = BodyMark(hit.metadata)
@@ -70,15 +70,15 @@ extension Deriver {
             key: nil, source: body.reference, tiers: .none, delivers: false, waitsForDisk: false,
             metadata: StoredMetadata.none, comparedWith: hit.reference.block)
         let job = submit(
-            .store(work), for: .weighing(node), reading: body.block,
+            .store(work), for: .comparing(node), reading: body.block,
             sources[node].consumers.urgency)
-        sources[node].weighs(body, job, against: SourceNode.Staged(block: block, mark: mark))
+        sources[node].compares(body, job, against: SourceNode.Staged(block: block, mark: mark))
     }
 
     /// The stored bytes: who has an image of them is done. Who waits for a transfer has it, and so
     /// has who cannot tell by a mark what its image was made of; nobody else is disturbed.
     private mutating func foundSame(_ node: SourceNode.ID) {
-        guard let staged = sources[node].staged else { Self.nothingToWeigh() }
+        guard let staged = sources[node].staged else { Self.nothingToCompare() }
         if sources[node].keeping == .nowhere { removeKept(of: node) }
         guard sources.contains(node) else { return }
         confirm(node) { $0.names(staged.mark) }
@@ -93,22 +93,22 @@ extension Deriver {
 
     /// They go the way of every body.
     private mutating func use(_ node: SourceNode.ID) {
-        guard let body = sources[node].kept else { Self.nothingToWeigh() }
+        guard let body = sources[node].kept else { Self.nothingToCompare() }
         let staged = sources[node].staged
         obtained(node, body)
         if let staged { dispatcher.drop(staged.block) }
     }
 
     /// The cache is gone with the bytes that a body was held against: it is asked again.
-    mutating func weighAgain(after cache: WorkerID) {
+    mutating func compareAgain(after cache: WorkerID) {
         for node in sources.ids where sources[node].staged?.block.worker == cache {
             guard let body = sources[node].kept, let job = sources[node].job else { continue }
             abandon(job)
-            weigh(node, body)
+            compare(node, body)
         }
     }
 
-    private static func nothingToWeigh() -> Never {
-        preconditionFailure("only a body that came is weighed")
+    private static func nothingToCompare() -> Never {
+        preconditionFailure("only a body that came is compared")
     }
 }

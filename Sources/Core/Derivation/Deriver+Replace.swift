@@ -56,7 +56,7 @@ extension Deriver {
     /// The new bytes are an image: under texts for which nobody has them stored, the older original
     /// goes.
     mutating func removeUnreplacedOriginals(of node: SourceNode.ID, under text: String? = nil) {
-        for (plain, tiers) in sources[node].storing.originals.wished where text ?? plain == plain {
+        for (plain, tiers) in sources[node].storing.originals.wanted where text ?? plain == plain {
             removeOutdated(
                 sources[node].text(of: plain),
                 exceptIn: sources[node].keeping == .nowhere ? .none : tiers)

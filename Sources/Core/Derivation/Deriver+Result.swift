@@ -41,7 +41,7 @@ extension Deriver {
         _ waiter: Waiter, at node: ResultNode.ID, _ urgency: Urgency, _ missed: MissedTiers
     ) -> Place {
         let seat = results[node].consumers.join(waiter, urgency)
-        results[node].wish.unite(waiter.storeWish)
+        results[node].policy.unite(waiter.storePolicy)
         results[node].knownMissing.formUnion(missed.result)
         if results[node].exists {
             leaveOverlays(waiter.id)
@@ -125,7 +125,7 @@ extension Deriver {
         let metadata = sources[id].metadata(info)
         // Before the decode is left: the source stays for this delivery.
         sources[id].storing.beganDelivery(
-            storing: results[node].wish.tiers, as: results[node].order.names.plainResult)
+            storing: results[node].policy.tiers, as: results[node].order.names.plainResult)
         leaveProvider(of: node)
         deliver(node, ResultNode.Product(body.block, body.reference, metadata))
     }
@@ -167,7 +167,7 @@ extension Deriver {
         let work = StoreWork(
             key: tiers.isEmpty ? nil : results[node].text, source: product.reference,
             tiers: tiers, delivers: true,
-            waitsForDisk: results[node].wish.waitsForDisk && tiers.contains(.disk),
+            waitsForDisk: results[node].policy.waitsForDisk && tiers.contains(.disk),
             metadata: product.metadata)
         let job = submit(
             .store(work), for: .delivery(node), reading: product.block,
@@ -208,7 +208,7 @@ extension Deriver {
             reference: reference, info: product.metadata.info, cacheType: result.provenance.tier,
             key: CacheKey.key(inStored: result.text),
             storedTiers: report.tiers.union(result.transcoded))
-        let served = results[node].consumers.takeAll { result.serves($0.storeWish) }
+        let served = results[node].consumers.takeAll { result.serves($0.storePolicy) }
         complete(served, image, block, result)
         if results[node].consumers.isEmpty { retire(node) } else { deliver(node, product) }
     }

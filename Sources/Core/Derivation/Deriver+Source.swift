@@ -98,7 +98,7 @@ extension Deriver {
         sources[source].storing.originals.noteMissing(missed, plain)
         if !tiers.isEmpty {
             sources[source].storing.originals.want(
-                StoreWish(tiers: tiers, waitsForDisk: waitsForDisk, serializer: order.serializer),
+                StorePolicy(tiers: tiers, waitsForDisk: waitsForDisk, serializer: order.serializer),
                 as: plain)
             storeOriginal(source)
         }
@@ -139,11 +139,11 @@ extension Deriver {
         while let wanted = sources[node].storing.originals.takeUnattempted() {
             // Beside what a serializer makes no tier takes the bytes as they are.
             let isOthers = isTranscoding(node, as: wanted.text)
-            let tiers = isOthers ? .none : wanted.wish.plainTiers
-            if transcodeOriginal(node, wanted.wish, as: wanted.text) || tiers.isEmpty { continue }
+            let tiers = isOthers ? .none : wanted.policy.plainTiers
+            if transcodeOriginal(node, wanted.policy, as: wanted.text) || tiers.isEmpty { continue }
             let work = StoreWork(
                 key: sources[node].text(of: wanted.text), source: body.reference, tiers: tiers,
-                delivers: false, waitsForDisk: wanted.wish.waitsForDisk && tiers.contains(.disk),
+                delivers: false, waitsForDisk: wanted.policy.waitsForDisk && tiers.contains(.disk),
                 metadata: sources[node].metadata(info))
             sources[node].storing.began(
                 submit(.store(work), for: .original(node), reading: body.block, urgency),

@@ -9,16 +9,16 @@ extension Deriver {
     /// An original that is to be kept in another encoding, under a plain text; `false` where it is
     /// not.
     mutating func transcodeOriginal(
-        _ node: SourceNode.ID, _ wish: StoreWish, as plain: String
+        _ node: SourceNode.ID, _ policy: StorePolicy, as plain: String
     ) -> Bool {
         let source = sources[node]
-        guard let output = wish.output, let body = source.body, let info = source.info else {
+        guard let output = policy.output, let body = source.body, let info = source.info else {
             return false
         }
         let transcode = decodeAgain(
             body.block, body.reference,
             TranscodeNode(
-                text: source.text(of: plain), tiers: wish.tiers, steps: [], output: output,
+                text: source.text(of: plain), tiers: policy.tiers, steps: [], output: output,
                 metadata: source.metadata(info), key: source.name.key,
                 plainText: plain, isRevalidation: source.name.origin.isRevalidation,
                 began: source.freshness.began, replaces: source.isReplacing, source: node,
@@ -27,7 +27,7 @@ extension Deriver {
                 urgency: source.consumers.urgency.unbounded, trace: source.trace, input: body.block)
         )
         if transcode == nil, source.isReplacing, !isTranscoding(node, as: plain) {
-            removeOutdated(source.text(of: plain), exceptIn: wish.plainTiers)
+            removeOutdated(source.text(of: plain), exceptIn: policy.plainTiers)
         }
         return transcode != nil
     }
@@ -43,24 +43,24 @@ extension Deriver {
 
     /// The same of a result that is the original.
     mutating func transcodeBody(of node: ResultNode.ID, _ product: ResultNode.Product) {
-        let wish = results[node].keptWish
-        guard let output = wish.output, results[node].transcode == nil,
+        let policy = results[node].keptPolicy
+        guard let output = policy.output, results[node].transcode == nil,
             results[node].transcoded.isEmpty, let source = results[node].source
         else { return }
         results[node].transcode = decodeAgain(
             product.block, product.reference,
             transcode(
-                of: node, wish, output, product.metadata, source, reading: product.block))
+                of: node, policy, output, product.metadata, source, reading: product.block))
     }
 
     /// A result that is to be kept in another encoding is encoded a second time out of the same
     /// pixels: nothing is lost between, and nothing that a transformer made waits for one.
     mutating func transcodePixels(of node: ResultNode.ID, _ metadata: StoredMetadata) {
-        let wish = results[node].keptWish
-        guard let output = wish.output, let decode = results[node].decode,
+        let policy = results[node].keptPolicy
+        guard let output = policy.output, let decode = results[node].decode,
             let pixels = decodes[decode].pixels
         else { return }
-        var transcode = transcode(of: node, wish, output, metadata, nil, reading: pixels.block)
+        var transcode = transcode(of: node, policy, output, metadata, nil, reading: pixels.block)
         transcode.overlays = overlays(of: node)
         guard let id = begin(transcode, metadata) else { return }
         results[node].transcode = id
@@ -68,12 +68,12 @@ extension Deriver {
     }
 
     private func transcode(
-        of node: ResultNode.ID, _ wish: StoreWish, _ output: OutputOptions,
+        of node: ResultNode.ID, _ policy: StorePolicy, _ output: OutputOptions,
         _ metadata: StoredMetadata, _ kept: SourceNode.ID?, reading block: BlockHandle
     ) -> TranscodeNode {
         let result = results[node]
         return TranscodeNode(
-            text: result.text, tiers: wish.tiers, steps: result.name.key.steps, output: output,
+            text: result.text, tiers: policy.tiers, steps: result.name.key.steps, output: output,
             metadata: metadata, key: result.name.key.decode.source,
             plainText: result.order.names.plainResult,
             isRevalidation: result.name.origin.isRevalidation, began: result.provenance.began,

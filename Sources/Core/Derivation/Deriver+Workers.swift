@@ -25,7 +25,7 @@ extension Deriver {
             lose(node)
         }
         endTranscodes { $0.reads(from: worker) }
-        weighAgain(after: worker)
+        compareAgain(after: worker)
         dispatcher.redistribute(after: departure)
     }
 

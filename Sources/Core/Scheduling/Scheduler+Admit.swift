@@ -19,14 +19,14 @@ extension Scheduler {
         if batch == nil { freeToken(load.token) }
         let live = batch == nil ? tokens[load.token] : nil
         if let live, attach(live, to: client, owner) { return }
-        counters.requests += 1
+        figures.counters.requests += 1
         // The slot of an upload was left when its load came; what is there now is newer.
         if upload == nil { supersede(by: load, of: client) }
         do throws(ImageError) {
-            guard live == nil, batch != nil || batchTokens[load.token] == nil else {
+            guard live == nil, batch != nil || prefetching.tokens[load.token] == nil else {
                 throw ImageError(.tokenInUse, "another request has this token")
             }
-            guard !isDraining else { throw Self.shuttingDown }
+            guard !drain.isBegun else { throw Self.shuttingDown }
             try load.image.checkWishes()
             try load.checkSlot()
             if let refusal = terms.firstRefusal { throw refusal }
@@ -44,7 +44,7 @@ extension Scheduler {
             if batch == nil, admitFallback(of: load, terms, from: client, owner, after: error) {
                 return
             }
-            counters.ended(with: error)
+            figures.counters.ended(with: error)
             conclude(load, of: client, in: batch, .failure(error))
         }
     }
@@ -96,10 +96,10 @@ extension Scheduler {
         in batch: PrefetchBatch.ID?
     ) -> Bool {
         guard plan.mayComeFromMemory, let cache,
-            let entry = hits.entry(for: names.result, at: now)
+            let entry = memory.hits.entry(for: names.result, at: now)
         else { return false }
-        counters.memoryHits += 1
-        touches.add(entry.reference.block, at: now)
+        figures.counters.memoryHits += 1
+        memory.touches.add(entry.reference.block, at: now)
         var delivered = entry.delivered(for: load.image, names)
         if batch == nil {
             lend(&delivered, BlockHandle(worker: cache, block: entry.reference.block), to: client)
@@ -138,7 +138,7 @@ extension Scheduler {
             takeSeat(id, isOlder: upload != nil)
         }
         setDeadline(id, deadline)
-        moving.append(.onward(id))
+        agenda.moving.append(.onward(id))
         return id
     }
 

@@ -8,16 +8,17 @@ import Tables
 extension Scheduler {
     /// When `tick` is due at the latest; `nil` while nothing waits for time.
     public var nextDeadline: Instant? {
-        let touched = touches.since?.adding(milliseconds: limits.touchedMilliseconds)
+        let touched = memory.touches.since?.adding(milliseconds: limits.touchedMilliseconds)
         let work = wantsToPrefetch || isUnfinished ? now : nil
-        return (alarms.first?.at).orEarlier(deriver.dispatcher.nextDeadline).orEarlier(touched)
-            .orEarlier(work)
+        return (deadlines.alarms.first?.at).orEarlier(deriver.dispatcher.nextDeadline).orEarlier(
+            touched
+        )
+        .orEarlier(work)
     }
 
     /// The request ends then, if it is still there.
     mutating func setDeadline(_ id: LiveRequest.ID, _ deadline: Instant) {
-        lastAlarm += 1
-        alarms.push(Alarm(at: deadline, serial: lastAlarm, request: id))
+        deadlines.set(deadline, for: id)
     }
 
     /// Everything whose time has come, in that order; what is too much for one event is next in the
@@ -25,11 +26,11 @@ extension Scheduler {
     mutating func ringAlarms() {
         var left = limits.bulkStepsMax
         while left > 0, let moment = nextAlarm, moment <= now {
-            let counts = alarms.first?.at == moment ? ringFirstDeadline() : ringFirstJob()
+            let counts = deadlines.alarms.first?.at == moment ? ringFirstDeadline() : ringFirstJob()
             if counts { left -= 1 }
         }
         deriver.retryParked()
-        if let since = touches.since,
+        if let since = memory.touches.since,
             since.adding(milliseconds: limits.touchedMilliseconds) <= now
         {
             tellTouched(atLeast: 1)
@@ -42,12 +43,14 @@ extension Scheduler {
     var hasOverdueAlarms: Bool { nextAlarm.map { $0 <= now } ?? false }
 
     private var nextAlarm: Instant? {
-        (alarms.first?.at).orEarlier(deriver.dispatcher.nextAlarm)
+        (deadlines.alarms.first?.at).orEarlier(deriver.dispatcher.nextAlarm)
     }
 
     /// `false` where the request has ended before.
     private mutating func ringFirstDeadline() -> Bool {
-        guard let alarm = alarms.pop(), requests.contains(alarm.request) else { return false }
+        guard let alarm = deadlines.alarms.pop(), requests.contains(alarm.request) else {
+            return false
+        }
         expire(alarm.request)
         return true
     }
@@ -62,8 +65,10 @@ extension Scheduler {
     /// Throws out alarms that are of no use: in front at once, others when they are the most.
     mutating func forgetAlarms() {
         deriver.forgetAlarms()
-        while let alarm = alarms.first, !requests.contains(alarm.request) { _ = alarms.pop() }
-        guard alarms.count > 2 * requests.count + 512 else { return }
-        alarms.keep { [requests] in requests.contains($0.request) }
+        while let alarm = deadlines.alarms.first, !requests.contains(alarm.request) {
+            _ = deadlines.alarms.pop()
+        }
+        guard deadlines.alarms.count > 2 * requests.count + 512 else { return }
+        deadlines.alarms.keep { [requests] in requests.contains($0.request) }
     }
 }

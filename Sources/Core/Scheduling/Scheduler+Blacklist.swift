@@ -13,7 +13,7 @@ extension Scheduler {
         _ image: ImageRequest, _ terms: LoadTerms
     ) throws(ImageError) {
         guard let entry = blacklistEntry(of: image, terms) else { return }
-        counters.blacklistRefusals += 1
+        figures.counters.blacklistRefusals += 1
         throw ImageError(
             .blacklisted,
             "Image url is blacklisted: it failed before with \(entry.value.rule.name); the option "

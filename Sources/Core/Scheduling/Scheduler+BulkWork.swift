@@ -15,18 +15,18 @@ extension Scheduler {
     ) {
         guard !members.isEmpty else { return }
         for id in members { requests[id].standing = .moving }
-        if let block { resultBlocks.hold(block) }
-        bulk.append(BulkWork(step, members, block: block, missedText: text))
+        if let block { memory.blocks.hold(block) }
+        agenda.bulk.append(BulkWork(step, members, block: block, missedText: text))
     }
 
     /// Whether there is something to go on with in the next event.
-    var isUnfinished: Bool { bulk.count > 0 || hasOverdueAlarms }
+    var isUnfinished: Bool { agenda.bulk.count > 0 || hasOverdueAlarms }
 
     /// Goes on with what this event and earlier ones left to do. Pieces of work take turns, and no
     /// event does too much.
     mutating func doBulkWork() {
         var budget = BulkBudget(limits)
-        while !budget.isSpent, var work = bulk.popFirst() {
+        while !budget.isSpent, var work = agenda.bulk.popFirst() {
             var row = Self.stepsInARow
             while row > 0, !budget.isSpent, let id = work.popNext() {
                 guard requests.contains(id) else { continue }
@@ -37,7 +37,7 @@ extension Scheduler {
                 budget.spend(isLong: work.step.isLong || actions.count > before)
             }
             if !work.isDone {
-                bulk.append(work)
+                agenda.bulk.append(work)
             } else if let block = work.block {
                 letGo(block)
             }
@@ -84,13 +84,13 @@ extension Scheduler {
             deriver.leaveOverlays(id)
             requests[id].beginAfresh()
         }
-        moving.append(.onward(id))
+        agenda.moving.append(.onward(id))
     }
 
     /// A text was stored: who is about to go on since nobody had it looks again.
     mutating func overtakeBulkWork(of text: String) {
-        guard bulk.count > 0 else { return }
-        bulk.changeAll { work in
+        guard agenda.bulk.count > 0 else { return }
+        agenda.bulk.changeAll { work in
             if work.missedText == text { work.isOvertaken = true }
         }
     }
@@ -107,7 +107,7 @@ extension Scheduler {
     mutating func loseAnswer(_ id: LiveRequest.ID) {
         requests[id].standing = .moving
         requests[id].pending = nil
-        moving.append(.again(id))
+        agenda.moving.append(.again(id))
     }
 
     // MARK: - Requests of sessions that ended
@@ -123,7 +123,7 @@ extension Scheduler {
     mutating func forsake(_ id: LiveRequest.ID) {
         withdraw(id)
         strike(id)
-        counters.cancelled += 1
+        figures.counters.cancelled += 1
     }
 
     /// A token is free again whose request is about to end with its session.
@@ -137,23 +137,23 @@ extension Scheduler {
     mutating func cancelMembers(
         _ members: [LiveRequest.ID], of group: GroupID, by client: ClientID?
     ) {
-        bulk.keep { $0.change(of: group, by: client) == nil }
+        agenda.bulk.keep { $0.change(of: group, by: client) == nil }
         guard !members.isEmpty else { return }
-        bulk.append(BulkWork(.group(client, group, .cancel), members))
+        agenda.bulk.append(BulkWork(.group(client, group, .cancel), members))
     }
 
     /// The members are to have another class. That takes the place of the one before.
     mutating func changeMembers(
         _ members: [LiveRequest.ID], of group: GroupID, by client: ClientID, _ priority: Priority
     ) {
-        bulk.keep { $0.change(of: group, by: client)?.isCancel ?? true }
-        bulk.append(BulkWork(.group(client, group, .priority(priority)), members))
+        agenda.bulk.keep { $0.change(of: group, by: client)?.isCancel ?? true }
+        agenda.bulk.append(BulkWork(.group(client, group, .priority(priority)), members))
     }
 
     /// A member has a wish of its own, which is newer.
     mutating func forgetChanges(of group: GroupID, by client: ClientID, for id: LiveRequest.ID) {
-        guard bulk.count > 0 else { return }
-        bulk.changeAll { work in
+        guard agenda.bulk.count > 0 else { return }
+        agenda.bulk.changeAll { work in
             if work.change(of: group, by: client)?.isCancel == false { work.forget(id) }
         }
     }

@@ -11,7 +11,7 @@ extension Scheduler {
     mutating func cancel(_ token: Token, of client: ClientID) {
         if let id = tokens[token] {
             if requests[id].client == client { end(id, Self.cancelled) }
-        } else if let id = batchTokens[token], batches[id].client == client {
+        } else if let id = prefetching.tokens[token], prefetching.batches[id].client == client {
             cancelBatch(id)
         }
     }
@@ -20,7 +20,8 @@ extension Scheduler {
     /// A batch is a group, too, named by its token.
     mutating func cancelGroup(_ group: GroupID, of client: ClientID) {
         cancelMembers(clients[client]?.members(of: group) ?? [], of: group, by: client)
-        if let id = batchTokens[Token(group.value)], batches[id].client == client {
+        if let id = prefetching.tokens[Token(group.value)], prefetching.batches[id].client == client
+        {
             cancelBatch(id)
         }
     }
@@ -28,14 +29,14 @@ extension Scheduler {
     /// Ends a request or a batch of whomever.
     mutating func cancelAny(_ token: Token) {
         if let id = tokens[token] { return end(id, Self.cancelled) }
-        if let id = batchTokens[token] { cancelBatch(id) }
+        if let id = prefetching.tokens[token] { cancelBatch(id) }
     }
 
     /// Ends the members of a group of whomever; groups are drawn at random like tokens.
     mutating func cancelGroupOfAny(_ group: GroupID) {
         let members = requests.ids.filter { requests[$0].group == group }
         cancelMembers(members, of: group, by: nil)
-        if let id = batchTokens[Token(group.value)] { cancelBatch(id) }
+        if let id = prefetching.tokens[Token(group.value)] { cancelBatch(id) }
     }
 
     /// Nobody is there to be answered: requests end, a few in each event. What was detached goes
@@ -44,18 +45,18 @@ extension Scheduler {
         guard let record = clients[client] else { return }
         dropInquiries(of: record)
         dropPrefetches(of: client)
-        bulk.keep { if case .group(client, _, _) = $0.step { false } else { true } }
+        agenda.bulk.keep { if case .group(client, _, _) = $0.step { false } else { true } }
         clients[client] = nil
         releaseAll(of: client)
         let members = record.requests.members.filter { !requests[$0].isDetached }
-        if !members.isEmpty { bulk.append(BulkWork(.departed(client), members)) }
+        if !members.isEmpty { agenda.bulk.append(BulkWork(.departed(client), members)) }
     }
 
     /// Nobody wants it any more at that moment. Counted where no worker had what it waited for.
     /// What happened before counts first: who is about to go on is looked at then.
     mutating func expire(_ id: LiveRequest.ID) {
         guard case .waiting(let place) = requests[id].standing else { return }
-        if deriver.waitsForWorker(place) { counters.expired += 1 }
+        if deriver.waitsForWorker(place) { figures.counters.expired += 1 }
         end(id, Self.deadlineExceeded)
     }
 
@@ -80,11 +81,11 @@ extension Scheduler {
     ) {
         switch disposition {
         case .fail(let error): reply(id, .failure(error))
-        case .again: moving.append(.again(id))
+        case .again: agenda.moving.append(.again(id))
         case .afresh:
             deriver.leaveOverlays(id)
             requests[id].beginAfresh()
-            moving.append(.onward(id))
+            agenda.moving.append(.onward(id))
         case .unmodified: reply(id, .notModified)
         case .onward(let timings, _):
             requests[id].timings += timings

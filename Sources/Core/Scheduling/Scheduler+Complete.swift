@@ -16,7 +16,11 @@ extension Scheduler {
             reference: request.image.infoOnly ? nil : hit.reference, info: hit.metadata.info,
             cacheType: hit.tier, key: request.names.resultKey,
             storedTiers: request.waitsForStores ? hit.tier : nil)
-        if hit.tier == .memory { counters.memoryHits += 1 } else { counters.diskHits += 1 }
+        if hit.tier == .memory {
+            figures.counters.memoryHits += 1
+        } else {
+            figures.counters.diskHits += 1
+        }
         answerCached(
             id, image, block, Refreshing(mark: BodyMark(hit.metadata), tiers: hit.tier))
     }
@@ -34,7 +38,7 @@ extension Scheduler {
 
     private mutating func took(_ id: LiveRequest.ID, _ made: Made) {
         requests[id].timings += made.timings
-        if made.isOfCachedOriginal { counters.originalUses += 1 }
+        if made.isOfCachedOriginal { figures.counters.originalUses += 1 }
     }
 
     /// The same under `waitStoreCache`: it keeps its image until the store there has ended, if
@@ -43,7 +47,7 @@ extension Scheduler {
         _ id: LiveRequest.ID, _ made: Made, _ block: BlockHandle?, at place: Place?
     ) {
         took(id, made)
-        if let block { resultBlocks.hold(block) }
+        if let block { memory.blocks.hold(block) }
         requests[id].pending = LiveRequest.Pending(image: made.image, block: block)
         if let place { requests[id].standing = .waiting(place) } else { later(.pending, [id]) }
     }

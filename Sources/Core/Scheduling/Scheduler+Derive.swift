@@ -9,7 +9,7 @@ extension Scheduler {
     /// A worker says what came of a job.
     mutating func collect(_ outcome: JobOutcome, from worker: WorkerID) {
         // Whether readers may let go of space is of interest to who found none.
-        let hasReaders = outcome.result.foundNoSpace && resultBlocks.hasReaders
+        let hasReaders = outcome.result.foundNoSpace && memory.blocks.hasReaders
         deriver.collect(outcome, from: worker, hasReaders: hasReaders)
     }
 
@@ -50,9 +50,9 @@ extension Scheduler {
             progressed(transfer, progress, ids)
         case .failedSource(let source, let error, let orders): deny(source, for: error, orders)
         case .provenSource(let source, let orders): admitAgain(source, orders)
-        case .varies(let text, let fields): variances.learn(text, fields)
+        case .varies(let text, let fields): naming.variances.learn(text, fields)
         case .overtaken(let text): overtakeBulkWork(of: text)
-        case .noticed(let reference, let cache): resultBlocks.notice(reference, of: cache)
+        case .noticed(let reference, let cache): memory.blocks.notice(reference, of: cache)
         case .cacheGone(let cache): forgetMemory(of: cache)
         case .answered(let job, let outcome): answerInquiry(job, outcome)
         }
@@ -60,16 +60,16 @@ extension Scheduler {
 
     /// The cache is gone, and with it everything that it had in memory.
     private mutating func forgetMemory(of cache: WorkerID) {
-        hits.removeAll()
-        touches.removeAll()
-        resultBlocks.leave(cache)
+        memory.hits.removeAll()
+        memory.touches.removeAll()
+        memory.blocks.leave(cache)
     }
 
     /// A request will not have what is laid over its image.
     private mutating func giveUp(_ id: LiveRequest.ID, _ error: ImageError?) {
         requests[id].standing = .moving
         if let error { return reply(id, .failure(error)) }
-        counters.misses += 1
+        figures.counters.misses += 1
         reply(id, .miss(key: requests[id].names.resultKey))
     }
 
@@ -79,12 +79,12 @@ extension Scheduler {
     private mutating func progressed(
         _ transfer: Transfer, _ progress: JobProgress, _ ids: [LiveRequest.ID]
     ) {
-        if !isTelling(transfer) { bulk.append(BulkWork(.progress(transfer, progress), ids)) }
+        if !isTelling(transfer) { agenda.bulk.append(BulkWork(.progress(transfer, progress), ids)) }
     }
 
     /// Whether some are still to be told of earlier progress: the next one is as good.
     private func isTelling(_ transfer: Transfer) -> Bool {
-        bulk.contains { if case .progress(transfer, _) = $0.step { true } else { false } }
+        agenda.bulk.contains { if case .progress(transfer, _) = $0.step { true } else { false } }
     }
 
     /// A transfer that begins again does not go back for who has seen it.

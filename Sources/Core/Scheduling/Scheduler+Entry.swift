@@ -14,7 +14,6 @@ extension Scheduler {
                 throw ImageError.busy("the cache is busy")
             }
             let job = try deriver.inquire(work)
-            inquirers[job] = client
             clients[client]?.inquiries[job] = command.number
             takeEvents()
         } catch {
@@ -33,7 +32,7 @@ extension Scheduler {
 
     /// The answer to a question of an operator.
     mutating func answerInquiry(_ job: JobID, _ outcome: CacheReport.Outcome) {
-        guard let client = inquirers.removeValue(forKey: job),
+        guard let client = clients.first(where: { $0.value.inquiries[job] != nil })?.key,
             let number = clients[client]?.inquiries.removeValue(forKey: job)
         else { return }
         actions.append(.cache(client, CacheReport(number: number, outcome: outcome)))
@@ -42,7 +41,6 @@ extension Scheduler {
     /// Nobody waits for the answers any more; what is queued is dropped.
     mutating func dropInquiries(of client: LiveClient) {
         for job in client.inquiries.keys.sorted() {
-            inquirers[job] = nil
             deriver.dropInquiry(job)
         }
         takeDispatches()

@@ -31,7 +31,7 @@ extension Scheduler {
             return true
         }
         if let upload = request.order.upload { drop(upload.block) }
-        if !answerFromMemory(id) { moving.append(.onward(id)) }
+        if !answerFromMemory(id) { agenda.moving.append(.onward(id)) }
         return true
     }
 
@@ -54,7 +54,7 @@ extension Scheduler {
             _ = answerFromMemory(id)
         } catch {
             let outcome = failure.outcome(of: .failure(error))
-            if case .failure(let error) = outcome { counters.ended(with: error) }
+            if case .failure(let error) = outcome { figures.counters.ended(with: error) }
             answerAtOnce(load, of: client, outcome)
         }
         return true
@@ -63,7 +63,7 @@ extension Scheduler {
     /// What a request is told when it ends so, and counts it.
     mutating func told(_ outcome: Reply.Outcome, _ request: LiveRequest) -> Reply.Outcome {
         guard let failure = request.fallenBack else { return outcome }
-        if case .image = outcome { counters.fallbacks += 1 }
+        if case .image = outcome { figures.counters.fallbacks += 1 }
         return failure.outcome(of: outcome)
     }
 
@@ -108,10 +108,10 @@ extension Scheduler {
     private mutating func answerFromMemory(_ id: LiveRequest.ID) -> Bool {
         let request = requests[id]
         guard request.plan.mayComeFromMemory, let cache,
-            let entry = hits.entry(for: request.names.result, at: now)
+            let entry = memory.hits.entry(for: request.names.result, at: now)
         else { return false }
-        counters.memoryHits += 1
-        touches.add(entry.reference.block, at: now)
+        figures.counters.memoryHits += 1
+        memory.touches.add(entry.reference.block, at: now)
         answer(
             id, entry.delivered(for: request.image, request.names),
             BlockHandle(worker: cache, block: entry.reference.block))

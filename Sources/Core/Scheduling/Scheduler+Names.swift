@@ -19,10 +19,12 @@ extension Scheduler {
     mutating func names(
         of image: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false
     ) throws(ImageError) -> RequestNames {
-        let names = try self.names.names(
+        let names = try naming.memo.names(
             of: image, terms, isUpload: isUpload, limits: limits.derivation.image)
         // Hardly ever does an origin vary: then a hit pays nothing.
-        guard !variances.isEmpty, let fields = variances[names.plainOriginal] else { return names }
+        guard !naming.variances.isEmpty, let fields = naming.variances[names.plainOriginal] else {
+            return names
+        }
         return names.varied(by: deriver.variant(of: names.source, fields))
     }
 }

@@ -16,7 +16,7 @@ enum Move: Sendable {
 extension Scheduler {
     /// Sends everybody on who has to go somewhere else.
     mutating func moveOn() {
-        while let move = moving.popFirst() {
+        while let move = agenda.moving.popFirst() {
             switch move {
             case .onward(let id) where mayGoOn(id): tryNextWay(id)
             case .again(let id) where mayGoOn(id): beginAgain(id)
@@ -37,7 +37,7 @@ extension Scheduler {
         guard requests[id].attempt < limits.dispatch.attemptsMax else {
             return reply(id, .failure(Dispatcher.workerLost))
         }
-        counters.requeued += 1
+        figures.counters.requeued += 1
         requests[id].attempt += 1
         deriver.leaveOverlays(id)
         requests[id].beginAfresh()
@@ -59,7 +59,7 @@ extension Scheduler {
         case .decode, .transform, .storeOriginal, .deliver:
             preconditionFailure("only the first three stages are ways to an image")
         case nil:
-            counters.misses += 1
+            figures.counters.misses += 1
             reply(id, .miss(key: requests[id].names.resultKey))
         }
     }
@@ -99,7 +99,7 @@ extension Scheduler {
         let order = requests[id].order
         if let canvas = order.canvas { return join(id, .canvas(canvas)) }
         if let cached = requests[id].refreshing { return join(id, order.refresh(of: cached.mark)) }
-        if requests[id].attempt == 1 { counters.misses += 1 }
+        if requests[id].attempt == 1 { figures.counters.misses += 1 }
         join(id, order.network)
     }
 

@@ -12,16 +12,18 @@ extension Scheduler {
         _ request: PrefetchRequest, of client: ClientID, _ terms: LoadTerms
     ) {
         guard clients.keys.contains(client) else { return }
-        if prefetchers[client]?.passesOver(request) == true { return forgetPrefetcher(client) }
+        if prefetching.clients[client]?.passesOver(request) == true {
+            return forgetPrefetcher(client)
+        }
         do throws(ImageError) {
             let batch = try batch(of: request, client, terms)
             try checkRoom(for: request, in: batch, of: client)
             let id = batch ?? openBatch(request, of: client)
-            batches[id].add(request.urls, isLast: request.isLast)
-            prefetchers[client]?.waiting += request.urls.count
-            prefetchers[client]?.waitingBytes += request.urlBytes
+            prefetching.batches[id].add(request.urls, isLast: request.isLast)
+            prefetching.clients[client]?.waiting += request.urls.count
+            prefetching.clients[client]?.waitingBytes += request.urlBytes
             wake(client)
-            if batches[id].hasEnded { owe(id) }
+            if prefetching.batches[id].hasEnded { owe(id) }
         } catch {
             refuse(request, of: client, error)
         }
@@ -31,14 +33,14 @@ extension Scheduler {
     private mutating func batch(
         of request: PrefetchRequest, _ client: ClientID, _ terms: LoadTerms
     ) throws(ImageError) -> PrefetchBatch.ID? {
-        guard let id = batchTokens[request.batch] else {
+        guard let id = prefetching.tokens[request.batch] else {
             try checkBeginning(request, terms)
             return nil
         }
-        guard batches[id].client == client else {
+        guard prefetching.batches[id].client == client else {
             throw ImageError(.tokenInUse, "another client has a batch with this token")
         }
-        guard !batches[id].isComplete else {
+        guard !prefetching.batches[id].isComplete else {
             throw ImageError(.invalidRequest, "the last part of this batch has come before")
         }
         return id
@@ -48,7 +50,7 @@ extension Scheduler {
     private mutating func checkBeginning(
         _ request: PrefetchRequest, _ terms: LoadTerms
     ) throws(ImageError) {
-        guard !isDraining else { throw Self.shuttingDown }
+        guard !drain.isBegun else { throw Self.shuttingDown }
         freeToken(request.batch)
         guard tokens[request.batch] == nil else {
             throw ImageError(.tokenInUse, "a request has this token")
@@ -69,20 +71,20 @@ extension Scheduler {
     private func checkRoom(
         for request: PrefetchRequest, in batch: PrefetchBatch.ID?, of client: ClientID
     ) throws(ImageError) {
-        let total = (batch.map { batches[$0].total } ?? 0) + request.urls.count
+        let total = (batch.map { prefetching.batches[$0].total } ?? 0) + request.urls.count
         guard total <= RequestLimits.prefetchMax else {
             throw ImageError(
                 .limitExceeded, "a prefetch has at most \(RequestLimits.prefetchMax) URLs",
                 details: ["limit": "\(RequestLimits.prefetchMax)"])
         }
-        let prefetcher = prefetchers[client] ?? Prefetcher()
+        let prefetcher = prefetching.clients[client] ?? Prefetcher()
         guard batch != nil || prefetcher.batches.count < limits.batchesPerClientMax else {
             throw .busy("too many prefetches of this client have not ended")
         }
         guard prefetcher.waiting + request.urls.count <= limits.prefetchesPerClientMax,
             prefetcher.waitingBytes + request.urlBytes <= limits.prefetchBytesPerClientMax
         else { throw .busy("too many URLs of this client wait to be prefetched") }
-        let bytes = prefetchers.values.reduce(0) { $0 + $1.waitingBytes }
+        let bytes = prefetching.clients.values.reduce(0) { $0 + $1.waitingBytes }
         guard bytes + request.urlBytes <= limits.prefetchBytesMax else {
             throw .busy("too many URLs of all clients wait to be prefetched")
         }
@@ -91,18 +93,18 @@ extension Scheduler {
     private mutating func openBatch(
         _ request: PrefetchRequest, of client: ClientID
     ) -> PrefetchBatch.ID {
-        let id = batches.insert(PrefetchBatch(request, of: client))
-        batchTokens[request.batch] = id
-        prefetchers[client, default: Prefetcher()].join(id)
+        let id = prefetching.batches.insert(PrefetchBatch(request, of: client))
+        prefetching.tokens[request.batch] = id
+        prefetching.clients[client, default: Prefetcher()].join(id)
         return id
     }
 
     private mutating func refuse(
         _ request: PrefetchRequest, of client: ClientID, _ error: ImageError
     ) {
-        if error.code == .busy { counters.refusedBusy += 1 }
+        if error.code == .busy { figures.counters.refusedBusy += 1 }
         endPrefetch(request.batch, of: client)
-        if !request.isLast { prefetchers[client, default: Prefetcher()].cut(request.batch) }
+        if !request.isLast { prefetching.clients[client, default: Prefetcher()].cut(request.batch) }
         actions.append(.refused(client, error, request.batch))
     }
 
@@ -112,19 +114,19 @@ extension Scheduler {
     /// memory ends at once, and a long list of that must not keep others waiting.
     mutating func beginPrefetches() {
         var left = limits.prefetchesBegunMax
-        while left > 0, hasRoomToPrefetch, let client = awake.popFirst() {
+        while left > 0, hasRoomToPrefetch, let client = prefetching.awake.popFirst() {
             if beginNext(of: client) {
                 left -= 1
-                awake.append(client)
+                prefetching.awake.append(client)
                 moveOn()
             } else {
-                prefetchers[client]?.isAwake = false
+                prefetching.clients[client]?.isAwake = false
             }
         }
     }
 
     /// Whether URLs could be begun now that were not begun in the last event.
-    var wantsToPrefetch: Bool { awake.count > 0 && hasRoomToPrefetch }
+    var wantsToPrefetch: Bool { prefetching.awake.count > 0 && hasRoomToPrefetch }
 
     /// Prefetches wait where a load would be refused.
     private var hasRoomToPrefetch: Bool {
@@ -136,39 +138,39 @@ extension Scheduler {
     }
 
     private mutating func beginNext(of client: ClientID) -> Bool {
-        guard let prefetcher = prefetchers[client],
-            let most = prefetcher.batches.map({ batches[$0].concurrency }).max(),
+        guard let prefetcher = prefetching.clients[client],
+            let most = prefetcher.batches.map({ prefetching.batches[$0].concurrency }).max(),
             prefetcher.running < most,
-            let id = prefetcher.batches.first(where: { batches[$0].mayBegin }),
-            let url = batches[id].next()
+            let id = prefetcher.batches.first(where: { prefetching.batches[$0].mayBegin }),
+            let url = prefetching.batches[id].next()
         else { return false }
-        prefetchers[client]?.rotate(id)
-        prefetchers[client]?.waiting -= 1
-        prefetchers[client]?.waitingBytes -= PrefetchBatch.bytes(of: url)
-        var resolution = lateResolution(batches[id].image(of: url), .prefetched)
-        resolution.request.priority = batches[id].priority
-        let load = LoadRequest(token: batches[id].token, image: resolution.request)
+        prefetching.clients[client]?.rotate(id)
+        prefetching.clients[client]?.waiting -= 1
+        prefetching.clients[client]?.waitingBytes -= PrefetchBatch.bytes(of: url)
+        var resolution = lateResolution(prefetching.batches[id].image(of: url), .prefetched)
+        resolution.request.priority = prefetching.batches[id].priority
+        let load = LoadRequest(token: prefetching.batches[id].token, image: resolution.request)
         admit(load, of: client, resolution.terms, in: id)
         return true
     }
 
     private mutating func wake(_ client: ClientID) {
-        guard prefetchers[client]?.isAwake == false else { return }
-        prefetchers[client]?.isAwake = true
-        awake.append(client)
+        guard prefetching.clients[client]?.isAwake == false else { return }
+        prefetching.clients[client]?.isAwake = true
+        prefetching.awake.append(client)
     }
 
     /// A member is live from now on.
     mutating func joinBatch(_ id: LiveRequest.ID, _ batch: PrefetchBatch.ID) {
-        requests[id].seat = batches[batch].members.join(id)
-        prefetchers[batches[batch].client]?.running += 1
+        requests[id].seat = prefetching.batches[batch].members.join(id)
+        prefetching.clients[prefetching.batches[batch].client]?.running += 1
     }
 
     /// A member is live no longer.
     mutating func leaveBatch(_ batch: PrefetchBatch.ID, seat: SeatList<LiveRequest.ID>.Seat) {
-        batches[batch].members.leave(seat)
-        let client = batches[batch].client
-        prefetchers[client]?.running -= 1
+        prefetching.batches[batch].members.leave(seat)
+        let client = prefetching.batches[batch].client
+        prefetching.clients[client]?.running -= 1
         wake(client)
     }
 
@@ -177,11 +179,11 @@ extension Scheduler {
     mutating func memberEnded(
         _ batch: PrefetchBatch.ID, _ url: String, _ outcome: Reply.Outcome
     ) {
-        counters.prefetched += 1
+        figures.counters.prefetched += 1
         if case .failure(let error) = outcome {
-            batches[batch].failed(url, error)
+            prefetching.batches[batch].failed(url, error)
         } else {
-            batches[batch].ended()
+            prefetching.batches[batch].ended()
         }
         owe(batch)
     }
@@ -189,52 +191,57 @@ extension Scheduler {
     // MARK: - Reports
 
     private mutating func owe(_ batch: PrefetchBatch.ID) {
-        guard !batches[batch].owesReport else { return }
-        batches[batch].owesReport = true
-        owing.append(batch)
+        guard !prefetching.batches[batch].owesReport else { return }
+        prefetching.batches[batch].owesReport = true
+        prefetching.owing.append(batch)
     }
 
     /// Tells how far batches are, once in an event; a batch that has ended is over.
     mutating func tellPrefetches() {
-        guard !owing.isEmpty else { return }
-        for id in owing where batches.contains(id) {
-            batches[id].owesReport = false
-            let isFinal = batches[id].hasEnded
-            actions.append(.prefetched(batches[id].client, batches[id].report(isFinal: isFinal)))
+        guard !prefetching.owing.isEmpty else { return }
+        for id in prefetching.owing where prefetching.batches.contains(id) {
+            prefetching.batches[id].owesReport = false
+            let isFinal = prefetching.batches[id].hasEnded
+            actions.append(
+                .prefetched(
+                    prefetching.batches[id].client, prefetching.batches[id].report(isFinal: isFinal)
+                ))
             if isFinal { close(id) }
         }
-        owing.removeAll(keepingCapacity: true)
+        prefetching.owing.removeAll(keepingCapacity: true)
     }
 
     // MARK: - Ends
 
     /// Ends a batch that is no longer wanted, and tells so.
     mutating func cancelBatch(_ id: PrefetchBatch.ID) {
-        let batch = batches[id]
+        let batch = prefetching.batches[id]
         actions.append(.prefetched(batch.client, batch.report(isFinal: true)))
         drop(id)
-        if !batch.isComplete { prefetchers[batch.client, default: Prefetcher()].cut(batch.token) }
+        if !batch.isComplete {
+            prefetching.clients[batch.client, default: Prefetcher()].cut(batch.token)
+        }
     }
 
     /// A part of a batch was refused before it came here.
     mutating func refusedPrefetch(_ token: Token, of client: ClientID) {
         guard clients.keys.contains(client) else { return }
         endPrefetch(token, of: client)
-        prefetchers[client, default: Prefetcher()].cut(token)
+        prefetching.clients[client, default: Prefetcher()].cut(token)
     }
 
     /// Ends a batch of that client, if there is one, without a word.
     private mutating func endPrefetch(_ token: Token, of client: ClientID) {
-        if let id = batchTokens[token], batches[id].client == client { drop(id) }
+        if let id = prefetching.tokens[token], prefetching.batches[id].client == client { drop(id) }
     }
 
     /// The stack shuts down: what is left of a batch is for the next coordinator.
     mutating func refuseBatches() {
-        for id in batches.ids {
-            let batch = batches[id]
+        for id in prefetching.batches.ids {
+            let batch = prefetching.batches[id]
             drop(id)
             if !batch.isComplete {
-                prefetchers[batch.client, default: Prefetcher()].cut(batch.token)
+                prefetching.clients[batch.client, default: Prefetcher()].cut(batch.token)
             }
             actions.append(.refused(batch.client, Self.shuttingDown, batch.token))
         }
@@ -242,34 +249,34 @@ extension Scheduler {
 
     /// A client is gone, and with it what it would have wanted.
     mutating func dropPrefetches(of client: ClientID) {
-        for id in prefetchers[client]?.batches ?? [] { drop(id) }
-        prefetchers[client] = nil
-        awake.keep { $0 != client }
+        for id in prefetching.clients[client]?.batches ?? [] { drop(id) }
+        prefetching.clients[client] = nil
+        prefetching.awake.keep { $0 != client }
     }
 
     /// Members that run end; work that is for nobody else ends with them.
     private mutating func drop(_ id: PrefetchBatch.ID) {
-        for member in batches[id].members.members {
+        for member in prefetching.batches[id].members.members {
             withdraw(member)
             strike(member)
-            counters.cancelled += 1
+            figures.counters.cancelled += 1
         }
         close(id)
     }
 
     private mutating func close(_ id: PrefetchBatch.ID) {
-        guard let batch = batches.remove(id) else { return }
-        batchTokens[batch.token] = nil
-        prefetchers[batch.client]?.leave(id)
-        prefetchers[batch.client]?.waiting -= batch.waiting.count
-        prefetchers[batch.client]?.waitingBytes -= batch.waitingBytes
+        guard let batch = prefetching.batches.remove(id) else { return }
+        prefetching.tokens[batch.token] = nil
+        prefetching.clients[batch.client]?.leave(id)
+        prefetching.clients[batch.client]?.waiting -= batch.waiting.count
+        prefetching.clients[batch.client]?.waitingBytes -= batch.waitingBytes
         forgetPrefetcher(batch.client)
     }
 
     private mutating func forgetPrefetcher(_ client: ClientID) {
-        guard prefetchers[client]?.isEmpty == true else { return }
-        prefetchers[client] = nil
-        awake.keep { $0 != client }
+        guard prefetching.clients[client]?.isEmpty == true else { return }
+        prefetching.clients[client] = nil
+        prefetching.awake.keep { $0 != client }
     }
 }
 

@@ -18,7 +18,7 @@ extension Scheduler {
         deriver.leaveOverlays(id)
         requests[id].ways = requests[id].allWays
         requests[id].standing = .moving
-        moving.append(.onward(id))
+        agenda.moving.append(.onward(id))
     }
 
     /// The cached image, before the terminal reply.

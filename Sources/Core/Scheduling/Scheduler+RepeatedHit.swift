@@ -29,12 +29,12 @@ extension Scheduler {
             blacklistEntry(of: load.image, terms) == nil,
             let names = try? names(of: load.image, terms),
             JobPlan(load, terms, names).mayComeFromMemory,
-            let entry = hits.entry(for: names.result, at: now),
+            let entry = memory.hits.entry(for: names.result, at: now),
             !ResultBlocks.isLarge(entry.reference)
         else { return nil }
         return HitTicket(
             place: entry.place, block: entry.reference.block, plainOriginal: names.plainOriginal,
-            fields: variances[names.plainOriginal],
+            fields: naming.variances[names.plainOriginal],
             source: load.image.options.contains(.retryFailed)
                 ? nil : ScopedSource(names.source, terms),
             image: entry.delivered(for: load.image, names))
@@ -47,25 +47,26 @@ extension Scheduler {
         _ ticket: HitTicket, again token: Token, of client: ClientID, at moment: Instant
     ) -> Bool {
         let now = max(now, moment)
-        guard !isDraining, cache != nil, touches.count(with: ticket.block) < limits.touchedMax,
-            variances.isEmpty
-                ? ticket.fields == nil : variances[ticket.plainOriginal] == ticket.fields,
-            hits.isLive(ticket.place, at: now), clients.keys.contains(client),
+        guard !drain.isBegun, cache != nil,
+            memory.touches.count(with: ticket.block) < limits.touchedMax,
+            naming.variances.isEmpty
+                ? ticket.fields == nil : naming.variances[ticket.plainOriginal] == ticket.fields,
+            memory.hits.isLive(ticket.place, at: now), clients.keys.contains(client),
             tokens.isEmpty || !tokens.keys.contains(token),
-            batchTokens.isEmpty || !batchTokens.keys.contains(token),
+            prefetching.tokens.isEmpty || !prefetching.tokens.keys.contains(token),
             blacklist.isEmpty || ticket.source.flatMap({ blacklist.entry($0, at: now) }) == nil
         else { return false }
         self.now = now
-        counters.requests += 1
-        counters.memoryHits += 1
-        touches.add(ticket.block, at: now)
+        figures.counters.requests += 1
+        figures.counters.memoryHits += 1
+        memory.touches.add(ticket.block, at: now)
         return true
     }
 }
 
 extension Scheduler {
     /// What keys were derived of requests is derived anew: names may mean something else now.
-    public mutating func forgetNames() { names.removeAll() }
+    public mutating func forgetNames() { naming.memo.removeAll() }
 }
 
 extension HitIndex.Entry {

@@ -24,7 +24,7 @@ extension Scheduler {
         guard let reference = image.reference, ResultBlocks.isLarge(reference),
             clients[client] != nil
         else { return }
-        image.mustCopy = !resultBlocks.deliver(block, reference.length, to: client)
+        image.mustCopy = !memory.blocks.deliver(block, reference.length, to: client)
     }
 
     /// The terminal reply of a request that waits nowhere any more; unless it fails and has a
@@ -34,9 +34,9 @@ extension Scheduler {
         if case .failure(let error) = outcome, fallBack(id, after: error) { return }
         let request = strike(id)
         let outcome = told(outcome, request)
-        if case .failure(let error) = outcome { counters.ended(with: error) }
+        if case .failure(let error) = outcome { figures.counters.ended(with: error) }
         if let batch = request.batch { return memberEnded(batch, request.image.url, outcome) }
-        requestTimes.record(from: request.admittedAt, to: now)
+        figures.times.record(from: request.admittedAt, to: now)
         var timings = request.timings
         timings.total = now.fractionalMilliseconds(since: request.admittedAt)
         let reply = Reply(token: request.token, outcome: outcome, timings: timings)

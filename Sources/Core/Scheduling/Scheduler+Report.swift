@@ -7,10 +7,12 @@ extension Scheduler {
     /// What was done and what is at hand.
     public var report: SchedulerReport {
         SchedulerReport(
-            counters: allCounters, liveRequests: requests.count, prefetches: batches.count,
-            waitingPrefetches: prefetchers.values.reduce(0) { $0 + $1.waiting },
+            counters: allCounters, liveRequests: requests.count,
+            prefetches: prefetching.batches.count,
+            waitingPrefetches: prefetching.clients.values.reduce(0) { $0 + $1.waiting },
             liveJobs: liveJobs, queued: queued, credits: credits, stages: stages,
-            requests: requestTimes, liveBlocks: deriver.dispatcher.liveBlocks, hits: hits.count,
+            requests: figures.times, liveBlocks: deriver.dispatcher.liveBlocks,
+            hits: memory.hits.count,
             quarantined: deriver.dispatcher.quarantined.count,
             blacklisted: blacklist.live(at: now).count,
             liveBytes: Dictionary(
@@ -35,7 +37,7 @@ extension Scheduler {
 
     /// What was counted of requests and of jobs.
     private var allCounters: SchedulerCounters {
-        var counters = counters
+        var counters = figures.counters
         counters.add(deriver.dispatcher.figures)
         counters.add(deriver.figures)
         return counters
@@ -77,8 +79,7 @@ extension Scheduler {
 
     /// Whether nothing is left of any request: no node, no job, no block, no list that grew.
     public var isIdle: Bool {
-        requests.count == 0 && tokens.isEmpty && moving.count == 0 && bulk.count == 0
-            && batches.count == 0 && batchTokens.isEmpty && awake.count == 0 && owing.isEmpty
-            && inquirers.isEmpty && deriver.isIdle
+        requests.count == 0 && tokens.isEmpty && agenda.isEmpty && prefetching.isEmpty
+            && deriver.isIdle
     }
 }

@@ -11,9 +11,10 @@ extension Scheduler {
         if let id = tokens[token], requests[id].client == client {
             forgetWishes(for: id)
             reprioritise(id, priority)
-        } else if let batch = batchTokens[token], batches[batch].client == client {
-            batches[batch].priority = priority
-            for id in batches[batch].members.members { reprioritise(id, priority) }
+        } else if let batch = prefetching.tokens[token], prefetching.batches[batch].client == client
+        {
+            prefetching.batches[batch].priority = priority
+            for id in prefetching.batches[batch].members.members { reprioritise(id, priority) }
         }
     }
 

@@ -22,48 +22,27 @@ public struct Scheduler: Sendable {
     var clients: [ClientID: LiveClient] = [:]
     var requests = SlotTable<LiveRequest>()
     var tokens: [Token: LiveRequest.ID] = [:]
-    var names: RequestNamesMemo
-    var variances: VarianceTable
-    /// Lists of URLs that will be wanted, and whose they are.
-    var batches = SlotTable<PrefetchBatch>()
-    var batchTokens: [Token: PrefetchBatch.ID] = [:]
-    var prefetchers: [ClientID: Prefetcher] = [:]
-    /// Clients that may begin URLs, in turn.
-    var awake = Fifo<ClientID>()
-    /// Batches of which a report is due at the end of the event.
-    var owing: [PrefetchBatch.ID] = []
+    var prefetching = Prefetching()
 
-    /// What concerns many requests, and is not done to all of them.
-    var bulk = Fifo<BulkWork>()
+    // What is known of what they ask.
+    var naming: Naming
+    /// What the cache has in memory.
+    var memory: Memory
+    /// Sources that failed for good, with the error for which each was entered.
+    var blacklist: DenyList<ScopedSource, ErrorCode>
 
     /// What is done for those who ask.
     var deriver: Deriver
-    /// Which operator asked the cache something.
-    var inquirers: [JobID: ClientID] = [:]
 
-    // Bytes.
-    var resultBlocks: ResultBlocks
-    var hits: HitIndex
-    var touches = TouchBatch()
-
-    /// Sources that failed for good, with the error for which each was entered.
-    var blacklist: DenyList<ScopedSource, ErrorCode>
-    /// How long requests took.
-    var requestTimes = LatencyHistogram()
-
-    // Time.
+    // What is to be done, now and later.
+    var agenda = Agenda()
+    var deadlines = Deadlines()
     var now = Instant(nanoseconds: 0)
-    var alarms = Heap<Alarm>()
-    var lastAlarm: UInt64 = 0
-
-    // What one event leads to.
+    var drain = Drain()
+    /// What one event leads to.
     var actions: [SchedulerAction] = []
-    /// Requests on their way to their next node; they move once nothing is being taken apart.
-    var moving = Fifo<Move>()
 
-    var counters = SchedulerCounters()
-    var isDraining = false
-    var saidDrained = false
+    var figures = RequestFigures()
 
     /// Nobody asks, nobody works.
     ///
@@ -74,16 +53,12 @@ public struct Scheduler: Sendable {
         variantDigest: @escaping @Sendable ([HTTPHeader]) -> String
     ) {
         self.limits = limits
-        variances = VarianceTable(keysMax: limits.namesMax)
-        deriver = Deriver(
-            limits: limits.derivation, dispatch: limits.dispatch, variantDigest: variantDigest)
-        names = RequestNamesMemo(namesMax: limits.namesMax)
-        hits = HitIndex(entriesMax: limits.hitsMax)
-        resultBlocks = ResultBlocks(
-            unreleasedBytesMax: limits.unreleasedBytesMax,
-            unreleasedBytesPerClientMax: limits.unreleasedBytesPerClientMax)
+        naming = Naming(limits)
+        memory = Memory(limits)
         blacklist = DenyList(
             entriesMax: limits.blacklistMax, milliseconds: limits.blacklistMilliseconds)
+        deriver = Deriver(
+            limits: limits.derivation, dispatch: limits.dispatch, variantDigest: variantDigest)
     }
 
     /// Takes an event in and appends what is to be done, in order. `now` never runs backwards; an
@@ -148,13 +123,13 @@ public struct Scheduler: Sendable {
 
     /// Nothing new is admitted; what waits to be prefetched is not begun either.
     private mutating func beginDrain() {
-        isDraining = true
+        drain.isBegun = true
         refuseBatches()
     }
 
     /// What follows from an event once all tables are consistent again.
     private mutating func settle() {
-        if bulk.count > 0 { doBulkWork() }
+        if agenda.bulk.count > 0 { doBulkWork() }
         moveOn()
         if wantsToPrefetch { beginPrefetches() }
         // What nobody wants any more by now is given to nobody.
@@ -163,8 +138,8 @@ public struct Scheduler: Sendable {
         tellPrefetches()
         tellTouched(atLeast: limits.touchedMax)
         forgetAlarms()
-        if isDraining, !saidDrained, requests.count == 0 {
-            saidDrained = true
+        if drain.isBegun, !drain.isTold, requests.count == 0 {
+            drain.isTold = true
             actions.append(.drained)
         }
     }

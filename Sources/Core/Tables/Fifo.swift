@@ -18,7 +18,10 @@ public struct Fifo<Element: Sendable>: Sendable {
     @inlinable public mutating func popFirst() -> Element? {
         guard let element = first else { return nil }
         head += 1
-        if head * 2 > elements.count, head > 32 {
+        if head == elements.count {
+            elements.removeAll(keepingCapacity: true)
+            head = 0
+        } else if head * 2 > elements.count, head > 32 {
             elements.removeFirst(head)
             head = 0
         }

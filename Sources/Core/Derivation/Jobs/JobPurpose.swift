@@ -16,13 +16,13 @@ enum JobPurpose: Sendable {
     /// What a refresh found outdated, and no store replaces; for the first or the second time.
     case removal(EntryWork, isRepeated: Bool)
     /// Whether a refreshed body is the stored one.
-    case weighing(SourceNode.ID)
+    case comparing(SourceNode.ID)
 
     /// Within one class and kind of worker, what ends a request comes before what begins one, and
     /// what no reply waits for comes last.
     func rank(_ kind: WorkerKind) -> UInt8 {
         switch self {
-        case .delivery, .weighing, .removal: 0
+        case .delivery, .comparing, .removal: 0
         case .original: 1
         case .transcode: kind == .cache ? 1 : 3
         case .lookup, .source, .decode, .transform, .inquiry: 2
@@ -32,7 +32,7 @@ enum JobPurpose: Sendable {
     /// Whether it waits for space outside, where there is none: what no reply waits for does not.
     var waitsForSpace: Bool {
         switch self {
-        case .original, .weighing, .transcode, .removal: false
+        case .original, .comparing, .transcode, .removal: false
         case .lookup, .source, .decode, .transform, .delivery, .inquiry: true
         }
     }

@@ -10,7 +10,7 @@ package enum ByteSource: Hashable, Sendable {
     case cache(QueryWork)
     /// The URL, for those who have a cached image of bytes with this mark (`refreshCached`).
     case revalidation(BodyMark, FetchTerms)
-    /// No bytes: a picture of one colour.
+    /// No bytes: an image of one colour.
     case canvas(Canvas)
 
     /// Whether it is the URL, for everybody.
@@ -68,7 +68,7 @@ package struct FetchTerms: Hashable, Sendable {
     package init(_ terms: LoadTerms) { (permitted, role) = (terms.sources, terms.cacheRole) }
 }
 
-/// A picture of one colour.
+/// An image of one colour.
 package struct Canvas: Hashable, Sendable {
     package let colour: Colour
     package let size: PixelSize

@@ -3,7 +3,7 @@ import ImageModel
 import Messages
 import Tables
 
-/// One decode, for all results that are made of its pixels, or for all pictures that they are laid
+/// One decode, for all results that are made of its pixels, or for all images that they are laid
 /// over.
 ///
 ///     awaitingSource ──bytes──► decoding ──pixels──► decoded ──nobody needs them──► gone

@@ -9,7 +9,7 @@ struct Originals: Sendable {
     private struct Original {
         let text: String
         /// Tiers that somebody wants it in, and whether somebody waits for the disk.
-        var wish = StoreWish(tiers: .none, waitsForDisk: false)
+        var policy = StorePolicy(tiers: .none, waitsForDisk: false)
         /// Tiers that were asked for it, in vain.
         var missing: CacheTypes = .none
         /// Tiers for which a store was begun, by whomever.
@@ -21,7 +21,7 @@ struct Originals: Sendable {
     private var entries: [Original] = []
     /// Where the second text and those after it are.
     private var places: [String: Int] = [:]
-    /// Texts with wishes that may not have been attempted, in the order of the wishes.
+    /// Texts with policies that may not have been attempted, in the order of the policies.
     private var wanting: [Int] = []
 
     /// All texts, the first one first.
@@ -40,8 +40,8 @@ struct Originals: Sendable {
     }
 
     /// All texts, with the tiers for which a store is wanted or was begun.
-    var wished: [(text: String, tiers: CacheTypes)] {
-        entries.map { ($0.text, $0.wish.tiers.union($0.attempted)) }
+    var wanted: [(text: String, tiers: CacheTypes)] {
+        entries.map { ($0.text, $0.policy.tiers.union($0.attempted)) }
     }
 
     /// Somebody looks for it under this text; whether nobody did before.
@@ -66,10 +66,10 @@ struct Originals: Sendable {
     }
 
     /// Somebody wants it kept under this text.
-    mutating func want(_ wish: StoreWish, as text: String) {
+    mutating func want(_ policy: StorePolicy, as text: String) {
         let index = index(of: text)
-        entries[index].wish.unite(wish)
-        guard !entries[index].wish.tiers.isSubset(of: entries[index].attempted),
+        entries[index].policy.unite(policy)
+        guard !entries[index].policy.tiers.isSubset(of: entries[index].attempted),
             !wanting.contains(index)
         else { return }
         wanting.append(index)
@@ -77,14 +77,14 @@ struct Originals: Sendable {
 
     /// The next text with tiers that are wanted and that no store was begun for; from now on one
     /// has.
-    mutating func takeUnattempted() -> (text: String, wish: StoreWish)? {
+    mutating func takeUnattempted() -> (text: String, policy: StorePolicy)? {
         while !wanting.isEmpty {
             let index = wanting.removeFirst()
-            var wish = entries[index].wish
-            wish.tiers.subtract(entries[index].attempted)
-            if wish.tiers.isEmpty { continue }
-            entries[index].attempted.formUnion(wish.tiers)
-            return (entries[index].text, wish)
+            var policy = entries[index].policy
+            policy.tiers.subtract(entries[index].attempted)
+            if policy.tiers.isEmpty { continue }
+            entries[index].attempted.formUnion(policy.tiers)
+            return (entries[index].text, policy)
         }
         return nil
     }

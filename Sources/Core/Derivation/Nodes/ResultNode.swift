@@ -8,7 +8,7 @@ import Tables
 ///     awaitingPixels ──pixels──► transforming ──bytes──► delivering ──► gone
 ///           └─────────the result is the original────────────┘
 ///
-/// A picture of one colour needs no pixels, and begins with `transforming`.
+/// An image of one colour needs no pixels, and begins with `transforming`.
 ///
 /// From `delivering` on the result exists: it is stored although nobody may wait any more.
 struct ResultNode: Node {
@@ -19,8 +19,8 @@ struct ResultNode: Node {
         case awaitingPixels
         /// Steps and encode.
         case transforming(JobID)
-        /// The cache copies it to where clients read, and stores it as wished.
-        case delivering(JobID, Product, StoreWish)
+        /// The cache copies it to where clients read, and stores it as wanted.
+        case delivering(JobID, Product, StorePolicy)
     }
 
     /// The encoded bytes of the result, in the segment of who made them.
@@ -42,7 +42,7 @@ struct ResultNode: Node {
     let order: Order
     private(set) var state = State.awaitingPixels
     var consumers = WaiterList<Waiter>()
-    var wish: StoreWish
+    var policy: StorePolicy
     /// Tiers that were asked for the result, in vain.
     var knownMissing: CacheTypes = .none
     /// Its pixels, until it needs them no more.
@@ -66,7 +66,7 @@ struct ResultNode: Node {
         self.name = name
         order = waiter.order
         text = name.text
-        wish = waiter.storeWish
+        policy = waiter.storePolicy
     }
 
     var decode: DecodeNode.ID? { need?.node }
@@ -111,28 +111,28 @@ struct ResultNode: Node {
 
     /// The tiers that take the bytes as they are: none where they get what a serializer makes.
     var plainTiers: CacheTypes {
-        transcode != nil || !transcoded.isEmpty ? .none : keptWish.plainTiers
+        transcode != nil || !transcoded.isEmpty ? .none : keptPolicy.plainTiers
     }
 
     /// How it is to be kept; nowhere, where the origin's answer depends on everything, or is
     /// outdated.
-    var keptWish: StoreWish {
-        var wish = wish
-        if provenance.keeping == .nowhere || provenance.isOutdated { wish.tiers = .none }
-        return wish
+    var keptPolicy: StorePolicy {
+        var policy = policy
+        if provenance.keeping == .nowhere || provenance.isOutdated { policy.tiers = .none }
+        return policy
     }
 
     mutating func beganTransform(_ job: JobID) { state = .transforming(job) }
 
-    /// A store takes on what is wished for now; who comes later with more is served by another.
+    /// A store takes on what is wanted for now; who comes later with more is served by another.
     mutating func beganDelivery(_ job: JobID, of product: Product) {
-        state = .delivering(job, product, wish)
+        state = .delivering(job, product, policy)
     }
 
     /// Whether the store that runs does for what a waiter wants of it.
-    func serves(_ wish: StoreWish) -> Bool {
+    func serves(_ policy: StorePolicy) -> Bool {
         guard case .delivering(_, _, let running) = state else { return false }
-        return running.covers(wish)
+        return running.covers(policy)
     }
 
     static func ended(_ node: ResultNode, in deriver: inout Deriver) {

@@ -8,7 +8,7 @@ import Tables
 ///     obtaining ──bytes──► holding ──nobody uses them, nothing stores them──► gone
 ///         └──miss, failure, nobody waits──► gone
 ///
-/// Between the two a body is weighed that may be the stored one (`refreshCached`).
+/// Between the two a body is compared that may be the stored one (`refreshCached`).
 ///
 /// A fetched body is held, and stays in the table, until its original was stored or is known not
 /// to be stored: who comes until then uses it, so that no second GET can go out in between.
@@ -20,7 +20,7 @@ struct SourceNode: Node {
         /// A fetch, or a query of the original.
         case obtaining(JobID)
         /// Bytes came, and are held against those that the cache has, once these are staged.
-        case weighing(JobID, Body, against: Staged?)
+        case comparing(JobID, Body, against: Staged?)
         /// The bytes are there.
         case holding(Body)
     }
@@ -122,20 +122,20 @@ struct SourceNode: Node {
     var kept: Body? {
         switch state {
         case .obtaining: nil
-        case .weighing(_, let body, _), .holding(let body): body
+        case .comparing(_, let body, _), .holding(let body): body
         }
     }
 
     /// The stored bytes that others are held against.
     var staged: Staged? {
-        if case .weighing(_, _, let staged) = state { return staged }
+        if case .comparing(_, _, let staged) = state { return staged }
         return nil
     }
 
-    /// The job that obtains or weighs the bytes, while it runs.
+    /// The job that obtains or compares the bytes, while it runs.
     var job: JobID? {
         switch state {
-        case .obtaining(let job), .weighing(let job, _, _): job
+        case .obtaining(let job), .comparing(let job, _, _): job
         case .holding: nil
         }
     }
@@ -176,8 +176,8 @@ struct SourceNode: Node {
     }
 
     /// Bytes came that may be the stored ones.
-    mutating func weighs(_ body: Body, _ job: JobID, against staged: Staged?) {
-        state = .weighing(job, body, against: staged)
+    mutating func compares(_ body: Body, _ job: JobID, against staged: Staged?) {
+        state = .comparing(job, body, against: staged)
     }
 
     mutating func obtained(_ body: Body) { state = .holding(body) }

@@ -2,7 +2,7 @@ package import Dispatching
 package import ImageModel
 import Messages
 
-/// Under which texts a request's result and original are cached, and proof that its picture is one
+/// Under which texts a request's result and original are cached, and proof that its image is one
 /// that may be asked for.
 package struct RequestNames: Hashable, Sendable {
     /// The text of the result for the cache process (`CacheKey.stored`).

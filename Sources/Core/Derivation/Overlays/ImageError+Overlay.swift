@@ -8,7 +8,7 @@ extension ImageError {
         let url = try? SourceURL(text)
         var failure = ImageError(
             .stepFailed,
-            "overlay: the picture to be laid over\(url.map { " at \($0.forLogs)" } ?? "") "
+            "overlay: the image to be laid over\(url.map { " at \($0.forLogs)" } ?? "") "
                 + "cannot be had: \(error.code.rule.name)",
             details: ["step": "overlay", "overlay": error.code.rule.name])
         failure.message = String(failure.message.prefix(400))

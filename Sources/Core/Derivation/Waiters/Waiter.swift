@@ -22,8 +22,8 @@ package struct Waiter: Sendable {
     }
 
     /// What it wants of the store of its result, which replaces what is outdated.
-    var storeWish: StoreWish {
-        StoreWish(
+    var storePolicy: StorePolicy {
+        StorePolicy(
             tiers: order.plan.storeTiers.union(replaced), waitsForDisk: order.waitsForStores,
             serializer: order.serializer)
     }

@@ -1,14 +1,14 @@
 import ImageModel
 import Messages
 
-/// What is wanted of a store; wishes of those who share a result are united.
-struct StoreWish: Hashable, Sendable {
+/// What is wanted of a store; policies of those who share a result are united.
+struct StorePolicy: Hashable, Sendable {
     var tiers: CacheTypes
     var waitsForDisk: Bool
     /// Of the first one that wants the disk: of who comes later it is not asked.
     var serializer = Serializer.asIs
 
-    mutating func unite(_ other: StoreWish) {
+    mutating func unite(_ other: StorePolicy) {
         if !tiers.contains(.disk) { serializer = other.serializer }
         tiers.formUnion(other.tiers)
         waitsForDisk = waitsForDisk || other.waitsForDisk
@@ -20,9 +20,9 @@ struct StoreWish: Hashable, Sendable {
     /// The tiers that take the bytes as they are.
     var plainTiers: CacheTypes { output == nil ? tiers : tiers.subtracting(.disk) }
 
-    /// Whether a store with this wish does for the other one; whose serializer made it is not
+    /// Whether a store with this policy does for the other one; whose serializer made it is not
     /// asked, as it would not be of an entry that is there.
-    func covers(_ other: StoreWish) -> Bool {
+    func covers(_ other: StorePolicy) -> Bool {
         other.tiers.isSubset(of: tiers) && (waitsForDisk || !other.waitsForDisk)
     }
 }

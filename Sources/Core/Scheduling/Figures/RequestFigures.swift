@@ -1,0 +1,8 @@
+import Messages
+
+/// What happened to requests since the start.
+struct RequestFigures: Sendable {
+    var counters = SchedulerCounters()
+    /// How long requests took.
+    var times = LatencyHistogram()
+}
