@@ -27,6 +27,8 @@ package enum DerivationEvent: Sendable {
     case lost([Waiter.ID])
     /// It waits on, after work that took so long and was in vain.
     case tried(StageTimings, Waiter.ID)
+    /// The cache does not have their original, after so long: they wait on, and it is fetched.
+    case fetching(StageTimings, [Waiter.ID])
     /// What they waited for was torn down.
     case disposed(Disposition, [Waiter.ID])
     /// How far the transfer is that they wait for.

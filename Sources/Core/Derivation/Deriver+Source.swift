@@ -49,14 +49,23 @@ extension Deriver {
         let spec = JobSpec(work, host: name.origin.isFetched ? order.names.host : nil)
         let node = sources.insert(
             SourceNode(name: name, spec: spec, order: order, job: JobID(0)))
+        obtain(node, urgency)
+        return node
+    }
+
+    /// Gives its work out.
+    mutating func obtain(_ node: SourceNode.ID, _ urgency: Urgency) {
+        guard let spec = sources[node].spec else {
+            preconditionFailure("bytes that came along are there")
+        }
+        let name = sources[node].name
         let job = submit(
             spec, for: .source(node), reading: nil, urgency,
             suspect: name.origin.isFetched ? .fetch(name.key) : nil)
         sources[node].askAgain(job)
-        return node
     }
 
-    private func fetchWork(_ order: Order, _ validators: Validators? = nil) -> FetchWork {
+    func fetchWork(_ order: Order, _ validators: Validators? = nil) -> FetchWork {
         FetchWork(
             url: order.image.url, headers: order.image.headers,
             bodyBytesMax: limits.bodyBytesMax, validators: validators,
@@ -116,12 +125,10 @@ extension Deriver {
     /// The cache does not have the original, or cannot say: everybody goes on to the next way,
     /// unless it was stored in the meantime.
     mutating func sourceMissed(_ node: SourceNode.ID) {
-        if sources[node].freshness.isOvertaken, let spec = sources[node].spec {
-            let again = submit(
-                spec, for: .source(node), reading: nil,
-                sources[node].consumers.urgency)
-            return sources[node].askAgain(again)
+        if sources[node].freshness.isOvertaken {
+            return obtain(node, sources[node].consumers.urgency)
         }
+        if fetchInstead(node) { return }
         tearDown(node, .onward(sources[node].timings, missed: sources[node].queriedText))
     }
 

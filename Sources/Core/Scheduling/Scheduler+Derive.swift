@@ -44,6 +44,8 @@ extension Scheduler {
         case .stored(let stored): answer(stored)
         case .lost(let ids): for id in ids { loseAnswer(id) }
         case .tried(let timings, let id): requests[id].timings += timings
+        case .fetching(let timings, let ids):
+            for id in ids { fetching(id, after: timings) }
         case .disposed(let disposition, let ids):
             later(.disposed(disposition), ids, missed: disposition.missedText)
         case .progressed(let transfer, let progress, let ids):

@@ -95,6 +95,14 @@ extension Scheduler {
         join(id, order.cachedOriginal)
     }
 
+    /// The original is being fetched for a request that waited for the cache.
+    mutating func fetching(_ id: LiveRequest.ID, after timings: StageTimings) {
+        requests[id].timings += timings
+        requests[id].missed.original = requests[id].plan.originalQueryTiers
+        requests[id].ways.skip(past: .fetch)
+        if requests[id].attempt == 1 { figures.counters.misses += 1 }
+    }
+
     private mutating func fetch(_ id: LiveRequest.ID) {
         let order = requests[id].order
         if let canvas = order.canvas { return join(id, .canvas(canvas)) }

@@ -104,6 +104,11 @@ package struct ResultName: Hashable, Sendable {
         hasher.combine(origin.isNetwork)
     }
 
+    /// The same out of other bytes.
+    func with(_ origin: ByteSource) -> ResultName {
+        ResultName(key: key, text: text, origin: origin)
+    }
+
     var source: Sourced<SourceKey> { Sourced(key: key.decode.source, origin: origin) }
     var decode: Sourced<DecodeKey> { Sourced(key: key.decode, origin: origin) }
 }

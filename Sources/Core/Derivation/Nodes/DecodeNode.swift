@@ -32,7 +32,7 @@ struct DecodeNode: Node {
         }
     }
 
-    let name: Sourced<DecodeKey>
+    private(set) var name: Sourced<DecodeKey>
     var key: Sourced<DecodeKey> { name }
     /// Of the request that began it.
     let trace: TraceContext?
@@ -77,6 +77,9 @@ struct DecodeNode: Node {
     var overlays: [OverlayConsumer] {
         consumers.members.compactMap { if case .overlay(let one) = $0 { one } else { nil } }
     }
+
+    /// Its bytes come from somewhere else.
+    mutating func rename(_ origin: ByteSource) { name = Sourced(key: name.key, origin: origin) }
 
     mutating func began(_ job: JobID) { state = .decoding(job) }
 

@@ -36,7 +36,7 @@ struct ResultNode: Node {
         }
     }
 
-    let name: ResultName
+    private(set) var name: ResultName
     var key: ResultName { name }
     /// Of the first waiter: headers as it wrote them; steps and output are the same for all.
     let order: Order
@@ -121,6 +121,9 @@ struct ResultNode: Node {
         if provenance.keeping == .nowhere || provenance.isOutdated { policy.tiers = .none }
         return policy
     }
+
+    /// Its bytes come from somewhere else.
+    mutating func rename(_ origin: ByteSource) { name = name.with(origin) }
 
     mutating func beganTransform(_ job: JobID) { state = .transforming(job) }
 

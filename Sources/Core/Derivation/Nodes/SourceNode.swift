@@ -72,10 +72,10 @@ struct SourceNode: Node {
         let mark: BodyMark
     }
 
-    let name: Sourced<SourceKey>
+    private(set) var name: Sourced<SourceKey>
     var key: SourceKey { name.key }
     /// What obtains the bytes, again if need be; nothing does where they came along.
-    let spec: JobSpec?
+    private(set) var spec: JobSpec?
     /// The text under which it was looked for first; the same whatever its bytes depend on.
     let plainText: String
     /// Where they may be kept.
@@ -164,7 +164,14 @@ struct SourceNode: Node {
     /// Whether the node has a reason to stay.
     var isInUse: Bool { !consumers.isEmpty || storing.isUnderWay }
 
-    /// The query is made again.
+    /// Another job is to obtain them, from somewhere else.
+    mutating func rename(_ origin: ByteSource, _ spec: JobSpec) {
+        name = Sourced(key: name.key, origin: origin)
+        self.spec = spec
+        timings = StageTimings()
+    }
+
+    /// It is begun, or begun again.
     mutating func askAgain(_ job: JobID) {
         state = .obtaining(job)
         freshness.isOvertaken = false

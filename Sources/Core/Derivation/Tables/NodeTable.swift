@@ -45,6 +45,13 @@ struct NodeTable<Kind: Node>: Sendable {
     /// It stays, and is not found any more.
     mutating func hide(_ id: ID) { index.remove(id, under: nodes[id].key) }
 
+    /// A change after which a node is found under another key.
+    mutating func rename(_ id: ID, _ change: (inout Kind) -> Void) {
+        index.remove(id, under: nodes[id].key)
+        change(&nodes[id])
+        index.insert(id, under: nodes[id].key)
+    }
+
     /// Takes a node out; `nil` where it left before.
     mutating func remove(_ id: ID) -> Kind? {
         guard let node = nodes.remove(id) else { return nil }
