@@ -232,7 +232,7 @@ let testing: [Target] = [
         "CoordinatorRuntimeTests",
         [
             "CoordinatorRuntime", "Scheduling", "Wire", "Messages", "ImageModel", "StageContract",
-            "ZeroMQ", "Linux", "Observability", "TestKit",
+            "ZeroMQ", "Linux", "Observability", "ConfigurationFile", "TestKit",
         ]),
     tests("SupervisionTests", ["Supervision", "SharedArena", "Messages", "Linux", "TestKit"]),
     tests(

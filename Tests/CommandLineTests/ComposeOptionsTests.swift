@@ -8,7 +8,8 @@ import Testing
 @Suite struct ComposeOptionsTests {
     /// Of other processes, or said by the images.
     private static let others: Set<String> = [
-        "only", "download", "decode", "transform", "runtime-dir", "cache-dir",
+        "only", "pool", "input-pools", "download", "decode", "transform", "runtime-dir",
+        "cache-dir",
         "allow-private-networks", "allow-address", "ca-file", "memory-limit", "disk-limit",
         "help", "version",
     ]

@@ -80,6 +80,22 @@ import Testing
         #expect(alone.children(programs: "/p", pools: [vector]).count == 1)
     }
 
+    @Test func aPoolIsServedApartLikeAKind() throws {
+        let set = try options(
+            ["--only", "decode", "--pool", "heavy", "--input-pools", "ftp,s3", "--decode", "2"])
+        let children = set.children(programs: "/p")
+        #expect(children.count == 2 && children.allSatisfy { $0.pool.text == "heavy" })
+        let place = ["--pool", "heavy", "--input-pool", "ftp", "--input-pool", "s3"]
+        #expect(children[0].arguments.suffix(6) == place[...])
+        let reader = try options(["--only", "transform", "--input-pools", "heavy"])
+        #expect(
+            reader.children(programs: "/p")[0].arguments.suffix(2) == ["--input-pool", "heavy"])
+        #expect(complaint(["--pool", "heavy"])?.contains("with --only download, decode") == true)
+        #expect(complaint(["--only", "cache", "--pool", "a"])?.contains("with --only") == true)
+        #expect(complaint(["--only", "decode", "--pool", "A"])?.contains("no name") == true)
+        #expect(complaint(["--only", "decode", "--pool", "cache"])?.contains("another") == true)
+    }
+
     @Test(arguments: ["download", "cache", "decode", "transform"])
     func theFiguresOfASharedEnvironmentAreTheCoordinators(kind: String) throws {
         let environment = [

@@ -33,6 +33,20 @@ import Testing
         #expect(!DirectoryEntries.names("\(root)/back/raw").contains("secret"))
     }
 
+    /// Where one pool is served apart, nothing of the kind's other one is touched.
+    @Test func aPoolThatIsServedApartHasItsOwnDirectoriesAlone() throws {
+        let folder = TestKit.TemporaryDirectory()
+        let heavy = WorkerPool(name: try #require(PoolName("heavy")), kind: .decode)
+        let directory = try RuntimeDirectory(root: folder.path, kinds: [.decode], only: heavy)
+        let shared = directory.paths.segmentsRoot
+        #expect(DirectoryEntries.names("\(shared)/arena") == ["heavy"])
+        #expect(DirectoryEntries.names("\(shared)/back") == ["heavy"])
+        let life = Incarnation(Identifier128(high: 1, low: 2))
+        try FileDescriptor.openDirectory("\(shared)/arena/heavy")
+            .open("\(life.value.hex).1", [.writeOnly, .create]).reserve(byteCount: 64)
+        #expect(directory.removeSegments(of: life, kind: .decode) == 1)
+    }
+
     private static let allKinds = Set(WorkerKind.allCases)
 
     /// What a throwing initialiser of a noncopyable type threw.

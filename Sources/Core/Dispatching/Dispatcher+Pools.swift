@@ -62,7 +62,7 @@ extension Dispatcher {
     /// Jobs that stood aside have their turn again, one for each worker of the pool that has room
     /// and can do it. Whether there are any.
     mutating func callUnmet(in pool: PoolID) -> Bool {
-        guard unmet.isStirred(pool) else { return false }
+        guard !unmet.isEmpty, unmet.isStirred(pool) else { return false }
         var hasCalled = false
         for worker in roster.members(of: pool) {
             guard let known = roster[worker], known.free > 0,

@@ -25,15 +25,17 @@ public struct RuntimeDirectory: ~Copyable {
     /// Whoever serves the coordinator holds `serve.lock`: a second one is refused with `locked`.
     /// Without it nothing is made but the directories of `kinds`; throws `awaitsCoordinator` while
     /// one is missing that only the coordinator's user may make. `pools` are those of the
-    /// configuration, `sharedMemory` is where segments go when `root` is not on tmpfs.
+    /// configuration; `own` is the one that is served in place of that of every stack, where only
+    /// its kind is. `sharedMemory` is where segments go when `root` is not on tmpfs.
     public init(
-        root: String, kinds: Set<WorkerKind>, pools: [WorkerPool] = [],
+        root: String, kinds: Set<WorkerKind>, pools: [WorkerPool] = [], only own: WorkerPool? = nil,
         sharedMemory: String = "/dev/shm"
     ) throws(RuntimeDirectoryError) {
         let root = RuntimePaths(root: root).root
         let pools = pools.filter { !$0.isBuiltIn }
         let names = WorkerKind.workers.map { PoolName($0) } + pools.map(\.name)
-        try Self.checkLength(root, names)
+        let places = own.map { [$0] } ?? kinds.map { WorkerPool($0) }
+        try Self.checkLength(root, names + (own.map { [$0.name] } ?? []))
         let top = try VerifiedDirectory.at(path: root, .above)
         let lock = kinds.contains(.coordinator) ? try StackLock(in: top) : nil
         let paths =
@@ -42,8 +44,8 @@ public struct RuntimeDirectory: ~Copyable {
             : try Self.resolvedOrChosen(top, sharedMemory: sharedMemory)
         if kinds.contains(.coordinator) { try Self.makeSocketDirectories(names, in: top) }
         let place = try VerifiedDirectory.at(path: paths.segmentsRoot, .above)
-        let control = try Self.makeControlDirectories(kinds, names, in: place)
-        segments = try Self.makeSegmentDirectories(kinds, pools, in: place)
+        let control = try Self.makeControlDirectories(places, names, in: place)
+        segments = try Self.makeSegmentDirectories(places, pools, in: place)
             .merging(control) { $0 + $1 }
         self.pools = pools
         self.lock = lock
@@ -146,19 +148,21 @@ extension RuntimeDirectory {
     }
 
     private static func makeSegmentDirectories(
-        _ kinds: Set<WorkerKind>, _ pools: [WorkerPool], in place: borrowing VerifiedDirectory
+        _ places: [WorkerPool], _ pools: [WorkerPool], in place: borrowing VerifiedDirectory
     ) throws(RuntimeDirectoryError) -> [WorkerKind: [SegmentDirectory]] {
         let arenas = try place.directory("arena", .above)
         var made: [WorkerKind: [SegmentDirectory]] = [:]
-        for kind in kinds { made[kind] = [try SegmentDirectory(arenas.directory(kind.name))] }
-        for pool in pools where kinds.contains(pool.kind) {
+        for place in places {
+            made[place.kind] = [try SegmentDirectory(arenas.directory(place.name.text))]
+        }
+        for pool in pools where made[pool.kind] != nil {
             let arena = try arenas.directory(pool.name.text, pool.trust == .own ? .own : .others)
             // What a foreign pool's own user left there is that user's.
             let isOurs = try arena.isOurs()
             guard pool.trust == .own || isOurs else { continue }
             made[pool.kind]?.append(try SegmentDirectory(arena))
         }
-        if kinds.contains(.cache) {
+        if made[.cache] != nil {
             made[.cache]?.append(try SegmentDirectory(place.directory("results")))
         }
         return made
@@ -167,11 +171,11 @@ extension RuntimeDirectory {
     /// The coordinator's supervisor makes those of all kinds, since they lie beside its sockets;
     /// each other one uses its own.
     private static func makeControlDirectories(
-        _ kinds: Set<WorkerKind>, _ pools: [PoolName], in place: borrowing VerifiedDirectory
+        _ places: [WorkerPool], _ pools: [PoolName], in place: borrowing VerifiedDirectory
     ) throws(RuntimeDirectoryError) -> [WorkerKind: [SegmentDirectory]] {
-        guard kinds.contains(.coordinator) else {
+        guard places.contains(where: { $0.kind == .coordinator }) else {
             do throws(RuntimeDirectoryError) {
-                return try openControlDirectories(kinds, in: place, .others)
+                return try openControlDirectories(places, in: place, .others)
             } catch {
                 guard case .system(let path, let errno) = error,
                     [.accessDenied, .readOnlyFileSystem].contains(errno)
@@ -181,18 +185,19 @@ extension RuntimeDirectory {
         }
         let back = try place.directory("back", .above)
         for pool in pools { _ = try back.directory(pool.text).controlDirectory() }
-        return try openControlDirectories(kinds.subtracting([.coordinator]), in: place, .own)
+        let workers = places.filter { $0.kind != .coordinator }
+        return try openControlDirectories(workers, in: place, .own)
     }
 
     private static func openControlDirectories(
-        _ kinds: Set<WorkerKind>, in place: borrowing VerifiedDirectory,
+        _ places: [WorkerPool], in place: borrowing VerifiedDirectory,
         _ rule: VerifiedDirectory.Rule
     ) throws(RuntimeDirectoryError) -> [WorkerKind: [SegmentDirectory]] {
         let back = try place.directory("back", .above)
         var opened: [WorkerKind: [SegmentDirectory]] = [:]
-        for kind in kinds {
-            let sockets = try back.directory(kind.name, rule)
-            opened[kind] = [try SegmentDirectory(sockets.controlDirectory())]
+        for place in places {
+            let sockets = try back.directory(place.name.text, rule)
+            opened[place.kind] = [try SegmentDirectory(sockets.controlDirectory())]
         }
         return opened
     }

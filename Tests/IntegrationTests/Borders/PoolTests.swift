@@ -71,6 +71,34 @@ extension RealProcesses {
             }
         }
 
+        /// A kind of user of its own, such as a container: its workers are started apart.
+        @Test func aPoolIsServedApart() async throws {
+            let origin = try origin()
+            let pools = "  second: {kind: decode, formats-in: [png]}"
+            let coordinator = arguments(pools) + ["--only", "coordinator"]
+            try await withStack(coordinator, decoders: 1) { stack in
+                let kinds = [
+                    ["download"], ["cache", "--memory-only"], ["decode", "--pool", "second"],
+                    ["transform", "--input-pools", "second"],
+                ]
+                var others: [CommandLineRun] = []
+                for words in kinds {
+                    others.append(
+                        try CommandLineRun(
+                            ["serve", "--allow-private-networks", "--decode", "1"]
+                                + ["--transform", "1", "--runtime-dir", stack.runtimeDirectory]
+                                + ["--only"] + words))
+                }
+                _ = try await stack.awaitStatus("all workers") { $0.processes.count == 5 }
+                let end = try stack.get([origin.url("/a.png"), "--resize", "40x40", "--json"])
+                #expect(try end.json()["width"]?.integer == 40, "\(end)")
+                let status = try await stack.awaitIdle()
+                #expect(status.processes(.decode).map(\.pool.text) == ["second"])
+                for other in others { try other.send(.terminate) }
+                for other in others { #expect(try other.end().exitStatus == 0) }
+            }
+        }
+
         // MARK: - Somebody else's
 
         private static let outside = """

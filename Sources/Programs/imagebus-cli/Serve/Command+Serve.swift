@@ -12,6 +12,13 @@ extension Command {
                     OptionDefinition(
                         "only", value: "KIND",
                         "only these: coordinator, download, cache, decode or transform"),
+                    OptionDefinition(
+                        "pool", value: "NAME",
+                        "with --only: processes of that pool of the configuration, in place\n"
+                            + "of the one that every stack has of the kind"),
+                    OptionDefinition(
+                        "input-pools", value: "NAMES",
+                        "with --only: further pools whose segments they read, with commas"),
                     OptionDefinition("download", value: "N", "download processes (1)"),
                     OptionDefinition("decode", value: "N", "decode processes (one a core)"),
                     OptionDefinition("transform", value: "N", "transform processes (one a core)"),

@@ -105,7 +105,8 @@ extension ServeCommand {
         while true {
             do throws(RuntimeDirectoryError) {
                 return try RuntimeDirectory(
-                    root: options.runtimeDirectory, kinds: Set(options.kinds), pools: pools)
+                    root: options.runtimeDirectory, kinds: Set(options.kinds), pools: pools,
+                    only: options.pools.own)
             } catch {
                 guard case .awaitsCoordinator = error else { throw error }
                 if !hasSaid { log.info("waiting for the coordinator", ["reason": "\(error)"]) }
@@ -131,7 +132,7 @@ extension ServeOptions {
     fileprivate func endpoint(_ paths: RuntimePaths) -> String {
         switch only {
         case nil, .coordinator: paths.frontEndpoint
-        case .some(let kind): paths.backEndpoint(kind)
+        case .some(let kind): paths.backEndpoint(pools.own?.name ?? PoolName(kind))
         }
     }
 }

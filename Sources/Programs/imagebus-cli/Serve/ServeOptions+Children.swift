@@ -13,7 +13,7 @@ extension ServeOptions {
         let further = pools.filter { !$0.isBuiltIn }
         let own = further.filter { $0.trust == .own && (only == nil || only == $0.kind) }
         let places =
-            kinds.map { WorkerPool($0) }
+            kinds.map { self.pools.own ?? WorkerPool($0) }
             + own.flatMap { Array(repeating: $0, count: $0.workers) }
         return places.map { pool in
             ChildSpecification(
@@ -21,7 +21,8 @@ extension ServeOptions {
                 program: "\(directory)/\(ChildSpecification.programName(pool.kind))",
                 arguments: ["--runtime-dir", runtimeDirectory] + log.arguments
                     + arguments(of: pool.kind, secretFile: secretFile)
-                    + Self.place(of: pool, among: further))
+                    + Self.place(of: pool, among: further)
+                    + self.pools.inputs.flatMap { ["--input-pool", $0.text] })
         }
     }
 

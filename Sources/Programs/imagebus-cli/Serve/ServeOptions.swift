@@ -9,6 +9,9 @@ import Supervision
 struct ServeOptions: Hashable {
     /// nil: all kinds.
     var only: WorkerKind?
+    /// The pool of these, where it is not the one that every stack has; the pools whose segments
+    /// they read besides those of every stack.
+    var pools = ServedPools()
     var downloads = 1
     var decoders = 1
     var transformers = 1
@@ -39,6 +42,7 @@ struct ServeOptions: Hashable {
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
         if let operand = read.operands.first { throw UsageError("'\(operand)' is no option") }
         only = try read.parsed("only", OptionValue.kind)
+        pools = try ServedPools(read, only: only)
         let cores = CurrentProcess.processorCount
         downloads = try Self.count("download", read, atMost: Self.processesMax) ?? 1
         decoders = try Self.count("decode", read, atMost: Self.processesMax) ?? cores

@@ -1,0 +1,34 @@
+import ConfigurationFile
+import Messages
+import TestKit
+import Testing
+
+@testable import CoordinatorRuntime
+
+/// Pools have doors and directories: they are what they were when the coordinator started.
+@Suite struct PoolReloadTests {
+    private let folder = TemporaryDirectory()
+
+    private func write(_ text: String) -> String {
+        folder.write(Array(text.utf8), to: "imagebus.yaml")
+    }
+
+    @Test func aReloadWithOtherPoolsIsRefused() throws {
+        let one = "pools: {a: {kind: decode, formats-in: [svg]}}\n"
+        var desk = try ConfigurationDesk(path: write(one))
+        #expect(desk.pools.further.map(\.name.text) == ["a"])
+        _ = write(one + "caches: [x]\n")
+        #expect(try desk.reload(at: Instant(nanoseconds: 1)) == "caches")
+        for other in ["pools: {a: {kind: decode}}", "", "pools: {b: {kind: decode}}"] {
+            _ = write(other + "\ncaches: [y]\n")
+            #expect(desk.fault?.contains("'pools' is not what") == true)
+            let error = #expect(throws: ConfigurationFileError.self) {
+                _ = try desk.reload(at: Instant(nanoseconds: 1))
+            }
+            #expect(error?.description.contains("start it again") == true)
+            #expect(desk.pools.further.map(\.name.text) == ["a"])
+        }
+        _ = write(one)
+        #expect(desk.fault == nil)
+    }
+}
