@@ -81,15 +81,10 @@ extension ImageRequest {
 }
 
 extension OutputOptions {
-    /// How much longer an encoder takes for a pixel than that of JPEG does, with all around it.
-    /// WebP without loss takes ten times as long as with it.
+    /// How much longer the encoder takes for a pixel than that of JPEG does.
     fileprivate func encoderClass(as format: ImageFormat) -> UInt64 {
-        switch format {
-        case .webp where lossless: 40
-        case .avif: 8
-        case .png, .webp: 4
-        default: 1
-        }
+        let traits = format.traits
+        return lossless ? traits.losslessEncoderClass ?? traits.encoderClass : traits.encoderClass
     }
 
     fileprivate func refusal(

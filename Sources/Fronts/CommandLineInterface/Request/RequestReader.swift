@@ -32,11 +32,15 @@ package enum RequestReader {
         return request
     }
 
-    /// JPEG has no form without loss.
+    /// Some formats have no form without loss.
     package static func checkLossless(_ request: ImageRequest) throws(UsageError) {
-        guard request.output.lossless, request.output.format == .jpeg else { return }
+        guard request.output.lossless, let format = request.output.format,
+            format.traits.output?.loss == .always
+        else { return }
+        let others = ImageFormat.encodable.filter { $0.traits.output?.loss != .always }
         throw UsageError(
-            "--lossless and jpeg contradict each other: write webp or png, or leave out --lossless")
+            "--lossless and \(format.name) contradict each other: write "
+                + others.map(\.name).joined(separator: " or ") + ", or leave out --lossless")
     }
 
     private static func timeout(_ text: String) throws(UsageError) -> Int {

@@ -7,8 +7,7 @@ enum OutputName {
     static func format(of path: String) -> ImageFormat? {
         let name = path.split(separator: "/").last ?? ""
         guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
-        let ending = String(name[name.index(after: dot)...])
-        return ImageFormat(name: ending.lowercased() == "tif" ? "tiff" : ending)
+        return ImageFormat(fileExtension: String(name[name.index(after: dot)...]))
     }
 
     /// Lets the name decide where no option does, and refuses what contradicts it. Nothing is
@@ -44,7 +43,7 @@ enum OutputName {
     }
 
     private static func notWritten(_ format: ImageFormat, _ path: String) -> String {
-        let known = ImageFormat.allCases.filter(\.isEncodable).map(\.name)
+        let known = ImageFormat.encodable.map(\.name)
         return "'\(path)' names \(format.name), which this version does not write: end it in "
             + known.joined(separator: ", ")
     }

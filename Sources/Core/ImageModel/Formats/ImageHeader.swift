@@ -8,28 +8,27 @@ public struct ImageHeader: Hashable, Sendable {
     /// Columns and rows as they are stored, both at least 1: an orientation is not looked at.
     public let size: PixelSize
 
-    /// Reads JPEG, PNG, GIF and WebP; `nil` for anything else, and for what has no pixels.
+    /// Reads the formats whose row says where the size is; `nil` for anything else, and for what
+    /// has no pixels.
     public init?(_ bytes: Span<UInt8>) {
         let reader = HeaderBytes(bytes)
-        let found: (format: ImageFormat, size: PixelSize?) =
-            switch reader.byte(0) {
-            case 0xFF: (.jpeg, reader.jpegSize)
-            case 0x89: (.png, reader.pngSize)
-            case 0x47: (.gif, reader.gifSize)
-            case 0x52: (.webp, reader.webPSize)
-            default: (.undefined, nil)
-            }
-        guard let size = found.size, size.isPositive else { return nil }
-        (format, self.size) = (found.format, size)
+        let format = ImageFormat.sniff(reader.start(ImageFormat.sniffedBytes), tail: [])
+        guard let size = format.traits.storedSize?(reader), size.isPositive else { return nil }
+        (self.format, self.size) = (format, size)
     }
 }
 
 /// Numbers in bytes that may end anywhere.
-struct HeaderBytes: ~Escapable {
+package struct HeaderBytes: ~Escapable {
     private let bytes: Span<UInt8>
 
     @_lifetime(copy bytes)
     init(_ bytes: Span<UInt8>) { self.bytes = bytes }
+
+    /// The first bytes, so many at most.
+    func start(_ count: Int) -> [UInt8] {
+        bytes.indices.prefix(count).map { bytes[$0] }
+    }
 
     /// `nil` behind the end.
     func byte(_ offset: Int) -> UInt8? {

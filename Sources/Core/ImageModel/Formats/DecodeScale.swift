@@ -1,0 +1,73 @@
+/// By how much a decoder makes each side of an image other than it is stored: an exact fraction, 1
+/// for every pixel as it is.
+package struct DecodeScale: Hashable, Sendable, Comparable {
+    /// At least 1, in lowest terms.
+    package let numerator: Int
+    /// At least 1, in lowest terms.
+    package let denominator: Int
+
+    /// Every pixel.
+    package static let whole = DecodeScale(1, over: 1)
+
+    /// A fraction of two numbers from 1 to 2³¹ − 1, so that products do not overflow.
+    package init(_ numerator: Int, over denominator: Int) {
+        let numbers = 1...Int(Int32.max)
+        precondition(
+            numbers.contains(numerator) && numbers.contains(denominator),
+            "a scale is a fraction of positive numbers")
+        var (divisor, rest) = (numerator, denominator)
+        while rest != 0 { (divisor, rest) = (rest, divisor % rest) }
+        self.numerator = numerator / divisor
+        self.denominator = denominator / divisor
+    }
+
+    /// The number next to it.
+    package var value: Double { Double(numerator) / Double(denominator) }
+
+    /// What it makes of a side from 1 to 2³¹ − 1, a part of a pixel counted as one.
+    package func side(_ side: Int) -> Int {
+        (side * numerator + denominator - 1) / denominator
+    }
+
+    /// What it makes of an image.
+    package func size(_ size: PixelSize) -> PixelSize {
+        PixelSize(width: side(size.width), height: side(size.height))
+    }
+
+    package static func < (left: DecodeScale, right: DecodeScale) -> Bool {
+        left.numerator * right.denominator < right.numerator * left.denominator
+    }
+}
+
+/// The scales at which a decoder makes pixels.
+package enum DecodeScales: Hashable, Sendable {
+    /// Only that of the file.
+    case whole
+    /// One part in so many, 1 among them.
+    case parts([Int])
+    /// Every scale, larger ones too: what is drawn has no pixels of its own.
+    case any
+}
+
+extension DecodeNeed {
+    /// The smallest of the `permitted` scales at which `source` (displayed size, sides up to
+    /// 2³¹ − 1) has as many columns and rows as the need asks for, and at least one of each.
+    package func scale(for source: PixelSize, of permitted: DecodeScales) -> DecodeScale {
+        switch permitted {
+        case .whole: return .whole
+        case .parts(let parts):
+            let side = min(source.width, source.height)
+            return DecodeScale(1, over: shrink(for: source, permitted: parts.filter { $0 <= side }))
+        case .any: return exactScale(for: source)
+        }
+    }
+
+    private func exactScale(for source: PixelSize) -> DecodeScale {
+        guard case .cover(let box, let mode) = self else { return .whole }
+        let wanted = ResizeGeometry(source: source, box: box, mode: mode).scaled
+        let most = Int(Int32.max)
+        return max(
+            DecodeScale(min(wanted.width, most), over: source.width),
+            DecodeScale(min(wanted.height, most), over: source.height))
+    }
+}

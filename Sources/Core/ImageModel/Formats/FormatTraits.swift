@@ -1,0 +1,76 @@
+/// What is known of a format without a file of it: one row of `rows` for each.
+package struct FormatTraits: Sendable {
+    /// The format.
+    package let format: ImageFormat
+    /// The word for it.
+    package let name: String
+    /// Another word for it.
+    package var alias: String?
+    /// Endings of file names, in lower case and without the dot.
+    package var extensions: [String] = []
+    /// The registered media type.
+    package var mimeType: String?
+    /// Any of these tells the format. Of two rows that match, the first one counts.
+    package var signatures: [FormatSignature] = []
+    /// Whether it can carry transparency.
+    package var carriesAlpha = true
+    /// Whether it can carry an animation.
+    package var isAnimated = false
+    /// Whether most images in it are photographs: rows of a PNG made of one are filtered.
+    package var isPhotographic = false
+    /// Where an encoded image says its size, if that can be read without a codec.
+    package var storedSize: (@Sendable (_ bytes: borrowing HeaderBytes) -> PixelSize?)?
+    /// How it is decoded; `nil` where it is not.
+    package var input: FormatInput?
+    /// How it is encoded; `nil` where it is not.
+    package var output: FormatOutput?
+    /// How much longer an encoder takes for a pixel than that of JPEG does, with all around it.
+    package var encoderClass: UInt64 = 1
+    /// The same without loss, where that is an option.
+    package var losslessEncoderClass: UInt64?
+
+    /// Whether this version decodes it.
+    package var isDecodable: Bool { input != nil }
+
+    /// Whether this version encodes it.
+    package var isEncodable: Bool { output != nil }
+
+    /// Whether the word, in lower case, is one for it.
+    func isCalled(_ word: String) -> Bool {
+        format != .undefined && (name == word || alias == word)
+    }
+
+    static let byFormat = Dictionary(uniqueKeysWithValues: rows.map { ($0.format, $0) })
+}
+
+/// How a format is decoded.
+package struct FormatInput: Sendable {
+    /// The scales at which its decoder makes pixels.
+    package var scales = DecodeScales.whole
+    /// Whether its pixels may leave the decoder as planes.
+    package var hasPlanes = false
+}
+
+/// How a format is encoded.
+package struct FormatOutput: Sendable {
+    /// When encoding loses something.
+    package enum Loss: Sendable {
+        case always
+        case never
+        /// Unless the request says otherwise.
+        case optional
+    }
+
+    package let loss: Loss
+    /// Whether it stores planes, as far as it is encoded with loss.
+    package var takesPlanes = false
+    /// Pixels on one side at most.
+    package var sideMax = Int(Int32.max)
+}
+
+extension FormatOutput {
+    /// Whether planes become this format without being joined.
+    package func takesPlanes(lossless: Bool) -> Bool {
+        takesPlanes && !(loss == .optional && lossless)
+    }
+}

@@ -1,0 +1,75 @@
+/// An image format. Raw values up to 10 are SDWebImage's (SEMANTICS §1.2), ours start at 100.
+///
+/// What is known of each is its row in `FormatTraits.rows`.
+public enum ImageFormat: Int16, Hashable, Sendable, CaseIterable {
+    /// Not recognised.
+    case undefined = -1
+    /// JPEG.
+    case jpeg = 0
+    /// PNG, APNG included.
+    case png = 1
+    /// GIF.
+    case gif = 2
+    /// TIFF.
+    case tiff = 3
+    /// WebP.
+    case webp = 4
+    /// HEIF with HEVC.
+    case heic = 5
+    /// Other HEIF.
+    case heif = 6
+    /// PDF.
+    case pdf = 7
+    /// SVG.
+    case svg = 8
+    /// BMP.
+    case bmp = 9
+    /// Camera raw.
+    case raw = 10
+    /// AVIF.
+    case avif = 100
+    /// JPEG XL.
+    case jxl = 101
+
+    /// The word for it on the command line and in JSON.
+    public var name: String { traits.name }
+
+    /// Its registered media type; `nil` where there is none.
+    public var mimeType: String? { traits.mimeType }
+
+    /// The format of that name; `jpg` is `jpeg`. `nil` for other words.
+    public init?(name: String) {
+        let wanted = name.lowercased()
+        guard let row = FormatTraits.rows.first(where: { $0.isCalled(wanted) }) else { return nil }
+        self = row.format
+    }
+
+    /// The format of files whose name ends so, without the dot; `nil` for other endings.
+    public init?(fileExtension: String) {
+        let wanted = fileExtension.lowercased()
+        guard let row = FormatTraits.rows.first(where: { $0.extensions.contains(wanted) }) else {
+            return nil
+        }
+        self = row.format
+    }
+
+    /// Whether this version decodes it.
+    public var isDecodable: Bool { traits.isDecodable }
+
+    /// Whether this version encodes it.
+    public var isEncodable: Bool { traits.isEncodable }
+
+    /// Whether the format can carry transparency.
+    public var carriesAlpha: Bool { traits.carriesAlpha }
+
+    /// The formats that this version decodes.
+    public static let decodable = FormatTraits.rows.filter(\.isDecodable).map(\.format)
+
+    /// The formats that this version encodes.
+    public static let encodable = FormatTraits.rows.filter(\.isEncodable).map(\.format)
+}
+
+extension ImageFormat {
+    /// Its row.
+    package var traits: FormatTraits { FormatTraits.byFormat[self] ?? .undefined }
+}

@@ -1,0 +1,93 @@
+import ImageModel
+import Testing
+
+@Suite struct DecodeScaleTests {
+    private static let photo = PixelSize(width: 2_725, height: 2_225)
+    private static let parts = DecodeScales.parts([1, 2, 4, 8])
+
+    private func scale(
+        _ width: Int, _ height: Int, _ mode: ResizeMode, of source: PixelSize,
+        _ scales: DecodeScales
+    ) -> DecodeScale {
+        DecodeNeed.cover(PixelSize(width: width, height: height), mode)
+            .scale(for: source, of: scales)
+    }
+
+    @Test func aScaleIsInLowestTerms() {
+        #expect(DecodeScale(6, over: 8) == DecodeScale(3, over: 4))
+        #expect(DecodeScale(8, over: 2) == DecodeScale(4, over: 1))
+        #expect(DecodeScale(3, over: 4).value == 0.75)
+        #expect(DecodeScale(1, over: 3) < DecodeScale(2, over: 5))
+        #expect(!(DecodeScale(2, over: 4) < DecodeScale(1, over: 2)))
+    }
+
+    @Test func aPartOfAPixelIsOne() {
+        #expect(DecodeScale(1, over: 4).size(Self.photo) == PixelSize(width: 682, height: 557))
+        #expect(DecodeScale(1, over: 8).side(8) == 1)
+        #expect(DecodeScale(1, over: 8).side(9) == 2)
+        #expect(DecodeScale(3, over: 2).side(3) == 5)
+        let most = Int(Int32.max)
+        #expect(DecodeScale(most, over: 1).side(most) == most * most)
+    }
+
+    @Test func aDecoderThatHasPartsTakesTheNearestThatIsNotTooSmall() {
+        #expect(scale(512, 512, .fit, of: Self.photo, Self.parts) == DecodeScale(1, over: 4))
+        #expect(scale(341, 279, .stretch, of: Self.photo, Self.parts) == DecodeScale(1, over: 8))
+        #expect(scale(342, 279, .stretch, of: Self.photo, Self.parts) == DecodeScale(1, over: 4))
+        #expect(scale(9_000, 9_000, .fill, of: Self.photo, Self.parts) == .whole)
+    }
+
+    /// libvips ends the process when it is asked for an image without pixels.
+    @Test func noSideIsLeftWithoutAPixel() {
+        let thin = PixelSize(width: 10_000, height: 3)
+        #expect(scale(10, 10, .fit, of: thin, Self.parts) == DecodeScale(1, over: 2))
+        let pixel = PixelSize(width: 1, height: 1)
+        #expect(scale(1, 1, .fit, of: pixel, Self.parts) == .whole)
+    }
+
+    @Test func aDecoderThatHasNoScaleMakesEveryPixel() {
+        #expect(scale(1, 1, .fit, of: Self.photo, .whole) == .whole)
+        for scales in [DecodeScales.whole, Self.parts, .any] {
+            #expect(DecodeNeed.full.scale(for: Self.photo, of: scales) == .whole)
+            #expect(DecodeNeed.header.scale(for: Self.photo, of: scales) == .whole)
+        }
+    }
+
+    /// A drawing is made at the size that is needed, a larger one too.
+    @Test(
+        arguments: [
+            (100, 100, .fit, 1, 2), (400, 100, .fill, 2, 1), (50, 100, .stretch, 1, 1),
+            (300, 300, .letterbox, 3, 2), (400, 400, .fit, 1, 1), (7, 7, .fill, 7, 100),
+        ] as [(Int, Int, ResizeMode, Int, Int)])
+    func aDecoderOfEveryScaleTakesTheExactOne(
+        width: Int, height: Int, mode: ResizeMode, numerator: Int, denominator: Int
+    ) {
+        let drawing = PixelSize(width: 200, height: 100)
+        let scale = scale(width, height, mode, of: drawing, .any)
+        #expect(scale == DecodeScale(numerator, over: denominator))
+    }
+
+    /// With each kind of decoder the result has the columns and rows that the need asks for, as far
+    /// as the source has them.
+    @Test func whatIsDecodedAlwaysCovers() {
+        var state: UInt64 = 16
+        for _ in 0..<5_000 {
+            let numbers = (0..<4).map { _ in
+                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                return 1 + Int(state >> 33) % 5_000
+            }
+            let source = PixelSize(width: numbers[0], height: numbers[1])
+            let box = PixelSize(width: numbers[2], height: numbers[3])
+            for mode in ResizeMode.allCases {
+                let wanted = ResizeGeometry(source: source, box: box, mode: mode).scaled
+                let need = DecodeNeed.cover(box, mode)
+                let part = need.scale(for: source, of: Self.parts).size(source)
+                #expect(part.width >= min(wanted.width, source.width))
+                #expect(part.height >= min(wanted.height, source.height))
+                let exact = need.scale(for: source, of: .any).size(source)
+                #expect(exact.width >= wanted.width && exact.height >= wanted.height)
+                #expect(exact.width == wanted.width || exact.height == wanted.height)
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import ImageModel
+import Testing
+
+@Suite struct FormatTraitsTests {
+    @Test func eachFormatHasOneRow() {
+        let formats = FormatTraits.rows.map(\.format)
+        #expect(Set(formats) == Set(ImageFormat.allCases))
+        #expect(formats.count == ImageFormat.allCases.count)
+        for format in ImageFormat.allCases {
+            #expect(format.traits.format == format)
+        }
+    }
+
+    @Test func namesEndingsAndMediaTypesAreOfOneFormat() {
+        let rows = FormatTraits.rows
+        let names = rows.map(\.name) + rows.compactMap(\.alias)
+        #expect(Set(names).count == names.count)
+        let endings = rows.flatMap(\.extensions)
+        #expect(Set(endings).count == endings.count)
+        let types = rows.compactMap(\.mimeType)
+        #expect(Set(types).count == types.count)
+        for ending in endings { #expect(ending == ending.lowercased()) }
+    }
+
+    @Test(
+        arguments: [
+            ("jpg", .jpeg), ("JPEG", .jpeg), ("tif", .tiff), ("TIFF", .tiff), ("webp", .webp),
+            ("heic", .heic), ("txt", nil), ("", nil), (".png", nil), ("undefined", nil),
+        ] as [(String, ImageFormat?)])
+    func theEndingOfANameTellsAFormat(ending: String, format: ImageFormat?) {
+        #expect(ImageFormat(fileExtension: ending) == format)
+    }
+
+    @Test func whatIsDecodedAndEncodedIsWhatTheRowsSay() {
+        #expect(Set(ImageFormat.decodable) == [.jpeg, .png, .gif, .webp])
+        #expect(ImageFormat.encodable == [.jpeg, .png, .webp])
+        for format in ImageFormat.allCases {
+            #expect(format.isDecodable == ImageFormat.decodable.contains(format))
+            #expect(format.isEncodable == ImageFormat.encodable.contains(format))
+        }
+        #expect(ImageFormat.allCases.filter { !$0.carriesAlpha } == [.jpeg])
+        #expect(ImageFormat.jpeg.mimeType == "image/jpeg")
+        #expect(ImageFormat.undefined.mimeType == nil)
+    }
+
+    /// The results of an encoder are checked by their header, without a codec.
+    @Test func whatIsEncodedSaysItsSizeInItsHeader() {
+        for format in ImageFormat.encodable {
+            #expect(format.traits.storedSize != nil, "\(format)")
+            #expect(!format.traits.signatures.isEmpty, "\(format)")
+        }
+    }
+
+    @Test func planesGoWhereSomethingMayBeLost() {
+        let taken = ImageFormat.encodable.map { format in
+            [false, true].map { format.traits.output?.takesPlanes(lossless: $0) }
+        }
+        #expect(taken == [[true, true], [false, false], [true, false]])
+    }
+}
