@@ -17,7 +17,7 @@ struct Lanes {
         try VipsLibrary().exclusively {
             try bytes.withUnsafeBytes { input in
                 let source = try SourceImage(input)
-                return (source.reduction(for: job.need), !source.orientation.isUpright)
+                return (source.scale(for: job.need).denominator, !source.orientation.isUpright)
             }
         }
     }
@@ -48,7 +48,7 @@ struct Lanes {
             try bytes.withUnsafeBytes { input in
                 let source = try SourceImage(input)
                 let picture = try source.picture(
-                    reducedBy: source.reduction(for: job.need), cancellation: CancellationFlag())
+                    at: source.scale(for: job.need), cancellation: CancellationFlag())
                 return (source.info, try picture.write(to: space))
             }
         }

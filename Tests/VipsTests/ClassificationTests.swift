@@ -4,6 +4,8 @@ import Testing
 
 /// Whose fault an error is, by what libvips says of it.
 @Suite struct ClassificationTests {
+    init() throws { _ = try VipsLibrary() }
+
     @Test(arguments: [
         "VipsImage: unable to write to \"/tmp/vips-0-234.v\"\nunix error: Permission denied",
         "unix error: Operation not supported", "VipsImage: out of memory --- size == 103MB",

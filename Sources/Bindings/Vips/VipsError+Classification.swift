@@ -15,18 +15,12 @@ extension VipsError {
         ("unable to malloc", .internal),
     ]
 
-    /// What begins a line of libvips' text where the decoder of a format complains of the bytes.
-    private static let decoders = [
-        "VipsJpeg", "jpegload_buffer", "vipspng", "pngload_buffer", "webp", "webp2vips",
-        "webpload_buffer", "gifload", "gifload_buffer",
-    ]
-
     /// Takes the text of the call that just failed out of libvips' error buffer, which is one for
     /// the whole process: nothing may run between the call and this.
-    static func take(_ operation: StaticString, otherwise kind: Kind) -> VipsError {
+    static func take(_ operation: String, otherwise kind: Kind) -> VipsError {
         let text = takeText()
         return VipsError(
-            kind: Self.kind(of: text, otherwise: kind), operation: "\(operation)", text: text)
+            kind: Self.kind(of: text, otherwise: kind), operation: operation, text: text)
     }
 
     /// Bytes are corrupt only where their decoder says so: what else fails on the way to pixels,
@@ -34,9 +28,7 @@ extension VipsError {
     static func kind(of text: String, otherwise kind: Kind) -> Kind {
         if let found = table.first(where: { text.holds($0.part) }) { return found.kind }
         guard kind == .corrupt, !text.isEmpty else { return kind }
-        let isOfDecoder = text.split(separator: "\n").contains { line in
-            decoders.contains { line.hasPrefix("\($0):") }
-        }
+        let isOfDecoder = text.split(separator: "\n").contains { VipsLoader.speaks($0) }
         return isOfDecoder ? .corrupt : .internal
     }
 

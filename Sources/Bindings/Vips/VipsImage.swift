@@ -24,7 +24,7 @@ public final class VipsImage {
 
     /// Runs a shim that makes an image and adopts what it made.
     static func make(
-        _ operation: StaticString, owner: AnyObject?, otherwise kind: VipsError.Kind = .internal,
+        _ operation: String, owner: AnyObject?, otherwise kind: VipsError.Kind = .internal,
         _ body: (UnsafeMutablePointer<Handle?>) -> CInt
     ) throws(VipsError) -> VipsImage {
         var out: Handle?
@@ -36,7 +36,7 @@ public final class VipsImage {
 
     /// The same, for an operation on this image.
     func derive(
-        _ operation: StaticString,
+        _ operation: String,
         _ body: (Handle, UnsafeMutablePointer<Handle?>) -> CInt
     ) throws(VipsError) -> VipsImage {
         try withExtendedLifetime(self) { () throws(VipsError) -> VipsImage in

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// libvips, started: whoever holds a value may make images.
 ///
-/// The operation cache is off, all loaders but JPEG, PNG, WebP and GIF are blocked, and nothing is
+/// The operation cache is off, all loaders but those that are named are blocked, and nothing is
 /// written to stderr: what libvips warns of goes to `onWarning`. Pixels are kept in memory, however
 /// many there are: whoever opens an image limits its size by the header.
 public struct VipsLibrary: Sendable {
@@ -30,12 +30,17 @@ public struct VipsLibrary: Sendable {
     /// - Parameters:
     ///   - concurrency: threads for each image computed, process-wide; 1 where the processes are
     ///     the parallelism. At least 1, at most 1024.
+    ///   - loaders: what may be opened, besides what earlier calls named.
     ///   - onWarning: replaces the handler of an earlier call, unless it is nil.
-    /// - Throws: `VipsError` of kind `internal` when libvips cannot start.
-    public init(concurrency: Int = 1, onWarning: WarningHandler? = nil) throws(VipsError) {
+    /// - Throws: `VipsError` of kind `internal` when libvips cannot start, or has no such loader.
+    public init(
+        concurrency: Int = 1, loaders: [VipsLoader] = [.jpeg, .png, .webp, .gif],
+        onWarning: WarningHandler? = nil
+    ) throws(VipsError) {
         precondition((1...1024).contains(concurrency), "concurrency is a number of threads")
         if let onWarning { Self.warningHandler.withLock { $0 = onWarning } }
         try Self.started.get()
+        try VipsLoader.permit(loaders)
         cvips_set_concurrency(Int32(concurrency))
     }
 

@@ -8,18 +8,18 @@ static void pass_log(const gchar *domain, GLogLevelFlags level, const gchar *mes
 }
 
 // libvips can open dozens of formats, some through libraries of doubtful safety: all loaders are
-// blocked, then the four that are used are let through.
-static void allow_known_loaders(void) {
-    static const char *const loaders[] = {
-        "VipsForeignLoadJpegBuffer",
-        "VipsForeignLoadPngBuffer",
-        "VipsForeignLoadWebpBuffer",
-        "VipsForeignLoadNsgifBuffer",
-    };
+// blocked until `cvips_permit_loader` names one.
+static void block_all_loaders(void) {
     vips_block_untrusted_set(TRUE);
     vips_operation_block_set("VipsForeignLoad", TRUE);
-    for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++)
-        vips_operation_block_set(loaders[i], FALSE);
+}
+
+int cvips_permit_loader(const char *name) {
+    GType type = vips_type_find("VipsForeignLoad", name);
+    if (type == 0)
+        return -1;
+    vips_operation_block_set(g_type_name(type), FALSE);
+    return 0;
 }
 
 // What a decoder makes out of order, such as WebP, libvips keeps as a whole: above a threshold in a
@@ -38,7 +38,7 @@ int cvips_start(cvips_log log) {
     vips_cache_set_max(0);
     vips_cache_set_max_mem(0);
     vips_cache_set_max_files(0);
-    allow_known_loaders();
+    block_all_loaders();
     return 0;
 }
 

@@ -2,27 +2,38 @@
 
 #include "CVipsShims.h"
 
+// Numbers are turned into what the option takes. One that the loader does not have is a fault of
+// the caller: GObject warns of it.
+static void set_number(VipsOperation *loader, const char *name, double number) {
+    GValue value = G_VALUE_INIT;
+    g_value_init(&value, G_TYPE_DOUBLE);
+    g_value_set_double(&value, number);
+    g_object_set_property(G_OBJECT(loader), name, &value);
+    g_value_unset(&value);
+}
+
 // Rows are asked for from top to bottom, once; whoever needs them in another order copies the
 // image to memory first. libvips never writes to the bytes, its parameter only lacks the const.
-#define SEQUENTIAL "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_ERROR
-
-int cvips_load_jpeg(const void *bytes, size_t count, int shrink, cvips_image *out) {
-    *out = NULL;
-    return vips_jpegload_buffer((void *)bytes, count, out, SEQUENTIAL, "shrink", shrink, NULL);
+static void set_input(VipsOperation *loader, const void *bytes, size_t count) {
+    VipsBlob *blob = vips_blob_new(NULL, bytes, count);
+    g_object_set(loader, "buffer", blob, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on",
+                 VIPS_FAIL_ON_ERROR, NULL);
+    vips_area_unref(VIPS_AREA(blob));
 }
 
-int cvips_load_png(const void *bytes, size_t count, cvips_image *out) {
+int cvips_load(const char *name, const void *bytes, size_t count, const cvips_option *options,
+               size_t option_count, cvips_image *out) {
     *out = NULL;
-    return vips_pngload_buffer((void *)bytes, count, out, SEQUENTIAL, NULL);
-}
-
-int cvips_load_webp(const void *bytes, size_t count, double scale, cvips_image *out) {
-    *out = NULL;
-    return vips_webpload_buffer((void *)bytes, count, out, SEQUENTIAL, "scale", scale, "page", 0,
-                                "n", 1, NULL);
-}
-
-int cvips_load_gif(const void *bytes, size_t count, cvips_image *out) {
-    *out = NULL;
-    return vips_gifload_buffer((void *)bytes, count, out, SEQUENTIAL, "page", 0, "n", 1, NULL);
+    VipsOperation *loader = vips_operation_new(name);
+    if (!loader)
+        return -1;
+    set_input(loader, bytes, count);
+    for (size_t i = 0; i < option_count; i++)
+        set_number(loader, options[i].name, options[i].value);
+    int status = vips_cache_operation_buildp(&loader);
+    if (status == 0)
+        g_object_get(loader, "out", out, NULL);
+    vips_object_unref_outputs(VIPS_OBJECT(loader));
+    g_object_unref(loader);
+    return status;
 }

@@ -22,7 +22,8 @@ public struct DecodeStage: Sendable {
         onWarning: (@Sendable (_ domain: String, _ message: String) -> Void)? = nil
     ) throws(ImageError) {
         do {
-            library = try VipsLibrary(concurrency: concurrency, onWarning: onWarning)
+            library = try VipsLibrary(
+                concurrency: concurrency, loaders: FormatDecoders.loaders, onWarning: onWarning)
         } catch {
             throw ImageError(.internalError, "libvips does not start: \(error.text)")
         }
@@ -55,15 +56,15 @@ public struct DecodeStage: Sendable {
         let source = try SourceImage(input)
         try work.limits.check(source)
         guard work.need != .header else { return DecodedImage(info: source.info, pixels: nil) }
-        let reduction = source.reduction(for: work.need)
-        try work.limits.checkPixelBytes(source, reducedBy: reduction)
+        let scale = source.scale(for: work.need)
+        try work.limits.checkPixelBytes(source, at: scale)
         guard !cancellation.isCancelled else { throw .cancelled }
-        if let planes = PlanarPicture(source, reducedBy: reduction, limits: work.limits) {
+        if let planes = source.decoder.planes(of: source, at: scale, limits: work.limits) {
             return DecodedImage(
                 info: source.info,
                 pixels: try planes.write(to: output, cancellation: cancellation))
         }
-        let picture = try source.picture(reducedBy: reduction, cancellation: cancellation)
+        let picture = try source.picture(at: scale, cancellation: cancellation)
         return DecodedImage(info: source.info, pixels: try picture.write(to: output))
     }
 }

@@ -21,12 +21,9 @@ extension ImageLimits {
     }
 
     /// Refuses what would take too much memory after it was made smaller.
-    func checkPixelBytes(_ source: SourceImage, reducedBy reduction: Int) throws(ImageError) {
+    func checkPixelBytes(_ source: SourceImage, at scale: DecodeScale) throws(ImageError) {
         let size = source.storedSize
-        let reduced = PixelSize(
-            width: (size.width + reduction - 1) / reduction,
-            height: (size.height + reduction - 1) / reduction)
-        guard let area = reduced.area,
+        guard let area = scale.size(size).area,
             let bytes = Self.product(area, source.header.bands * source.header.bytesPerBand),
             bytes <= pixelBytesMax
         else {

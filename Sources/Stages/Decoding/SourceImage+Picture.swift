@@ -7,49 +7,32 @@ extension SourceImage {
     /// The whole way from encoded bytes to displayable pixels, in order; nothing is computed yet,
     /// except where the orientation needs the pixels in another order than the decoder makes them.
     func picture(
-        reducedBy reduction: Int, cancellation: CancellationFlag
+        at scale: DecodeScale, cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedPicture {
-        let opened = try open(reducedBy: reduction)
+        let opened = try open(at: scale)
         opened.watch { cancellation.isCancelled }
         return try ImageError.mapping { () throws(VipsError) -> DecodedPicture in
             let coloured = try ColourConversion(self).apply(to: opened)
             let turned = try orientation.apply(to: coloured)
-            return try completed(turned, reducedBy: reduction)
+            return try completed(turned, at: scale)
         }
     }
 
     /// Adds the columns and rows of which the decoder left out a part.
     private func completed(
-        _ image: VipsImage, reducedBy reduction: Int
+        _ image: VipsImage, at scale: DecodeScale
     ) throws(VipsError) -> DecodedPicture {
         let header = image.header
         guard let bands = PixelPlane.Bands(rawValue: UInt8(clamping: header.bands)) else {
             throw VipsError(
                 kind: .unsupported, operation: "decode", text: "\(header.bands) bands")
         }
-        let (columns, rows) = sides(of: header, reducedBy: reduction)
+        let (columns, rows) = decoder.sides(of: header, self, at: scale)
         guard columns.count != header.width || rows.count != header.height else {
             return DecodedPicture(image: image, bands: bands, columns: columns, rows: rows)
         }
         let whole = try image.extended(
             left: columns.before, top: rows.before, width: columns.count, height: rows.count)
         return DecodedPicture(image: whole, bands: bands, columns: columns, rows: rows)
-    }
-
-    private func sides(
-        of made: VipsHeader, reducedBy reduction: Int
-    ) -> (columns: ReducedSide, rows: ReducedSide) {
-        guard format == .jpeg else {
-            return (ReducedSide(count: made.width), ReducedSide(count: made.height))
-        }
-        let size = info.size
-        return (
-            ReducedSide(
-                stored: size.width, reduction: reduction, made: made.width,
-                isMirrored: orientation.mirrorsHorizontally),
-            ReducedSide(
-                stored: size.height, reduction: reduction, made: made.height,
-                isMirrored: orientation.mirrorsVertically)
-        )
     }
 }

@@ -4,7 +4,7 @@ import Vips
 /// Encoded bytes whose header has been read.
 struct SourceImage {
     let bytes: UnsafeRawBufferPointer
-    let format: ImageFormat
+    let decoder: any FormatDecoder
     let header: VipsHeader
     /// Its colours mean sRGB only after a conversion by the profile that it has.
     let needsProfile: Bool
@@ -13,12 +13,9 @@ struct SourceImage {
 
     /// Knows the format by the first bytes, never by what a server said.
     init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
-        let format = ImageFormat.sniff(bytes, tail: bytes.suffix(100))
-        guard format != .undefined else { throw .notAnImage }
-        guard format.isDecodable else { throw .unsupported(format) }
         self.bytes = bytes
-        self.format = format
-        let image = try Self.open(bytes, format, reducedBy: 1)
+        decoder = try FormatDecoders.decoder(of: bytes)
+        let image = try Self.open(bytes, decoder, at: .whole)
         header = image.header
         needsProfile = image.withProfile { !SRGBProfile.matches($0) } ?? false
         let stated = header.orientation ?? image.withXMP { XMPOrientation.read($0) } ?? nil
@@ -28,43 +25,31 @@ struct SourceImage {
     /// Of the source as it will be displayed.
     var info: ImageInfo {
         ImageInfo(
-            format: format, size: orientation.displayed(storedSize), pages: header.pages,
+            format: decoder.format, size: orientation.displayed(storedSize), pages: header.pages,
             hasAlpha: header.hasAlpha)
     }
 
     var storedSize: PixelSize { PixelSize(width: header.width, height: header.height) }
 
-    /// By how much the decoder makes fewer pixels in each direction: the most that the need
-    /// allows, of what the format's decoder does while it decodes. Never by more than a side has:
-    /// libvips makes no pixels of it then, and ends the process when it is asked for them.
-    func reduction(for need: DecodeNeed) -> Int {
-        switch format {
-        case .jpeg, .webp:
-            let side = min(header.width, header.height)
-            return need.shrink(for: info.size, permitted: [1, 2, 4, 8].filter { $0 <= side })
-        default: return 1
-        }
+    /// The scale at which the pixels are made: the smallest that the need allows, of those that the
+    /// format's decoder makes. A side keeps a pixel at least: libvips ends the process when it is
+    /// asked for an image that has none.
+    func scale(for need: DecodeNeed) -> DecodeScale {
+        need.scale(for: info.size, of: decoder.format.traits.input?.scales ?? .whole)
     }
 
-    /// The image, nothing but its header read; JPEG and WebP are made smaller as they are decoded.
-    func open(reducedBy reduction: Int) throws(ImageError) -> VipsImage {
-        try Self.open(bytes, format, reducedBy: reduction)
+    /// The image, nothing but its header read; pixels are made at that scale as it is decoded.
+    func open(at scale: DecodeScale) throws(ImageError) -> VipsImage {
+        try Self.open(bytes, decoder, at: scale)
     }
 
     private static func open(
-        _ bytes: UnsafeRawBufferPointer, _ format: ImageFormat, reducedBy reduction: Int
+        _ bytes: UnsafeRawBufferPointer, _ decoder: any FormatDecoder, at scale: DecodeScale
     ) throws(ImageError) -> VipsImage {
         do {
-            switch format {
-            case .jpeg: return try VipsImage.jpeg(bytes, shrink: reduction)
-            case .png: return try VipsImage.png(bytes)
-            case .webp: return try VipsImage.webp(bytes, scale: 1 / Double(reduction))
-            case .gif: return try VipsImage.gif(bytes)
-            default: break
-            }
+            return try decoder.open(bytes, at: scale)
         } catch {
             throw ImageError(decoding: error)
         }
-        throw .unsupported(format)
     }
 }

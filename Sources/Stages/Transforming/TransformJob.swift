@@ -29,7 +29,7 @@ struct TransformJob {
         var plan = PlanarPlan(size: source.size, orientation: work.layout.orientation)
         let left = try pipeline.fold(into: &plan, limits: work.limits)
         let lane = PlanarLane(source: source, plan: plan, sampler: sampler)
-        let encoder = encoder(hasAlpha: false)
+        let encoder = try encoder(hasAlpha: false)
         guard left.isEmpty, encoder.takesPlanes else {
             return try encode(try lane.picture(), after: left, to: output)
         }
@@ -48,8 +48,8 @@ struct TransformJob {
         return try encoder(hasAlpha: picture.image.header.hasAlpha).encode(picture, to: output)
     }
 
-    private func encoder(hasAlpha: Bool) -> Encoder {
-        Encoder(work, hasAlpha: hasAlpha, cancellation: sampler.cancellation)
+    private func encoder(hasAlpha: Bool) throws(ImageError) -> Encoder {
+        try Encoder(work, hasAlpha: hasAlpha, cancellation: sampler.cancellation)
     }
 
     private func sources(_ overlays: [OverlayPixels]) throws(ImageError) -> [PixelSource] {

@@ -24,7 +24,8 @@ public struct TransformStage: Sendable {
         onWarning: (@Sendable (_ domain: String, _ message: String) -> Void)? = nil
     ) throws(ImageError) {
         do {
-            library = try VipsLibrary(concurrency: concurrency, onWarning: onWarning)
+            library = try VipsLibrary(
+                concurrency: concurrency, loaders: FormatEncoders.loaders, onWarning: onWarning)
         } catch {
             throw ImageError(.internalError, "libvips does not start: \(error.text)")
         }

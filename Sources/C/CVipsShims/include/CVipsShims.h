@@ -13,6 +13,9 @@ typedef struct _VipsImage *cvips_image;
 // library.c
 typedef void (*cvips_log)(int level, const char *domain, const char *message);
 int cvips_start(cvips_log log);
+// Lets the loader of that name through, such as `pngload_buffer`; all are blocked at the start. -1
+// where this libvips does not have it; nothing is in the error buffer then.
+int cvips_permit_loader(const char *name);
 void cvips_set_concurrency(int threads);
 size_t cvips_memory_in_use(void);
 int cvips_files_in_use(void);
@@ -22,10 +25,13 @@ void cvips_free(void *memory);
 void cvips_unref(cvips_image image);
 
 // load.c: the bytes must outlive the image. A damaged or short file fails when pixels are made.
-int cvips_load_jpeg(const void *bytes, size_t count, int shrink, cvips_image *out);
-int cvips_load_png(const void *bytes, size_t count, cvips_image *out);
-int cvips_load_webp(const void *bytes, size_t count, double scale, cvips_image *out);
-int cvips_load_gif(const void *bytes, size_t count, cvips_image *out);
+// `name` is that of a loader that was permitted; options are its numbers, such as `shrink`.
+typedef struct {
+    const char *name;
+    double value;
+} cvips_option;
+int cvips_load(const char *name, const void *bytes, size_t count, const cvips_option *options,
+               size_t option_count, cvips_image *out);
 
 // memory.c
 // 8-bit bands, rows without padding; the pixels must outlive the image.

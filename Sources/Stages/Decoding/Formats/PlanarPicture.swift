@@ -11,10 +11,10 @@ struct PlanarPicture: ~Copyable {
     /// Bytes of all that is decoded; more than those of the layout, since whole blocks are.
     private let byteCount: Int
 
-    /// Nil for what does not come in planes that mean sRGB: other formats, CMYK, 12 bits, colours
-    /// that a profile explains; and where whole blocks are over the limit though pixels are not.
+    /// Nil for what does not come in planes that mean sRGB: CMYK, 12 bits, colours that a profile
+    /// explains; and where whole blocks are over the limit though pixels are not.
     init?(_ source: SourceImage, reducedBy reduction: Int, limits: ImageLimits) {
-        guard source.format == .jpeg, !source.needsProfile,
+        guard !source.needsProfile,
             let decoder = try? JPEGPlaneDecoder(
                 source.bytes, reduction: reduction,
                 limits: JPEGLimits(

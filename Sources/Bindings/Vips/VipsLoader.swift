@@ -1,0 +1,52 @@
+internal import CVipsShims
+internal import Synchronization
+
+/// A loader of libvips, which reads one format from memory.
+///
+/// libvips blocks all of them until a `VipsLibrary` is made that names them.
+public struct VipsLoader: Hashable, Sendable {
+    /// libvips' name of it, such as `pngload_buffer`.
+    public let name: String
+    /// What begins a line of libvips' text where this loader, or what it calls, complains of the
+    /// bytes; its name is one of them.
+    public let voices: [String]
+
+    /// A loader of that name, which libvips may lack; `voices` besides its name.
+    public init(_ name: String, voices: [String] = []) {
+        self.name = name
+        self.voices = [name] + voices
+    }
+
+    /// Of JPEG: `shrink` 1, 2, 4 or 8.
+    public static let jpeg = VipsLoader("jpegload_buffer", voices: ["VipsJpeg"])
+    /// Of PNG.
+    public static let png = VipsLoader("pngload_buffer", voices: ["vipspng"])
+    /// Of WebP: `scale` up to 1, `page`, `n`.
+    public static let webp = VipsLoader("webpload_buffer", voices: ["webp", "webp2vips"])
+    /// Of GIF: `page`, `n`.
+    public static let gif = VipsLoader("gifload_buffer", voices: ["gifload"])
+}
+
+extension VipsLoader {
+    /// Those of this process: libvips has one list for all.
+    private static let permitted = Mutex<Set<VipsLoader>>([])
+
+    /// Lets loaders through, for good.
+    static func permit(_ loaders: [VipsLoader]) throws(VipsError) {
+        for loader in loaders {
+            guard cvips_permit_loader(loader.name) == 0 else {
+                throw VipsError(
+                    kind: .internal, operation: loader.name,
+                    text: "this libvips has no such loader")
+            }
+            permitted.withLock { _ = $0.insert(loader) }
+        }
+    }
+
+    /// Whether one of the permitted loaders says the line.
+    static func speaks(_ line: Substring) -> Bool {
+        permitted.withLock { loaders in
+            loaders.contains { $0.voices.contains { line.hasPrefix("\($0):") } }
+        }
+    }
+}

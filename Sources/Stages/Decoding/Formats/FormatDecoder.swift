@@ -1,0 +1,41 @@
+import ImageModel
+import Messages
+import Vips
+
+/// How images of one format are opened: a file for each. What the format is, and the scales at
+/// which it is decoded, its row says (`FormatTraits`).
+protocol FormatDecoder: Sendable {
+    var format: ImageFormat { get }
+
+    /// What opens it. Nothing else of libvips can be reached by bytes.
+    var loader: VipsLoader { get }
+
+    /// The image, nothing but its header read; its pixels are made at one of the format's scales.
+    /// Of an animation it is the first frame, with the number of all in the header.
+    func open(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
+    ) throws(VipsError) -> VipsImage
+
+    /// The columns and rows of an image that was opened at that scale, turned as it is displayed.
+    func sides(
+        of made: VipsHeader, _ source: SourceImage, at scale: DecodeScale
+    ) -> (columns: ReducedSide, rows: ReducedSide)
+
+    /// The image in planes, where the file has such that mean sRGB, and within the limits.
+    func planes(
+        of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
+    ) -> PlanarPicture?
+}
+
+extension FormatDecoder {
+    /// The whole of each side is in whole columns and rows.
+    func sides(
+        of made: VipsHeader, _ source: SourceImage, at scale: DecodeScale
+    ) -> (columns: ReducedSide, rows: ReducedSide) {
+        (ReducedSide(count: made.width), ReducedSide(count: made.height))
+    }
+
+    func planes(
+        of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
+    ) -> PlanarPicture? { nil }
+}

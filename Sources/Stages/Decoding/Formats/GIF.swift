@@ -1,0 +1,14 @@
+import ImageModel
+import Vips
+
+/// GIF, the first frame of it.
+struct GIFDecoder: FormatDecoder {
+    let format = ImageFormat.gif
+    let loader = VipsLoader.gif
+
+    func open(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
+    ) throws(VipsError) -> VipsImage {
+        try .gif(bytes)
+    }
+}

@@ -1,0 +1,36 @@
+import ImageModel
+import Messages
+import Vips
+
+/// JPEG: made smaller block by block as it is decoded, and in the planes that it has.
+struct JPEGDecoder: FormatDecoder {
+    let format = ImageFormat.jpeg
+    let loader = VipsLoader.jpeg
+
+    func open(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
+    ) throws(VipsError) -> VipsImage {
+        try .jpeg(bytes, shrink: scale.denominator)
+    }
+
+    /// libvips leaves out the column and the row of which there is a part.
+    func sides(
+        of made: VipsHeader, _ source: SourceImage, at scale: DecodeScale
+    ) -> (columns: ReducedSide, rows: ReducedSide) {
+        let (size, orientation) = (source.info.size, source.orientation)
+        return (
+            ReducedSide(
+                stored: size.width, reduction: scale.denominator, made: made.width,
+                isMirrored: orientation.mirrorsHorizontally),
+            ReducedSide(
+                stored: size.height, reduction: scale.denominator, made: made.height,
+                isMirrored: orientation.mirrorsVertically)
+        )
+    }
+
+    func planes(
+        of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
+    ) -> PlanarPicture? {
+        PlanarPicture(source, reducedBy: scale.denominator, limits: limits)
+    }
+}

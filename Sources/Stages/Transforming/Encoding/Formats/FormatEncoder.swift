@@ -1,0 +1,45 @@
+import ImageModel
+import StageContract
+import Vips
+
+/// How images are written in one format: a file for each. What the format is, and what it costs,
+/// its row says (`FormatTraits`).
+protocol FormatEncoder: Sendable {
+    var format: ImageFormat { get }
+
+    /// Bytes that usually suffice.
+    func estimate(_ size: PixelSize, bands: Int, _ order: EncodingOrder) -> Int
+
+    /// Writes planes; only where the row says that the format takes such.
+    func encode(
+        _ lane: PlanarLane, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+    ) throws
+
+    /// Writes pixels, 8-bit sRGB or grey, without alpha where the format has none; answers whether
+    /// what is written has alpha.
+    func encode(
+        _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+    ) throws -> Bool
+}
+
+extension FormatEncoder {
+    func encode(
+        _ lane: PlanarLane, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+    ) throws {
+        throw ImageError(.internalError, "\(format.name) is not made of planes")
+    }
+}
+
+/// How an image is to be written.
+struct EncodingOrder {
+    let options: OutputOptions
+    /// Filtered rows save bytes of a photograph; drawings become larger by them (measured on the
+    /// test images).
+    let isPhotograph: Bool
+    let cancellation: CancellationFlag
+
+    /// Quality 0 to 100 of the request, else `OutputOptions.defaultQuality`.
+    var quality: Int {
+        min(100, max(0, options.quality ?? OutputOptions.defaultQuality))
+    }
+}

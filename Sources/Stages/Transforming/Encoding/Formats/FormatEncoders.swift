@@ -1,0 +1,19 @@
+import ImageModel
+import Vips
+
+/// All formats that are encoded.
+enum FormatEncoders {
+    static let all: [any FormatEncoder] = [
+        JPEGFormatEncoder(), PNGFormatEncoder(), WebPFormatEncoder(),
+    ]
+
+    /// What libvips may open: what was written as WebP is read again.
+    static let loaders = [VipsLoader.webp]
+
+    static func encoder(of format: ImageFormat) throws(ImageError) -> any FormatEncoder {
+        guard let encoder = all.first(where: { $0.format == format }) else {
+            throw .unencodable(format)
+        }
+        return encoder
+    }
+}

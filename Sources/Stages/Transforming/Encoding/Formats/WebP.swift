@@ -1,0 +1,54 @@
+import ImageModel
+import StageContract
+import Vips
+import WebP
+
+/// WebP, by libwebp: of planes, in the range and with the colours that it stores, or of pixels.
+struct WebPFormatEncoder: FormatEncoder {
+    let format = ImageFormat.webp
+
+    func estimate(_ size: PixelSize, bands: Int, _ order: EncodingOrder) -> Int {
+        let pixels = size.width * size.height
+        return order.options.lossless ? pixels * 2 : pixels / 4
+    }
+
+    func encode(
+        _ lane: PlanarLane, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+    ) throws {
+        let planes = try lane.limitedPlanes(coloursEvery: PixelSize(width: 2, height: 2))
+        try withExtendedLifetime(planes) { () throws(WebPError) in
+            try WebPEncoder.encode(
+                planes: planes.map { WebPSource(memory: $0.bytes, stride: $0.stride) },
+                as: encoding(lane.plan.size, order), to: { writer.append($0) },
+                isCancelled: { order.cancellation.isCancelled })
+        }
+    }
+
+    func encode(
+        _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+    ) throws -> Bool {
+        let coloured = image.header.bands < 3 ? try image.convertedToSRGB() : image
+        let header = coloured.header
+        let encoding = encoding(PixelSize(width: header.width, height: header.height), order)
+        try coloured.withPixels { pixels throws(VipsError) in
+            Result { () throws(WebPError) in
+                try WebPEncoder.encode(
+                    pixels: WebPSource(memory: pixels, stride: header.width * header.bands),
+                    bands: header.bands, as: encoding, to: { writer.append($0) },
+                    isCancelled: { order.cancellation.isCancelled })
+            }
+        }.get()
+        return try header.hasAlpha && hasAlpha(writer.bytes)
+    }
+
+    /// The encoder leaves alpha out where every pixel is opaque.
+    private func hasAlpha(_ written: UnsafeRawBufferPointer) throws(VipsError) -> Bool {
+        try VipsImage.webp(written).header.hasAlpha
+    }
+
+    private func encoding(_ size: PixelSize, _ order: EncodingOrder) -> WebPEncoding {
+        WebPEncoding(
+            width: size.width, height: size.height, quality: order.quality,
+            isLossless: order.options.lossless)
+    }
+}
