@@ -50,22 +50,34 @@ import Testing
         #expect(throws: UsageError.self) { try OptionValue.size(text) }
     }
 
+    private func step(_ name: String, _ text: String) throws -> TransformStep {
+        let syntax = try #require(TransformStep.syntaxes.first { $0.name == name })
+        return try OptionValue.step(syntax, text)
+    }
+
     @Test func geometryIsRead() throws {
         #expect(try OptionValue.size("512x418") == PixelSize(width: 512, height: 418))
         #expect(
-            try OptionValue.rectangle("-5,20,300,200")
-                == PixelRect(x: -5, y: 20, size: PixelSize(width: 300, height: 200)))
-        #expect(throws: UsageError.self) { try OptionValue.rectangle("1,2,3") }
-        #expect(throws: UsageError.self) { try OptionValue.rectangle("1,2,0,4") }
-        #expect(throws: UsageError.self) { try OptionValue.rectangle("1,2,3,4,x") }
-        #expect(try OptionValue.rotation("90").quarterTurnsClockwise == 1)
-        #expect(try OptionValue.rotation("-12.5").quarterTurnsClockwise == nil)
-        #expect(throws: UsageError.self) { try OptionValue.rotation("inf") }
-        #expect(try OptionValue.flip("hv") == .flip(horizontal: true, vertical: true))
+            try step("crop", "-5,20,300,200")
+                == .crop(PixelRect(x: -5, y: 20, size: PixelSize(width: 300, height: 200))))
+        #expect(throws: UsageError.self) { try step("crop", "1,2,3") }
+        #expect(throws: UsageError.self) { try step("crop", "1,2,0,4") }
+        #expect(throws: UsageError.self) { try step("crop", "1,2,3,4,x") }
+        #expect(try step("rotate", "90") == .rotate(Rotation(degreesClockwise: 90)))
+        #expect(try step("rotate", "-12.5") == .rotate(Rotation(degreesClockwise: -12.5)))
+        #expect(Rotation(degreesClockwise: 90).quarterTurnsClockwise == 1)
+        #expect(Rotation(degreesClockwise: -12.5).quarterTurnsClockwise == nil)
+        #expect(throws: UsageError.self) { try step("rotate", "inf") }
+        #expect(try step("flip", "hv") == .flip(horizontal: true, vertical: true))
+        #expect(throws: UsageError("expected h, v or hv, not 'x'")) { try step("flip", "x") }
         #expect(
-            try OptionValue.overlay("http://h/m.png,-1,2,0.5")
-                == Overlay(url: "http://h/m.png", x: -1, y: 2, opacity: 0.5))
-        #expect(throws: UsageError.self) { try OptionValue.overlay("m.png") }
+            try step("overlay", "http://h/m.png,-1,2,0.5")
+                == .overlay(Overlay(url: "http://h/m.png", x: -1, y: 2, opacity: 0.5)))
+        #expect(throws: UsageError.self) { try step("overlay", "m.png") }
+        #expect(
+            try step("custom", "acme.denoise:strength=0.5")
+                == .custom(CustomStep("acme.denoise", parameters: ["strength": "0.5"])))
+        #expect(throws: UsageError.self) { try step("custom", "denoise") }
         #expect(try OptionValue.format("jpg") == .jpeg)
         #expect(throws: UsageError.self) { try OptionValue.format("gif") }
     }

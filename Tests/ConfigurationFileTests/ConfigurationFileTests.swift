@@ -94,6 +94,7 @@ import Testing
         ("presets: {a: {crop: '1,2'}}", "f:1: crop: expected LEFT,TOP,WIDTH,HEIGHT"),
         ("presets: {a: {rotate: x}}", "f:1: rotate: expected degrees"),
         ("presets: {a: {flip: x}}", "f:1: flip: expected h, v or hv"),
+        ("presets: {a: {custom: denoise}}", "f:1: custom: expected VENDOR.STEP"),
         ("presets: {a: {flip: h, rotate: 90}}", "f:1: a: several steps are a list"),
         ("presets: {a: {thumbnail: x}}", "f:1: thumbnail: expected WIDTHxHEIGHT"),
         ("presets: {a: {format: gif}}", "f:1: format: expected one of jpeg, png, webp, not 'gif'"),
@@ -177,6 +178,7 @@ import Testing
         rule("fallback: '#80FF0000'"), rule("transformer: none"), rule("download: 'no'"),
         rule("block: {invalid-url: yes, tls-failed: no}"), rule("headers: {Accept: image/png}"),
         "sources: https://h/*", "presets: {a: [{flip: h}, {rotate: 90}]}",
+        "presets: {a: [{custom: 'acme.denoise:strength=0.5'}]}",
         "profiles: {p: {fallback: '#12345678', loader: http, key-filter: none}}",
     ])
     func theseAreFine(text: String) {

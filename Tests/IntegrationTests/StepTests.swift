@@ -115,6 +115,20 @@ extension RealProcesses {
             }
         }
 
+        /// The origin is not asked: nothing could be made of what it sends.
+        @Test func aStepThatNobodyIsGrantedIsRefusedByName() async throws {
+            let origin = try Self.origin()
+            try await withStack { stack in
+                let end = try stack.get(
+                    [origin.url("/q.png"), "--custom", "acme.denoise:strength=0.5", "--json"])
+                #expect(end.exitStatus == 65, "\(end)")
+                let error = try end.json()["error"]
+                #expect(error?["name"]?.text == "stepFailed")
+                #expect(error?["details"]?["step"]?.text == "acme.denoise")
+                #expect(origin.totalRequestCount == 0)
+            }
+        }
+
         @Test func withoutStepsTheSourceComesAsItIs() async throws {
             let origin = try Self.origin()
             let folder = TestKit.TemporaryDirectory()

@@ -91,6 +91,7 @@ enum VipsWay {
                 if horizontal { image = try image.flippedHorizontally() }
                 if vertical { image = try image.flippedVertically() }
             case .overlay: Issue.record("only one lane lays pictures over others")
+            case .custom: Issue.record("no lane does what is somebody else's")
             }
         }
         return image

@@ -73,6 +73,12 @@ struct AdmissionTests {
         Refusal("a turn by no number", .invalidRequest) {
             $0.steps = [.rotate(Rotation(radians: .nan, fitsSize: true))]
         },
+        Refusal("a step that nobody is granted", .stepFailed) {
+            $0.steps = [.custom(CustomStep("acme.denoise"))]
+        },
+        Refusal("a custom step without a vendor", .invalidRequest) {
+            $0.steps = [.custom(CustomStep("denoise"))]
+        },
         Refusal("no time", .invalidRequest) { $0.timeoutMilliseconds = 0 },
         Refusal("more than an hour", .invalidRequest) { $0.timeoutMilliseconds = 3_600_001 },
         Refusal("facts of a result", .invalidRequest, size: 5) { $0.infoOnly = true },

@@ -37,6 +37,22 @@ import Zimg
         #expect(try transform(source, []).samples == plain)
     }
 
+    @Test func aStepOfSomebodyElseIsRefusedByName() {
+        let error = failure(.quarters(10, 10), [.custom(CustomStep("acme.denoise"))])
+        #expect(error?.code == .stepFailed)
+        #expect(error?.details == ["step": "acme.denoise"])
+    }
+
+    /// Overlays come with pixels of their own.
+    @Test func eachStepOfOursHasPixels() {
+        let box = PixelSize(width: 4, height: 4)
+        let steps: [TransformStep] = [
+            .resize(box, .fit), .crop(PixelRect(x: 0, y: 0, size: box)),
+            .rotate(Rotation(degreesClockwise: 90)), .flip(horizontal: true, vertical: false),
+        ]
+        for step in steps { #expect(step.form is any PixelStep, "\(step.name)") }
+    }
+
     @Test func theSourceIsHeldToTheLimits() {
         var source = Source.quarters(10, 10)
         source.info.size = PixelSize(width: 1000, height: 1000)

@@ -107,7 +107,7 @@ import Testing
             }
             return false
         }
-        #expect(parts["Step"] == ["Resize", "Rect", "Rotate", "Flip", "Overlay"])
+        #expect(parts["Step"] == ["Resize", "Rect", "Rotate", "Flip", "Overlay", "NamedStep"])
         #expect(parts.count > 10)
         for name in parts.keys {
             var seen: Set<String> = []

@@ -7,7 +7,7 @@ extension RandomValues {
     }
 
     mutating func step() -> TransformStep {
-        switch number(0...4) {
+        switch number(0...5) {
         case 0: .resize(size(), word())
         case 1: .crop(PixelRect(x: number(), y: number(), size: size()))
         case 2: .rotate(Rotation(radians: finite(), fitsSize: bool()))
@@ -16,8 +16,23 @@ extension RandomValues {
                 Overlay(
                     url: text(300), x: number(), y: number(),
                     opacity: Double(number(0...1_000)) / 1_000))
+        case 4: .custom(customStep())
         default: .flip(horizontal: bool(), vertical: bool())
         }
+    }
+
+    /// Parameters are any texts on the wire; the name is that of a custom step.
+    private mutating func customStep() -> CustomStep {
+        let count = number(0...RequestLimits.parametersMax)
+        let pairs = (0..<count).map { index in
+            (
+                "\(index)" + text(RequestLimits.nameBytesMax - 2),
+                text(RequestLimits.parameterBytesMax)
+            )
+        }
+        return CustomStep(
+            "vendor.step-\(number(0...999))",
+            parameters: Dictionary(pairs) { first, _ in first })
     }
 
     mutating func output() -> OutputOptions {

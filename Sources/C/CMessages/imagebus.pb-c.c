@@ -367,6 +367,51 @@ void   imagebus__v1__overlay__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__overlay__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__named_step__init
+                     (Imagebus__V1__NamedStep         *message)
+{
+  static const Imagebus__V1__NamedStep init_value = IMAGEBUS__V1__NAMED_STEP__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__named_step__get_packed_size
+                     (const Imagebus__V1__NamedStep *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__named_step__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__named_step__pack
+                     (const Imagebus__V1__NamedStep *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__named_step__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__named_step__pack_to_buffer
+                     (const Imagebus__V1__NamedStep *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__named_step__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__NamedStep *
+       imagebus__v1__named_step__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__NamedStep *)
+     protobuf_c_message_unpack (&imagebus__v1__named_step__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__named_step__free_unpacked
+                     (Imagebus__V1__NamedStep *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__named_step__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__step__init
                      (Imagebus__V1__Step         *message)
 {
@@ -4228,7 +4273,58 @@ const ProtobufCMessageDescriptor imagebus__v1__overlay__descriptor =
   (ProtobufCMessageInit) imagebus__v1__overlay__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__step__field_descriptors[5] =
+static const ProtobufCFieldDescriptor imagebus__v1__named_step__field_descriptors[2] =
+{
+  {
+    "name",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__NamedStep, name),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "parameters",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__NamedStep, n_parameters),
+    offsetof(Imagebus__V1__NamedStep, parameters),
+    &imagebus__v1__detail__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__named_step__field_indices_by_name[] = {
+  0,   /* field[0] = name */
+  1,   /* field[1] = parameters */
+};
+static const ProtobufCIntRange imagebus__v1__named_step__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__named_step__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.NamedStep",
+  "NamedStep",
+  "Imagebus__V1__NamedStep",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__NamedStep),
+  2,
+  imagebus__v1__named_step__field_descriptors,
+  imagebus__v1__named_step__field_indices_by_name,
+  1,  imagebus__v1__named_step__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__named_step__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__step__field_descriptors[6] =
 {
   {
     "resize",
@@ -4290,10 +4386,23 @@ static const ProtobufCFieldDescriptor imagebus__v1__step__field_descriptors[5] =
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "named",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__Step, step_case),
+    offsetof(Imagebus__V1__Step, named),
+    &imagebus__v1__named_step__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__step__field_indices_by_name[] = {
   1,   /* field[1] = crop */
   3,   /* field[3] = flip */
+  5,   /* field[5] = named */
   4,   /* field[4] = overlay */
   0,   /* field[0] = resize */
   2,   /* field[2] = rotate */
@@ -4301,7 +4410,7 @@ static const unsigned imagebus__v1__step__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__step__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__step__descriptor =
 {
@@ -4311,7 +4420,7 @@ const ProtobufCMessageDescriptor imagebus__v1__step__descriptor =
   "Imagebus__V1__Step",
   "imagebus.v1",
   sizeof(Imagebus__V1__Step),
-  5,
+  6,
   imagebus__v1__step__field_descriptors,
   imagebus__v1__step__field_indices_by_name,
   1,  imagebus__v1__step__number_ranges,

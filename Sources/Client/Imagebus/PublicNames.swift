@@ -4,6 +4,7 @@
 @_exported public import enum ImageModel.BaseKey
 @_exported public import struct ImageModel.CacheTypes
 @_exported public import struct ImageModel.Colour
+@_exported public import struct ImageModel.CustomStep
 @_exported public import enum ImageModel.ErrorCode
 @_exported public import struct ImageModel.ErrorRule
 @_exported public import enum ImageModel.Fallback

@@ -8,8 +8,8 @@ public enum DecodeNeed: Hashable, Sendable {
     /// in the displayed orientation.
     case cover(PixelSize, ResizeMode)
 
-    /// Flips and quarter turns before the first resize keep what it needs; everything else
-    /// needs all pixels.
+    /// What the first step asks that asks for something; steps before it may exchange columns and
+    /// rows. Without such a step all pixels are needed.
     public init(_ request: ImageRequest) {
         if request.wantsOriginal || request.infoOnly {
             self = .header
@@ -17,18 +17,13 @@ public enum DecodeNeed: Hashable, Sendable {
         }
         var turned = false
         for step in request.allSteps {
-            switch step {
-            case .flip: continue
-            case .rotate(let rotation):
-                guard let turns = rotation.quarterTurnsClockwise else {
-                    self = .full
-                    return
-                }
-                if turns % 2 == 1 { turned.toggle() }
-            case .resize(let box, let mode):
+            switch step.form.demand {
+            case .nothing: continue
+            case .transposition: turned.toggle()
+            case .box(let box, let mode):
                 self = .cover(turned ? box.transposed : box, mode)
                 return
-            case .crop, .overlay:
+            case .everything:
                 self = .full
                 return
             }

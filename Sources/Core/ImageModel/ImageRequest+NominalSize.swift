@@ -5,25 +5,7 @@ extension ImageRequest {
     /// at most 2³¹ − 1.
     public var nominalSize: PixelSize {
         var size: PixelSize?
-        for step in allSteps { size = step.nominalSize(after: size) }
+        for step in allSteps { size = step.form.nominalSize(after: size) }
         return size ?? PixelSize(width: 1, height: 1)
-    }
-}
-
-extension TransformStep {
-    /// `nil` where a size is not known.
-    fileprivate func nominalSize(after source: PixelSize?) -> PixelSize? {
-        switch self {
-        case .resize(let box, .fit):
-            return source.map { ResizeGeometry(source: $0, box: box, mode: .fit).output } ?? box
-        case .resize(let box, .stretch), .resize(let box, .fill), .resize(let box, .letterbox):
-            return box
-        case .crop(let rect):
-            return source.map { rect.intersection(with: $0)?.size ?? $0 } ?? rect.size
-        case .rotate(let rotation):
-            let turns = rotation.quarterTurnsClockwise ?? 0
-            return turns % 2 == 1 ? source?.transposed : source
-        case .flip, .overlay: return source
-        }
     }
 }

@@ -22,6 +22,10 @@ public enum RequestLimits {
     public static let stepsMax = 32
     /// Steps of a request that lay another picture over its own.
     public static let overlaysMax = 4
+    /// Parameters of a step that has a name on the wire.
+    public static let parametersMax = 16
+    /// Bytes of the value of one.
+    public static let parameterBytesMax = 256
     /// Pixels on one side of a step's box.
     public static let sideMax = 32_767
     /// Pixels of one image at any step.

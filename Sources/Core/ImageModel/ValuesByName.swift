@@ -42,24 +42,6 @@ extension Fallback {
     }
 }
 
-extension TransformStep {
-    /// A mirroring by `h`, `v` or `hv`; `nil` for other words.
-    public static func flip(named name: String) -> TransformStep? {
-        switch name {
-        case "h": .flip(horizontal: true, vertical: false)
-        case "v": .flip(horizontal: false, vertical: true)
-        case "hv": .flip(horizontal: true, vertical: true)
-        default: nil
-        }
-    }
-
-    /// A turn by degrees clockwise; `nil` for what is no angle.
-    public static func rotate(degrees text: String) -> TransformStep? {
-        guard let degrees = PlainNumber.decimal(text), abs(degrees) <= 360_000 else { return nil }
-        return .rotate(Rotation(degreesClockwise: degrees))
-    }
-}
-
 extension Overlay {
     /// `URL`, `URL,X,Y` or `URL,X,Y,OPACITY` with an http or https URL without user info; `nil` for
     /// anything else, numbers out of range included.

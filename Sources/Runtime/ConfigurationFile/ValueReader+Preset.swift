@@ -12,22 +12,30 @@ private struct PresetItem {
 }
 
 extension KeyTable where Target == PresetItem {
-    fileprivate static let presetItem = KeyTable([
-        Row("resize", .size, \.box),
-        Row("mode", .resizeMode, \.mode),
-        Row("crop", .step("LEFT,TOP,WIDTH,HEIGHT") { PixelRect($0).map { .crop($0) } }, add),
-        Row("rotate", .step("degrees clockwise") { .rotate(degrees: $0) }, add),
-        Row("flip", .step("h, v or hv") { .flip(named: $0) }, add),
-        Row("overlay", .step("URL[,X,Y[,OPACITY]]") { Overlay($0).map { .overlay($0) } }, add),
-        Row("thumbnail", .size, \.thumbnail),
-        Row("format", .format, \.output.format),
-        Row("quality", .number(in: 0...100), \.output.quality),
-        Row("lossless", .bool, \.output.lossless),
-        Row("compression", .number(in: OutputOptions.compressionRange), \.output.compression),
-    ])
+    fileprivate static let presetItem = KeyTable(
+        [Row("resize", .size, \.box), Row("mode", .resizeMode, \.mode)]
+            + TransformStep.syntaxes.map(step)
+            + [
+                Row("thumbnail", .size, \.thumbnail),
+                Row("format", .format, \.output.format),
+                Row("quality", .number(in: 0...100), \.output.quality),
+                Row("lossless", .bool, \.output.lossless),
+                Row(
+                    "compression", .number(in: OutputOptions.compressionRange),
+                    \.output.compression),
+            ])
 
-    @Sendable private static func add(_ item: inout PresetItem, _ step: TransformStep) {
-        item.steps.append(step)
+    /// A step without a value is there or not.
+    private static func step(_ syntax: StepSyntax) -> Row {
+        guard syntax.value == nil else {
+            return Row(syntax.name, .scalar(syntax.expected, syntax.parse)) { item, step in
+                item.steps.append(step)
+            }
+        }
+        return Row(syntax.name, .bool) { item, isThere in
+            guard isThere, let step = syntax.parse("") else { return }
+            item.steps.append(step)
+        }
     }
 }
 
@@ -69,12 +77,6 @@ extension ValueReader where Value == Preset {
     }
 }
 
-extension ValueReader where Value == TransformStep {
-    fileprivate static func step(
-        _ expected: String, _ parse: @escaping @Sendable (String) -> TransformStep?
-    ) -> ValueReader { scalar(expected, parse) }
-}
-
 extension ValueReader where Value == PixelSize {
     static let size = scalar("WIDTHxHEIGHT in pixels, such as 512x418") { PixelSize($0) }
 }
@@ -93,8 +95,7 @@ extension ValueReader where Value == Int {
 
 extension ValueReader where Value == ImageFormat {
     static let format = scalar(
-        "one of "
-            + ImageFormat.allCases.filter(\.isEncodable).map(\.name).joined(separator: ", ")
+        "one of " + ImageFormat.encodable.map(\.name).joined(separator: ", ")
     ) { text in
         ImageFormat(name: text).flatMap { $0.isEncodable ? $0 : nil }
     }

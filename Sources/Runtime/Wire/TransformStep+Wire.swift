@@ -23,6 +23,8 @@ extension TransformStep {
             self = .flip(horizontal: part.horizontal != 0, vertical: part.vertical != 0)
         case IMAGEBUS__V1__STEP__STEP_OVERLAY:
             self = .overlay(try Overlay(try read.required(wire.overlay, "Step.overlay"), read))
+        case IMAGEBUS__V1__STEP__STEP_NAMED:
+            self = try Self.named(try read.required(wire.named, "Step.named"), read)
         default: throw .field("Step.step", .missing)
         }
     }
@@ -48,6 +50,9 @@ extension TransformStep {
         case .overlay(let overlay):
             wire.pointee.step_case = IMAGEBUS__V1__STEP__STEP_OVERLAY
             wire.pointee.overlay = try overlay.wire(write)
+        default:
+            wire.pointee.step_case = IMAGEBUS__V1__STEP__STEP_NAMED
+            wire.pointee.named = try named(write)
         }
         return wire
     }

@@ -26,7 +26,7 @@ extension ByteReader {
     mutating func mode() -> ResizeMode { pick(ResizeMode.allCases) ?? .fit }
 
     mutating func step() -> TransformStep {
-        switch choice(6) {
+        switch choice(7) {
         case 0: .resize(size(), mode())
         case 1: .crop(PixelRect(x: number(), y: number(), size: size()))
         case 2: .rotate(Rotation(radians: double(), fitsSize: bool()))
@@ -36,6 +36,7 @@ extension ByteReader {
                 Overlay(
                     url: url(), x: number(), y: number(),
                     opacity: bool() ? double() : Double(choice(3)) / 2))
+        case 5: .custom(CustomStep(url(), parameters: bool() ? [url(): url()] : [:]))
         default: .flip(horizontal: bool(), vertical: bool())
         }
     }

@@ -23,6 +23,7 @@ typedef struct Imagebus__V1__Resize Imagebus__V1__Resize;
 typedef struct Imagebus__V1__Rotate Imagebus__V1__Rotate;
 typedef struct Imagebus__V1__Flip Imagebus__V1__Flip;
 typedef struct Imagebus__V1__Overlay Imagebus__V1__Overlay;
+typedef struct Imagebus__V1__NamedStep Imagebus__V1__NamedStep;
 typedef struct Imagebus__V1__Step Imagebus__V1__Step;
 typedef struct Imagebus__V1__Thumbnail Imagebus__V1__Thumbnail;
 typedef struct Imagebus__V1__Output Imagebus__V1__Output;
@@ -342,13 +343,33 @@ struct  Imagebus__V1__Overlay
     , (char *)protobuf_c_empty_string, 0, 0, 0 }
 
 
+/*
+ * A step without a message of its own. A name with a point is that of a custom step, which the
+ * owner of its first word defines; one without is a step of this protocol.
+ */
+struct  Imagebus__V1__NamedStep
+{
+  ProtobufCMessage base;
+  char *name;
+  /*
+   * names differ
+   */
+  size_t n_parameters;
+  Imagebus__V1__Detail **parameters;
+};
+#define IMAGEBUS__V1__NAMED_STEP__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__named_step__descriptor) \
+    , (char *)protobuf_c_empty_string, 0,NULL }
+
+
 typedef enum {
   IMAGEBUS__V1__STEP__STEP__NOT_SET = 0,
   IMAGEBUS__V1__STEP__STEP_RESIZE = 1,
   IMAGEBUS__V1__STEP__STEP_CROP = 2,
   IMAGEBUS__V1__STEP__STEP_ROTATE = 3,
   IMAGEBUS__V1__STEP__STEP_FLIP = 4,
-  IMAGEBUS__V1__STEP__STEP_OVERLAY = 5
+  IMAGEBUS__V1__STEP__STEP_OVERLAY = 5,
+  IMAGEBUS__V1__STEP__STEP_NAMED = 6
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__STEP__STEP__CASE)
 } Imagebus__V1__Step__StepCase;
 
@@ -362,6 +383,7 @@ struct  Imagebus__V1__Step
     Imagebus__V1__Rotate *rotate;
     Imagebus__V1__Flip *flip;
     Imagebus__V1__Overlay *overlay;
+    Imagebus__V1__NamedStep *named;
   };
 };
 #define IMAGEBUS__V1__STEP__INIT \
@@ -2397,6 +2419,25 @@ Imagebus__V1__Overlay *
 void   imagebus__v1__overlay__free_unpacked
                      (Imagebus__V1__Overlay *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__NamedStep methods */
+void   imagebus__v1__named_step__init
+                     (Imagebus__V1__NamedStep         *message);
+size_t imagebus__v1__named_step__get_packed_size
+                     (const Imagebus__V1__NamedStep   *message);
+size_t imagebus__v1__named_step__pack
+                     (const Imagebus__V1__NamedStep   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__named_step__pack_to_buffer
+                     (const Imagebus__V1__NamedStep   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__NamedStep *
+       imagebus__v1__named_step__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__named_step__free_unpacked
+                     (Imagebus__V1__NamedStep *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__Step methods */
 void   imagebus__v1__step__init
                      (Imagebus__V1__Step         *message);
@@ -3884,6 +3925,9 @@ typedef void (*Imagebus__V1__Flip_Closure)
 typedef void (*Imagebus__V1__Overlay_Closure)
                  (const Imagebus__V1__Overlay *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__NamedStep_Closure)
+                 (const Imagebus__V1__NamedStep *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__Step_Closure)
                  (const Imagebus__V1__Step *message,
                   void *closure_data);
@@ -4170,6 +4214,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__resize__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__rotate__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__flip__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__overlay__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__named_step__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__step__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__thumbnail__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__output__descriptor;

@@ -83,7 +83,7 @@ extension RequestNames {
             throw ImageError(
                 .invalidRequest, "at most \(RequestLimits.stepsMax) steps are accepted")
         }
-        for step in request.allSteps { try check(step, limits) }
+        for step in request.allSteps { try step.form.check(pixelsMax: limits.pixelsMax) }
         guard request.overlays.count <= RequestLimits.overlaysMax else {
             throw ImageError(
                 .invalidRequest, "at most \(RequestLimits.overlaysMax) overlays are accepted")
@@ -93,59 +93,6 @@ extension RequestNames {
             throw ImageError(
                 .invalidRequest, "facts are those of the source: no steps, no output options")
         }
-    }
-
-    private static func check(_ step: TransformStep, _ limits: ImageLimits) throws(ImageError) {
-        switch step {
-        case .flip: return
-        case .rotate(let rotation):
-            guard rotation.quarterTurnsClockwise != nil else {
-                throw ImageError(.invalidRequest, "this version turns by 90, 180 or 270 degrees")
-            }
-        case .overlay(let overlay): try check(overlay)
-        case .crop(let rectangle): try check(box: rectangle.size, of: step)
-        case .resize(let box, .fit): try check(box: box, of: step)
-        case .resize(let box, _):
-            try check(box: box, of: step)
-            let pixelsMax = min(RequestLimits.pixelsMax, limits.pixelsMax)
-            guard let area = box.area, area <= pixelsMax else {
-                throw tooLarge(step, limit: pixelsMax, "pixels")
-            }
-        }
-    }
-
-    private static func check(_ overlay: Overlay) throws(ImageError) {
-        let places = -RequestLimits.sideMax...RequestLimits.sideMax
-        guard places.contains(overlay.x), places.contains(overlay.y) else {
-            throw ImageError(
-                .invalidRequest,
-                "overlay: at most \(RequestLimits.sideMax) pixels from an edge")
-        }
-        guard (0...1).contains(overlay.opacity) else {
-            throw ImageError(.invalidRequest, "overlay: the opacity is a number from 0 to 1")
-        }
-        guard let url = try? SourceURL(overlay.url), ["http", "https"].contains(url.scheme),
-            url.userInfo == nil
-        else {
-            throw ImageError(
-                .invalidRequest, "overlay: an http or https URL without user info is expected")
-        }
-    }
-
-    private static func check(box: PixelSize, of step: TransformStep) throws(ImageError) {
-        guard box.isPositive else {
-            throw ImageError(
-                .invalidRequest, "\(step.name): width and height must be positive")
-        }
-        guard max(box.width, box.height) <= RequestLimits.sideMax else {
-            throw tooLarge(step, limit: RequestLimits.sideMax, "pixels a side")
-        }
-    }
-
-    private static func tooLarge(_ step: TransformStep, limit: Int, _ unit: String) -> ImageError {
-        ImageError(
-            .limitExceeded, "\(step.name): at most \(limit) \(unit) are accepted",
-            details: ["limit": "\(limit)", "step": step.name])
     }
 
     private static func check(output request: ImageRequest) throws(ImageError) {

@@ -4,30 +4,32 @@ import ImageModel
 extension Command {
     /// What is wanted.
     package static let outputOptions = [
-        OptionDefinition("format", value: "F", "jpeg, png or webp (as its source)"),
+        OptionDefinition(
+            "format", value: "F",
+            ImageFormat.encodable.map(\.name).joined(separator: ", ") + " (as its source)"),
         OptionDefinition("quality", value: "0..100", "of lossy formats (80)"),
         OptionDefinition("lossless", "WebP without loss"),
         OptionDefinition("original", "the source's bytes; no steps, no format"),
         OptionDefinition("info", "only the source's format and size; no steps, no format"),
     ]
 
-    /// What is done with the picture.
-    package static let stepOptions = [
+    /// What is done with the image.
+    package static let stepOptions = resizeOptions + otherSteps + [thumbnail]
+
+    private static let resizeOptions = [
         OptionDefinition("resize", value: "WxH", "scale into a box in pixels (repeatable)"),
         OptionDefinition(
             "mode", value: "MODE",
             "fit: inside the box, never enlarged; fill: cut what sticks out;\n"
                 + "stretch: change the ratio; letterbox: transparent margins"),
-        OptionDefinition("crop", value: "X,Y,W,H", "cut a rectangle out (repeatable)"),
-        OptionDefinition("rotate", value: "DEG", "turn clockwise (repeatable)"),
-        OptionDefinition("flip", value: "h|v|hv", "mirror (repeatable)"),
-        OptionDefinition(
-            "overlay", value: "URL[,X,Y[,OPACITY]]",
-            "lay another picture over it, at X, Y from the left and top edge,\n"
-                + "negative: from the right and bottom one (repeatable, 4);\n"
-                + "a URL that ends in a comma and a number needs all three"),
-        OptionDefinition("thumbnail", value: "WxH", "reduce while decoding, before all steps"),
     ]
+
+    private static let otherSteps = TransformStep.syntaxes.map { syntax in
+        OptionDefinition(syntax.name, value: syntax.value, syntax.help)
+    }
+
+    private static let thumbnail = OptionDefinition(
+        "thumbnail", value: "WxH", "reduce while decoding, before all steps")
 
     /// How it is asked for.
     package static let loadOptions = [

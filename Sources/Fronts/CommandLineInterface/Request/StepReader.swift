@@ -40,11 +40,10 @@ struct StepReader {
         case "mode":
             let mode = try OptionValue.resizeMode(entry.value)
             if entry.origin == .environment { defaultMode = mode } else { give(mode) }
-        case "crop": steps.append(.other(.crop(try OptionValue.rectangle(entry.value))))
-        case "rotate": steps.append(.other(.rotate(try OptionValue.rotation(entry.value))))
-        case "flip": steps.append(.other(try OptionValue.flip(entry.value)))
-        case "overlay": steps.append(.other(.overlay(try OptionValue.overlay(entry.value))))
-        default: break
+        default:
+            let syntaxes = TransformStep.syntaxes
+            guard let syntax = syntaxes.first(where: { $0.name == entry.name }) else { return }
+            steps.append(.other(try OptionValue.step(syntax, entry.value)))
         }
     }
 

@@ -25,3 +25,7 @@ struct Crop: PictureStep {
         return true
     }
 }
+
+extension CropStep: PixelStep {
+    var pictureSteps: [any PictureStep] { [Crop(rect: rect)] }
+}

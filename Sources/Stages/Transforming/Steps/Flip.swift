@@ -34,3 +34,7 @@ struct Flip: PictureStep {
         return true
     }
 }
+
+extension FlipStep: PixelStep {
+    var pictureSteps: [any PictureStep] { [Flip(horizontal: horizontal, vertical: vertical)] }
+}

@@ -19,6 +19,12 @@ protocol PictureStep {
     func fold(into plan: inout PlanarPlan) -> Bool
 }
 
+/// A step whose pixels are made here: a file for each. What else is known of it is its `StepForm`.
+protocol PixelStep: StepForm {
+    /// What is done, in order.
+    var pictureSteps: [any PictureStep] { get }
+}
+
 extension PictureStep {
     /// The step, after its result was found to be within the limits.
     func run(on picture: Picture, limits: ImageLimits) throws(ImageError) -> Picture {

@@ -17,7 +17,7 @@ struct Pipeline {
             if let overlay = step.overlay, let source = sources.next() {
                 pipeline.append(Lay(overlay: overlay, source: source))
             } else {
-                pipeline += Self.steps(step)
+                pipeline += try Self.steps(step)
             }
         }
         self.steps = pipeline + [Settle()]
@@ -34,23 +34,12 @@ struct Pipeline {
         return []
     }
 
-    private static func steps(_ step: TransformStep) -> [any PictureStep] {
-        switch step {
-        case .resize(let box, let mode): resize(box, mode)
-        case .crop(let rect): [Crop(rect: rect)]
-        case .rotate(let rotation): [Rotate(rotation: rotation)]
-        case .flip(let horizontal, let vertical):
-            [Flip(horizontal: horizontal, vertical: vertical)]
-        case .overlay: []
+    /// Throws where no worker of this kind does the step.
+    private static func steps(_ step: TransformStep) throws(ImageError) -> [any PictureStep] {
+        if case .custom(let custom) = step { throw custom.notGranted }
+        guard let known = step.form as? any PixelStep else {
+            throw .step(step.name, "this version has no pixels for it")
         }
-    }
-
-    private static func resize(_ box: PixelSize, _ mode: ResizeMode) -> [any PictureStep] {
-        let scale = Scale(box: box, mode: mode)
-        switch mode {
-        case .fit, .stretch: return [scale]
-        case .fill: return [scale, CutCentred(target: box)]
-        case .letterbox: return [scale, PadCentred(canvas: box)]
-        }
+        return known.pictureSteps
     }
 }

@@ -66,3 +66,7 @@ extension Picture {
             sampler: sampler)
     }
 }
+
+extension RotateStep: PixelStep {
+    var pictureSteps: [any PictureStep] { [Rotate(rotation: rotation)] }
+}

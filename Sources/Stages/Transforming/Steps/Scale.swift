@@ -24,3 +24,14 @@ struct Scale: PictureStep {
         ResizeGeometry(source: source, box: box, mode: mode).scaled
     }
 }
+
+extension ResizeStep: PixelStep {
+    var pictureSteps: [any PictureStep] {
+        let scale = Scale(box: box, mode: mode)
+        switch mode {
+        case .fit, .stretch: return [scale]
+        case .fill: return [scale, CutCentred(target: box)]
+        case .letterbox: return [scale, PadCentred(canvas: box)]
+        }
+    }
+}

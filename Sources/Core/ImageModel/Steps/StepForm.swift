@@ -1,0 +1,58 @@
+/// One kind of step, apart from its pixels: a file for each, which says all that keys, limits,
+/// sizes and decoders have to know of it. Its pixels are a file in `Transforming`.
+package protocol StepForm: Hashable, Sendable {
+    /// The word for it in errors.
+    var name: String { get }
+
+    /// The transformer key (SEMANTICS §4.5).
+    var key: String { get }
+
+    /// What it asks of the pixels of the source, as the first step of those that ask for something.
+    var demand: StepDemand { get }
+
+    /// The size of what it makes of an image of that size, whose sides are from 1 to 2³¹ − 1; `nil`
+    /// where it makes nothing of it.
+    func size(after source: PixelSize) -> PixelSize?
+
+    /// The same as far as it is known: `source` is `nil` where the size is not known so far.
+    func nominalSize(after source: PixelSize?) -> PixelSize?
+
+    /// Throws what it is refused for before anything is loaded; `pixelsMax` is the limit of an
+    /// image.
+    func check(pixelsMax: Int) throws(ImageError)
+}
+
+extension StepForm {
+    /// Most steps change pixels and leave the size.
+    package func size(after source: PixelSize) -> PixelSize? { source }
+
+    package func nominalSize(after source: PixelSize?) -> PixelSize? { source }
+
+    /// Most steps need to know of each pixel only what it shows.
+    package var demand: StepDemand { .nothing }
+
+    package func check(pixelsMax: Int) throws(ImageError) {}
+}
+
+/// What a step asks of the pixels of the source.
+package enum StepDemand: Hashable, Sendable {
+    /// Nothing: it does the same to fewer of them.
+    case nothing
+    /// Nothing, and it exchanges columns and rows.
+    case transposition
+    /// As many as a resize uses.
+    case box(PixelSize, ResizeMode)
+    /// All of them.
+    case everything
+}
+
+/// A step that is on the wire under its name, with its parameters as texts, and needs no message of
+/// its own there. `TransformStep(named:parameters:)` reads it.
+package protocol NamedStep: StepForm {
+    /// What it is given, by name.
+    var parameters: [String: String] { get }
+}
+
+extension NamedStep {
+    package var parameters: [String: String] { [:] }
+}
