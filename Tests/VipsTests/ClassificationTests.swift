@@ -25,6 +25,14 @@ import Testing
         #expect(VipsError.kind(of: text, otherwise: .corrupt) == .corrupt)
     }
 
+    /// Each loader brings what it is known by, such as the first letters of its functions.
+    @Test func aLoaderThatIsPermittedLaterIsHeardAsWell() throws {
+        let text = "source: bad seek to 9\nArgusReadTable: no table"
+        #expect(VipsError.kind(of: text, otherwise: .corrupt) == .internal)
+        _ = try VipsLibrary(loaders: [VipsLoader("rawload", voices: ["Argus"])])
+        #expect(VipsError.kind(of: text, otherwise: .corrupt) == .corrupt)
+    }
+
     @Test func aKilledImageIsNeither() {
         #expect(
             VipsError.kind(of: "VipsImage: killed for image 0x1", otherwise: .corrupt) == .killed)

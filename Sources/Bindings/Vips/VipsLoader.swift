@@ -7,24 +7,24 @@ internal import Synchronization
 public struct VipsLoader: Hashable, Sendable {
     /// libvips' name of it, such as `pngload_buffer`.
     public let name: String
-    /// What begins a line of libvips' text where this loader, or what it calls, complains of the
-    /// bytes; its name is one of them.
+    /// What a line of libvips' text begins with where this loader, or what it calls, complains of
+    /// the bytes.
     public let voices: [String]
 
-    /// A loader of that name, which libvips may lack; `voices` besides its name.
+    /// A loader of that name, which libvips may lack; `voices` besides the name and a colon.
     public init(_ name: String, voices: [String] = []) {
         self.name = name
-        self.voices = [name] + voices
+        self.voices = ["\(name):"] + voices
     }
 
     /// Of JPEG: `shrink` 1, 2, 4 or 8.
-    public static let jpeg = VipsLoader("jpegload_buffer", voices: ["VipsJpeg"])
+    public static let jpeg = VipsLoader("jpegload_buffer", voices: ["VipsJpeg:"])
     /// Of PNG.
-    public static let png = VipsLoader("pngload_buffer", voices: ["vipspng"])
+    public static let png = VipsLoader("pngload_buffer", voices: ["vipspng:"])
     /// Of WebP: `scale` up to 1, `page`, `n`.
-    public static let webp = VipsLoader("webpload_buffer", voices: ["webp", "webp2vips"])
+    public static let webp = VipsLoader("webpload_buffer", voices: ["webp:", "webp2vips:"])
     /// Of GIF: `page`, `n`.
-    public static let gif = VipsLoader("gifload_buffer", voices: ["gifload"])
+    public static let gif = VipsLoader("gifload_buffer", voices: ["gifload:"])
 }
 
 extension VipsLoader {
@@ -46,7 +46,7 @@ extension VipsLoader {
     /// Whether one of the permitted loaders says the line.
     static func speaks(_ line: Substring) -> Bool {
         permitted.withLock { loaders in
-            loaders.contains { $0.voices.contains { line.hasPrefix("\($0):") } }
+            loaders.contains { $0.voices.contains { line.hasPrefix($0) } }
         }
     }
 }

@@ -60,9 +60,9 @@ extension CustomStep: NamedStep {
     }
 
     static let syntax = StepSyntax(
-        "custom", value: "NAME[:K=V,…]",
+        "custom", value: "NAME[:K=V,...]",
         "a step that a worker of the operator's does (repeatable)",
-        expected: "VENDOR.STEP[:KEY=VALUE,…] of letters, digits, '.', '_', '-' and, in values, "
+        expected: "VENDOR.STEP[:KEY=VALUE,...] of letters, digits, '.', '_', '-' and, in values, "
             + "'+', such as acme.denoise:strength=0.5"
     ) { CustomStep($0).map { .custom($0) } }
 }

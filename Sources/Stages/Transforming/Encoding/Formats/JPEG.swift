@@ -7,11 +7,6 @@ import Vips
 struct JPEGFormatEncoder: FormatEncoder {
     let format = ImageFormat.jpeg
 
-    func estimate(_ size: PixelSize, bands: Int, _ order: EncodingOrder) -> Int {
-        let pixels = size.width * size.height
-        return order.options.lossless ? pixels * 2 : pixels / 4
-    }
-
     func encode(
         _ lane: PlanarLane, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
     ) throws {
