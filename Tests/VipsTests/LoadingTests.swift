@@ -101,21 +101,6 @@ import Vips
         }
     }
 
-    /// Radiance is in every libvips, and nothing here is made of it.
-    @Test func aLoaderThatNobodyNamedIsNotReached() throws {
-        try withVips {
-            let header = Array("#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 1\n".utf8)
-            let pixel: [UInt8] = [128, 128, 128, 129]
-            let error = (header + pixel).withUnsafeBytes { bytes in
-                #expect(throws: VipsError.self) {
-                    try VipsImage.load(bytes, by: VipsLoader("radload_buffer")).samples()
-                }
-            }
-            #expect(error?.kind == .unsupported)
-            #expect(error?.text.contains("blocked") == true)
-        }
-    }
-
     @Test func aLoaderThatThisLibraryLacksIsNotPermitted() {
         let error = #expect(throws: VipsError.self) {
             try VipsLibrary(loaders: [VipsLoader("noload_buffer")])

@@ -21,12 +21,24 @@ static void set_input(VipsOperation *loader, const void *bytes, size_t count) {
     vips_area_unref(VIPS_AREA(blob));
 }
 
+// libvips looks at this too, but only after the loaders of PDF and HEIF have read the bytes.
+static int refuse_blocked(VipsOperation *loader, const char *name) {
+    if (!(VIPS_OPERATION_GET_CLASS(loader)->flags & VIPS_OPERATION_BLOCKED))
+        return 0;
+    vips_error(name, "operation is blocked");
+    return -1;
+}
+
 int cvips_load(const char *name, const void *bytes, size_t count, const cvips_option *options,
                size_t option_count, cvips_image *out) {
     *out = NULL;
     VipsOperation *loader = vips_operation_new(name);
     if (!loader)
         return -1;
+    if (refuse_blocked(loader, name)) {
+        g_object_unref(loader);
+        return -1;
+    }
     set_input(loader, bytes, count);
     for (size_t i = 0; i < option_count; i++)
         set_number(loader, options[i].name, options[i].value);
