@@ -34,7 +34,7 @@ extension Deriver {
             isOutdated(results[$0], of: key, at: older, before: began)
         }
         let encodings = transcodes.ids.filter {
-            transcodes[$0].key == key && transcodes[$0].began.isBefore(began)
+            transcodes[$0].material.key == key && transcodes[$0].material.began.isBefore(began)
         }
         removeOutdated(by: newest, outdated, at: older, encodings)
         for node in older {
@@ -98,7 +98,7 @@ extension Deriver {
         }
         let texts =
             made.map { results[$0].text }
-            + encodings.filter { transcodes[$0].replaces }.map { transcodes[$0].text }
+            + encodings.filter { transcodes[$0].replaces }.map { transcodes[$0].entry.text }
             + older.flatMap { node in
                 sources[node].storing.originals.texts.map(sources[node].text(of:))
             }

@@ -15,7 +15,10 @@ extension Deriver {
             endStores(of: other)
             tidy(other)
         }
-        endTranscodes { $0.key == key && $0.source != node && !$0.isRevalidation }
+        endTranscodes { transcode in
+            transcode.material.key == key && transcode.material.source != node
+                && !transcode.material.isRevalidation
+        }
         restartOverlays(of: key, exceptOf: node)
         for other in results.ids where results.contains(other) {
             let result = results[other]

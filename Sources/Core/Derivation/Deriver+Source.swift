@@ -173,21 +173,22 @@ extension Deriver {
     /// Answers those who waited for the original, and lets go of bytes that nobody uses.
     mutating func tidy(_ node: SourceNode.ID) {
         guard sources.contains(node) else { return }
-        if !sources[node].storing.isUnderWay { answerWatchers(of: node) }
+        if !sources[node].storing.isUnderWay {
+            tellStored(sources[node].storing)
+            sources[node].storing.watchers = WatcherList()
+        }
         if !sources[node].isInUse { retire(node) }
     }
 
-    private mutating func answerWatchers(of node: SourceNode.ID) {
-        guard !sources[node].storing.watchers.isEmpty else { return }
-        let watchers = sources[node].storing.watchers.members
-        sources[node].storing.watchers = WatcherList()
-        let originals = sources[node].storing.originals
+    /// Nothing of the original is on its way to a tier any more: nobody waits for that.
+    mutating func tellStored(_ storing: OriginalStores) {
+        guard !storing.watchers.isEmpty else { return }
         tell(
             .stored(
-                watchers.map { watcher in
+                storing.watchers.map { watcher in
                     Stored(
                         id: watcher.id,
-                        tiers: watcher.original.map(originals.stored) ?? watcher.stored)
+                        tiers: watcher.original.map(storing.originals.stored) ?? watcher.stored)
                 }))
     }
 
@@ -197,7 +198,7 @@ extension Deriver {
             abandon(job)
             sources[node].storing.ended(job, tiers: .none)
         }
-        endTranscodes { $0.keepsSource && $0.source == node }
+        endTranscodes { $0.keepsSource && $0.material.source == node }
         guard sources.contains(node) else { return }
         tearDown(node, .again)
         tidy(node)

@@ -18,14 +18,16 @@ extension Deriver {
         let transcode = decodeAgain(
             body.block, body.reference,
             TranscodeNode(
-                text: source.text(of: plain), tiers: policy.tiers, steps: [], output: output,
-                metadata: source.metadata(info), key: source.name.key,
-                plainText: plain, isRevalidation: source.name.origin.isRevalidation,
-                began: source.freshness.began, replaces: source.isReplacing, source: node,
-                result: nil,
-                keepsSource: true,
-                urgency: source.consumers.urgency.unbounded, trace: source.trace, input: body.block)
-        )
+                entry: .init(
+                    text: source.text(of: plain), tiers: policy.tiers,
+                    metadata: source.metadata(info)),
+                material: .init(
+                    key: source.name.key, plainText: plain,
+                    isRevalidation: source.name.origin.isRevalidation,
+                    began: source.freshness.began, source: node),
+                steps: [], output: output, replaces: source.isReplacing, result: nil,
+                keepsSource: true, urgency: source.consumers.urgency.unbounded,
+                trace: source.trace, input: body.block))
         if transcode == nil, source.isReplacing, !isTranscoding(node, as: plain) {
             removeOutdated(source.text(of: plain), exceptIn: policy.plainTiers)
         }
@@ -36,8 +38,8 @@ extension Deriver {
     func isTranscoding(_ node: SourceNode.ID, as plain: String) -> Bool {
         sources[node].storing.transcodes > 0
             && transcodes.ids.contains {
-                transcodes[$0].keepsSource && transcodes[$0].source == node
-                    && transcodes[$0].plainText == plain
+                transcodes[$0].keepsSource && transcodes[$0].material.source == node
+                    && transcodes[$0].material.plainText == plain
             }
     }
 
@@ -73,13 +75,14 @@ extension Deriver {
     ) -> TranscodeNode {
         let result = results[node]
         return TranscodeNode(
-            text: result.text, tiers: policy.tiers, steps: result.name.key.steps, output: output,
-            metadata: metadata, key: result.name.key.decode.source,
-            plainText: result.order.names.plainResult,
-            isRevalidation: result.name.origin.isRevalidation, began: result.provenance.began,
-            replaces: result.name.origin.isRevalidation, source: result.source, result: node,
-            keepsSource: kept != nil, urgency: result.consumers.urgency.unbounded,
-            trace: result.order.trace, input: block)
+            entry: .init(text: result.text, tiers: policy.tiers, metadata: metadata),
+            material: .init(
+                key: result.name.key.decode.source, plainText: result.order.names.plainResult,
+                isRevalidation: result.name.origin.isRevalidation,
+                began: result.provenance.began, source: result.source),
+            steps: result.name.key.steps, output: output,
+            replaces: result.name.origin.isRevalidation, result: node, keepsSource: kept != nil,
+            urgency: result.consumers.urgency.unbounded, trace: result.order.trace, input: block)
     }
 
     // MARK: - Its jobs
@@ -91,10 +94,10 @@ extension Deriver {
         -> TranscodeNode.ID?
     {
         guard transcodes.count < limits.transcodesMax, metadata.info.pages == 1,
-            !dispatcher.isQuarantined(.decode(transcode.key)),
-            !dispatcher.isQuarantined(.transcode(transcode.key, transcode.output))
+            !dispatcher.isQuarantined(.decode(transcode.material.key)),
+            !dispatcher.isQuarantined(.transcode(transcode.material.key, transcode.output))
         else { return nil }
-        if transcode.keepsSource, let source = transcode.source {
+        if transcode.keepsSource, let source = transcode.material.source {
             sources[source].storing.beganTranscode()
         }
         return transcodes.insert(transcode)
@@ -103,11 +106,11 @@ extension Deriver {
     private mutating func decodeAgain(
         _ block: BlockHandle, _ reference: BlockReference, _ transcode: TranscodeNode
     ) -> TranscodeNode.ID? {
-        guard let id = begin(transcode, transcode.metadata) else { return nil }
+        guard let id = begin(transcode, transcode.entry.metadata) else { return nil }
         let work = DecodeWork(source: reference, need: .full, limits: limits.image)
         transcodes[id].job = submit(
             .decode(work), for: .transcode(id), reading: block, transcode.urgency,
-            suspect: .decode(transcode.key))
+            suspect: .decode(transcode.material.key))
         return id
     }
 
@@ -124,7 +127,7 @@ extension Deriver {
         transcodes[id].job = submit(
             .transform(work), for: .transcode(id), reading: block,
             beside: transcode.overlays.map(\.block), transcode.urgency,
-            suspect: .transcode(transcode.key, transcode.output))
+            suspect: .transcode(transcode.material.key, transcode.output))
     }
 
     private mutating func keep(
@@ -132,17 +135,18 @@ extension Deriver {
     ) {
         let transcode = transcodes[id]
         guard dispatcher.hasRoom(.cache) else { return ended(id, storing: .none) }
-        var metadata = transcode.metadata
+        var metadata = transcode.entry.metadata
         metadata.info = image.info
         metadata.contentType = nil
         let work = StoreWork(
-            key: transcode.text, source: image.reference, tiers: transcode.tiers, delivers: false,
+            key: transcode.entry.text, source: image.reference, tiers: transcode.entry.tiers,
+            delivers: false,
             waitsForDisk: true, metadata: metadata)
         transcodes[id].input = block
         transcodes[id].overlays = []
         transcodes[id].job = submit(
             .store(work), for: .transcode(id), reading: block, transcode.urgency,
-            maker: .transcode(transcode.key, transcode.output))
+            maker: .transcode(transcode.material.key, transcode.output))
     }
 
     /// One of its jobs is done; the block that came of it is held for the next one.
@@ -168,18 +172,18 @@ extension Deriver {
     mutating func ended(_ id: TranscodeNode.ID, storing tiers: CacheTypes) {
         guard let transcode = transcodes.remove(id) else { return }
         abandon(transcode.job)
-        if transcode.replaces { removeOutdated(transcode.text, exceptIn: tiers) }
+        if transcode.replaces { removeOutdated(transcode.entry.text, exceptIn: tiers) }
         if !tiers.isEmpty {
-            overtakeQueries(of: transcode.text, transcode.key)
-            if transcode.isRevalidation { outdateQueries(of: transcode.text) }
+            overtakeQueries(of: transcode.entry.text, transcode.material.key)
+            if transcode.material.isRevalidation { outdateQueries(of: transcode.entry.text) }
         }
         if let result = transcode.result, results.contains(result) {
             results[result].transcode = nil
             results[result].transcoded = tiers
         }
-        let source = transcode.keepsSource ? transcode.source : nil
+        let source = transcode.keepsSource ? transcode.material.source : nil
         if let source {
-            sources[source].storing.endedTranscode(tiers: tiers, as: transcode.plainText)
+            sources[source].storing.endedTranscode(tiers: tiers, as: transcode.material.plainText)
         }
         for var watcher in transcode.watchers.members {
             watcher.stored.formUnion(tiers)
@@ -197,7 +201,7 @@ extension Deriver {
     /// What is on its way to those tiers under that text is not kept, although nothing is wrong
     /// with it.
     package mutating func endTranscodes(of text: String, for tiers: CacheTypes) {
-        endTranscodes { $0.text == text && !$0.tiers.isDisjoint(with: tiers) }
+        endTranscodes { $0.entry.text == text && !$0.entry.tiers.isDisjoint(with: tiers) }
     }
 
     /// Those are not kept, although nothing is wrong with them.

@@ -205,6 +205,7 @@ struct SourceNode: Node {
     }
 
     static func ended(_ node: SourceNode, in deriver: inout Deriver) {
+        deriver.tellStored(node.storing)
         if let body = node.kept { deriver.dispatcher.drop(body.block) }
         if let staged = node.staged { deriver.dispatcher.drop(staged.block) }
     }

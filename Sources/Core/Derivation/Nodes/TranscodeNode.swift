@@ -12,23 +12,33 @@ import Tables
 struct TranscodeNode: Tabled {
     typealias ID = SlotID<TranscodeNode>
 
-    /// The text of the key, and the tiers that are to have it under that.
-    let text: String
-    let tiers: CacheTypes
+    /// Where it goes.
+    struct Entry: Sendable {
+        /// The text of the key, and the tiers that are to have it under that.
+        let text: String
+        let tiers: CacheTypes
+        /// What is kept beside the bytes, but for what they are.
+        let metadata: StoredMetadata
+    }
+
+    /// What it is made of.
+    struct Material: Sendable {
+        /// Whose bytes, their plain text, and whether they were looked for by a refresh.
+        let key: SourceKey
+        let plainText: String
+        let isRevalidation: Bool
+        /// When the transfer of these bytes began, where there was one.
+        let began: TransferSerial?
+        let source: SourceNode.ID?
+    }
+
+    let entry: Entry
+    let material: Material
     /// What is done to the pixels, and how they are encoded.
     let steps: [TransformStep]
     let output: OutputOptions
-    /// What is kept beside the bytes, but for what they are.
-    let metadata: StoredMetadata
-    /// Whose bytes it is made of, their plain text, and whether they were looked for by a refresh.
-    let key: SourceKey
-    let plainText: String
-    let isRevalidation: Bool
-    /// When the transfer of these bytes began, where there was one.
-    let began: TransferSerial?
     /// Whether what tiers have under that text is known to be outdated.
     var replaces: Bool
-    let source: SourceNode.ID?
     /// Of whom somebody may ask what became of it.
     let result: ResultNode.ID?
     /// Whether the source stays until it is stored, since these are its bytes.
