@@ -54,21 +54,10 @@ extension Dispatcher {
             } else {
                 check(job.isWanted, "what nobody wants does not wait")
             }
-            auditUnmet(job, check)
             if job.place == .parked {
                 check(parked.ids.contains(job.id) && parked.since != nil, "a parked job is listed")
             }
         }
-    }
-
-    private func auditUnmet(_ job: ActiveJob, _ check: (Bool, String) -> Void) {
-        guard case .unmet(let group) = job.place else { return }
-        check(unmet.contains(job.id, in: group), "a job that stands aside is listed")
-        let able = roster.members(of: job.pool).filter { worker in
-            guard let worker = roster[worker] else { return false }
-            return worker.free > 0 && group.needs.areMet(by: worker.capabilities)
-        }
-        check(able.isEmpty, "nothing stands aside while who can do it is free")
     }
 
     private func auditQueues(_ check: (Bool, String) -> Void) {
@@ -83,6 +72,10 @@ extension Dispatcher {
                 "\(stage.name) counts what waiting work costs")
         }
         auditShares(check)
+        for pool in limits.pools.all.indices {
+            let bytes = jobs.values.reduce(0) { $0 + ($1.pool.index == pool ? $1.inputBytes : 0) }
+            check(claims[pool] == bytes, "what the jobs of a pool read is counted")
+        }
         let gates = queues[PoolID(.download).index].gates
         guard gates.heldMax > 0 else { return check(gates.hosts.isEmpty, "no host is counted") }
         var hosts: [HostName: Int] = [:]

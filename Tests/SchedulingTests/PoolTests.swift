@@ -78,36 +78,67 @@ struct PoolTests {
 
     @Test func nothingThatAWorkerSaysWidensAGrant() {
         var bench = PoolBench([Self.vector])
-        bench.hire("vector", credit: 8, WorkerCapabilities(formatsIn: ["jpeg", "gif"]))
+        bench.hire("vector", credit: 8, WorkerCapabilities(formatsIn: ["svg", "pdf", "jpeg"]))
         let (jpeg, svg) = (bench.decode(.jpeg), bench.decode(.svg))
-        #expect(bench.assignments() == [], "neither what it is not granted nor what it cannot do")
+        #expect(bench.assignments().map(\.job) == [svg])
         let plain = bench.hire("decode")
         #expect(bench.assignments() == [.init(jpeg, plain)])
-        let other = bench.hire("vector")
-        #expect(bench.assignments() == [.init(svg, other)])
         #expect(bench.faults == [])
     }
 
-    @Test func whoCanDoLessIsPassedOverAndKeepsNobodyWaiting() {
+    @Test(arguments: [
+        ("vector", WorkerCapabilities(formatsIn: ["svg"]), "'pdf'"),
+        ("decode", WorkerCapabilities(formatsIn: []), "'all formats'"),
+        ("transform", WorkerCapabilities(steps: ["resize"]), "'all steps'"),
+    ])
+    func whoCannotDoAllThatItsPoolIsGrantedGetsNoSession(
+        pool: String, said: WorkerCapabilities, missing: String
+    ) {
         var bench = PoolBench([Self.vector])
-        let svgOnly = bench.hire("vector", WorkerCapabilities(formatsIn: ["svg"]))
-        let pdfs = (0..<3).map { bench.decode(.pdf, $0 == 2 ? .high : .normal) }
+        let worker = bench.hire(pool, said)
+        let job = bench.decode(pool == "vector" ? .svg : .jpeg)
+        #expect(bench.assignments() == [])
+        #expect(bench.expelled == [worker])
+        bench.abandon(job)
+        #expect(bench.dispatcher.isIdle)
+    }
+
+    @Test func whatIsOfNoUseToItsKindIsNotAskedOfAWorker() {
+        var bench = PoolBench([Self.vector])
+        let worker = bench.hire("vector", WorkerCapabilities(schemes: [], steps: []))
         let svg = bench.decode(.svg)
-        #expect(bench.assignments() == [.init(svg, svgOnly)])
-        #expect(bench.row("vector")?.queued == 3)
-        bench.dispatcher.abandon(pdfs[0])
-        let pdfOnly = bench.hire("vector", WorkerCapabilities(formatsIn: ["pdf"]))
-        #expect(bench.assignments() == [.init(pdfs[2], pdfOnly)], "the most urgent one first")
-        bench.finish(pdfs[2], .pdf, by: pdfOnly)
-        #expect(bench.assignments() == [.init(pdfs[1], pdfOnly)])
-        bench.finish(pdfs[1], .pdf, by: pdfOnly)
-        bench.finish(svg, .svg, by: svgOnly)
+        #expect(bench.assignments() == [.init(svg, worker)])
+    }
+
+    @Test func bytesThatWereNamedWrongFailAndCostNoDecoderItsSession() {
+        let own = Self.pool("heavy", .decode, WorkerCapabilities(formatsIn: ["gif", "webp"]))
+        var bench = PoolBench([own])
+        let worker = bench.hire("heavy")
+        let gif = bench.decode(.gif)
+        #expect(bench.assignments() == [.init(gif, worker)])
+        bench.finish(gif, .jpeg, by: worker)
+        #expect(bench.failures()[gif]?.code == .badImageData)
+        #expect(bench.expelled == [])
+        let next = bench.decode(.webp)
+        #expect(bench.assignments() == [.init(next, worker)])
         #expect(bench.faults == [])
-        #expect(bench.dispatcher.unmet.isEmpty)
+    }
+
+    @Test func whatAPoolWithoutWorkersReadsIsAPartOfTheBudget() {
+        var bench = PoolBench([Self.vector]) { $0.outputBytesMax.download = 4 * 150 }
+        var busy = 0
+        for _ in 0..<8 {
+            let job = bench.decode(.svg)
+            if bench.failures()[job]?.code == .busy { busy += 1 }
+        }
+        #expect(busy > 0 && busy < 8, "\(busy)")
+        #expect(bench.faults == [])
     }
 
     @Test func anOutcomeThatThePoolIsNotGrantedEndsTheSession() {
-        var bench = PoolBench([Self.vector])
+        var bench = PoolBench([
+            Self.pool("vector", .decode, Self.vector.grant) { $0.trust = .foreign }
+        ])
         let worker = bench.hire("vector")
         let svg = bench.decode(.svg)
         #expect(bench.assignments() == [.init(svg, worker)])

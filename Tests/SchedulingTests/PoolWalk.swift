@@ -4,7 +4,7 @@ import TestKit
 
 @testable import Dispatching
 
-/// Workers of several pools, who can do more or less, come and go; jobs are wanted, done, and
+/// Workers of several pools come and go; jobs are wanted, done, and
 /// wanted no longer: in any order.
 struct PoolWalk {
     private var bench: PoolBench
@@ -49,12 +49,7 @@ struct PoolWalk {
 
     private mutating func hire() {
         guard workers.count < 6, let name = names.randomElement(using: &random) else { return }
-        let can = Set(
-            Self.all.filter { _ in Int.random(in: 0..<2, using: &random) == 0 }.map(\.name))
-        let said =
-            Int.random(in: 0..<3, using: &random) == 0 ? .all : WorkerCapabilities(formatsIn: can)
-        workers[bench.hire(name, credit: UInt32(1 + Int.random(in: 0..<3, using: &random)), said)] =
-            name
+        workers[bench.hire(name, credit: UInt32(1 + Int.random(in: 0..<3, using: &random)))] = name
     }
 
     private mutating func leave(_ worker: WorkerID) {
@@ -106,8 +101,6 @@ struct PoolWalk {
         if !name.isEmpty, name != wanted {
             faults.append("\(format) is at \(name), not at \(wanted)")
         }
-        let said = bench.said[assignment.worker]?.formatsIn
-        if said?.contains(format.name) == false { faults.append("it cannot do \(format)") }
     }
 
     private static func pool(of format: ImageFormat) -> String {

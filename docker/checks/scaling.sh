@@ -20,7 +20,7 @@ has_workers() { [[ $(workers "$1") -eq $2 ]]; }
 
 workers() {
     inside coordinator imagebus status --json |
-        grep -o "\"kind\" *: *\"$1\"" | wc -l
+        grep -o "\"kind\":\"$1\",\"pid\":" | wc -l
 }
 
 # Two download processes, two clients that ask for the same URLs: still one GET for each.

@@ -5,25 +5,20 @@ import Messages
 extension Dispatcher {
     /// Gives out what waits for as long as somebody has credit.
     package mutating func dispatch() {
-        for pool in limits.pools.workers {
-            repeat { dispatch(in: pool) } while callUnmet(in: pool)
-        }
+        for pool in limits.pools.workers { dispatch(in: pool) }
     }
 
     private mutating func dispatch(in pool: PoolID) {
-        while queues[pool.index].count > 0, hasBudget(pool), roster.next(of: pool) != nil,
+        while queues[pool.index].count > 0, hasBudget(pool), let worker = roster.next(of: pool),
             let next = nextJob(of: pool)
         {
-            if let worker = worker(for: next.job) {
-                assign(next.job, to: worker, for: next.holder)
-            } else {
-                setAsideUnmet(next.job)
-            }
+            assign(next.job, to: worker, for: next.holder)
         }
     }
 
     /// Whether what the pool has made and nobody has used up yet leaves room for more. What uses
-    /// it up are later stages, which do not wait for earlier ones: so it becomes less.
+    /// it up are later stages, which do not wait for earlier ones: so it becomes less. A further
+    /// pool, which may have no worker, holds a part of it at most (`checkRoom`).
     func hasBudget(_ pool: PoolID) -> Bool {
         limits.outputBytes(of: pool).map { usableBytes(of: pool) < $0 } ?? true
     }

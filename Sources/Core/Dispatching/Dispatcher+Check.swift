@@ -29,9 +29,7 @@ extension Dispatcher {
             }
             return .stored(report)
         case (.decode(let work), .decoded(let image)):
-            guard limits.pools[job.pool].grant.decodes(image.info.format) else {
-                throw Self.notGranted
-            }
+            guard isGranted(image.info.format, to: job.pool) else { throw Self.notGranted }
             return .decoded(try check(image, of: work, from: worker))
         case (.transform(let work), .transformed(let image)):
             guard image.info.format == work.resultFormat(hasAlpha: image.info.hasAlpha),
@@ -73,6 +71,22 @@ extension Dispatcher {
         var checked = image
         checked.pixels?.reference = reference
         return checked
+    }
+
+    /// Whether the pool may decode that. Our own decoders read the signature: where they find
+    /// another format than they are granted, whoever made the bytes said it wrong (`misnamed`).
+    private func isGranted(_ format: ImageFormat, to pool: PoolID) -> Bool {
+        limits.pools[pool].trust == .own || limits.pools[pool].grant.decodes(format)
+    }
+
+    /// The failure of a decode that found a format which its pool is not granted.
+    func misnamed(_ result: JobResult, of job: ActiveJob) -> ImageError? {
+        guard case .decoded(let image) = result,
+            !limits.pools[job.pool].grant.decodes(image.info.format)
+        else { return nil }
+        return ImageError(
+            .badImageData,
+            "the bytes are \(image.info.format.name), and were said to be another format")
     }
 
     private static let notGranted = ImageError(

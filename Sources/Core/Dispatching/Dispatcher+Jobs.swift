@@ -29,6 +29,7 @@ extension Dispatcher {
         for overlay in submission.overlays { ledger.hold(overlay) }
         job.ticket = queues[job.pool.index].enter(job)
         loads[job.load].enter(job)
+        claims[job.pool.index] += job.inputBytes
         jobs[id] = job
         return id
     }
@@ -40,9 +41,6 @@ extension Dispatcher {
         switch job.place {
         case .queued:
             queues[job.pool.index].leave(job.ticket)
-            forget(job)
-        case .unmet(let group):
-            unmet.remove(id, from: group)
             forget(job)
         case .parked, .disputed, .delayed:
             forget(job)
@@ -75,8 +73,9 @@ extension Dispatcher {
 
     /// The job is over, and with it its holds.
     mutating func forget(_ job: ActiveJob) {
-        if let left = jobs.removeValue(forKey: job.id), left.isWaiting {
-            loads[left.load].leave(left)
+        if let left = jobs.removeValue(forKey: job.id) {
+            claims[left.pool.index] -= left.inputBytes
+            if left.isWaiting { loads[left.load].leave(left) }
         }
         if let input = job.submission.input { drop(input) }
         for overlay in job.submission.overlays { drop(overlay) }
@@ -87,7 +86,6 @@ extension Dispatcher {
         guard let worker = job.worker else { return }
         roster.tookBack(worker, low: job.told.priority == .low)
         queues[job.pool.index].ended(job)
-        unmet.stir(job.pool)
     }
 
     // MARK: - Priority
@@ -103,7 +101,7 @@ extension Dispatcher {
             if let job = jobs[id] {
                 jobs[id]?.ticket = queues[job.pool.index].move(job)
             }
-        case .queued, .unmet, .parked, .disputed: break
+        case .queued, .parked, .disputed: break
         case .delayed(let delay): watch(id, delay)
         case .held(let worker): tellIfMoved(id, worker)
         }

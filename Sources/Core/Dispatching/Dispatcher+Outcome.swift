@@ -12,11 +12,15 @@ extension Dispatcher {
         guard roster.contains(worker) else { return }
         guard let job = jobs[outcome.id], job.worker == worker, job.attempt == outcome.attempt
         else { return discard(outcome.result, from: worker) }
-        let result: JobResult
+        var result: JobResult
         do throws(ImageError) {
             result = try check(outcome.result, of: job, from: worker)
         } catch {
             return expel(worker, error)
+        }
+        if let error = misnamed(result, of: job) {
+            discard(result, from: worker)
+            result = .failed(error)
         }
         vacate(job)
         loads[job.load].finished(job.spec.cost, at: now)

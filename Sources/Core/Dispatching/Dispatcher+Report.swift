@@ -67,7 +67,7 @@ extension Dispatcher {
 
     /// Whether there is no job and no block, and nothing is counted that was.
     package var isIdle: Bool {
-        jobs.isEmpty && unmet.isEmpty && ledger.liveBlocks == 0 && pixelBytesApart == 0
+        jobs.isEmpty && ledger.liveBlocks == 0 && pixelBytesApart == 0
             && completions.count == 0
             && queues.allSatisfy { $0.isIdle }
             && loads.allSatisfy { $0.jobs == 0 && $0.backlog == 0 }

@@ -9,8 +9,9 @@ extension Dispatcher {
     /// Whether the worker has a session.
     package func contains(_ worker: WorkerID) -> Bool { roster.contains(worker) }
 
-    /// A worker of a pool, which takes part with as much of what it can do as the pool is granted.
-    /// There is one cache: with two of them a key would have two values.
+    /// A worker of a pool. It has to be able to do all that the pool is granted: workers of one
+    /// pool are alike, so that none has to be looked for. There is one cache: with two of them a
+    /// key would have two values.
     package mutating func workerJoined(
         _ worker: WorkerID, _ id: PoolID, _ incarnation: Incarnation, credit: UInt32,
         _ capabilities: WorkerCapabilities = .all
@@ -22,18 +23,15 @@ extension Dispatcher {
             let error = ImageError(.protocolViolation, "a \(kind.name) is connected already")
             return actions.append(.expel(worker, error))
         }
+        if let missing = pool.grant.firstMissing(in: capabilities, for: kind) {
+            return actions.append(.expel(worker, Self.cannotDoAll(pool.name, missing)))
+        }
         let window = min(Int(credit), limits.jobs(ofOneIn: id))
-        roster.join(
-            worker,
-            LiveWorker(
-                kind: kind, pool: id, window: window,
-                capabilities: capabilities.intersection(pool.grant),
-                isPicky: capabilities != .all))
+        roster.join(worker, LiveWorker(kind: kind, pool: id, window: window))
         ledger.join(
             worker,
             BlockReference.Producer(kind: kind, incarnation: incarnation, pool: pool.name), id)
         figures.cancellations.joined(id, at: now)
-        unmet.stir(id)
     }
 
     /// A worker takes more jobs at a time, up to what its kind takes.
@@ -41,7 +39,6 @@ extension Dispatcher {
         guard let known = roster[worker] else { return }
         roster[worker]?.window = min(
             known.window + Int(more), limits.jobs(ofOneIn: known.pool))
-        unmet.stir(known.pool)
     }
 
     /// A worker takes no job any more.
@@ -82,5 +79,12 @@ extension Dispatcher {
             guard let left = jobs[id] else { continue }
             if left.isWanted { lost(id) } else { forget(left) }
         }
+    }
+
+    private static func cannotDoAll(_ pool: PoolName, _ missing: String) -> ImageError {
+        ImageError(
+            .protocolViolation,
+            "a worker of the pool '\(pool)' cannot do '\(missing)', which the pool is granted: "
+                + "grant the pool less, or give the worker a pool of its own")
     }
 }

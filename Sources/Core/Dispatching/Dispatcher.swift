@@ -26,8 +26,9 @@ package struct Dispatcher: Sendable {
     var queues: [StageQueue]
     /// By `load(of:_:)`.
     var loads: [StageLoad]
+    /// Bytes that the jobs of each pool read, while they wait and while they are done.
+    var claims: [UInt64]
     var parked = ParkedJobs()
-    var unmet = UnmetJobs()
     var alarms = JobAlarms()
     var numbers = Numbers()
 
@@ -59,6 +60,7 @@ package struct Dispatcher: Sendable {
                 : StageQueue()
         }
         loads = (0..<JobStage.allCases.count + limits.pools.further.count).map { _ in StageLoad() }
+        claims = limits.pools.all.map { _ in 0 }
         roster = WorkerRoster(pools: limits.pools.all.count)
         ledger = BlockLedger(
             segmentsMax: limits.segmentsPerWorkerMax, pools: limits.pools.all.count)

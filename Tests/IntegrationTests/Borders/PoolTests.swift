@@ -149,10 +149,11 @@ extension RealProcesses {
                 _ = try await stack.awaitStatus("a job that waits for its pool") { report in
                     report.pools.contains { $0.name.text == "outside" && $0.queued == 1 }
                 }
-                // Of another pool, and of the right one without being able to do it.
+                // Of another pool, and of the right one but unable to do what that is granted.
                 let apart = try WireWorker(foreign: "apart", stack)
                 let unable = try WireWorker(
                     foreign: "outside", stack, WorkerCapabilities(formatsIn: []))
+                #expect(try unable.isRefused())
                 let liar = try WireWorker(foreign: "outside", stack)
                 let pixels = try OutsidePixels(of: liar, in: stack)
                 try liar.announce()
@@ -169,9 +170,8 @@ extension RealProcesses {
                 try honest.send(.outcome(right.outcome(of: again, .gif)))
                 _ = try await gif.response
                 #expect(try apart.job(within: .zero) == nil)
-                #expect(try unable.job(within: .zero) == nil)
                 let report = try await stack.awaitIdle()
-                #expect(report.counter("expelledWorkers") == 1)
+                #expect(report.counter("expelledWorkers") == 2)
             }
         }
 

@@ -8,8 +8,6 @@ struct ActiveJob: Sendable {
     enum Place: Sendable, Equatable {
         /// In the queue of its pool, under the ticket of its newest entry there.
         case queued
-        /// Those of its pool that could do it are busy or not there.
-        indirect case unmet(UnmetJobs.Group)
         /// Found no space; waits for a release (SEMANTICS §9.5).
         case parked
         /// Its worker says that the bytes are not there; the cache is asked whether that is so.
@@ -106,4 +104,14 @@ struct ActiveJob: Sendable {
 extension Urgency {
     /// A store is finished whoever still waits: the result exists (SEMANTICS §8.4).
     func bounded(_ stage: JobStage) -> Urgency { stage == .store ? unbounded : self }
+}
+
+extension ActiveJob {
+    /// Bytes of all that it reads.
+    var inputBytes: UInt64 { submission.inputBytes }
+}
+
+extension Submission {
+    /// Bytes of all that the job reads.
+    var inputBytes: UInt64 { spec.work.inputs.reduce(0) { $0 + $1.length } }
 }

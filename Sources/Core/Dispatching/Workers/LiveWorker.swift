@@ -4,10 +4,6 @@ package import Messages
 package struct LiveWorker: Sendable {
     package let kind: WorkerKind
     package let pool: PoolID
-    /// What it can do and may.
-    let capabilities: WorkerCapabilities
-    /// Whether it may be able to do less than its pool may.
-    let isPicky: Bool
     /// Jobs that it takes at a time, queued in it or running; an outcome frees its place.
     package internal(set) var window: Int
     /// Jobs that it holds, cancelled ones included until their outcome.
@@ -16,14 +12,9 @@ package struct LiveWorker: Sendable {
     var lowJobs = 0
     package internal(set) var isDraining = false
 
-    init(
-        kind: WorkerKind, pool: PoolID, window: Int, capabilities: WorkerCapabilities,
-        isPicky: Bool
-    ) {
+    init(kind: WorkerKind, pool: PoolID, window: Int) {
         self.kind = kind
         self.pool = pool
-        self.capabilities = capabilities
-        self.isPicky = isPicky
         self.window = window
     }
 

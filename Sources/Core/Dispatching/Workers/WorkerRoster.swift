@@ -12,8 +12,6 @@ struct WorkerRoster: Sendable {
         var members: [WorkerID] = []
         /// Whose turn it is.
         var turn = 0
-        /// How many may be able to do less than their pool may.
-        var picky = 0
     }
 
     /// Nobody is there in any of so many pools.
@@ -38,33 +36,24 @@ struct WorkerRoster: Sendable {
     mutating func join(_ worker: WorkerID, _ record: LiveWorker) {
         workers[worker] = record
         pools[record.pool.index].members.append(worker)
-        if record.isPicky { pools[record.pool.index].picky += 1 }
     }
 
     /// `false` where it left before.
     mutating func leave(_ worker: WorkerID) -> Bool {
         guard let record = workers.removeValue(forKey: worker) else { return false }
         pools[record.pool.index].members.removeAll { $0 == worker }
-        if record.isPicky { pools[record.pool.index].picky -= 1 }
         return true
     }
 
-    /// Whether some workers of the pool may be able to do less than it may.
-    func isPicky(_ pool: PoolID) -> Bool { pools[pool.index].picky > 0 }
-
-    /// The worker with the most room of those that are able; among equals the one whose turn it
-    /// is. `nil` where all are busy.
-    func next(
-        of pool: PoolID, where isAble: (LiveWorker) -> Bool = { _ in true }
-    ) -> WorkerID? {
+    /// The worker with the most room; among equals the one whose turn it is. `nil` where all are
+    /// busy.
+    func next(of pool: PoolID) -> WorkerID? {
         let (members, turn) = (pools[pool.index].members, pools[pool.index].turn)
         var best: (index: Int, free: Int)?
         for step in members.indices {
             let index = (turn + step) % members.count
-            guard let worker = workers[members[index]], worker.free > best?.free ?? 0,
-                isAble(worker)
-            else { continue }
-            best = (index, worker.free)
+            let free = workers[members[index]]?.free ?? 0
+            if free > best?.free ?? 0 { best = (index, free) }
         }
         return best.map { members[$0.index] }
     }

@@ -45,18 +45,23 @@ public struct WorkerCapabilities: Hashable, Sendable {
         }
     }
 
-    /// What both have.
-    public func intersection(_ other: WorkerCapabilities) -> WorkerCapabilities {
-        WorkerCapabilities(
-            schemes: Self.both(schemes, other.schemes),
-            formatsIn: Self.both(formatsIn, other.formatsIn),
-            formatsOut: Self.both(formatsOut, other.formatsOut),
-            steps: Self.both(steps, other.steps))
-    }
-
-    private static func both(_ one: Set<String>?, _ other: Set<String>?) -> Set<String>? {
-        guard let one, let other else { return one ?? other }
-        return one.intersection(other)
+    /// The first entry of the lists of that kind that `other` does not have, or the name of a list
+    /// that is everything here and not there; `nil` where `other` can do all of it.
+    public func firstMissing(in other: WorkerCapabilities, for kind: WorkerKind) -> String? {
+        let lists: [(String, Set<String>?, Set<String>?)] =
+            switch kind {
+            case .download: [("all schemes", schemes, other.schemes)]
+            case .decode: [("all formats", formatsIn, other.formatsIn)]
+            case .transform:
+                [("all formats", formatsOut, other.formatsOut), ("all steps", steps, other.steps)]
+            case .cache, .coordinator: []
+            }
+        for (name, own, others) in lists {
+            guard let others else { continue }
+            guard let own else { return name }
+            if let missing = own.subtracting(others).min() { return missing }
+        }
+        return nil
     }
 
     /// Entries that `other` does not have, in order: of use only where both name their lists.
