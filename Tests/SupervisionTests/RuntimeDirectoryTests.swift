@@ -33,6 +33,27 @@ import Testing
         #expect(!DirectoryEntries.names("\(root)/back/raw").contains("secret"))
     }
 
+    /// Its pages are removed like those of every stack's workers, also where that has none of its
+    /// kind. What foreign workers made is theirs: they may live longer than the stack.
+    @Test func whatProcessesOfFurtherPoolsLeftIsRemovedAndWhatForeignOnesMadeStays() throws {
+        let folder = try onTmpfs()
+        var scans = WorkerPool(name: try #require(PoolName("scans")), kind: .decode)
+        scans.trust = .foreign
+        let heavy = WorkerPool(name: try #require(PoolName("heavy")), kind: .decode)
+        let kinds = Self.allKinds.subtracting([.decode])
+        let directory = try RuntimeDirectory(
+            root: folder.path, kinds: kinds, pools: [heavy, scans])
+        let shared = directory.paths.segmentsRoot
+        let life = Incarnation(Identifier128(high: 1, low: 2))
+        for path in ["arena/heavy", "back/heavy/control", "arena/scans"] {
+            try FileDescriptor.openDirectory("\(shared)/\(path)")
+                .open("\(life.value.hex).1", [.writeOnly, .create]).reserve(byteCount: 64)
+        }
+        #expect(directory.removeSegments(of: life, kind: .decode) == 2)
+        #expect(DirectoryEntries.names("\(shared)/arena/scans").contains("\(life.value.hex).1"))
+        directory.clear()
+    }
+
     /// Where one pool is served apart, nothing of the kind's other one is touched.
     @Test func aPoolThatIsServedApartHasItsOwnDirectoriesAlone() throws {
         let folder = TestKit.TemporaryDirectory()

@@ -42,14 +42,15 @@ extension Dispatcher {
 
     /// All pools of workers, for status.
     package var pools: [StatusReport.PoolStatus] {
-        limits.pools.workers.map { id in
+        var waiting = limits.pools.all.map { _ in UInt64(0) }
+        for job in jobs.values where job.isWaiting { waiting[job.pool.index] += 1 }
+        return limits.pools.workers.map { id in
             let (pool, credit) = (limits.pools[id], roster.credit(of: id))
-            let waiting = jobs.values.count { $0.pool == id && $0.isWaiting }
             return StatusReport.PoolStatus(
                 name: pool.name, kind: pool.kind, isForeign: pool.trust == .foreign,
                 workers: UInt32(clamping: roster.members(of: id).count),
                 jobs: UInt32(clamping: credit.held), credit: UInt32(clamping: credit.window),
-                queued: UInt64(waiting), outputBytes: ledger.liveBytes(of: id))
+                queued: waiting[id.index], outputBytes: ledger.liveBytes(of: id))
         }
     }
 

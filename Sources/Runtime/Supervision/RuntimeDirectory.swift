@@ -44,8 +44,13 @@ public struct RuntimeDirectory: ~Copyable {
             : try Self.resolvedOrChosen(top, sharedMemory: sharedMemory)
         if kinds.contains(.coordinator) { try Self.makeSocketDirectories(names, in: top) }
         let place = try VerifiedDirectory.at(path: paths.segmentsRoot, .above)
-        let control = try Self.makeControlDirectories(places, names, in: place)
-        segments = try Self.makeSegmentDirectories(places, pools, in: place)
+        // Who serves all kinds starts the processes of further pools as well, even of kinds of
+        // which every stack's own pool has none.
+        let isWhole = kinds.contains(.coordinator) && kinds.contains(.cache)
+        let started = isWhole ? pools.filter { $0.trust == .own } : []
+        let foreign = isWhole ? pools.filter { $0.trust == .foreign } : []
+        let control = try Self.makeControlDirectories(places + started, names, in: place)
+        segments = try Self.makeSegmentDirectories(places + started, foreign, in: place)
             .merging(control) { $0 + $1 }
         self.pools = pools
         self.lock = lock
@@ -148,20 +153,16 @@ extension RuntimeDirectory {
     }
 
     private static func makeSegmentDirectories(
-        _ places: [WorkerPool], _ pools: [WorkerPool], in place: borrowing VerifiedDirectory
+        _ places: [WorkerPool], _ foreign: [WorkerPool], in place: borrowing VerifiedDirectory
     ) throws(RuntimeDirectoryError) -> [WorkerKind: [SegmentDirectory]] {
         let arenas = try place.directory("arena", .above)
         var made: [WorkerKind: [SegmentDirectory]] = [:]
         for place in places {
-            made[place.kind] = [try SegmentDirectory(arenas.directory(place.name.text))]
+            made[place.kind, default: []].append(
+                try SegmentDirectory(arenas.directory(place.name.text)))
         }
-        for pool in pools where made[pool.kind] != nil {
-            let arena = try arenas.directory(pool.name.text, pool.trust == .own ? .own : .others)
-            // What a foreign pool's own user left there is that user's.
-            let isOurs = try arena.isOurs()
-            guard pool.trust == .own || isOurs else { continue }
-            made[pool.kind]?.append(try SegmentDirectory(arena))
-        }
+        // What lies in these is that of workers which may live longer than this process.
+        for pool in foreign { _ = try arenas.directory(pool.name.text, .others) }
         if made[.cache] != nil {
             made[.cache]?.append(try SegmentDirectory(place.directory("results")))
         }
@@ -197,7 +198,8 @@ extension RuntimeDirectory {
         var opened: [WorkerKind: [SegmentDirectory]] = [:]
         for place in places {
             let sockets = try back.directory(place.name.text, rule)
-            opened[place.kind] = [try SegmentDirectory(sockets.controlDirectory())]
+            opened[place.kind, default: []].append(
+                try SegmentDirectory(sockets.controlDirectory()))
         }
         return opened
     }

@@ -40,15 +40,6 @@ struct VerifiedDirectory: ~Copyable {
         return VerifiedDirectory(path: path, descriptor: directory)
     }
 
-    /// Whether it belongs to the user of this process.
-    borrowing func isOurs() throws(RuntimeDirectoryError) -> Bool {
-        do throws(Errno) {
-            return try descriptor.status().userID == CurrentProcess.userID
-        } catch {
-            throw .system(path, error)
-        }
-    }
-
     /// Opens the directory of a pool's control segments in this one, which is of its sockets;
     /// makes it where it is missing.
     ///
