@@ -35,6 +35,10 @@ final class Gateway {
     /// Milliseconds that a connection has for its hello.
     private static let silenceMilliseconds = 5_000
 
+    /// Milliseconds for which last answers may be on their way at the end: an operator who asked
+    /// for that end is told before.
+    private static let lingerMilliseconds = 100
+
     /// Binds. The caller holds the coordinator's lock, so whatever lies at the path is a leftover.
     init(
         _ door: Door, in context: Context, paths: RuntimePaths, limits: ConnectionLimits
@@ -42,6 +46,7 @@ final class Gateway {
         self.door = door
         connections = ConnectionLedger(limits)
         var options = SocketOptions(frameBytesMax: door.frameBytesMax)
+        options.lingerMilliseconds = Self.lingerMilliseconds
         options.sendQueueMax = 20_000
         options.receiveQueueMax = 20_000
         let router = try Socket(.router, in: context, options)
