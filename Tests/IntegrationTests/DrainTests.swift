@@ -112,6 +112,16 @@ extension RealProcesses {
             }
         }
 
+        /// An idle coordinator ends within milliseconds of its answer.
+        @Test func whoHasTheCoordinatorReplacedIsAnswered() async throws {
+            try await withStack { stack in
+                for _ in 0..<12 {
+                    let end = try stack.run(["drain", "coordinator"])
+                    #expect(end.exitStatus == 0, "\(end)")
+                }
+            }
+        }
+
         @Test func whatIsNoKindIsAUsageError() throws {
             #expect(try CommandLineRun(["drain", "origin"]).end().exitStatus == 64)
             #expect(try CommandLineRun(["drain"]).end().exitStatus == 64)

@@ -106,6 +106,7 @@ extension Coordinator {
             return tell(.toClient(.helloRequired), sender, gateway)
         }
         let client = ClientID(id)
+        if id == replacementAsker { replacementAsker = nil }
         switch message {
         case .hello: return
         case .load(let request):
@@ -167,7 +168,9 @@ extension Coordinator {
             peers[peer.id]?.isLeaving = true
             handle(.workerDraining(WorkerID(peer.id)), at: now)
         }
-        if kind == .coordinator { tellShutdown(.replacementRequested, at: now) }
+        guard kind == .coordinator else { return }
+        replacementAsker = `operator`
+        tellShutdown(.replacementRequested, at: now)
     }
 
     private mutating func welcome(

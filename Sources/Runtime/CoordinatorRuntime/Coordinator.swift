@@ -61,6 +61,8 @@ public struct Coordinator: ~Copyable {
     var partings: Set<RoutingID> = []
     var exitStatus: Int32?
     var shutdown = ShutdownState()
+    /// The operator who asked for a replacement, until its next message says that it has its answer.
+    var replacementAsker: UInt64?
     var timers = CoordinatorTimers()
 
     /// Bytes of segments for what clients bring along.

@@ -23,8 +23,8 @@ extension Coordinator {
 
     private var census: ShutdownCensus {
         ShutdownCensus(
-            clients: peers.count { $0.door == .front }, jobs: scheduler.liveJobs,
-            workers: peers.count(where: \.isWorker))
+            clients: peers.count { $0.door == .front || $0.id == replacementAsker },
+            jobs: scheduler.liveJobs, workers: peers.count(where: \.isWorker))
     }
 
     private mutating func perform(_ action: ShutdownAction, at now: Instant) {
