@@ -20,7 +20,6 @@ struct PoolBench {
     let pools: WorkerPools
     private(set) var expelled: [WorkerID] = []
     private(set) var attempts: [JobID: UInt32] = [:]
-    private(set) var said: [WorkerID: WorkerCapabilities] = [:]
     private var pending: [Assignment] = []
     private var errors: [JobID: ImageError] = [:]
     private var lastWorker: UInt64 = 0
@@ -66,7 +65,6 @@ struct PoolBench {
             worker, pool, Self.life(lastWorker), credit: credit, capabilities)
         dispatcher.opened(
             [SegmentAnnouncement(arena: .stage, number: 0, size: 1 << 20)], by: worker)
-        said[worker] = capabilities
         settle()
         return worker
     }

@@ -3,14 +3,12 @@ import Messages
 extension DispatchLimits {
     /// Jobs that a worker of the pool may hold at a time.
     func jobs(ofOneIn pool: PoolID) -> Int {
-        let pool = pools[pool]
-        return pool.credit.map { Int($0) } ?? creditMax.jobs(pool.kind)
+        pools.all[pool.index].credit.map { Int($0) } ?? creditMax.jobs(pools.kind(of: pool))
     }
 
     /// Bytes of finished output of the pool that may be in use; `nil`: as many as there are.
     func outputBytes(of pool: PoolID) -> UInt64? {
-        let pool = pools[pool]
-        return pool.outputBytesMax ?? outputBytesMax.bytes(pool.kind)
+        pools.all[pool.index].outputBytesMax ?? outputBytesMax.bytes(pools.kind(of: pool))
     }
 
     /// Jobs that a worker may hold at a time, by kind.

@@ -76,13 +76,17 @@ extension Dispatcher {
     /// Whether the pool may decode that. Our own decoders read the signature: where they find
     /// another format than they are granted, whoever made the bytes said it wrong (`misnamed`).
     private func isGranted(_ format: ImageFormat, to pool: PoolID) -> Bool {
-        limits.pools[pool].trust == .own || limits.pools[pool].grant.decodes(format)
+        limits.pools.all[pool.index].trust == .own || mayDecode(format, pool)
+    }
+
+    private func mayDecode(_ format: ImageFormat, _ pool: PoolID) -> Bool {
+        limits.pools.all[pool.index].grant.decodes(format)
     }
 
     /// The failure of a decode that found a format which its pool is not granted.
     func misnamed(_ result: JobResult, of job: ActiveJob) -> ImageError? {
         guard case .decoded(let image) = result,
-            !limits.pools[job.pool].grant.decodes(image.info.format)
+            !mayDecode(image.info.format, job.pool)
         else { return nil }
         return ImageError(
             .badImageData,

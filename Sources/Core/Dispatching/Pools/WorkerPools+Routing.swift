@@ -2,12 +2,6 @@ import ImageModel
 import Messages
 
 extension WorkerPools {
-    /// Whether all pools of the kind may do all work of it: then there is nothing to look at.
-    func isOpen(_ kind: WorkerKind) -> Bool {
-        let pools = pools(of: kind)
-        return pools.count == 1 && self[pools[0]].grant == .all
-    }
-
     /// The first pool of the kind that is granted all that the job needs.
     func pool(of kind: WorkerKind, for needs: JobNeeds) -> PoolID? {
         pools(of: kind).first { needs.areMet(by: self[$0].grant) }

@@ -25,6 +25,8 @@ public struct WorkerPools: Hashable, Sendable {
     /// By raw value of the kind: who is asked in turn, the further pools before the one of every
     /// stack.
     private let byKind: [[PoolID]]
+    /// By raw value of the kind: whether its one pool is granted everything.
+    private let areOpen: [Bool]
 
     /// The pools of every stack and those that are configured. One that is named as a kind is the
     /// pool of every stack with another grant and other limits.
@@ -39,6 +41,7 @@ public struct WorkerPools: Hashable, Sendable {
             let further = all.indices.dropFirst(builtIn.count).filter { all[$0].kind == kind }
             return further.map(PoolID.init) + [PoolID(kind)]
         }
+        areOpen = byKind.map { $0.count == 1 && all[$0[0].index].grant == .all }
     }
 
     /// One of them.
@@ -46,6 +49,13 @@ public struct WorkerPools: Hashable, Sendable {
 
     /// Those of a kind: whoever is first and is granted a job gets it.
     public func pools(of kind: WorkerKind) -> [PoolID] { byKind[Int(kind.rawValue)] }
+
+    /// Whether all pools of the kind may do all work of it: then there is nothing to look at.
+    public func isOpen(_ kind: WorkerKind) -> Bool { areOpen[Int(kind.rawValue)] }
+
+    /// What the workers of a pool do. Asked for each job: unlike the pool itself, it is no copy of
+    /// its grant.
+    public func kind(of id: PoolID) -> WorkerKind { all[id.index].kind }
 
     /// Those that configuration added, in its order.
     public var further: [WorkerPool] { all.filter { !$0.isBuiltIn } }
