@@ -278,6 +278,11 @@ class PieceTests(ExampleTests):
             await self.assert_fails("badImageData", 1001, upload)
 
 
+def heed_interrupts() -> None:
+    """In a program that is about to start: what runs behind a shell ignores them otherwise."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class ThumbnailTests(ExampleTests):
     def command(self, output: Path, *urls: str) -> list[str | Path]:
         script = Path(__file__).with_name("thumbnail.py")
@@ -323,7 +328,9 @@ class ThumbnailTests(ExampleTests):
         slow = [self.serve_slowly(png(64, 48, seed)) for seed in (80, 81)]
         with tempfile.TemporaryDirectory(prefix="ib-", dir="/tmp") as folder:
             command = self.command(Path(folder), *(url for url, _ in slow))
-            with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+            with subprocess.Popen(
+                command, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts
+            ) as process:
                 for _, picture in slow:
                     self.assertTrue(picture.asked.acquire(timeout=SECONDS))
                 process.send_signal(signal.SIGINT)
