@@ -54,6 +54,27 @@ import Testing
         directory.clear()
     }
 
+    /// Whoever takes a pool out of the configuration gets its memory back with the next start.
+    @Test func whatAPoolLeftThatIsNoMoreIsRemoved() throws {
+        let folder = try onTmpfs()
+        var gone = WorkerPool(name: try #require(PoolName("gone")), kind: .decode)
+        let kept = WorkerPool(name: try #require(PoolName("kept")), kind: .decode)
+        gone.trust = .foreign
+        let life = Incarnation(Identifier128(high: 1, low: 2))
+        let file = "\(life.value.hex).1"
+        func start(_ pools: [WorkerPool]) throws -> String {
+            try RuntimeDirectory(root: folder.path, kinds: Self.allKinds, pools: pools)
+                .paths.segmentsRoot
+        }
+        let shared = try start([gone, kept])
+        try FileDescriptor.openDirectory("\(shared)/arena/gone")
+            .open(file, [.writeOnly, .create]).reserve(byteCount: 64)
+        _ = try start([gone, kept])
+        #expect(DirectoryEntries.names("\(shared)/arena/gone").contains(file))
+        _ = try start([kept])
+        #expect(!DirectoryEntries.names("\(shared)/arena/gone").contains(file))
+    }
+
     /// Where one pool is served apart, nothing of the kind's other one is touched.
     @Test func aPoolThatIsServedApartHasItsOwnDirectoriesAlone() throws {
         let folder = TestKit.TemporaryDirectory()

@@ -61,7 +61,7 @@ public struct Coordinator: ~Copyable {
     var partings: Set<RoutingID> = []
     var exitStatus: Int32?
     var shutdown = ShutdownState()
-    /// The operator who asked for a replacement, until its next message says that it has its answer.
+    /// The operator who asked for a replacement, until its next message shows that it was answered.
     var replacementAsker: UInt64?
     var timers = CoordinatorTimers()
 

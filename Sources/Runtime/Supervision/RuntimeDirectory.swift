@@ -49,6 +49,7 @@ public struct RuntimeDirectory: ~Copyable {
         let isWhole = kinds.contains(.coordinator) && kinds.contains(.cache)
         let started = isWhole ? pools.filter { $0.trust == .own } : []
         let foreign = isWhole ? pools.filter { $0.trust == .foreign } : []
+        if isWhole { try Self.emptyArenas(in: place, besides: names) }
         let control = try Self.makeControlDirectories(places + started, names, in: place)
         segments = try Self.makeSegmentDirectories(places + started, foreign, in: place)
             .merging(control) { $0 + $1 }
@@ -167,6 +168,25 @@ extension RuntimeDirectory {
             made[.cache]?.append(try SegmentDirectory(place.directory("results")))
         }
         return made
+    }
+
+    /// Removes the segments of pools that the configuration no longer has: nobody else would, and
+    /// they occupy memory.
+    private static func emptyArenas(
+        in place: borrowing VerifiedDirectory, besides known: [PoolName]
+    ) throws(RuntimeDirectoryError) {
+        let arenas = try place.directory("arena", .above)
+        do throws(Errno) {
+            for entry in try FileDescriptor.openDirectory(arenas.path).entries() {
+                guard let name = PoolName(entry), !known.contains(name), name.text != "coordinator"
+                else { continue }
+                // What is no directory of ours is none of our leftovers.
+                guard let left = try? arenas.directory(entry, .others) else { continue }
+                _ = try? SegmentDirectory(left)
+            }
+        } catch {
+            throw .system(arenas.path, error)
+        }
     }
 
     /// The coordinator's supervisor makes those of all kinds, since they lie beside its sockets;
