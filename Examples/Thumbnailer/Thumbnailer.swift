@@ -1,7 +1,7 @@
 import Glibc
 import Imagebus
 
-/// A service that makes small pictures of large ones: reads URLs, writes a thumbnail of each into a
+/// A service that makes small images of large ones: reads URLs, writes a thumbnail of each into a
 /// directory, a few at a time, and says in one line what became of it.
 struct Thumbnailer {
     let client: ImagebusClient
@@ -10,7 +10,7 @@ struct Thumbnailer {
     /// How many are under way at a time: the stack works side by side, one client is enough.
     static let concurrency = 8
 
-    /// Runs to the end; 0 where every picture was written.
+    /// Runs to the end; 0 where every image was written.
     static func run(_ arguments: [String]) async -> Int32 {
         let settings = ThumbnailerSettings(arguments: arguments)
         do throws(ImageError) {

@@ -3,7 +3,7 @@ import Imagebus
 
 /// What the service was told, by its arguments and its environment.
 struct ThumbnailerSettings {
-    /// Where the pictures come from, in their order.
+    /// Where the images come from, in their order.
     let urls: [String]
     /// `THUMBNAILER_DIRECTORY`: where the thumbnails go.
     let directory: String
@@ -27,7 +27,7 @@ struct ThumbnailerSettings {
         runtimeDirectory = Self.environment("IMAGEBUS_RUNTIME_DIR") ?? "/run/imagebus"
     }
 
-    /// The stack's front door. Fails where the runtime directory is no absolute path.
+    /// The stack's front listener. Fails where the runtime directory is no absolute path.
     func client() throws(ImageError) -> ClientConfiguration {
         do {
             return try ClientConfiguration(

@@ -69,7 +69,7 @@ import Testing
         #expect(try options(["cancel"]).stack.workers == 1)
     }
 
-    @Test func urgencyIsNoChoiceOfPicture() throws {
+    @Test func urgencyIsNoChoiceOfImage() throws {
         #expect(try !options(["cancel", "--priority", "high", "--timeout", "1s"]).isRequestChosen)
     }
 
@@ -77,7 +77,7 @@ import Testing
         ("http://a/{n}.jpg", "http://a/7.jpg"), ("http://a/b.jpg", "http://a/b.jpg?7"),
         ("http://a/b?c=d", "http://a/b?c=d&7"),
     ])
-    func everyLoadIsAnotherPicture(url: String, numbered: String) {
+    func everyLoadIsAnotherImage(url: String, numbered: String) {
         #expect(BenchURL.numbered(url, 7) == numbered)
         #expect((BenchURL.counted(url, 7) == numbered) == url.contains(BenchURL.place))
     }

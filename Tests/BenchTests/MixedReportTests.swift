@@ -12,7 +12,7 @@ import Testing
             #expect(abs(percent - work.percent) <= 1, "\(work)")
         }
         #expect(choices.allSatisfy { (64..<512).contains($0.side) })
-        #expect(Set(choices.map(\.picture)) == Set(0..<MixedBench.known))
+        #expect(Set(choices.map(\.image)) == Set(0..<MixedBench.known))
         #expect(choices.allSatisfy { (1...20).contains($0.cancelMilliseconds) })
         #expect(MixedWork.allCases.reduce(0) { $0 + $1.percent } == 100)
     }

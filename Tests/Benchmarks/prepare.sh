@@ -66,7 +66,7 @@ draw_photo() {
     rm -f "$work"/*.v
 }
 
-# One nginx: the reference for hits, and the origin of every cold picture, ours and thumbor's.
+# One nginx: the reference for hits, and the origin of every cold image, ours and thumbor's.
 start_nginx() {
     read -r cache_port origin_port thumbor_port < <(free_ports 3)
     sed -e "s|@WORK@|$work|; s|@USER@|$(id -un)|; s|@CACHE_PORT@|$cache_port|
@@ -122,7 +122,7 @@ describe_settings() {
 import json, sys
 json.dump({
     "kept": sys.argv[2],
-    "picture": "$photo_name, $(stat --format=%s "$photo") bytes → 512x512 fit",
+    "image": "$photo_name, $(stat --format=%s "$photo") bytes → 512x512 fit",
     "rounds": "$rounds, in turns, medians",
     "hits": "$hit_seconds s each, $(stat --format=%s "$work/site/result.jpg") bytes, wrk -t1 -c64",
     "cold": "$cold_seconds s each, $cold_concurrency at a time (thumbor $thumbor_concurrency), "

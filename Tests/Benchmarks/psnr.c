@@ -1,11 +1,11 @@
-// How close a small picture comes to the best that can be made of the large one: decodes PHOTO in
-// full, reduces it to the size of the pictures with a Lanczos 3 written out here, so that neither
+// How close a small image comes to the best that can be made of the large one: decodes PHOTO in
+// full, reduces it to the size of the images with a Lanczos 3 written out here, so that neither
 // lane is its own judge, and compares all bytes of all channels. Quality 80 of that reduction is
 // compared as well: the most that a JPEG of this quality can reach.
 //
 //     psnr PHOTO PICTURE...
 //
-// Prints one JSON object, decibels by the path of the picture ("q80" for the reduction itself).
+// Prints one JSON object, decibels by the path of the image ("q80" for the reduction itself).
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static void *memory(size_t bytes) {
     return block;
 }
 
-static VipsImage *open_picture(const char *path) {
+static VipsImage *open_image(const char *path) {
     VipsImage *image = vips_image_new_from_file(path, NULL), *colour, *bands;
     if (!image || vips_colourspace(image, &colour, VIPS_INTERPRETATION_sRGB, NULL) ||
         vips_extract_band(colour, &bands, 0, "n", BANDS, NULL))
@@ -93,10 +93,10 @@ static VipsImage *reference(VipsImage *photo, int width, int height) {
     return image;
 }
 
-static double decibels(VipsImage *wanted, VipsImage *picture) {
+static double decibels(VipsImage *wanted, VipsImage *image) {
     size_t length, other;
     unsigned char *a = vips_image_write_to_memory(wanted, &length);
-    unsigned char *b = vips_image_write_to_memory(picture, &other);
+    unsigned char *b = vips_image_write_to_memory(image, &other);
     if (!a || !b || length != other)
         fail("compare");
     double sum = 0;
@@ -127,15 +127,15 @@ int main(int count, char **argument) {
     }
     if (vips_init(argument[0]))
         fail("start");
-    VipsImage *photo = open_picture(argument[1]), *wanted = NULL;
+    VipsImage *photo = open_image(argument[1]), *wanted = NULL;
     for (int i = 2; i < count; i++) {
-        VipsImage *picture = open_picture(argument[i]);
+        VipsImage *image = open_image(argument[i]);
         if (!wanted) {
-            wanted = reference(photo, picture->Xsize, picture->Ysize);
+            wanted = reference(photo, image->Xsize, image->Ysize);
             printf("{\"q80\": %.2f", of_quality_80(wanted));
         }
-        printf(", \"%s\": %.2f", argument[i], decibels(wanted, picture));
-        g_object_unref(picture);
+        printf(", \"%s\": %.2f", argument[i], decibels(wanted, image));
+        g_object_unref(image);
     }
     puts("}");
     g_object_unref(wanted);

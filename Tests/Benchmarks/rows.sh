@@ -75,7 +75,7 @@ field() {
 measure_cold_jpeg() {
     measure_cold jpeg 80
     ours_photo cold-64.ours cold '{n}' --format jpeg --concurrency 64 --seconds "$cold_seconds"
-    compare_pictures
+    compare_images
 }
 measure_cold_png() { measure_cold png 80; }
 measure_cold_webp() { measure_cold webp 75; }
@@ -97,15 +97,15 @@ measure_cold() {
 }
 
 # How close each JPEG comes to the best reduction of the full photo.
-compare_pictures() {
-    local pictures=(ours.jpg loop.jpeg)
-    [[ -z $thumbor ]] || pictures+=(thumbor.jpg)
+compare_images() {
+    local images=(ours.jpg loop.jpeg)
+    [[ -z $thumbor ]] || images+=(thumbor.jpg)
     cp "$work/site/result.jpg" "$work/ours.jpg"
     if [[ -n $thumbor ]]; then
         python3 -c 'import sys, urllib.request as u; u.urlretrieve(*sys.argv[1:])' \
             "$thumbor/127.0.0.1:$origin_port/photo/0.jpg" "$work/thumbor.jpg"
     fi
-    (cd "$work" && sample psnr 60 "$kept/psnr" "$photo" "${pictures[@]}") || true
+    (cd "$work" && sample psnr 60 "$kept/psnr" "$photo" "${images[@]}") || true
 }
 
 measure_cancel() {

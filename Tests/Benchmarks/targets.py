@@ -113,7 +113,7 @@ def cold(samples, kind, target_thumbor, target_loop):
     if kind == "jpeg":
         yield from closeness(samples)
         yield Row(
-            "  coordinator CPU a cold picture, 64 in flight", "µs",
+            "  coordinator CPU a cold image, 64 in flight", "µs",
             samples.median("cold-64.ours", "cpu_us", "coordinator"), limit=60,
             less_is_better=True)
 

@@ -164,7 +164,7 @@ import Testing
         #expect(complaint(["u", "--preset", "a b"]) == "--preset: 'a b' is no name")
     }
 
-    @Test func aDashIsAPictureWithoutAURL() throws {
+    @Test func aDashIsAnImageWithoutAURL() throws {
         let read = try options(["-", "--rotate", "90", "-o", "-"])
         #expect(read.readsStandardInput && read.request.url.isEmpty)
         #expect(read.request.steps.count == 1 && read.target == .standardOutput)

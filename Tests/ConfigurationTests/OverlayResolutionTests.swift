@@ -5,7 +5,7 @@ import Testing
 
 struct OverlayResolutionTests {
     private func request(over url: String = "http://marks.example/m.png") -> ImageRequest {
-        var request = ImageRequest(url: "http://pictures.example/a.png")
+        var request = ImageRequest(url: "http://images.example/a.png")
         request.headers = [HTTPHeader(name: "Authorization", value: "mine")]
         request.steps = [.overlay(Overlay(url: url))]
         return request
@@ -25,7 +25,7 @@ struct OverlayResolutionTests {
         var profile = Profile()
         profile.transformer = "mark"
         configuration.profiles["default"] = profile
-        let plain = ImageRequest(url: "http://pictures.example/a.png")
+        let plain = ImageRequest(url: "http://images.example/a.png")
         let overlays = try configuration.resolve(plain).terms.overlays
         #expect(overlays.map(\.request.url) == ["http://marks.example/m.png"])
         #expect(overlays.first?.request.wantsOriginal == true)
@@ -48,25 +48,25 @@ struct OverlayResolutionTests {
         #expect(!overlay.terms.mayDownload)
     }
 
-    /// Its original is shared with pictures of which something else was said.
-    @Test func itIsKeptAsItsOwnRulesSayAndNotAsThePictureIs() throws {
+    /// Its original is shared with images of which something else was said.
+    @Test func itIsKeptAsItsOwnRulesSayAndNotAsTheImageIs() throws {
         var configuration = Configuration()
         var request = request()
         request.context.serializer = .transcode(.jpeg, quality: 50)
         #expect(try configuration.resolve(request).terms.overlays.first?.terms.serializer == .asIs)
         var profile = Profile()
-        var (picture, mark) = (
-            Rule(try #require(URLPattern("http://pictures.example/*"))),
+        var (image, mark) = (
+            Rule(try #require(URLPattern("http://images.example/*"))),
             Rule(try #require(URLPattern("http://marks.example/*")))
         )
-        picture.serializer = .transcode(.jpeg, quality: nil)
+        image.serializer = .transcode(.jpeg, quality: nil)
         mark.serializer = .transcode(.webp, quality: nil)
-        profile.rules = [picture, mark]
+        profile.rules = [image, mark]
         configuration.profiles["default"] = profile
         let terms = try configuration.resolve(request).terms
-        #expect(terms.serializer == picture.serializer)
+        #expect(terms.serializer == image.serializer)
         #expect(terms.overlays.first?.terms.serializer == mark.serializer)
-        profile.rules = [picture]
+        profile.rules = [image]
         profile.serializer = .transcode(.png, quality: nil)
         configuration.profiles["default"] = profile
         let overlay = try configuration.resolve(request).terms.overlays.first
@@ -75,7 +75,7 @@ struct OverlayResolutionTests {
 
     @Test func sourcesHoldForItAndRefuseNothingButIt() throws {
         var configuration = Configuration()
-        configuration.sources = [try #require(URLPattern("http://pictures.example/*"))]
+        configuration.sources = [try #require(URLPattern("http://images.example/*"))]
         let resolution = try configuration.resolve(request())
         #expect(resolution.terms.refusal == nil)
         #expect(resolution.terms.overlays.first?.terms.refusal?.code == .addressForbidden)

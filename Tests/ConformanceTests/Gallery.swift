@@ -5,22 +5,22 @@ import StackKit
 import TestKit
 import Testing
 
-/// An origin with a picture on every path, and ways to hold it back.
+/// An origin with an image on every path, and ways to hold it back.
 struct Gallery {
     let origin = OriginServer()
     /// 200 by 150 pixels.
-    let picture: [UInt8]
+    let image: [UInt8]
 
     init() throws {
-        picture = try Pictures.waves(width: 200, height: 150).jpeg(quality: 80)
-        origin.route("/*", .bytes(picture, contentType: "image/jpeg"))
+        image = try Images.waves(width: 200, height: 150).jpeg(quality: 80)
+        origin.route("/*", .bytes(image, contentType: "image/jpeg"))
     }
 
     func url(_ path: String) -> String { origin.url(path) }
 
     /// The path sends its head at once, and its body when the gate opens.
     func hold(_ path: String, until gate: Gate) -> String {
-        origin.route(path, .hangBody(until: gate, then: picture))
+        origin.route(path, .hangBody(until: gate, then: image))
         return url(path)
     }
 }

@@ -12,11 +12,11 @@ extension Conformance {
         private let gate = Gate()
         private let bytes: [String: [UInt8]]
 
-        /// An origin that gives everybody a picture of their own, by credentials.
+        /// An origin that gives everybody an image of their own, by credentials.
         init() throws {
             var bytes: [String: [UInt8]] = [:]
             for (number, name) in Self.identities.enumerated() {
-                bytes[name] = try Pictures.noise(width: 32, height: 24, seed: UInt64(number + 1))
+                bytes[name] = try Images.noise(width: 32, height: 24, seed: UInt64(number + 1))
                     .png()
             }
             self.bytes = bytes

@@ -45,7 +45,7 @@ extension Conformance {
             #expect(running == ["fetch"])
             gate.open()
             let image = try await task.response
-            #expect(image.bytes?.array == gallery.picture)
+            #expect(image.bytes?.array == gallery.image)
             #expect(image.key == url)
             #expect(image.cacheType == CacheTypes.none)
             try await stack.awaitIdle()
@@ -91,12 +91,12 @@ extension Conformance {
         @Test func case005_refreshCachedWorksAgainAndAgain() async throws {
             let stack = try SharedStack.current
             let client = try stack.client()
-            gallery.origin.route("/case005.jpg", .revalidated(gallery.picture, etag: "\"1\""))
+            gallery.origin.route("/case005.jpg", .revalidated(gallery.image, etag: "\"1\""))
             var request = ImageRequest(url: gallery.url("/case005.jpg"))
             request.options = .refreshCached
             for count in 1...3 {
                 let image = try await client.load(request).response
-                #expect(image.bytes?.array == gallery.picture)
+                #expect(image.bytes?.array == gallery.image)
                 #expect(gallery.origin.requestCount("/case005.jpg") == count)
                 try await stack.awaitIdle()
             }

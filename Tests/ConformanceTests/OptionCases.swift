@@ -59,7 +59,7 @@ extension Conformance {
         @Test func retryFailedAsksAgainAndASuccessTakesTheURLOffTheList() async throws {
             let client = try SharedStack.current.client()
             let text = OriginBehaviour.bytes(Array("no image".utf8))
-            gallery.origin.route("/retry.jpg", .sequence([text, text, .bytes(gallery.picture)]))
+            gallery.origin.route("/retry.jpg", .sequence([text, text, .bytes(gallery.image)]))
             let plain = request("/retry.jpg", [])
             let retry = request("/retry.jpg", .retryFailed)
             #expect(await client.load(plain).errorCode == .badImageData)
@@ -81,16 +81,16 @@ extension Conformance {
             _ = try await client.load(request("/only.jpg", .waitStoreCache)).response
             let hit = try await client.load(only).response
             #expect(hit.status == .ok && hit.cacheType == .memory)
-            #expect(hit.bytes?.array == gallery.picture)
+            #expect(hit.bytes?.array == gallery.image)
             #expect(gallery.origin.requestCount("/only.jpg") == 1)
         }
 
         /// Bit 16: no cache is asked although it has the image; what comes is stored.
         @Test func fromLoaderOnlyAsksNoCacheAndStores() async throws {
             let client = try SharedStack.current.client()
-            let other = try Pictures.quadrants().png()
+            let other = try Images.quadrants().png()
             gallery.origin.route(
-                "/loader.jpg", .sequence([.bytes(gallery.picture), .bytes(other)]))
+                "/loader.jpg", .sequence([.bytes(gallery.image), .bytes(other)]))
             _ = try await client.load(request("/loader.jpg", .waitStoreCache)).response
             let loader = request("/loader.jpg", [.fromLoaderOnly, .waitStoreCache])
             let fresh = try await client.load(loader).response
@@ -156,7 +156,7 @@ extension Conformance {
         /// Bit 19: no other frame is ever decoded, so the result is the same one, out of memory.
         @Test func anAnimationIsItsFirstFrameWithAndWithoutTheOption() async throws {
             let client = try SharedStack.current.client()
-            gallery.origin.route("/frames.gif", .bytes(Pictures.animatedGIF))
+            gallery.origin.route("/frames.gif", .bytes(Images.animatedGIF))
             let facts = try await client.load(request("/frames.gif", [])).response
             #expect(facts.info?.pages == 2)
             var results: [(bytes: [UInt8]?, key: String?, isHit: Bool)] = []
@@ -167,8 +167,8 @@ extension Conformance {
                 #expect(image.info?.pages == 1)
                 let pixels = try Pixels(decoding: #require(image.bytes?.array))
                 #expect(pixels.size == "2x2")
-                #expect(isClose(pixels.at(0, 0), Pictures.red))
-                #expect(isClose(pixels.at(1, 1), Pictures.yellow))
+                #expect(isClose(pixels.at(0, 0), Images.red))
+                #expect(isClose(pixels.at(1, 1), Images.yellow))
                 results.append((image.bytes?.array, image.key, image.cacheType == .memory))
             }
             #expect(results[0].bytes == results[1].bytes)

@@ -15,8 +15,8 @@ extension Conformance {
 
         private func route(_ name: String, _ gate: Gate? = nil) {
             let behaviour: OriginBehaviour =
-                gate.map { .hangBody(until: $0, then: gallery.picture) }
-                ?? .bytes(gallery.picture)
+                gate.map { .hangBody(until: $0, then: gallery.image) }
+                ?? .bytes(gallery.image)
             gallery.origin.route(
                 "/\(name)", behaviour.observed { [begun] in begun.append($0.path) })
         }

@@ -16,7 +16,7 @@ extension Conformance {
         private let group = "00112233445566778899aabbccddeeff"
 
         init() throws {
-            origin.route("/a.png", .bytes(try Pictures.quadrants().png()))
+            origin.route("/a.png", .bytes(try Images.quadrants().png()))
             origin.route("/gone.png", .status(404))
             origin.route("/text.png", .bytes(Array("no image".utf8)))
             origin.route("/moved.png", .redirect(to: origin.url("/a.png?sig=hushlocation")))

@@ -60,7 +60,7 @@ extension Conformance {
             first.cancel()
             #expect(await first.errorCode?.rawValue == 2002)
             gate.open()
-            #expect(try await second.response.bytes?.array == gallery.picture)
+            #expect(try await second.response.bytes?.array == gallery.image)
             #expect(gallery.origin.requestCount("/case036.jpg") == 1)
         }
 
@@ -72,7 +72,7 @@ extension Conformance {
             gallery.origin.route(
                 "/case037.jpg",
                 .sequence([
-                    .hangBody(until: Gate(), then: gallery.picture), .bytes(gallery.picture),
+                    .hangBody(until: Gate(), then: gallery.image), .bytes(gallery.image),
                 ])
             )
             let url = gallery.url("/case037.jpg")
@@ -81,7 +81,7 @@ extension Conformance {
             first.cancel()
             let second = client.load(url)
             #expect(await first.errorCode?.rawValue == 2002)
-            #expect(try await second.response.bytes?.array == gallery.picture)
+            #expect(try await second.response.bytes?.array == gallery.image)
             #expect(gallery.origin.requestCount("/case037.jpg") == 2)
         }
 
@@ -104,9 +104,9 @@ extension Conformance {
             let stack = try SharedStack.current
             let client = try stack.client()
             let turnstile = Turnstile()
-            let chunk = gallery.picture.count / 100
+            let chunk = gallery.image.count / 100
             gallery.origin.route(
-                "/case047.jpg", .stepped(gallery.picture, chunk: chunk, by: turnstile))
+                "/case047.jpg", .stepped(gallery.image, chunk: chunk, by: turnstile))
             let sizes = Recorder<Int?>()
             func load() -> LoadTask {
                 client.load(ImageRequest(url: gallery.url("/case047.jpg")), on: .inline) {
@@ -123,7 +123,7 @@ extension Conformance {
             for _ in 150..<200 { _ = load() }
             #expect(await sizes.wait(count: 200) != nil)
             try await stack.awaitIdle()
-            #expect(sizes.values == Array(repeating: gallery.picture.count, count: 200))
+            #expect(sizes.values == Array(repeating: gallery.image.count, count: 200))
         }
 
         /// Ten staggered requests of an empty file: each ends with 1001, once. (They are downloads

@@ -75,7 +75,7 @@ extension Conformance {
             #expect(await client.load(ImageRequest(url: ""), slot: "view").errorCode == .invalidURL)
             #expect(ErrorCode.invalidURL.rawValue == 1000)
             let image = try await client.load(gallery.url("/case118.jpg")).response
-            #expect(image.bytes?.array == gallery.picture)
+            #expect(image.bytes?.array == gallery.image)
         }
 
         /// A callback runs where its policy says: at once on the thread that learns of it, in a

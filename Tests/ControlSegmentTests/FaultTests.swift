@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// As a picture that nests too deeply would have it.
+    /// As an image that nests too deeply would have it.
     @Test func aStackThatRunsOverIsWrittenDown() async throws {
         try await withFolder {
             await #expect(processExitsWith: .signal(SIGSEGV)) {

@@ -52,14 +52,14 @@ import Testing
         #expect(ledger.accepted(0, of: 7, at: start))
     }
 
-    @Test func aDoorHasItsPlaces() throws {
+    @Test func aListenerHasItsPlaces() throws {
         let ledger = ledger(sessions: 2)
         let max = Int32(ConnectionLimits(sessionsMax: 2).connectionsMax)
         for descriptor in 0..<max { #expect(ledger.accepted(descriptor, at: start)) }
         #expect(!ledger.accepted(max, at: start))
         #expect(ledger.count == Int(max))
         let connections = try (0..<3).map { try #require(ledger.current(Int32($0))) }
-        #expect(connections.map { ledger.beginSession($0) } == [nil, nil, .doorIsFull(2)])
+        #expect(connections.map { ledger.beginSession($0) } == [nil, nil, .listenerIsFull(2)])
         #expect(ledger.beginSession(connections[0]) == nil, "it has one")
         ledger.endSession(connections[0], at: start)
         #expect(ledger.beginSession(connections[2]) == nil)
@@ -81,8 +81,8 @@ import Testing
 
     /// What others hold leaves places for clients wherever there are enough descriptors.
     @Test(arguments: [ConnectionLimits.descriptorsMin(), 20_000, 1 << 20])
-    func allDoorsTogetherHaveFewerPlacesThanThereAreDescriptors(_ descriptors: UInt64) {
-        let places = Door.all.map {
+    func allListenersTogetherHaveFewerPlacesThanThereAreDescriptors(_ descriptors: UInt64) {
+        let places = Listener.all.map {
             ConnectionLimits($0, descriptors: descriptors, perProcess: 64).connectionsMax
                 + Gateway.unseenConnectionsMax
         }

@@ -20,7 +20,7 @@ import Wire
         return encoder.packed()
     }
 
-    /// A ticket as a scheduler with this picture in memory gives it.
+    /// A ticket as a scheduler with this image in memory gives it.
     private func ticket() throws -> HitTicket {
         var scheduler = Scheduler { "\($0.count)" }
         var actions: [SchedulerAction] = []

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CoordinatorRuntime
 
-/// Pools have doors and directories: they are what they were when the coordinator started.
+/// Pools have listeners and directories: they are what they were when the coordinator started.
 @Suite struct PoolReloadTests {
     private let folder = TemporaryDirectory()
 
@@ -15,20 +15,20 @@ import Testing
 
     @Test func aReloadWithOtherPoolsIsRefused() throws {
         let one = "pools: {a: {kind: decode, formats-in: [svg]}}\n"
-        var desk = try ConfigurationDesk(path: write(one))
-        #expect(desk.pools.further.map(\.name.text) == ["a"])
+        var store = try ConfigurationStore(path: write(one))
+        #expect(store.pools.further.map(\.name.text) == ["a"])
         _ = write(one + "caches: [x]\n")
-        #expect(try desk.reload(at: Instant(nanoseconds: 1)) == "caches")
+        #expect(try store.reload(at: Instant(nanoseconds: 1)) == "caches")
         for other in ["pools: {a: {kind: decode}}", "", "pools: {b: {kind: decode}}"] {
             _ = write(other + "\ncaches: [y]\n")
-            #expect(desk.fault?.contains("'pools' is not what") == true)
+            #expect(store.fault?.contains("'pools' is not what") == true)
             let error = #expect(throws: ConfigurationFileError.self) {
-                _ = try desk.reload(at: Instant(nanoseconds: 1))
+                _ = try store.reload(at: Instant(nanoseconds: 1))
             }
             #expect(error?.description.contains("start it again") == true)
-            #expect(desk.pools.further.map(\.name.text) == ["a"])
+            #expect(store.pools.further.map(\.name.text) == ["a"])
         }
         _ = write(one)
-        #expect(desk.fault == nil)
+        #expect(store.fault == nil)
     }
 }

@@ -19,10 +19,10 @@ private let client = Peer.Role.client(
         var table = PeerTable()
         let routing = RoutingID(rawValue: 1)
         let id = table.insert(
-            door: .front, routing: routing, connection: connection(1), role: client)
+            listener: .front, routing: routing, connection: connection(1), role: client)
         #expect(table.id(at: .front, routing) == id)
         #expect(table.id(at: .front, connection(1)) == id)
-        #expect(table.id(at: .admin, routing) == nil, "doors count for themselves")
+        #expect(table.id(at: .admin, routing) == nil, "listeners count for themselves")
         #expect(table.id(at: .front, connection(2)) == nil)
     }
 
@@ -30,9 +30,9 @@ private let client = Peer.Role.client(
         var table = PeerTable()
         let routing = RoutingID(rawValue: 1)
         let old = table.insert(
-            door: .front, routing: routing, connection: connection(1), role: client)
+            listener: .front, routing: routing, connection: connection(1), role: client)
         let new = table.insert(
-            door: .front, routing: routing, connection: connection(2), role: client)
+            listener: .front, routing: routing, connection: connection(2), role: client)
         #expect(table.remove(old)?.id == old)
         #expect(table.id(at: .front, routing) == new)
         #expect(table.remove(old) == nil)

@@ -5,7 +5,7 @@ import Testing
 import Vips
 
 @Suite struct OrientationTests {
-    /// Quarters of the stored picture, numbered by rows, as they are displayed: by EXIF 2.32,
+    /// Quarters of the stored image, numbered by rows, as they are displayed: by EXIF 2.32,
     /// 4.6.4, which says of each orientation where row 0 and column 0 are seen.
     static let displayed: [(orientation: Int, quarters: [Int])] = [
         (1, [0, 1, 2, 3]), (2, [1, 0, 3, 2]), (3, [3, 2, 1, 0]), (4, [2, 3, 0, 1]),
@@ -31,7 +31,7 @@ import Vips
         #expect(found == quarters)
     }
 
-    @Test func aTurnedPictureIsReducedByItsDisplayedBox() throws {
+    @Test func aTurnedImageIsReducedByItsDisplayedBox() throws {
         let bytes = try Sources.marked(.jpeg(quality: 95), 800, 400).withEXIF(orientation: 6)
         let need = DecodeNeed.cover(PixelSize(width: 100, height: 200), .fit)
         let decoded = try decode(bytes, need)
@@ -42,7 +42,7 @@ import Vips
     }
 
     @Test(arguments: 2...8)
-    func aTurnedPictureWithAFractionHasAnHonestLayout(orientation: Int) throws {
+    func aTurnedImageWithAFractionHasAnHonestLayout(orientation: Int) throws {
         let bytes = try Sources.marked(.jpeg(quality: 95), 401, 203).withEXIF(
             orientation: orientation)
         let need = DecodeNeed.cover(PixelSize(width: 80, height: 80), .fit)

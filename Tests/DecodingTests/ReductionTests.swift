@@ -30,7 +30,7 @@ import Vips
         // Column 340 of 681.25 stands for the source's columns 1360 to 1363.
         let wanted = 1361.5 * 255 / 2724
         #expect(abs(Double(try decoded.pixel(340, 2)[0]) - wanted) < 2)
-        // The last column is a quarter picture, and what the encoder repeated.
+        // The last column is a quarter image, and what the encoder repeated.
         #expect(Int(try decoded.pixel(681, 2)[0]) > 250)
     }
 
@@ -46,7 +46,7 @@ import Vips
     /// With a profile that is to be converted a JPEG goes through libvips, which would make 1/8 of
     /// three rows no row, and ends the process when no row is asked for.
     @Test(arguments: [1, 3, 7, 9])
-    func aPictureThinnerThanTheReductionKeepsARow(rows: Int) throws {
+    func anImageThinnerThanTheReductionKeepsARow(rows: Int) throws {
         let need = DecodeNeed.cover(PixelSize(width: 10, height: 10), .fit)
         let jpeg = try Sources.encoded(.jpeg(quality: 90), 200, rows) { x, _, _ in x }
         let webp = try Sources.encoded(.webp(quality: 90), 200, rows) { x, _, _ in x }

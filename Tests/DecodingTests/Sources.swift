@@ -26,7 +26,7 @@ enum Sources {
         }
     }
 
-    /// A large picture of which few pixels are computed here.
+    /// A large image of which few pixels are computed here.
     static func large(_ encoding: VipsEncoding, side: Int) throws -> [UInt8] {
         try VipsLibrary().exclusively { () throws(VipsError) -> [UInt8] in
             var bytes: [UInt8] = []

@@ -61,7 +61,7 @@ import Vips
     }
 
     @Test(arguments: OrientationTests.displayed)
-    func picturesComeAsXMPSaysWhereEXIFSaysNothing(orientation: Int, quarters: [Int]) throws {
+    func imagesComeAsXMPSaysWhereEXIFSaysNothing(orientation: Int, quarters: [Int]) throws {
         let stored = try Sources.marked(.jpeg(quality: 95), 40, 24)
         let packet = "<x \(Self.tiff) tiff:Orientation=\"\(orientation)\"/>"
         let size = Orientation(exif: orientation).displayed(PixelSize(width: 40, height: 24))

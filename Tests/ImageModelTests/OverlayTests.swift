@@ -48,7 +48,7 @@ struct OverlayTests {
         #expect(origin(-40, 99) == [-10, 99])
     }
 
-    @Test func itsLoadHasNothingThatWasSaidOfThePicture() {
+    @Test func itsLoadHasNothingThatWasSaidOfTheImage() {
         var request = ImageRequest(url: "http://h/a.png")
         request.headers = [HTTPHeader(name: "Cookie", value: "a")]
         request.steps = [

@@ -28,10 +28,10 @@ import Testing
     }
 
     @Test func inlineCallbacksRunWhereTheLoadEnds() throws {
-        let (desk, log) = (try OrderDesk(ordersMax: 4), Log())
+        let (commands, log) = (try CommandQueue(ordersMax: 4), Log())
         let (_, ended) = AsyncStream<Void>.makeStream()
         let task = LoadTask(
-            token: token, desk: desk, callbacks: callbacks(on: .inline, log, ended))
+            token: token, commands: commands, callbacks: callbacks(on: .inline, log, ended))
         task.advance(RequestProgress(token: token, received: 1, expected: 2))
         #expect(log.all == ["progress 1"])
         task.finish(.failure(failure))
@@ -40,10 +40,10 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1))) func dispatchedCallbacksRunLaterInOrder() async throws {
-        let (desk, log) = (try OrderDesk(ordersMax: 4), Log())
+        let (commands, log) = (try CommandQueue(ordersMax: 4), Log())
         let (stream, ended) = AsyncStream<Void>.makeStream()
         let task = LoadTask(
-            token: token, desk: desk, callbacks: callbacks(on: .dispatch(), log, ended))
+            token: token, commands: commands, callbacks: callbacks(on: .dispatch(), log, ended))
         for received in 1...3 {
             task.advance(
                 RequestProgress(token: token, received: UInt64(received), expected: 3))
@@ -54,21 +54,21 @@ import Testing
     }
 
     @Test func safeCallbacksRunAtOnceOnTheClientsOwnExecutor() throws {
-        let (desk, log) = (try OrderDesk(ordersMax: 4), Log())
+        let (commands, log) = (try CommandQueue(ordersMax: 4), Log())
         let (_, ended) = AsyncStream<Void>.makeStream()
         let task = LoadTask(
-            token: token, desk: desk,
-            callbacks: callbacks(on: .safe(LineExecutor(desk)), log, ended))
+            token: token, commands: commands,
+            callbacks: callbacks(on: .safe(LineExecutor(commands)), log, ended))
         task.finish(.failure(failure))
         #expect(log.all == ["end"])
     }
 
     @Test func safeCallbacksOfACallElsewhereWaitForTheExecutor() throws {
-        let (desk, log) = (try OrderDesk(ordersMax: 4), Log())
+        let (commands, log) = (try CommandQueue(ordersMax: 4), Log())
         let (_, ended) = AsyncStream<Void>.makeStream()
-        let line = LineExecutor(desk)
+        let line = LineExecutor(commands)
         let task = LoadTask(
-            token: token, desk: desk, callbacks: callbacks(on: .safe(line), log, ended))
+            token: token, commands: commands, callbacks: callbacks(on: .safe(line), log, ended))
         task.finish(.failure(failure), onLine: false)
         #expect(log.all == [], "this is not the line")
         while log.all.isEmpty { line.runWaiting() }

@@ -7,7 +7,8 @@ import Testing
 /// One or two responses of one load.
 @Suite struct RefreshedLoadTests {
     private func task() throws -> LoadTask {
-        LoadTask(token: Token(Identifier128(high: 1, low: 2)), desk: try OrderDesk(ordersMax: 8))
+        LoadTask(
+            token: Token(Identifier128(high: 1, low: 2)), commands: try CommandQueue(ordersMax: 8))
     }
 
     private func response(_ byte: UInt8, isRefreshed: Bool = false) -> ImageResponse {

@@ -80,13 +80,13 @@ extension RealProcesses {
 
         private static func origin() throws -> OriginServer {
             let origin = OriginServer()
-            let picture = Pictures.waves(width: 300, height: 200)
-            let jpeg = try picture.jpeg(quality: 85)
-            let large = try Pictures.noise(width: 700, height: 700).png()
-            origin.route("/a.png", .bytes(try picture.png()))
+            let image = Images.waves(width: 300, height: 200)
+            let jpeg = try image.jpeg(quality: 85)
+            let large = try Images.noise(width: 700, height: 700).png()
+            origin.route("/a.png", .bytes(try image.png()))
             origin.route("/a.jpg", .bytes(jpeg))
-            origin.route("/a.webp", .bytes(try picture.webp(quality: 85)))
-            origin.route("/a.gif", .bytes(Pictures.tinyGIF))
+            origin.route("/a.webp", .bytes(try image.webp(quality: 85)))
+            origin.route("/a.gif", .bytes(Images.tinyGIF))
             origin.route("/cut.jpg", .bytes(Array(jpeg.prefix(jpeg.count / 3))))
             origin.route("/large.png", .bytes(large))
             return origin

@@ -39,7 +39,7 @@ extension RealProcesses {
             #expect((report["async"]?["requests"]?.integer ?? 0) > concurrency)
         }
 
-        @Test func aPictureThatIsNotKeptIsNoHit() throws {
+        @Test func anImageThatIsNotKeptIsNoHit() throws {
             let run = try CommandLineRun([
                 "bench", "hit", "--private", "--seconds", "1", "--context",
                 "store-cache-type=none",
@@ -82,7 +82,7 @@ extension RealProcesses {
             return report
         }
 
-        @Test func coldPicturesAreMeasured() throws {
+        @Test func coldImagesAreMeasured() throws {
             let report = try measured([
                 "cold", "--seconds", "1", "--resize", "64x64", "--format", "png",
             ])

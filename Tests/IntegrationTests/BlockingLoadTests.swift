@@ -9,35 +9,35 @@ import Testing
 extension RealProcesses {
     /// Threads that block for their loads run the line of their client themselves.
     @Suite struct BlockingLoadTests {
-        private func withPicture(
+        private func withImage(
             _ body: (StackHarness, ImagebusClient, String, [UInt8]) async throws -> Void
         ) async throws {
             let origin = OriginServer()
-            let picture = try SocketTrafficTests.small()
-            origin.route("/a.jpg", .bytes(picture, contentType: "image/jpeg"))
+            let source = try SocketTrafficTests.small()
+            origin.route("/a.jpg", .bytes(source, contentType: "image/jpeg"))
             try await withStack { stack in
-                try await body(stack, try stack.client(), origin.url("/a.jpg"), picture)
+                try await body(stack, try stack.client(), origin.url("/a.jpg"), source)
             }
         }
 
         @Test func oneAfterTheOtherAllGetTheirBytes() async throws {
-            try await withPicture { _, client, url, picture in
+            try await withImage { _, client, url, source in
                 for _ in 0..<500 {
                     let image = try client.loadAndWait(ImageRequest(url: url))
-                    #expect(image.bytes?.array == picture)
+                    #expect(image.bytes?.array == source)
                 }
             }
         }
 
         /// Whoever has the line serves the others, and leaves it to somebody who goes on.
         @Test func manyThreadsAndTasksShareALine() async throws {
-            try await withPicture { _, client, url, picture in
+            try await withImage { _, client, url, source in
                 let right = Atomic(0)
                 let threads = (0..<4).map { _ in
                     BackgroundThread {
                         for _ in 0..<200 {
                             let image = try? client.loadAndWait(ImageRequest(url: url))
-                            if image?.bytes?.array == picture {
+                            if image?.bytes?.array == source {
                                 right.add(1, ordering: .relaxed)
                             }
                         }
@@ -45,7 +45,7 @@ extension RealProcesses {
                 }
                 for _ in 0..<200 {
                     let image = try await client.load(url).response
-                    #expect(image.bytes?.array == picture)
+                    #expect(image.bytes?.array == source)
                 }
                 for thread in threads { #expect(await thread.join()) }
                 #expect(right.load(ordering: .relaxed) == 800)
@@ -53,7 +53,7 @@ extension RealProcesses {
         }
 
         @Test func anErrorEndsTheCall() async throws {
-            try await withPicture { _, client, url, _ in
+            try await withImage { _, client, url, _ in
                 _ = try client.loadAndWait(ImageRequest(url: url))
                 for _ in 0..<20 {
                     #expect(throws: ImageError.self) {
@@ -65,7 +65,7 @@ extension RealProcesses {
 
         /// The line notices on the caller's thread that its coordinator has gone.
         @Test func aCallOutlivesTheCoordinator() async throws {
-            try await withPicture { stack, client, url, picture in
+            try await withImage { stack, client, url, source in
                 for _ in 0..<10 { _ = try client.loadAndWait(ImageRequest(url: url)) }
                 for _ in 0..<3 {
                     let pid = try #require(
@@ -73,7 +73,7 @@ extension RealProcesses {
                     for _ in 0..<5 { _ = try client.loadAndWait(ImageRequest(url: url)) }
                     try #require(stack.children.first { $0.processID == Int32(pid) }).kill()
                     let image = try client.loadAndWait(ImageRequest(url: url))
-                    #expect(image.bytes?.array == picture)
+                    #expect(image.bytes?.array == source)
                 }
             }
         }
@@ -83,7 +83,7 @@ extension RealProcesses {
             let origin = OriginServer()
             let gate = Gate()
             origin.route("/slow.jpg", .hang(until: gate))
-            try await withPicture { stack, client, url, _ in
+            try await withImage { stack, client, url, _ in
                 for _ in 0..<5 { _ = try client.loadAndWait(ImageRequest(url: url)) }
                 let code = Mutex<ErrorCode?>(nil)
                 let thread = BackgroundThread {

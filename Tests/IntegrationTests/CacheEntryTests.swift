@@ -8,7 +8,7 @@ extension RealProcesses {
     @Suite struct CacheEntryTests {
         @Test func anEntryIsInTheTiersThatItWasStoredInUntilItIsRemovedFromThem() async throws {
             let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Pictures.quadrants().png()))
+            origin.route("/a.png", .bytes(try Images.quadrants().png()))
             try await withStack(["--allow-address", origin.authority]) { stack in
                 let url = origin.url("/a.png")
                 let wait = ["--option", "wait-store-cache"]

@@ -7,8 +7,8 @@ extension RealProcesses {
     /// `imagebus cache put`: bytes that an operator has, for loads that come.
     @Suite struct CachePutTests {
         @Test func whatIsPutIsFoundUnderItsKeyWithoutItsOrigin() async throws {
-            let png = try Pictures.quadrants().png()
-            let jpeg = try Pictures.quadrants().jpeg(quality: 90)
+            let png = try Images.quadrants().png()
+            let jpeg = try Images.quadrants().jpeg(quality: 90)
             let folder = TestKit.TemporaryDirectory()
             folder.write(png, to: "a.png")
             folder.write(jpeg, to: "a.jpg")
@@ -53,7 +53,7 @@ extension RealProcesses {
         }
 
         @Test func bytesComeFromStandardInputToo() async throws {
-            let png = try Pictures.quadrants().png()
+            let png = try Images.quadrants().png()
             try await withStack { stack in
                 let put = try CommandLineRun(
                     ["cache", "put", "k", "-", "--runtime-dir", stack.runtimeDirectory], input: png)
@@ -63,7 +63,7 @@ extension RealProcesses {
         }
 
         @Test func onlyOperatorsPut() async throws {
-            let png = try Pictures.quadrants().png()
+            let png = try Images.quadrants().png()
             try await withStack { stack in
                 let key = "http://127.0.0.1:1/a.png"
                 let client = try stack.client()

@@ -8,7 +8,7 @@ extension RealProcesses {
     /// A cancel reaches the byte loop, and nobody else's load.
     @Suite struct CancellationTests {
         @Test func ctrlCOnGetClosesTheConnectionToTheOrigin() async throws {
-            let slow = try SlowPicture()
+            let slow = try SlowImage()
             try await withStack { stack in
                 let load = try await slow.begin(stack)
                 try load.send(.interrupt)
@@ -20,7 +20,7 @@ extension RealProcesses {
         }
 
         @Test func aKilledGetClosesTheConnectionToTheOrigin() async throws {
-            let slow = try SlowPicture()
+            let slow = try SlowImage()
             try await withStack { stack in
                 let load = try await slow.begin(stack)
                 try load.send(.kill)
@@ -30,7 +30,7 @@ extension RealProcesses {
         }
 
         @Test func cancellingOneOfTwoWaitersLeavesTheOtherServed() async throws {
-            let slow = try SlowPicture()
+            let slow = try SlowImage()
             try await withStack { stack in
                 let client = try stack.client()
                 let url = slow.origin.url("/slow.jpg")
@@ -46,7 +46,7 @@ extension RealProcesses {
         }
 
         @Test func cancellingTheAwaitingTaskCancelsTheLoad() async throws {
-            let slow = try SlowPicture()
+            let slow = try SlowImage()
             try await withStack { stack in
                 let client = try stack.client()
                 let load = client.load(slow.origin.url("/slow.jpg"))
@@ -59,7 +59,7 @@ extension RealProcesses {
         }
 
         @Test func aGroupIsCancelledAsAWhole() async throws {
-            let slow = try SlowPicture()
+            let slow = try SlowImage()
             try await withStack { stack in
                 let client = try stack.client()
                 let group = GroupID(Identifier128(high: 1, low: 2))

@@ -11,8 +11,8 @@ extension RealProcesses {
 
         @Test func noRequestIsLostOrWrongWhileProcessesAreKilled() async throws {
             let origin = OriginServer()
-            let picture = try Pictures.waves(width: 400, height: 300).jpeg(quality: 85)
-            origin.route("/a.jpg", .bytes(picture, contentType: "image/jpeg"))
+            let image = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
+            origin.route("/a.jpg", .bytes(image, contentType: "image/jpeg"))
             try await withStack { stack in
                 let client = try stack.client()
                 let expected = try await client.load(ImageRequest(origin.url("/a.jpg"), fit: 100))

@@ -10,8 +10,8 @@ extension RealProcesses {
 
         @Test func aThousandRequestsForOneURLAreOneTransfer() async throws {
             let origin = OriginServer()
-            let picture = try Pictures.waves(width: 800, height: 600).jpeg(quality: 85)
-            origin.route("/one.jpg", .bytes(picture, contentType: "image/jpeg"))
+            let source = try Images.waves(width: 800, height: 600).jpeg(quality: 85)
+            origin.route("/one.jpg", .bytes(source, contentType: "image/jpeg"))
             let alone = try await loadedAlone(origin.url("/one.jpg"), sides: [200])
             #expect(origin.requestCount("/one.jpg") == 1)
             try await withStack { stack in
@@ -30,12 +30,12 @@ extension RealProcesses {
         @Test func tenSizesOfOneURLAreOneTransferAndTenResults() async throws {
             let origin = OriginServer()
             let gate = Gate()
-            let picture = try Pictures.waves(width: 1600, height: 1200)
+            let source = try Images.waves(width: 1600, height: 1200)
                 .jpeg(quality: 85)
-            origin.route("/ten.jpg", .bytes(picture, contentType: "image/jpeg"))
+            origin.route("/ten.jpg", .bytes(source, contentType: "image/jpeg"))
             let alone = try await loadedAlone(origin.url("/ten.jpg"), sides: Self.sizes)
             #expect(origin.requestCount("/ten.jpg") == 10)
-            origin.route("/ten.jpg", .hangBody(until: gate, then: picture))
+            origin.route("/ten.jpg", .hangBody(until: gate, then: source))
             try await withStack { stack in
                 let client = try stack.client()
                 let tasks = Self.sizes.map { side in

@@ -17,9 +17,9 @@ extension RealProcesses {
 
         private func origin() throws -> OriginServer {
             let origin = OriginServer()
-            let picture = try Pictures.waves(width: 400, height: 300).jpeg(quality: 85)
+            let image = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
             for path in ["/a.jpg", "/a@2x.jpg", "/private/a.jpg"] {
-                origin.route(path, .bytes(picture, contentType: "image/jpeg"))
+                origin.route(path, .bytes(image, contentType: "image/jpeg"))
             }
             return origin
         }
@@ -209,8 +209,8 @@ extension RealProcesses {
 
         @Test func whatIsResolvedLateFollowsAReloadAndASecret() async throws {
             let origin = try origin()
-            let picture = try Pictures.waves(width: 40, height: 30).jpeg(quality: 80)
-            origin.route("/late/*", .bytes(picture, contentType: "image/jpeg"))
+            let image = try Images.waves(width: 40, height: 30).jpeg(quality: 80)
+            origin.route("/late/*", .bytes(image, contentType: "image/jpeg"))
             let key = folder.write(Array("first-secret\n".utf8), to: "key")
             func file(_ version: String) -> String {
                 """

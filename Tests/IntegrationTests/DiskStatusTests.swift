@@ -14,8 +14,8 @@ extension RealProcesses {
 
         @Test func theStatusCountsWhatTheTiersHold() async throws {
             let origin = OriginServer()
-            let picture = try Pictures.noise(width: 120, height: 100).png()
-            origin.route("/a.png", .bytes(picture))
+            let image = try Images.noise(width: 120, height: 100).png()
+            origin.route("/a.png", .bytes(image))
             try await withStack { stack in
                 let urls = (0..<3).map { origin.url("/a.png?\($0)") }
                 for url in urls { #expect(try stack.get([url] + wait).exitStatus == 0) }
@@ -25,7 +25,7 @@ extension RealProcesses {
                 let cache = full.caches[0]
                 #expect(full.caches.count == 1 && cache.disk == .healthy && cache.diskReason == "")
                 for bytes in [cache.diskBytes, cache.memoryBytes] {
-                    #expect((3...5).contains(Double(bytes) / Double(picture.count)), "\(cache)")
+                    #expect((3...5).contains(Double(bytes) / Double(image.count)), "\(cache)")
                 }
                 #expect(try stack.run(["cache", "remove", urls[0]]).exitStatus == 0)
                 let kind = ["cache", "remove", urls[1], "--type", "memory"]
@@ -43,7 +43,7 @@ extension RealProcesses {
         @Test(.enabled(if: PrivateMount.isWanted, "IMAGEBUS_NO_MOUNTS=1"))
         func aFullDiskIsSaidAndSoIsItsEnd() async throws {
             let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Pictures.noise(width: 200, height: 200).png()))
+            origin.route("/a.png", .bytes(try Images.noise(width: 200, height: 200).png()))
             let mount = try PrivateMount(bytes: 4 << 20)
             try await withStack(arguments, cacheMount: mount) { stack in
                 let client = try stack.client()
@@ -97,7 +97,7 @@ extension RealProcesses {
 
         @Test func aDamagedIndexAndLostEntriesAreSaid() async throws {
             let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Pictures.noise(width: 200, height: 200).png()))
+            origin.route("/a.png", .bytes(try Images.noise(width: 200, height: 200).png()))
             let url = origin.url("/a.png")
             try await withStack(arguments) { stack in
                 #expect(try stack.get([url] + wait).exitStatus == 0)

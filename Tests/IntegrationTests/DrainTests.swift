@@ -11,9 +11,9 @@ extension RealProcesses {
         private let origin = OriginServer()
 
         init() throws {
-            let picture = try Pictures.waves(width: 400, height: 300).jpeg(quality: 85)
+            let source = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
             for number in 0..<400 {
-                origin.route("/\(number).jpg", .bytes(picture, contentType: "image/jpeg"))
+                origin.route("/\(number).jpg", .bytes(source, contentType: "image/jpeg"))
             }
         }
 
@@ -69,9 +69,9 @@ extension RealProcesses {
             var count = 0
             while !progress.current.loads[number].contains(.after) {
                 let began = progress.current.phase
-                let picture = (number + count * Self.clients) % 400
+                let source = (number + count * Self.clients) % 400
                 let image = try await client.load(
-                    ImageRequest(origin.url("/\(picture).jpg"), fit: 100)
+                    ImageRequest(origin.url("/\(source).jpg"), fit: 100)
                 ).response
                 #expect(image.info?.size == PixelSize(width: 100, height: 75))
                 count += 1
@@ -84,7 +84,7 @@ extension RealProcesses {
         }
 
         @Test func aDownloadThatIsUnderWayIsFinishedFirst() async throws {
-            let slow = try SlowPicture()
+            let slow = try SlowImage()
             try await withStack { stack in
                 let load = try await slow.begin(stack)
                 let drain = try CommandLineRun(

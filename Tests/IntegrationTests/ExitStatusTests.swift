@@ -71,9 +71,9 @@ extension RealProcesses {
             _ command: String
         ) throws {
             let memory = try Linux.TemporaryDirectory(in: "/dev/shm", prefix: "ib-")
-            let door = command == "get" ? "front" : "admin"
-            try FileDescriptor.makeDirectory(path: "\(memory.path)/\(door)")
-            let socket = "\(memory.path)/\(door)/\(door).sock"
+            let listener = command == "get" ? "front" : "admin"
+            try FileDescriptor.makeDirectory(path: "\(memory.path)/\(listener)")
+            let socket = "\(memory.path)/\(listener)/\(listener).sock"
             _ = try UnixListener(path: socket, mode: 0o600)
             let end = try CommandLineRun(
                 [command] + (command == "get" ? ["http://127.0.0.1/a.png"] : [])
@@ -119,9 +119,9 @@ extension RealProcesses {
 
         private static func origin() throws -> OriginServer {
             let origin = OriginServer()
-            let picture = Pictures.quadrants()
-            let png = try picture.png()
-            let jpeg = try Pictures.noise(width: 200, height: 200).jpeg(quality: 90)
+            let image = Images.quadrants()
+            let png = try image.png()
+            let jpeg = try Images.noise(width: 200, height: 200).jpeg(quality: 90)
             origin.route("/a.png", .bytes(png))
             origin.route("/missing", .status(404))
             origin.route("/broken", .status(500))

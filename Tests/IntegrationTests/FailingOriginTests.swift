@@ -8,7 +8,7 @@ extension RealProcesses {
     /// Origins that fail in passing are asked again, what fails for good is not
     /// (SEMANTICS §7.2, §7.3).
     @Suite struct FailingOriginTests {
-        private static let png = Result { try Pictures.quadrants().png() }
+        private static let png = Result { try Images.quadrants().png() }
         private let origin = OriginServer()
         private let times = Recorder<ContinuousClock.Instant>()
         private let png: [UInt8]

@@ -11,7 +11,7 @@ extension RealProcesses {
         private let png: [UInt8]
 
         init() throws {
-            png = try Pictures.quadrants().png()
+            png = try Images.quadrants().png()
             origin.route("/a.png", .status(404))
             origin.route("/other.png", .bytes(png))
         }
@@ -35,7 +35,7 @@ extension RealProcesses {
                 #expect(image.fallbackFor?.details["httpStatus"] == "404")
                 let pixels = try Pixels(decoding: image.bytes?.array ?? [])
                 #expect(pixels.size == "100x75")
-                #expect(isClose(pixels.at(90, 70), Pictures.yellow))
+                #expect(isClose(pixels.at(90, 70), Images.yellow))
                 let asked = origin.requests("/other.png")
                 #expect(asked.count == 1)
                 #expect(asked.allSatisfy { $0.header("authorization") == nil })
@@ -55,7 +55,7 @@ extension RealProcesses {
                 #expect(second.cacheType == .memory)
                 #expect(second.bytes?.array == first.bytes?.array)
                 #expect(origin.requests("/other.png").count == 1)
-                origin.route("/a.png", .bytes(try Pictures.waves(width: 320, height: 320).png()))
+                origin.route("/a.png", .bytes(try Images.waves(width: 320, height: 320).png()))
                 let third = try await client.load(request).response
                 #expect(third.fallbackFor == nil)
                 #expect(third.info?.size == PixelSize(width: 100, height: 100))

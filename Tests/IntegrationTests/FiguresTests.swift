@@ -12,13 +12,13 @@ extension RealProcesses {
     struct FiguresTests {
         @Test func memoryHits() async throws {
             let origin = OriginServer()
-            let picture = try SocketTrafficTests.small()
-            origin.route("/hit.jpg", .bytes(picture, contentType: "image/jpeg"))
+            let source = try SocketTrafficTests.small()
+            origin.route("/hit.jpg", .bytes(source, contentType: "image/jpeg"))
             try await withStack { stack in
                 let client = try stack.client()
                 let url = origin.url("/hit.jpg")
                 _ = try await client.load(url).response
-                print("\nmemory hits, \(picture.count) bytes, client library")
+                print("\nmemory hits, \(source.count) bytes, client library")
                 for width in [1, 16, 64] {
                     try await Figure.measure("  \(width) in flight", width, seconds: 3) { _ in
                         let image = try await client.load(url).response

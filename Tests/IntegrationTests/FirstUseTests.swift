@@ -9,7 +9,7 @@ extension RealProcesses {
         private let origin = OriginServer()
         private let folder = TestKit.TemporaryDirectory()
 
-        init() throws { origin.route("/a.png", .bytes(try Pictures.quadrants().png())) }
+        init() throws { origin.route("/a.png", .bytes(try Images.quadrants().png())) }
 
         private func get(
             _ words: [String], environment: [String: String] = [:]

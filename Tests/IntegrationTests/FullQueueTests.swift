@@ -13,12 +13,12 @@ extension RealProcesses {
         private let gate = Gate()
 
         init() throws {
-            let picture = try Pictures.quadrants().png()
+            let image = try Images.quadrants().png()
             // Slow, and not so slow that the transfer is given up: for a quarter of an hour.
-            let large = try Pictures.noise(width: 900, height: 800).png()
+            let large = try Images.noise(width: 900, height: 800).png()
             origin.route(
                 "/slow.png", .slow(large, chunk: 2_048, every: .seconds(1), until: gate))
-            origin.route("/late.png", .bytes(picture))
+            origin.route("/late.png", .bytes(image))
         }
 
         /// A stack that makes one transfer at a time, with as many that wait as may; they go on
@@ -85,7 +85,7 @@ extension RealProcesses {
             }
         }
 
-        /// Every second one is refused at the door, the others once the cache has missed them.
+        /// Every second one is refused at the listener, the others once the cache has missed them.
         @Test func refusalsLeaveNothingBehind() async throws {
             let count = Effort.count("REFUSALS", short: 20_000, long: 1_000_000)
             try await withFullQueue { stack, client in

@@ -2,12 +2,12 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// The main job: a picture of an HTTP server, inside a box, as JPEG; then from each tier.
+    /// The main job: an image of an HTTP server, inside a box, as JPEG; then from each tier.
     @Suite struct MainJobTests {
-        @Test func aGeneratedPictureComesFromTheOriginThenFromMemoryThenFromDisk() async throws {
-            let picture = try Pictures.waves(width: 1362, height: 1112)
+        @Test func aGeneratedImageComesFromTheOriginThenFromMemoryThenFromDisk() async throws {
+            let image = try Images.waves(width: 1362, height: 1112)
                 .jpeg(quality: 90)
-            try await expectMainJob(picture, size: "512x418")
+            try await expectMainJob(image, size: "512x418")
         }
 
         @Test(.enabled(if: Fixtures.folder != nil, "IMAGEBUS_FIXTURES names no folder"))
@@ -16,9 +16,9 @@ extension RealProcesses {
             try await expectMainJob(photo, size: "512x418")
         }
 
-        private func expectMainJob(_ picture: [UInt8], size: String) async throws {
+        private func expectMainJob(_ image: [UInt8], size: String) async throws {
             let origin = OriginServer()
-            origin.route("/photo.jpg", .bytes(picture, contentType: "image/jpeg"))
+            origin.route("/photo.jpg", .bytes(image, contentType: "image/jpeg"))
             try await withStack { stack in
                 let first = try load(origin, stack, tier: "none", size)
                 #expect(try load(origin, stack, tier: "memory", size) == first)

@@ -11,7 +11,7 @@ extension RealProcesses {
             _ body: (StackHarness, OriginServer, [String]) throws -> Void
         ) async throws {
             let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Pictures.quadrants().png()))
+            origin.route("/a.png", .bytes(try Images.quadrants().png()))
             try await withStack { stack in
                 let line = ["get", origin.url("/a.png"), "--runtime-dir", stack.runtimeDirectory]
                 try body(stack, origin, line)

@@ -15,15 +15,15 @@ extension RealProcesses {
 
         @Test func theNameOfTheFileSaysTheFormat() async throws {
             let origin = OriginServer()
-            let picture = try Pictures.quadrants().png()
-            origin.route("/a.png", .bytes(picture))
+            let image = try Images.quadrants().png()
+            origin.route("/a.png", .bytes(image))
             try await withStack { stack in
                 func get(
                     _ source: String, _ arguments: [String], to name: String
                 ) throws -> CommandLineEnd {
                     try stack.get(
                         [source] + arguments + ["-o", folder.file(name)],
-                        input: source == "-" ? picture : nil)
+                        input: source == "-" ? image : nil)
                 }
                 for source in ["-", origin.url("/a.png")] {
                     #expect(try get(source, ["--rotate", "90"], to: "turned.webp").exitStatus == 0)
@@ -32,9 +32,9 @@ extension RealProcesses {
                     #expect(try format("plain.JPG").starts(with: jpeg))
                     let original = try get(source, ["--original"], to: "original.jpg")
                     #expect(original.exitStatus == 0, "\(original)")
-                    #expect(FileBytes.read(folder.file("original.jpg")) == picture)
+                    #expect(FileBytes.read(folder.file("original.jpg")) == image)
                     #expect(try get(source, [], to: "same.png").exitStatus == 0)
-                    #expect(FileBytes.read(folder.file("same.png")) == picture)
+                    #expect(FileBytes.read(folder.file("same.png")) == image)
 
                     let twoFormats = try get(source, ["--format", "png"], to: "b.webp")
                     #expect(twoFormats.exitStatus == 64, "\(twoFormats)")
@@ -48,13 +48,13 @@ extension RealProcesses {
 
         @Test func wordsOfOthersDoNothingToATerminal() async throws {
             let origin = OriginServer()
-            let picture = try Pictures.quadrants().png()
-            origin.route("/a.png", .bytes(picture))
+            let image = try Images.quadrants().png()
+            origin.route("/a.png", .bytes(image))
             try await withStack { stack in
                 let bad = "x\u{1B}]0;title\u{7}\u{9B}2J\u{202E}\ny"
                 let named = try stack.get([origin.url("/a.png"), "-o", folder.file(bad)])
                 #expect(named.exitStatus == 0, "\(named)")
-                #expect(FileBytes.read(folder.file(bad)) == picture, "the name itself stays")
+                #expect(FileBytes.read(folder.file(bad)) == image, "the name itself stays")
                 let unknown = try stack.get([origin.url("/a.png"), "--option", bad])
                 #expect(unknown.exitStatus == 64)
                 let asJSON = try stack.get([

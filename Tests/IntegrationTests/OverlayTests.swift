@@ -5,16 +5,16 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What is laid over a picture (PROTOCOL §8.8).
+    /// What is laid over an image (PROTOCOL §8.8).
     @Suite struct OverlayTests {
         private let origin = OriginServer()
         private let marks = OriginServer()
 
         init() throws {
-            let png = try Pictures.quadrants().png()
+            let png = try Images.quadrants().png()
             origin.route("/a.png", .bytes(png))
             origin.route("/b.png", .bytes(png))
-            marks.route("/mark.png", .bytes(try Pictures.quadrants().png()))
+            marks.route("/mark.png", .bytes(try Images.quadrants().png()))
         }
 
         private func request(

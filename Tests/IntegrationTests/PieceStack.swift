@@ -4,13 +4,13 @@ import Messages
 import TestKit
 import Testing
 
-/// Pictures of a wanted size, and clients that get them in one way or the other.
+/// Images of a wanted size, and clients that get them in one way or the other.
 enum PieceStack {
-    /// A picture of exactly so many bytes, which differ with `seed`: behind what makes it one
+    /// An image of exactly so many bytes, which differ with `seed`: behind what makes it one
     /// follow bytes that no decoder looks at. Without steps they come as they are.
-    static func picture(_ count: Int, seed: Int = 0) throws -> [UInt8] {
-        let png = try Pictures.quadrants(width: 16, height: 16).png()
-        precondition(png.count <= count, "a picture has at least \(png.count) bytes")
+    static func image(_ count: Int, seed: Int = 0) throws -> [UInt8] {
+        let png = try Images.quadrants(width: 16, height: 16).png()
+        precondition(png.count <= count, "an image has at least \(png.count) bytes")
         return [UInt8](unsafeUninitializedCapacity: count) { target, written in
             for index in 0..<count {
                 target[index] =
@@ -50,6 +50,6 @@ extension StackHarness {
 }
 
 extension ImageRequest {
-    /// A picture that comes along.
+    /// An image that comes along.
     static var uploaded: ImageRequest { ImageRequest(url: "") }
 }

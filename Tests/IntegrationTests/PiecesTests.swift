@@ -14,23 +14,23 @@ extension RealProcesses {
             ]
             let origin = OriginServer()
             for size in sizes {
-                origin.route("/\(size).png", .bytes(try PieceStack.picture(size, seed: size)))
+                origin.route("/\(size).png", .bytes(try PieceStack.image(size, seed: size)))
             }
             try await withStack { stack in
                 let mapped = try stack.client(.mapped)
                 let pieces = try stack.client(.pieces)
                 for size in sizes {
-                    let picture = try PieceStack.picture(size, seed: size)
+                    let source = try PieceStack.image(size, seed: size)
                     let url = origin.url("/\(size).png")
                     let first = try await pieces.load(url).response
-                    #expect(first.bytes?.array == picture, "\(size) bytes, made for it")
+                    #expect(first.bytes?.array == source, "\(size) bytes, made for it")
                     let again = try await pieces.load(url).response
                     #expect(again.cacheType == .memory)
-                    #expect(again.bytes?.array == picture, "\(size) bytes, from memory")
+                    #expect(again.bytes?.array == source, "\(size) bytes, from memory")
                     let blocking = try pieces.loadAndWait(ImageRequest(url: url))
-                    #expect(blocking.bytes?.array == picture, "\(size) bytes, blocking")
+                    #expect(blocking.bytes?.array == source, "\(size) bytes, blocking")
                     let other = try await mapped.load(url).response
-                    #expect(other.bytes?.array == picture, "\(size) bytes, mapped")
+                    #expect(other.bytes?.array == source, "\(size) bytes, mapped")
                     #expect(other.key == again.key && other.info == again.info)
                 }
                 #expect(try await stack.counter("pieceDeliveries") == UInt64(3 * sizes.count))
@@ -39,19 +39,19 @@ extension RealProcesses {
 
         @Test func aHundredLoadsAtOnceAllGetTheirOwnBytes() async throws {
             let origin = OriginServer()
-            let pictures = try (0..<100).map {
-                try PieceStack.picture(10_000 + $0 * 3_001, seed: $0)
+            let sources = try (0..<100).map {
+                try PieceStack.image(10_000 + $0 * 3_001, seed: $0)
             }
-            for (number, picture) in pictures.enumerated() {
-                origin.route("/\(number).png", .bytes(picture))
+            for (number, source) in sources.enumerated() {
+                origin.route("/\(number).png", .bytes(source))
             }
             try await withStack { stack in
                 let client = try stack.client(.pieces)
                 for _ in 0..<2 {
-                    let tasks = pictures.indices.map { client.load(origin.url("/\($0).png")) }
+                    let tasks = sources.indices.map { client.load(origin.url("/\($0).png")) }
                     for (number, task) in tasks.enumerated() {
                         let image = try await task.response
-                        #expect(image.bytes?.array == pictures[number], "picture \(number)")
+                        #expect(image.bytes?.array == sources[number], "source \(number)")
                     }
                 }
             }
@@ -61,8 +61,8 @@ extension RealProcesses {
         /// may have ended before; with the coordinator halted none can have.
         @Test func cancelledLoadsLeaveTheWindowToOthers() async throws {
             let origin = OriginServer()
-            let picture = try PieceStack.picture(9 << 20)
-            origin.route("/a.png", .bytes(picture))
+            let source = try PieceStack.image(9 << 20)
+            origin.route("/a.png", .bytes(source))
             try await withStack { stack in
                 let client = try stack.client(.pieces)
                 let coordinator = try await stack.coordinator()
@@ -79,24 +79,24 @@ extension RealProcesses {
                     #expect(code == .cancelled || (code == nil && !isHalted))
                 }
                 let image = try await client.load(origin.url("/a.png")).response
-                #expect(image.bytes?.array == picture)
+                #expect(image.bytes?.array == source)
             }
         }
 
         /// Whether there is nothing at all in its place, or something else.
         @Test func whoCannotReadResultsGetsPieces() async throws {
             let origin = OriginServer()
-            let small = try PieceStack.picture(5_000)
-            let large = try PieceStack.picture(3 << 20)
+            let small = try PieceStack.image(5_000)
+            let large = try PieceStack.image(3 << 20)
             origin.route("/small.png", .bytes(small))
             origin.route("/large.png", .bytes(large))
             try await withStack { stack in
                 let elsewhere = TestKit.TemporaryDirectory()
                 for results in ["/nonexistent", elsewhere.path] {
                     let client = try stack.client(.automatic, results: results)
-                    for (name, picture) in [("small", small), ("large", large)] {
+                    for (name, source) in [("small", small), ("large", large)] {
                         let image = try await client.load(origin.url("/\(name).png")).response
-                        #expect(image.bytes?.array == picture, "\(name), \(results)")
+                        #expect(image.bytes?.array == source, "\(name), \(results)")
                     }
                 }
                 #expect(try await stack.counter("pieceDeliveries") == 4)
@@ -110,8 +110,8 @@ extension RealProcesses {
 
         @Test func whatIsLargerThanTheClientTakesIsRefusedAtItsFirstPiece() async throws {
             let origin = OriginServer()
-            origin.route("/large.png", .bytes(try PieceStack.picture(9 << 20)))
-            let small = try PieceStack.picture(5_000)
+            origin.route("/large.png", .bytes(try PieceStack.image(9 << 20)))
+            let small = try PieceStack.image(5_000)
             origin.route("/small.png", .bytes(small))
             try await withStack { stack in
                 var configuration = try ClientConfiguration(
@@ -130,8 +130,8 @@ extension RealProcesses {
 
         @Test func loadsOutliveTheCoordinatorThatSendsTheirPieces() async throws {
             let origin = OriginServer()
-            let picture = try PieceStack.picture(9 << 20)
-            origin.route("/a.png", .bytes(picture))
+            let source = try PieceStack.image(9 << 20)
+            origin.route("/a.png", .bytes(source))
             try await withStack { stack in
                 let client = try stack.client(.pieces)
                 for _ in 0..<3 {
@@ -139,7 +139,7 @@ extension RealProcesses {
                     _ = try await tasks[0].response
                     try await stack.killCoordinator()
                     for task in tasks {
-                        #expect(try await task.response.bytes?.array == picture)
+                        #expect(try await task.response.bytes?.array == source)
                     }
                 }
             }
@@ -147,14 +147,14 @@ extension RealProcesses {
 
         @Test func theCommandLineForcesPieces() async throws {
             let origin = OriginServer()
-            let picture = try PieceStack.picture(2 << 20)
-            origin.route("/a.png", .bytes(picture))
+            let source = try PieceStack.image(2 << 20)
+            origin.route("/a.png", .bytes(source))
             try await withStack { stack in
                 for delivery in ["mapped", "pieces", "auto"] {
                     let run = try stack.get(
                         [origin.url("/a.png"), "-o", "-", "--delivery", delivery])
                     #expect(run.exitStatus == 0)
-                    #expect(run.output == picture)
+                    #expect(run.output == source)
                 }
                 #expect(try await stack.counter("pieceDeliveries") == 1)
             }

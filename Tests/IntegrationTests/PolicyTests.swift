@@ -6,7 +6,7 @@ extension RealProcesses {
     @Suite struct PolicyTests {
         @Test func loopbackIsRefusedUnlessItIsAllowed() async throws {
             let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Pictures.quadrants().png()))
+            origin.route("/a.png", .bytes(try Images.quadrants().png()))
             try await withStack([]) { stack in
                 let end = try stack.get([origin.url("/a.png"), "--json"])
                 #expect(end.exitStatus == 77, "\(end)")
@@ -21,11 +21,11 @@ extension RealProcesses {
         @Test func anAllowedAddressIsServedAndItsRedirectElsewhereIsRefused() async throws {
             let allowed = OriginServer()
             let other = OriginServer()
-            let picture = try Pictures.quadrants().png()
-            allowed.route("/a.png", .bytes(picture))
+            let image = try Images.quadrants().png()
+            allowed.route("/a.png", .bytes(image))
             allowed.route("/to-other", .redirect(to: other.url("/a.png")))
             allowed.route("/to-itself", .redirect(to: allowed.url("/a.png")))
-            other.route("/a.png", .bytes(picture))
+            other.route("/a.png", .bytes(image))
             try await withStack(["--allow-address", allowed.authority]) { stack in
                 #expect(try stack.get([allowed.url("/a.png")]).exitStatus == 0)
                 #expect(try stack.get([allowed.url("/to-itself")]).exitStatus == 0)
@@ -38,7 +38,7 @@ extension RealProcesses {
 
         @Test func aPrivateStackOfGetHasAPolicyOfItsOwn() throws {
             let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Pictures.quadrants().png()))
+            origin.route("/a.png", .bytes(try Images.quadrants().png()))
             let folder = TestKit.TemporaryDirectory()
             let places = ["--runtime-dir", folder.file("run"), "--cache-dir", folder.file("cache")]
             let line = ["get", origin.url("/a.png"), "--private"] + places

@@ -9,12 +9,12 @@ extension RealProcesses {
     /// Lists of URLs into the caches (SEMANTICS §12); see also ConformanceTests,
     /// `PrefetchCases`.
     @Suite struct PrefetchTests {
-        /// An origin with so many small pictures.
+        /// An origin with so many small images.
         private func origin(_ count: Int) throws -> (OriginServer, [String]) {
             let origin = OriginServer()
-            let picture = try Pictures.waves(width: 40, height: 30).jpeg(quality: 80)
+            let image = try Images.waves(width: 40, height: 30).jpeg(quality: 80)
             for number in 0..<count {
-                origin.route("/\(number).jpg", .bytes(picture, contentType: "image/jpeg"))
+                origin.route("/\(number).jpg", .bytes(image, contentType: "image/jpeg"))
             }
             return (origin, (0..<count).map { origin.url("/\($0).jpg") })
         }
@@ -33,7 +33,7 @@ extension RealProcesses {
         }
 
         @Test func aCancelEndsWhatRunsAndWhatWaits() async throws {
-            let slow = try SlowPicture()
+            let slow = try SlowImage()
             try await withStack { stack in
                 let client = try stack.client()
                 let url = slow.origin.url("/slow.jpg")
@@ -49,7 +49,7 @@ extension RealProcesses {
 
         @Test(arguments: [false, true])
         func anOperatorsCancelEndsItAndNothingHangs(asGroup: Bool) async throws {
-            let slow = try SlowPicture()
+            let slow = try SlowImage()
             try await withStack { stack in
                 let client = try stack.client()
                 let task = client.prefetch([slow.origin.url("/slow.jpg")])
@@ -97,7 +97,7 @@ extension RealProcesses {
             let (origin, urls) = try origin(3)
             origin.route("/gone.jpg", .status(404))
             let list =
-                "# pictures\n\n" + (urls + [origin.url("/gone.jpg")]).joined(separator: "\r\n")
+                "# images\n\n" + (urls + [origin.url("/gone.jpg")]).joined(separator: "\r\n")
             try await withStack { stack in
                 let end = try CommandLineRun(
                     [
@@ -119,8 +119,8 @@ extension RealProcesses {
 
         @Test func whatFailedIsNamedUpToALimit() async throws {
             let origin = OriginServer()
-            let picture = try Pictures.waves(width: 40, height: 30).jpeg(quality: 80)
-            origin.route("/a.jpg", .bytes(picture, contentType: "image/jpeg"))
+            let image = try Images.waves(width: 40, height: 30).jpeg(quality: 80)
+            origin.route("/a.jpg", .bytes(image, contentType: "image/jpeg"))
             let gone = (0..<20).map { origin.url("/gone/\($0).jpg") }
             try await withStack { stack in
                 let line = ["prefetch", "no URL", origin.url("/a.jpg")] + gone
@@ -141,7 +141,7 @@ extension RealProcesses {
         }
 
         @Test func ctrlCCancelsTheBatch() async throws {
-            let slow = try SlowPicture()
+            let slow = try SlowImage()
             try await withStack { stack in
                 let run = try CommandLineRun([
                     "prefetch", slow.origin.url("/slow.jpg"), "--runtime-dir",

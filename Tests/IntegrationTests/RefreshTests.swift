@@ -12,8 +12,8 @@ extension RealProcesses {
         private let new: [UInt8]
 
         init() throws {
-            old = try Pictures.waves(width: 320, height: 240).jpeg(quality: 85)
-            new = try Pictures.quadrants(width: 320, height: 240).jpeg(quality: 85)
+            old = try Images.waves(width: 320, height: 240).jpeg(quality: 85)
+            new = try Images.quadrants(width: 320, height: 240).jpeg(quality: 85)
         }
 
         private var url: String { origin.url("/a.jpg") }

@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Decode and transform workers have closed their doors before their first job.
+    /// Decode and transform workers have closed their listeners before their first job.
     @Suite struct SandboxedWorkersTests {
         private static let kinds: [WorkerKind] = [.decode, .transform]
 
@@ -43,8 +43,8 @@ extension RealProcesses {
         }
 
         @Test(arguments: [ImageFormat.jpeg, .png, .webp])
-        func picturesOfEveryFormatAreMadeOfEveryFormat(_ target: ImageFormat) async throws {
-            let waves = Pictures.waves(width: 400, height: 300)
+        func imagesOfEveryFormatAreMadeOfEveryFormat(_ target: ImageFormat) async throws {
+            let waves = Images.waves(width: 400, height: 300)
             let origin = OriginServer()
             origin.route("/a.jpg", .bytes(try waves.jpeg(quality: 85)))
             origin.route("/a.png", .bytes(try waves.png()))
@@ -61,9 +61,9 @@ extension RealProcesses {
         }
 
         /// 108 MB of pixels, which libvips by itself would put into a file, and none may be made.
-        @Test func aPictureOfManyPixelsNeedsNoFile() async throws {
+        @Test func anImageOfManyPixelsNeedsNoFile() async throws {
             let origin = OriginServer()
-            origin.route("/a.webp", .bytes(try Pictures.largeWebP(side: 6000)))
+            origin.route("/a.webp", .bytes(try Images.largeWebP(side: 6000)))
             try await withStack(decoders: 1) { stack in
                 var request = ImageRequest(url: origin.url("/a.webp"))
                 let part = PixelSize(width: 60, height: 40)
@@ -73,8 +73,8 @@ extension RealProcesses {
                 let pixels = try Pixels(decoding: #require(response.bytes?.array))
                 #expect(pixels.size == "60x40")
                 for (x, y, colour) in [
-                    (0, 0, Pictures.red), (59, 0, Pictures.green), (0, 39, Pictures.blue),
-                    (59, 39, Pictures.yellow),
+                    (0, 0, Images.red), (59, 0, Images.green), (0, 39, Images.blue),
+                    (59, 39, Images.yellow),
                 ] {
                     #expect(pixels.at(x, y) == colour)
                 }
@@ -83,8 +83,8 @@ extension RealProcesses {
 
         @Test func theSameWorkersGoOnWithANewCoordinator() async throws {
             let origin = OriginServer()
-            let picture = try Pictures.waves(width: 400, height: 300).jpeg(quality: 85)
-            origin.route("/a.jpg", .bytes(picture, contentType: "image/jpeg"))
+            let image = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
+            origin.route("/a.jpg", .bytes(image, contentType: "image/jpeg"))
             try await withStack(decoders: 1) { stack in
                 let before = try await stack.awaitStatus("the stack") { _ in true }
                 let pid = try #require(before.processes(.coordinator).first?.pid)
@@ -109,7 +109,7 @@ extension RealProcesses {
         func theSecretOfOperatorsIsClosedToThem() async throws {
             try await withStack(decoders: 1) { stack in
                 let secret = FileBytes.read("\(stack.runtimeDirectory)/admin/secret")
-                #expect(secret?.count == DoorSecret.byteCount)
+                #expect(secret?.count == ListenerSecret.byteCount)
                 for kind in Self.kinds {
                     let lines = try probe(kind, in: stack.runtimeDirectory)
                     #expect(lines.contains("read-admin-secret denied EACCES"), "\(lines)")

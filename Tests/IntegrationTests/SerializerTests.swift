@@ -20,7 +20,7 @@ extension RealProcesses {
         }
 
         @Test func theDiskHasWhatTheSerializerMadeAlthoughTheSourceWasAJPEG() async throws {
-            let jpeg = try Pictures.quadrants().jpeg(quality: 95)
+            let jpeg = try Images.quadrants().jpeg(quality: 95)
             let origin = OriginServer()
             origin.route("/a.jpg", .bytes(jpeg))
             try await withStack(["--allow-address", origin.authority]) { stack in
@@ -33,8 +33,8 @@ extension RealProcesses {
                 #expect(kept.exitStatus == 0, "\(kept.errorText)")
                 #expect(format(kept.output) == .png)
                 let pixels = try Pixels(decoding: kept.output)
-                #expect(isClose(pixels.at(20, 20), Pictures.red))
-                #expect(isClose(pixels.at(380, 280), Pictures.yellow))
+                #expect(isClose(pixels.at(20, 20), Images.red))
+                #expect(isClose(pixels.at(380, 280), Images.yellow))
                 // Both tiers have the same.
                 let memory = try stack.get([url, "-o", "-"])
                 #expect(memory.output == kept.output)
@@ -44,7 +44,7 @@ extension RealProcesses {
 
         @Test func aResultIsKeptInAnotherFormatThanItIsDeliveredIn() async throws {
             let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Pictures.quadrants().png()))
+            origin.route("/a.png", .bytes(try Images.quadrants().png()))
             try await withStack(["--allow-address", origin.authority]) { stack in
                 let request = [
                     origin.url("/a.png"), "--resize", "100x100", "--format", "jpeg",
@@ -56,7 +56,7 @@ extension RealProcesses {
                 #expect(format(kept.output) == .webp, "\(kept.errorText)")
                 let pixels = try Pixels(decoding: kept.output)
                 #expect(pixels.width == 100 && pixels.height == 75)
-                #expect(isClose(pixels.at(10, 10), Pictures.red))
+                #expect(isClose(pixels.at(10, 10), Images.red))
                 // The original was kept so as well.
                 let original = try stack.get([request[0]] + Self.fromDisk)
                 #expect(format(original.output) == .webp)

@@ -8,7 +8,7 @@ extension RealProcesses {
     /// How a stack begins and ends, and what it tells of itself.
     @Suite struct ServeTests {
         @Test func sigtermFinishesWhatWasAdmittedAndAdmitsNothingNew() async throws {
-            let slow = try SlowPicture()
+            let slow = try SlowImage()
             try await withStack { stack in
                 let load = try await slow.begin(stack)
                 try stack.send(.terminate)
@@ -23,7 +23,7 @@ extension RealProcesses {
         }
 
         @Test func aSecondSigtermEndsAllNow() async throws {
-            let slow = try SlowPicture()
+            let slow = try SlowImage()
             try await withStack { stack in
                 let load = try await slow.begin(stack)
                 let children = stack.children
@@ -40,8 +40,8 @@ extension RealProcesses {
 
         @Test func afterItsSupervisorWasKilledNothingRunsAndTheNextStartCleansUp() async throws {
             let origin = OriginServer()
-            let picture = try Pictures.waves(width: 400, height: 300).jpeg(quality: 85)
-            origin.route("/a.jpg", .bytes(picture, contentType: "image/jpeg"))
+            let source = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
+            origin.route("/a.jpg", .bytes(source, contentType: "image/jpeg"))
             try await withStack { stack in
                 let line = [origin.url("/a.jpg"), "--resize", "100x100", "--json"]
                 #expect(try stack.get(line).exitStatus == 0)

@@ -42,7 +42,7 @@ extension RealProcesses {
         @Test func aClientThatNobodyHoldsEndsWithItsLastLoad() async throws {
             let origin = OriginServer()
             let gate = Gate()
-            origin.route("/a.png", .hangBody(until: gate, then: try Pictures.quadrants().png()))
+            origin.route("/a.png", .hangBody(until: gate, then: try Images.quadrants().png()))
             try await withStack(["--allow-private-networks"]) { stack in
                 let before = try await stack.awaitStatus("a status") { _ in true }
                 let task = try stack.client().load(origin.url("/a.png"))

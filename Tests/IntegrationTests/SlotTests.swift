@@ -9,11 +9,11 @@ extension RealProcesses {
     @Suite struct SlotTests {
         /// The host takes one at a time: the raised one goes before those that wait longer.
         @Test func aRaisedLoadOfASlotGoesOnAndAnswers() async throws {
-            let slow = try SlowPicture()
+            let slow = try SlowImage()
             let begun = Recorder<String>()
-            let picture = try Pictures.waves(width: 40, height: 30).jpeg(quality: 85)
+            let image = try Images.waves(width: 40, height: 30).jpeg(quality: 85)
             for path in ["/first.jpg", "/second.jpg", "/raised.jpg"] {
-                slow.origin.route(path, .bytes(picture).observed { begun.append($0.path) })
+                slow.origin.route(path, .bytes(image).observed { begun.append($0.path) })
             }
             let oneAtATime = ["--allow-private-networks", "--fetches-per-host", "1"]
             try await withStack(oneAtATime, decoders: 1) { stack in

@@ -12,7 +12,7 @@ extension RealProcesses {
         @Test func noMessageCarriesAPayload() async throws {
             let origin = OriginServer()
             let small = try Self.small()
-            let large = try Pictures.noise(width: 900, height: 800).png()
+            let large = try Images.noise(width: 900, height: 800).png()
             #expect((33_000...41_000).contains(small.count), "\(small.count)")
             #expect(large.count > 2_000_000)
             origin.route("/small.jpg", .bytes(small, contentType: "image/jpeg"))
@@ -58,7 +58,7 @@ extension RealProcesses {
         @Test func aLargeResultIsMappedAndASmallOneCopied() async throws {
             let origin = OriginServer()
             let small = try Self.small()
-            let large = try Pictures.noise(width: 900, height: 800).png()
+            let large = try Images.noise(width: 900, height: 800).png()
             origin.route("/small.jpg", .bytes(small, contentType: "image/jpeg"))
             origin.route("/large.png", .bytes(large))
             try await withStack { stack in
@@ -87,7 +87,7 @@ extension RealProcesses {
 
         /// A JPEG of some 37 KB.
         static func small() throws -> [UInt8] {
-            try Pictures.noise(width: 164, height: 120).jpeg(quality: 90)
+            try Images.noise(width: 164, height: 120).jpeg(quality: 90)
         }
     }
 }

@@ -53,7 +53,7 @@ extension RealProcesses {
 
         @Test func aClientKnowsItsServerByTheUser() async throws {
             let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Pictures.quadrants().png()))
+            origin.route("/a.png", .bytes(try Images.quadrants().png()))
             try await withStack { stack in
                 var configuration = try ClientConfiguration(
                     runtimeDirectory: stack.runtimeDirectory)
@@ -91,8 +91,9 @@ private final class Trap {
         }
         front = try UnixListener(path: "\(root)/front/front.sock", mode: 0o666)
         admin = try UnixListener(path: "\(root)/admin/admin.sock", mode: 0o666)
-        for door in ["front", "admin"] {
-            try FileDescriptor.openDirectory("\(root)/\(door)").setMode(0o666, of: "\(door).sock")
+        for listener in ["front", "admin"] {
+            try FileDescriptor.openDirectory("\(root)/\(listener)").setMode(
+                0o666, of: "\(listener).sock")
         }
         lock = try FileDescriptor.open("\(root)/serve.lock", [.readWrite, .create], mode: 0o644)
         try lock.setMode(0o644)

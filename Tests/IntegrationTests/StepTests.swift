@@ -30,62 +30,62 @@ extension RealProcesses {
     @Suite struct StepTests {
         static let cases: [StepCase] = [
             StepCase(
-                "/q.png --resize 200x200", "200x150", "png", at: 20, 20, Pictures.red),
+                "/q.png --resize 200x200", "200x150", "png", at: 20, 20, Images.red),
             StepCase(
                 "/q.png --resize 200x200 --mode fit", "200x150", "png", at: 180, 20,
-                Pictures.green),
+                Images.green),
             StepCase(
                 "/q.png --resize 800x800 --mode fit", "400x300", "png", at: 20, 280,
-                Pictures.blue),
+                Images.blue),
             StepCase(
                 "/q.png --resize 200x200 --mode fill", "200x200", "png", at: 190, 190,
-                Pictures.yellow),
+                Images.yellow),
             StepCase(
                 "/q.png --resize 200x200 --mode stretch", "200x200", "png", at: 20, 90,
-                Pictures.red),
+                Images.red),
             StepCase(
                 "/q.png --resize 200x200 --mode letterbox", "200x200", "png", at: 20, 40,
-                Pictures.red, alpha: 255),
+                Images.red, alpha: 255),
             StepCase(
                 "/q.png --resize 200x200 --mode letterbox", "200x200", "png", at: 100, 10,
                 [0, 0, 0], alpha: 0),
             StepCase(
-                "/q.png --crop 150,100,200,100", "200x100", "png", at: 20, 80, Pictures.blue),
-            StepCase("/q.png --rotate 90", "300x400", "png", at: 20, 20, Pictures.blue),
-            StepCase("/q.png --rotate 180", "400x300", "png", at: 20, 20, Pictures.yellow),
-            StepCase("/q.png --rotate 270", "300x400", "png", at: 20, 20, Pictures.green),
-            StepCase("/q.png --flip h", "400x300", "png", at: 20, 20, Pictures.green),
-            StepCase("/q.png --flip v", "400x300", "png", at: 20, 20, Pictures.blue),
-            StepCase("/q.png --flip hv", "400x300", "png", at: 20, 20, Pictures.yellow),
-            StepCase("/q.png --thumbnail 100x100", "100x75", "png", at: 90, 10, Pictures.green),
+                "/q.png --crop 150,100,200,100", "200x100", "png", at: 20, 80, Images.blue),
+            StepCase("/q.png --rotate 90", "300x400", "png", at: 20, 20, Images.blue),
+            StepCase("/q.png --rotate 180", "400x300", "png", at: 20, 20, Images.yellow),
+            StepCase("/q.png --rotate 270", "300x400", "png", at: 20, 20, Images.green),
+            StepCase("/q.png --flip h", "400x300", "png", at: 20, 20, Images.green),
+            StepCase("/q.png --flip v", "400x300", "png", at: 20, 20, Images.blue),
+            StepCase("/q.png --flip hv", "400x300", "png", at: 20, 20, Images.yellow),
+            StepCase("/q.png --thumbnail 100x100", "100x75", "png", at: 90, 10, Images.green),
             StepCase(
                 "/q.png --resize 200x200 --rotate 90", "150x200", "png", at: 10, 10,
-                Pictures.blue),
+                Images.blue),
             StepCase(
                 "/q.png --crop 0,0,200,150 --resize 100x100", "100x75", "png", at: 95, 70,
-                Pictures.red),
+                Images.red),
             StepCase(
                 "/q.png --rotate 90 --crop 0,0,100,100 --flip h", "100x100", "png", at: 50, 50,
-                Pictures.blue),
-            StepCase("/q.png --format jpeg", "400x300", "jpeg", at: 380, 280, Pictures.yellow),
+                Images.blue),
+            StepCase("/q.png --format jpeg", "400x300", "jpeg", at: 380, 280, Images.yellow),
             StepCase(
                 "/q.png --format jpeg --quality 30", "400x300", "jpeg", at: 100, 200,
-                Pictures.blue),
-            StepCase("/q.png --format webp", "400x300", "webp", at: 300, 75, Pictures.green),
+                Images.blue),
+            StepCase("/q.png --format webp", "400x300", "webp", at: 300, 75, Images.green),
             StepCase(
                 "/q.png --format webp --lossless", "400x300", "webp", at: 300, 225,
-                Pictures.yellow),
-            StepCase("/q.jpg --format png", "400x300", "png", at: 100, 75, Pictures.red),
-            StepCase("/q.jpg --resize 100x100", "100x75", "jpeg", at: 80, 60, Pictures.yellow),
-            StepCase("/q.webp --resize 100x100", "100x75", "webp", at: 20, 60, Pictures.blue),
-            StepCase("/q.webp --format jpeg", "400x300", "jpeg", at: 300, 75, Pictures.green),
-            StepCase("/q.gif --format png", "2x2", "png", at: 1, 0, Pictures.green),
+                Images.yellow),
+            StepCase("/q.jpg --format png", "400x300", "png", at: 100, 75, Images.red),
+            StepCase("/q.jpg --resize 100x100", "100x75", "jpeg", at: 80, 60, Images.yellow),
+            StepCase("/q.webp --resize 100x100", "100x75", "webp", at: 20, 60, Images.blue),
+            StepCase("/q.webp --format jpeg", "400x300", "jpeg", at: 300, 75, Images.green),
+            StepCase("/q.gif --format png", "2x2", "png", at: 1, 0, Images.green),
             StepCase(
                 "/q.gif --resize 40x40 --mode stretch --format png", "40x40", "png", at: 38, 38,
-                Pictures.yellow),
+                Images.yellow),
         ]
 
-        @Test func everyStepModeAndFormatGivesItsPicture() async throws {
+        @Test func everyStepModeAndFormatGivesItsImage() async throws {
             let origin = try Self.origin()
             let folder = TestKit.TemporaryDirectory()
             try await withStack { stack in
@@ -97,12 +97,12 @@ extension RealProcesses {
                     #expect(end.exitStatus == 0, "\(end)")
                     guard end.exitStatus == 0 else { continue }
                     #expect(try end.json()["format"]?.text == step.format, "\(step.line)")
-                    try expectPicture(step, try #require(FileBytes.read(file)))
+                    try expectImage(step, try #require(FileBytes.read(file)))
                 }
             }
         }
 
-        private func expectPicture(_ step: StepCase, _ bytes: [UInt8]) throws {
+        private func expectImage(_ step: StepCase, _ bytes: [UInt8]) throws {
             let pixels = try Pixels(decoding: bytes)
             #expect(pixels.size == step.size, "\(step.line)")
             guard pixels.size == step.size else { return }
@@ -139,7 +139,7 @@ extension RealProcesses {
                         let end = try stack.get(
                             [origin.url(path), "-o", file, "--json"] + more)
                         #expect(try end.json()["format"]?.text == format, "\(end)")
-                        let expected = path == "/q.gif" ? Pictures.tinyGIF : try Self.png()
+                        let expected = path == "/q.gif" ? Images.tinyGIF : try Self.png()
                         #expect(FileBytes.read(file) == expected)
                     }
                 }
@@ -170,7 +170,7 @@ extension RealProcesses {
 
         @Test func everyOrientationIsApplied() async throws {
             let origin = OriginServer()
-            let jpeg = try Pictures.quadrants().jpeg(quality: 95)
+            let jpeg = try Images.quadrants().jpeg(quality: 95)
             for orientation in 1...8 {
                 origin.route(
                     "/\(orientation).jpg",
@@ -178,10 +178,10 @@ extension RealProcesses {
             }
             // What the top left and the top right corner show (EXIF 2.3, Orientation).
             let corners: [(first: [UInt8], second: [UInt8])] = [
-                (Pictures.red, Pictures.green), (Pictures.green, Pictures.red),
-                (Pictures.yellow, Pictures.blue), (Pictures.blue, Pictures.yellow),
-                (Pictures.red, Pictures.blue), (Pictures.blue, Pictures.red),
-                (Pictures.yellow, Pictures.green), (Pictures.green, Pictures.yellow),
+                (Images.red, Images.green), (Images.green, Images.red),
+                (Images.yellow, Images.blue), (Images.blue, Images.yellow),
+                (Images.red, Images.blue), (Images.blue, Images.red),
+                (Images.yellow, Images.green), (Images.green, Images.yellow),
             ]
             let folder = TestKit.TemporaryDirectory()
             try await withStack { stack in
@@ -203,16 +203,16 @@ extension RealProcesses {
         }
 
         private static func png() throws -> [UInt8] {
-            try Pictures.quadrants().png()
+            try Images.quadrants().png()
         }
 
         private static func origin() throws -> OriginServer {
             let origin = OriginServer()
-            let picture = Pictures.quadrants()
+            let image = Images.quadrants()
             origin.route("/q.png", .bytes(try png()))
-            origin.route("/q.jpg", .bytes(try picture.jpeg(quality: 95)))
-            origin.route("/q.webp", .bytes(try picture.webp(quality: 95)))
-            origin.route("/q.gif", .bytes(Pictures.tinyGIF, contentType: "image/gif"))
+            origin.route("/q.jpg", .bytes(try image.jpeg(quality: 95)))
+            origin.route("/q.webp", .bytes(try image.webp(quality: 95)))
+            origin.route("/q.gif", .bytes(Images.tinyGIF, contentType: "image/gif"))
             return origin
         }
     }

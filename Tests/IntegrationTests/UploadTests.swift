@@ -5,24 +5,24 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Pictures that have no URL.
+    /// Images that have no URL.
     @Suite struct UploadTests {
         @Test func anUploadIsTransformedAndTheSameBytesAreAMemoryHit() async throws {
-            let picture = try Pictures.quadrants(width: 800, height: 600).png()
+            let source = try Images.quadrants(width: 800, height: 600).png()
             var request = ImageRequest.uploaded
             request.steps = [.resize(PixelSize(width: 200, height: 200), .fit)]
             request.output.format = .jpeg
             try await withStack { stack in
                 let client = try stack.client()
-                let made = try await client.load(request, uploading: picture).response
+                let made = try await client.load(request, uploading: source).response
                 #expect(made.cacheType == .none)
                 #expect(made.info?.size == PixelSize(width: 200, height: 150))
                 let pixels = try Pixels(decoding: try #require(made.bytes).array)
-                #expect(isClose(pixels.at(20, 20), Pictures.red))
-                #expect(isClose(pixels.at(180, 130), Pictures.yellow))
+                #expect(isClose(pixels.at(20, 20), Images.red))
+                #expect(isClose(pixels.at(180, 130), Images.yellow))
                 for delivery in Delivery.allCases {
                     let other = try stack.client(delivery)
-                    let again = try other.loadAndWait(request, uploading: picture)
+                    let again = try other.loadAndWait(request, uploading: source)
                     #expect(again.cacheType == .memory)
                     #expect(again.key == made.key)
                     #expect(again.bytes?.array == made.bytes?.array)
@@ -35,9 +35,9 @@ extension RealProcesses {
             try await withStack { stack in
                 let client = try stack.client(.pieces)
                 for size in [2_000, 61_439, 61_440, 61_441, 1 << 20, (9 << 20) + 5] {
-                    let picture = try PieceStack.picture(size, seed: size)
-                    let image = try await client.load(.uploaded, uploading: picture).response
-                    #expect(image.bytes?.array == picture, "\(size) bytes")
+                    let source = try PieceStack.image(size, seed: size)
+                    let image = try await client.load(.uploaded, uploading: source).response
+                    #expect(image.bytes?.array == source, "\(size) bytes")
                 }
             }
         }
@@ -48,13 +48,13 @@ extension RealProcesses {
                     for number in 0..<8 {
                         let client = try stack.client(number % 2 == 0 ? .pieces : .mapped)
                         group.addTask {
-                            let pictures = try (0..<10).map {
-                                try PieceStack.picture(
+                            let sources = try (0..<10).map {
+                                try PieceStack.image(
                                     100_000 + $0 * 70_001, seed: number * 10 + $0)
                             }
-                            let tasks = pictures.map { client.load(.uploaded, uploading: $0) }
-                            for (task, picture) in zip(tasks, pictures) {
-                                #expect(try await task.response.bytes?.array == picture)
+                            let tasks = sources.map { client.load(.uploaded, uploading: $0) }
+                            for (task, source) in zip(tasks, sources) {
+                                #expect(try await task.response.bytes?.array == source)
                             }
                         }
                     }
@@ -68,10 +68,10 @@ extension RealProcesses {
         @Test func twoHundredUploadsOfOneClientAllEnd() async throws {
             try await withStack { stack in
                 let client = try stack.client(.pieces)
-                let pictures = try (0..<200).map { try PieceStack.picture(5_000, seed: $0) }
-                let tasks = pictures.map { client.load(.uploaded, uploading: $0) }
-                for (task, picture) in zip(tasks, pictures) {
-                    #expect(try await task.response.bytes?.array == picture)
+                let sources = try (0..<200).map { try PieceStack.image(5_000, seed: $0) }
+                let tasks = sources.map { client.load(.uploaded, uploading: $0) }
+                for (task, source) in zip(tasks, sources) {
+                    #expect(try await task.response.bytes?.array == source)
                 }
             }
         }
@@ -82,11 +82,11 @@ extension RealProcesses {
             try await withStack { stack in
                 let client = try stack.client(.pieces)
                 let coordinator = try await stack.coordinator()
-                let picture = try PieceStack.picture(9 << 20)
+                let source = try PieceStack.image(9 << 20)
                 for round in 0..<12 {
                     let isHalted = round % 4 == 0
                     if isHalted { try coordinator.halt() }
-                    let tasks = (0..<4).map { _ in client.load(.uploaded, uploading: picture) }
+                    let tasks = (0..<4).map { _ in client.load(.uploaded, uploading: source) }
                     for _ in 0..<(round % 4) { _ = try await client.status() }
                     for task in tasks { task.cancel() }
                     if isHalted { try coordinator.resume() }
@@ -95,8 +95,8 @@ extension RealProcesses {
                         #expect(code == .cancelled || (code == nil && !isHalted))
                     }
                 }
-                let image = try await client.load(.uploaded, uploading: picture).response
-                #expect(image.bytes?.array == picture)
+                let image = try await client.load(.uploaded, uploading: source).response
+                #expect(image.bytes?.array == source)
             }
         }
 
@@ -105,9 +105,9 @@ extension RealProcesses {
                 let client = try stack.client(.pieces)
                 let group = GroupID(Identifier128(high: 3, low: 4))
                 let coordinator = try await stack.coordinator()
-                let picture = try PieceStack.picture(9 << 20)
+                let source = try PieceStack.image(9 << 20)
                 let tasks = (0..<20).map { _ in
-                    client.load(.uploaded, uploading: picture, group: group)
+                    client.load(.uploaded, uploading: source, group: group)
                 }
                 // The coordinator has them when it answers what was asked after them. They are
                 // larger than the window: most are not complete by then.
@@ -122,7 +122,7 @@ extension RealProcesses {
                     if code == .cancelled { cancelled += 1 }
                 }
                 #expect(cancelled >= tasks.count / 2)
-                let small = try PieceStack.picture(5_000)
+                let small = try PieceStack.image(5_000)
                 let image = try await client.load(.uploaded, uploading: small).response
                 #expect(image.bytes?.array == small)
             }
@@ -132,13 +132,13 @@ extension RealProcesses {
             try await withStack { stack in
                 let client = try stack.client(.pieces)
                 for round in 0..<3 {
-                    let pictures = try (0..<6).map {
-                        try PieceStack.picture(5 << 20, seed: round * 6 + $0)
+                    let sources = try (0..<6).map {
+                        try PieceStack.image(5 << 20, seed: round * 6 + $0)
                     }
-                    let tasks = pictures.map { client.load(.uploaded, uploading: $0) }
+                    let tasks = sources.map { client.load(.uploaded, uploading: $0) }
                     try await stack.killCoordinator()
-                    for (task, picture) in zip(tasks, pictures) {
-                        #expect(try await task.response.bytes?.array == picture)
+                    for (task, source) in zip(tasks, sources) {
+                        #expect(try await task.response.bytes?.array == source)
                     }
                 }
             }
@@ -181,9 +181,9 @@ extension RealProcesses {
                     if case .status = message { break }
                 }
                 let client = try stack.client()
-                let picture = try PieceStack.picture(5 << 20)
-                let image = try await client.load(.uploaded, uploading: picture).response
-                #expect(image.bytes?.array == picture)
+                let source = try PieceStack.image(5 << 20)
+                let image = try await client.load(.uploaded, uploading: source).response
+                #expect(image.bytes?.array == source)
                 #expect(try await stack.counter("uploads") == 65)
             }
         }
@@ -210,9 +210,9 @@ extension RealProcesses {
             }
         }
 
-        @Test func getReadsAPictureFromStandardInput() async throws {
-            let jpeg = try Pictures.quadrants().jpeg(quality: 90)
-            let png = try Pictures.quadrants().png()
+        @Test func getReadsAnImageFromStandardInput() async throws {
+            let jpeg = try Images.quadrants().jpeg(quality: 90)
+            let png = try Images.quadrants().png()
             try await withStack { stack in
                 let plain = try stack.get(["-", "-o", "-"], input: jpeg)
                 #expect(plain.exitStatus == 0 && plain.output == jpeg, "\(plain.errorText)")
@@ -234,7 +234,7 @@ extension RealProcesses {
 
         @Test func whatGetCannotReadFromStandardInputIsATypedError() async throws {
             let tooLarge = [UInt8](repeating: 0xFF, count: (64 << 20) + 1)
-            let cut = try Pictures.noise(width: 200, height: 200).jpeg(quality: 90).prefix(2_000)
+            let cut = try Images.noise(width: 200, height: 200).jpeg(quality: 90).prefix(2_000)
             let cases: [(input: [UInt8], status: Int32, name: String)] = [
                 ([], 64, "invalidRequest"), (tooLarge, 77, "limitExceeded"),
                 (Array("<!doctype html>".utf8), 65, "badImageData"),
@@ -250,7 +250,7 @@ extension RealProcesses {
         }
 
         @Test func getReadsStandardInputForAStackOfItsOwn() throws {
-            let png = try Pictures.quadrants().png()
+            let png = try Images.quadrants().png()
             let folder = TestKit.TemporaryDirectory()
             let places = ["--runtime-dir", folder.file("run"), "--cache-dir", folder.file("cache")]
             let run = try CommandLineRun(["get", "-", "--private", "-o", "-"] + places, input: png)

@@ -10,8 +10,8 @@ extension RealProcesses {
         @Test(arguments: WorkerKind.workers)
         func aKilledWorkerIsBackAndItsRequestIsAnswered(_ kind: WorkerKind) async throws {
             let origin = OriginServer()
-            let picture = try Pictures.waves(width: 400, height: 300).jpeg(quality: 85)
-            origin.route("/a.jpg", .bytes(picture, contentType: "image/jpeg"))
+            let source = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
+            origin.route("/a.jpg", .bytes(source, contentType: "image/jpeg"))
             try await withStack(decoders: 1) { stack in
                 let before = try await stack.awaitStatus("one process of each kind") {
                     $0.processes(kind).first?.state == "ready"
@@ -38,7 +38,7 @@ extension RealProcesses {
         }
 
         @Test func aKilledCoordinatorIsBackAndItsRequestIsAnswered() async throws {
-            let slow = try SlowPicture()
+            let slow = try SlowImage()
             try await withStack { stack in
                 let client = try stack.client()
                 let task = client.load(ImageRequest(slow.origin.url("/slow.jpg"), fit: 100))

@@ -5,14 +5,14 @@ import Vips
 
 /// Two ways lead from a JPEG to pixels; no file may be good on one of them and bad on the other.
 @Suite struct AgreementTests {
-    static let pictures = [
+    static let sources = [
         "images/MonochromeTestImage.jpg", "images/TestHDR.jpeg", "images/TestICCProfile.jpg",
         "images/TestImage.jpg", "images/TestImageLarge.jpg", "images/TestJFIF.jpg",
         "images/webpcoder/TestColorspaceBefore.jpeg", "images/webpcoder/TestImageGrayscale.jpg",
         "photos/photo-2725x2225.jpg", "broken/corrupt-header.jpg", "broken/truncated.jpg",
     ]
 
-    @Test(.enabled(if: Fixtures.folder != nil), arguments: pictures)
+    @Test(.enabled(if: Fixtures.folder != nil), arguments: sources)
     func fixturesAreAcceptedByBothOrByNone(name: String) throws {
         let bytes = try #require(Fixtures.bytes(name), "\(name) is no file")
         let verdict = try compare(bytes, name, pixelsMax: .max)
@@ -20,16 +20,16 @@ import Vips
     }
 
     @Test(.enabled(if: Fixtures.folder != nil))
-    func onlyPicturesWithAProfileHaveOne() throws {
+    func onlyImagesWithAProfileHaveOne() throws {
         let with = try #require(Fixtures.bytes("images/TestICCProfile.jpg"))
-        let without = try Picture(8, 8, .grey).encoded()
+        let without = try Image(8, 8, .grey).encoded()
         #expect(try header(with).hasProfile)
         #expect(try !header(without).hasProfile)
     }
 
     @Test(arguments: [false, true])
     func cutOffFilesAreAcceptedByBothOrByNone(isProgressive: Bool) throws {
-        let whole = try Picture(90, 70, .yuv420, isProgressive: isProgressive).encoded()
+        let whole = try Image(90, 70, .yuv420, isProgressive: isProgressive).encoded()
         for count in stride(from: 0, through: whole.count, by: 5) {
             try compare(Array(whole.prefix(count)), "\(count) bytes of \(whole.count)")
         }
@@ -41,7 +41,7 @@ import Vips
     @Test(arguments: [false, true])
     func damagedFilesAreAcceptedByBothOrByNone(isProgressive: Bool) throws {
         var random = SeededGenerator(seed: 11)
-        let whole = try Picture(90, 70, .yuv422, isProgressive: isProgressive).encoded()
+        let whole = try Image(90, 70, .yuv422, isProgressive: isProgressive).encoded()
         var verdicts: Set<String> = []
         for round in 0..<300 {
             var bytes = whole
@@ -80,7 +80,7 @@ import Vips
         _ bytes: [UInt8], _ name: String, pixelsMax: Int = 1 << 23
     ) throws -> String {
         // What planes are not made of goes another way from the start, and damage may make a
-        // header that claims a huge picture.
+        // header that claims a huge image.
         if let header = try? header(bytes) {
             guard header.colour != .other, header.width * header.height < pixelsMax else {
                 return "not compared"

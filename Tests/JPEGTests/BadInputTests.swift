@@ -5,7 +5,7 @@ import Testing
 @Suite struct BadInputTests {
     @Test(arguments: [false, true])
     func aFileThatWasCutOffIsCorrupt(isProgressive: Bool) throws {
-        let whole = try Picture(97, 61, .yuv420, isProgressive: isProgressive).encoded()
+        let whole = try Image(97, 61, .yuv420, isProgressive: isProgressive).encoded()
         // Without its last two bytes, the end of image, all pixels of a baseline file are there.
         for count in stride(from: 0, to: whole.count - 16, by: 13) {
             let error = #expect(throws: JPEGError.self) { try decode(Array(whole.prefix(count))) }
@@ -25,7 +25,7 @@ import Testing
         var random = SeededGenerator(seed: 7)
         var refused = 0
         for isProgressive in [false, true] {
-            let whole = try Picture(65, 49, .yuv420, isProgressive: isProgressive).encoded()
+            let whole = try Image(65, 49, .yuv420, isProgressive: isProgressive).encoded()
             for _ in 0..<100 {
                 var bytes = whole
                 for _ in 0..<Int.random(in: 1...8, using: &random) {
@@ -47,7 +47,7 @@ import Testing
 
     @Test func samplingFactorsOfAnySortStayInTheirMemory() throws {
         var random = SeededGenerator(seed: 3)
-        let whole = try Picture(45, 37, .yuv444).encoded()
+        let whole = try Image(45, 37, .yuv444).encoded()
         let frame = try #require(
             (0..<whole.count).first { whole[$0...].starts(with: [0xFF, 0xC0]) })
         var decoded = 0
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func aTargetThatIsTooSmallIsRefusedBeforeAnythingIsWritten() throws {
-        let bytes = try Picture(17, 9, .grey).encoded()
+        let bytes = try Image(17, 9, .grey).encoded()
         try bytes.withUnsafeBytes { bytes in
             for (width, height) in [(23, 16), (24, 15)] {
                 let plane = TestPlane(width: width, height: height)
@@ -90,10 +90,10 @@ import Testing
     }
 
     @Test func aSourceThatIsTooSmallIsRefused() throws {
-        let picture = Picture(16, 16, .yuv420)
+        let image = Image(16, 16, .yuv420)
         let small = JPEGEncoding(width: 17, height: 16, subsampling: .yuv420, quality: 80)
         let error = #expect(throws: JPEGError.self) {
-            try JPEGPlaneEncoder.encode(picture.planes.map(\.source), as: small) { _ in
+            try JPEGPlaneEncoder.encode(image.planes.map(\.source), as: small) { _ in
                 nil
             } isCancelled: {
                 false
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test func coloursWithoutPlanesAreUnsupported() throws {
-        var bytes = try Picture(16, 16, .yuv444).encoded()
+        var bytes = try Image(16, 16, .yuv444).encoded()
         // An Adobe marker with transform 0 says that the components are R, G and B.
         let adobe: [UInt8] =
             [0xFF, 0xEE, 0, 14] + Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 0]
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test func moreScansThanPermittedAreUnsupported() throws {
-        let bytes = try Picture(32, 32, .yuv420, isProgressive: true).encoded()
+        let bytes = try Image(32, 32, .yuv420, isProgressive: true).encoded()
         let error = #expect(throws: JPEGError.self) {
             try decode(bytes, limits: JPEGLimits(scans: 3, coefficientBytes: 0))
         }
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func coefficientsBeyondTheLimitAreNotHeld() throws {
-        let bytes = try Picture(512, 512, .yuv444, isProgressive: true).encoded()
+        let bytes = try Image(512, 512, .yuv444, isProgressive: true).encoded()
         let need = try header(bytes).coefficientBytes
         #expect(need == 3 * 512 * 512 * 2)
         let error = #expect(throws: JPEGError.self) {

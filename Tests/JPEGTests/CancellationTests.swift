@@ -4,7 +4,7 @@ import Testing
 @Suite struct CancellationTests {
     @Test(arguments: [false, true], [1, 2, 9])
     func decodingEndsWhereItIsCancelled(isProgressive: Bool, call: Int) throws {
-        let bytes = try Picture(200, 200, .yuv420, isProgressive: isProgressive).encoded()
+        let bytes = try Image(200, 200, .yuv420, isProgressive: isProgressive).encoded()
         var calls = 0
         let error = #expect(throws: JPEGError.self) {
             try decode(bytes) {
@@ -18,7 +18,7 @@ import Testing
 
     @Test func everyRowOfEveryScanAsksWhetherToStop() throws {
         for (isProgressive, least) in [(false, 13), (true, 100)] {
-            let bytes = try Picture(200, 200, .yuv420, isProgressive: isProgressive).encoded()
+            let bytes = try Image(200, 200, .yuv420, isProgressive: isProgressive).encoded()
             var calls = 0
             _ = try decode(bytes) {
                 calls += 1
@@ -30,10 +30,10 @@ import Testing
 
     @Test(arguments: [false, true], [1, 2, 9])
     func encodingEndsWhereItIsCancelled(isProgressive: Bool, call: Int) throws {
-        let picture = Picture(200, 200, .yuv420, isProgressive: isProgressive)
+        let image = Image(200, 200, .yuv420, isProgressive: isProgressive)
         var calls = 0
         let error = #expect(throws: JPEGError.self) {
-            try picture.encoded {
+            try image.encoded {
                 calls += 1
                 return calls == call
             }
@@ -43,13 +43,13 @@ import Testing
     }
 
     @Test func encodingEndsWhereTheSinkGivesNoMemory() throws {
-        let picture = Picture(200, 200, .yuv420)
+        let image = Image(200, 200, .yuv420)
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 100, alignment: 1)
         defer { memory.deallocate() }
         var asked = 0
         let error = #expect(throws: JPEGError.self) {
             try JPEGPlaneEncoder.encode(
-                picture.planes.map(\.source), as: picture.encoding
+                image.planes.map(\.source), as: image.encoding
             ) { minimum in
                 #expect(minimum > 0)
                 asked += 1

@@ -13,13 +13,13 @@ import Testing
     ) throws {
         for isProgressive in [false, true] {
             for spare in [0, 5] {
-                let picture = Picture(
+                let image = Image(
                     size.width, size.height, subsampling, isProgressive: isProgressive,
                     spare: spare)
-                let bytes = try picture.encoded()
+                let bytes = try image.encoded()
                 let planes = try decode(bytes, spare: spare)
-                #expect(planes.count == picture.planes.count)
-                for (index, (before, after)) in zip(picture.planes, planes).enumerated() {
+                #expect(planes.count == image.planes.count)
+                for (index, (before, after)) in zip(image.planes, planes).enumerated() {
                     let difference = before.difference(
                         from: after, width: before.width, height: before.height)
                     #expect(difference.largest <= 8, "plane \(index): \(difference)")
@@ -30,8 +30,8 @@ import Testing
         }
     }
 
-    @Test func aReducedDecodeKeepsTheExactFractionsOfThePicture() throws {
-        let bytes = try Picture(273, 221, .yuv420).encoded()
+    @Test func aReducedDecodeKeepsTheExactFractionsOfTheImage() throws {
+        let bytes = try Image(273, 221, .yuv420).encoded()
         let planes = try layout(bytes, reduction: 4)
         #expect(planes.map(\.width) == [69, 69, 69])
         #expect(planes.map(\.height) == [56, 56, 56])
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func chromaKeepsItsSizeWhereNothingIsReduced() throws {
-        let planes = try layout(try Picture(17, 33, .yuv420).encoded())
+        let planes = try layout(try Image(17, 33, .yuv420).encoded())
         #expect(planes.map(\.width) == [17, 9, 9])
         #expect(planes.map(\.height) == [33, 17, 17])
         #expect(planes.map(\.activeWidth) == [17, 8.5, 8.5])
@@ -54,12 +54,12 @@ import Testing
         subsampling: JPEGEncoding.Subsampling, reduction: Int
     ) throws {
         for (width, height) in Self.sizes {
-            let picture = Picture(width, height, subsampling)
-            let planes = try decode(picture.encoded(), reduction: reduction, spare: 3)
+            let image = Image(width, height, subsampling)
+            let planes = try decode(image.encoded(), reduction: reduction, spare: 3)
             #expect(planes.allSatisfy { $0.isUntouchedAround })
             guard width >= 64 else { continue }
             let after = planes[0]
-            let before = picture.planes[0]
+            let before = image.planes[0]
             for y in 0..<(height / reduction) {
                 for x in 0..<(width / reduction) {
                     let near = before[x * reduction + reduction / 2, y * reduction + reduction / 2]
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func theHeaderSaysWhatTheEncodingWas() throws {
-        let bytes = try Picture(40, 30, .yuv422, isProgressive: true).encoded()
+        let bytes = try Image(40, 30, .yuv422, isProgressive: true).encoded()
         let progressive = try header(bytes)
         #expect(progressive.width == 40)
         #expect(progressive.height == 30)
@@ -84,23 +84,23 @@ import Testing
         #expect(progressive.sampling.map(\.vertical) == [1, 1, 1])
         // 6 × 4 blocks of luma, twice 3 × 4 of chroma; 64 coefficients of 2 bytes.
         #expect(progressive.coefficientBytes == 48 * 128)
-        let grey = try header(try Picture(9, 9, .grey).encoded())
+        let grey = try header(try Image(9, 9, .grey).encoded())
         #expect(grey.colour == .grey)
         #expect(!grey.hasManyScans)
         #expect(grey.coefficientBytes == 0)
     }
 
     @Test func bytesAreTheSameInPiecesOfAnySize() throws {
-        let picture = Picture(200, 120, .yuv420)
-        let whole = try picture.encoded()
+        let image = Image(200, 120, .yuv420)
+        let whole = try image.encoded()
         for piece in [1, 7, 100, 4096] {
-            #expect(try picture.encoded(piece: piece) == whole)
+            #expect(try image.encoded(piece: piece) == whole)
         }
     }
 
     @Test func chromaIsToldAsItComesNotAsTheFileHasIt() throws {
         func chroma(_ subsampling: JPEGEncoding.Subsampling, _ reduction: Int) throws -> [Int]? {
-            let bytes = try Picture(40, 40, subsampling).encoded()
+            let bytes = try Image(40, 40, subsampling).encoded()
             return try bytes.withUnsafeBytes { bytes in
                 let chroma = try JPEGPlaneDecoder(bytes, reduction: reduction).chroma
                 return chroma.map { [$0.horizontalLog2, $0.verticalLog2] }
@@ -118,7 +118,7 @@ import Testing
     @Test(arguments: [JPEGEncoding.Subsampling.yuv422, .yuv440])
     func nothingOfWhatWasInAPlaneBeforeIsLeft(subsampling: JPEGEncoding.Subsampling) throws {
         // 3 blocks of one sample: chroma's second sample would have one of luma only.
-        let bytes = try Picture(24, 24, subsampling).encoded()
+        let bytes = try Image(24, 24, subsampling).encoded()
         let planes = try layout(bytes, reduction: 8)
         let isWide = subsampling == .yuv422
         #expect(planes[0].paddedWidth == (isWide ? 4 : 3))

@@ -45,7 +45,7 @@ final class TestPlane {
         }
     }
 
-    /// How far two pictures are from one another, at most and on the average.
+    /// How far two images are from one another, at most and on the average.
     func difference(
         from other: TestPlane, width: Int, height: Int
     ) -> (largest: Int, mean: Double) {

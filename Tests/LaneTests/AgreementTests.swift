@@ -2,7 +2,7 @@ import ImageModel
 import JPEG
 import Testing
 
-/// Both lanes give one picture. PNG shows the geometry without the noise of coding.
+/// Both lanes give one image. PNG shows the geometry without the noise of coding.
 @Suite struct AgreementTests {
     static let (box, size) = (PixelSize(width: 120, height: 130), (width: 333, height: 247))
 
@@ -31,7 +31,7 @@ import Testing
     ]
 
     @Test(arguments: JPEGEncoding.Subsampling.all)
-    func everyStepGivesOnePicture(subsampling: JPEGEncoding.Subsampling) throws {
+    func everyStepGivesOneImage(subsampling: JPEGEncoding.Subsampling) throws {
         let lanes = try Samples.jpeg(Self.size.width, Self.size.height, subsampling)
         for steps in Self.jobs { try Tolerance.check(lanes, Job(steps, as: .png)) }
     }
@@ -39,7 +39,7 @@ import Testing
     @Test(
         arguments: JPEGEncoding.Subsampling.all,
         [(64, 64), (17, 9), (9, 8), (1, 17), (3, 1), (1, 1)])
-    func smallPicturesAreOneToo(
+    func smallImagesAreOneToo(
         subsampling: JPEGEncoding.Subsampling, size: (width: Int, height: Int)
     ) throws {
         let lanes = try Samples.jpeg(size.width, size.height, subsampling, orientation: 5)
@@ -54,9 +54,9 @@ import Testing
         }
     }
 
-    /// And that picture which was meant: libvips, one step after the other on all pixels.
+    /// And that image which was meant: libvips, one step after the other on all pixels.
     @Test(arguments: 1...8)
-    func everyOrientationGivesThePictureMeant(orientation: Int) throws {
+    func everyOrientationGivesTheImageMeant(orientation: Int) throws {
         let lanes = try Samples.jpeg(
             Self.size.width, Self.size.height, .yuv420, orientation: orientation)
         for steps in Self.jobs {
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: [2, 4, 8], [JPEGEncoding.Subsampling.yuv420, .yuv422, .grey])
-    func everyReductionGivesOnePicture(
+    func everyReductionGivesOneImage(
         reduction: Int, subsampling: JPEGEncoding.Subsampling
     ) throws {
         for (orientation, width) in [(1, 603), (3, 605), (6, 607)] {

@@ -2,7 +2,7 @@ import Glibc
 import ImageModel
 import Testing
 
-/// How far a picture is from another: all of it in decibels, and its worst column in 255ths (the
+/// How far an image is from another: all of it in decibels, and its worst column in 255ths (the
 /// root of the mean square), which shows where only some columns are wrong.
 struct Deviation: Sendable, CustomStringConvertible {
     let decibels: Double
@@ -10,12 +10,12 @@ struct Deviation: Sendable, CustomStringConvertible {
 
     init(decibels: Double, column: Double) { (self.decibels, self.column) = (decibels, column) }
 
-    init(of picture: TestPicture, from other: TestPicture) throws {
-        try #require(picture.size == other.size, "\(picture.size) and \(other.size)")
-        try #require(picture.bands == other.bands)
-        let (width, bands) = (picture.size.width, picture.bands)
+    init(of image: TestImage, from other: TestImage) throws {
+        try #require(image.size == other.size, "\(image.size) and \(other.size)")
+        try #require(image.bands == other.bands)
+        let (width, bands) = (image.size.width, image.bands)
         var columns = [Int](repeating: 0, count: width)
-        picture.samples.withUnsafeBufferPointer { ours in
+        image.samples.withUnsafeBufferPointer { ours in
             other.samples.withUnsafeBufferPointer { theirs in
                 columns.withUnsafeMutableBufferPointer { columns in
                     var column = 0
@@ -28,8 +28,8 @@ struct Deviation: Sendable, CustomStringConvertible {
                 }
             }
         }
-        let square = Double(columns.reduce(0, +)) / Double(picture.samples.count)
-        let count = Double(picture.size.height * bands)
+        let square = Double(columns.reduce(0, +)) / Double(image.samples.count)
+        let count = Double(image.size.height * bands)
         decibels = square == 0 ? 99 : 48.1308 - 4.342945 * log(square)
         column = (Double(columns.max() ?? 0) / count).squareRoot()
     }
@@ -42,20 +42,20 @@ struct Deviation: Sendable, CustomStringConvertible {
     var description: String { "\(decibels) dB, worst column \(column)" }
 }
 
-extension TestPicture {
+extension TestImage {
     /// All samples so many columns and rows further, the edge repeated.
-    func shifted(columns: Int, rows: Int) -> TestPicture {
+    func shifted(columns: Int, rows: Int) -> TestImage {
         moved { x, y in (max(0, x - columns), max(0, y - rows)) }
     }
 
     /// 16 columns in the middle, taken from 16 places away, as zimg does it with AVX-512. The
-    /// picture has at least 32 columns.
-    func withColumnsFromAway() -> TestPicture {
+    /// image has at least 32 columns.
+    func withColumnsFromAway() -> TestImage {
         let middle = (size.width / 2 - 8)..<(size.width / 2 + 8)
         return moved { x, y in (middle.contains(x) ? (x < 16 ? x + 16 : x - 16) : x, y) }
     }
 
-    private func moved(_ source: (Int, Int) -> (x: Int, y: Int)) -> TestPicture {
+    private func moved(_ source: (Int, Int) -> (x: Int, y: Int)) -> TestImage {
         var copy = self
         for y in 0..<size.height {
             for x in 0..<size.width {

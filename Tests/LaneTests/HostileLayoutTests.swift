@@ -23,8 +23,8 @@ import Transforming
         #expect(images > 100, "nearly nothing was transformed")
     }
 
-    /// A picture that counts as very wide or high, of hardly any samples, of which hardly any part
-    /// is picture: numbers become as small and as large as they can.
+    /// An image that counts as very wide or high, of hardly any samples, of which hardly any part
+    /// is image: numbers become as small and as large as they can.
     @Test func extremesEndInAnImageOrATypedError() throws {
         var random = RandomSteps(seed: 10)
         let long = PixelSize(width: 32_767, height: 1)

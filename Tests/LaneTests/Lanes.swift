@@ -33,7 +33,7 @@ struct Lanes {
     }
 
     /// In planes, from the decoder's to those of the encoder.
-    func planar(_ job: Job) throws -> TestPicture {
+    func planar(_ job: Job) throws -> TestImage {
         let space = HeapSpace()
         let decoded = try decoded(job.need, space: space)
         let pixels = try #require(decoded.pixels)
@@ -42,14 +42,14 @@ struct Lanes {
     }
 
     /// The way of what has no planes: decoded, converted and turned by libvips.
-    func general(_ job: Job) throws -> TestPicture {
+    func general(_ job: Job) throws -> TestImage {
         let space = HeapSpace()
         let (info, pixels) = try VipsLibrary().exclusively {
             try bytes.withUnsafeBytes { input in
                 let source = try SourceImage(input)
-                let picture = try source.picture(
+                let image = try source.pixels(
                     at: source.scale(for: job.need), cancellation: CancellationFlag())
-                return (source.info, try picture.write(to: space))
+                return (source.info, try image.write(to: space))
             }
         }
         return try transform(pixels, info, job, space)
@@ -66,18 +66,18 @@ struct Lanes {
 
     private func transform(
         _ pixels: DecodedImage.Pixels, _ info: ImageInfo, _ job: Job, _ space: HeapSpace
-    ) throws -> TestPicture {
+    ) throws -> TestImage {
         let work = Self.work(pixels, info, job)
         let encoded = try perform(work, pixels, space)
         let bytes = space.bytes(encoded.reference)
-        let picture = try VipsWay.decoded(bytes)
-        #expect(picture.size == encoded.info.size)
+        let image = try VipsWay.decoded(bytes)
+        #expect(image.size == encoded.info.size)
         // What the coordinator and the cache hold it against.
         #expect(work.resultSize == encoded.info.size)
         #expect(work.resultFormat(hasAlpha: encoded.info.hasAlpha) == encoded.info.format)
         #expect(ImageHeader(bytes.span)?.size == encoded.info.size)
         #expect(ImageHeader(bytes.span)?.format == encoded.info.format)
-        return picture
+        return image
     }
 
     private static func work(

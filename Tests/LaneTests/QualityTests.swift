@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// Reduced by 2, 4 and 8, no side of the picture is a whole number of samples. Measured: 2.7 dB
+    /// Reduced by 2, 4 and 8, no side of the image is a whole number of samples. Measured: 2.7 dB
     /// at least, 15 at most; none where the fraction is ignored.
     @Test(arguments: JPEGEncoding.Subsampling.all, [286, 121, 75])
     func fractionsOfAPixelAreKept(subsampling: JPEGEncoding.Subsampling, side: Int) throws {

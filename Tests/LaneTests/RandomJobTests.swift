@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct RandomJobTests {
     /// What is done after the first resize, crop or turn may be an error; then it is one on both.
-    @Test func whateverTheStepsBothLanesGiveOnePicture() throws {
+    @Test func whateverTheStepsBothLanesGiveOneImage() throws {
         var random = RandomSteps(seed: 5)
         for _ in 0..<RandomSteps.rounds(short: 40, long: 2000) {
             let subsampling = JPEGEncoding.Subsampling.all[random.number(0...4)]

@@ -4,14 +4,14 @@ import TestKit
 import Testing
 import Vips
 
-/// Whole pictures of both lanes against libvips, which resamples by code of its own: where both
+/// Whole images of both lanes against libvips, which resamples by code of its own: where both
 /// lanes are wrong in the same way, only this shows it.
 @Suite struct ReferenceTests {
     /// Detailed everywhere: a shift shows in each column.
-    private static let base = TestPicture.photograph(
+    private static let base = TestImage.photograph(
         620, 470, seed: 4, textures: [(61, 60), (19, 60), (11, 90), (5, 70)])
 
-    /// Pictures of one class by their shorter side, how many of them, and how near they have to be.
+    /// Images of one class by their shorter side, how many of them, and how near they have to be.
     struct SizeClass: Sendable, CustomStringConvertible {
         let sides: ClosedRange<Int>
         let count: Int
@@ -21,7 +21,7 @@ import Vips
     }
 
     /// Measured: 40.3 dB and 6.6 at worst of the small ones, 39.5 and 10.1, 44.4 and 4.2; all of a
-    /// picture one column or row further has 34.1 at best.
+    /// image one column or row further has 34.1 at best.
     static let classes = [
         SizeClass(sides: 32...63, count: 24, limit: Deviation(decibels: 38.5, column: 9)),
         SizeClass(sides: 64...159, count: 12, limit: Deviation(decibels: 38, column: 12)),
@@ -29,7 +29,7 @@ import Vips
     ]
 
     @Test(arguments: classes)
-    func bothLanesGiveThePictureOfLibvips(sizes: SizeClass) throws {
+    func bothLanesGiveTheImageOfLibvips(sizes: SizeClass) throws {
         var random = RandomSteps(seed: UInt64(sizes.sides.lowerBound))
         for round in 0..<RandomSteps.rounds(short: sizes.count, long: 40 * sizes.count) {
             let target = PixelSize(
@@ -46,9 +46,9 @@ import Vips
 
     /// Colours of half as many columns and rows, for which zimg reduces by 2.05.
     @Test func coloursAreThoseOfLibvips() throws {
-        let picture = TestPicture.photograph(
+        let image = TestImage.photograph(
             308, 410, textures: [(61, 60), (19, 60), (11, 90), (5, 70)])
-        let lanes = Lanes(bytes: try picture.jpeg(.yuv420))
+        let lanes = Lanes(bytes: try image.jpeg(.yuv420))
         try Self.check(
             lanes, .stretch(150, 200, as: .png), Self.classes[1].limit, "308×410 to 150×200")
     }
@@ -59,17 +59,17 @@ import Vips
         _ lanes: Lanes, _ job: Job, _ limit: Deviation, _ what: String
     ) throws {
         let reference = try VipsWay.reference(lanes.bytes, job)
-        for (name, picture) in [
+        for (name, image) in [
             ("planar", try lanes.planar(job)), ("general", try lanes.general(job)),
         ] {
-            let found = try Deviation(of: picture, from: reference)
+            let found = try Deviation(of: image, from: reference)
             #expect(found.isWithin(limit), "\(what), \(name): \(found)")
             for (columns, rows) in [(1, 0), (0, 1)] {
                 let shifted = try Deviation(
-                    of: picture.shifted(columns: columns, rows: rows), from: reference)
+                    of: image.shifted(columns: columns, rows: rows), from: reference)
                 #expect(!shifted.isWithin(limit), "\(what), \(name), shifted: \(shifted)")
             }
-            let part = try Deviation(of: picture.withColumnsFromAway(), from: reference)
+            let part = try Deviation(of: image.withColumnsFromAway(), from: reference)
             #expect(!part.isWithin(limit), "\(what), \(name), columns: \(part)")
         }
     }

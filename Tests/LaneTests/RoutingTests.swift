@@ -10,7 +10,7 @@ import Vips
 @Suite struct RoutingTests {
     @Test(arguments: [false, true])
     func aJPEGComesInPlanes(isProgressive: Bool) throws {
-        let bytes = try Self.picture.jpeg(.yuv420, isProgressive: isProgressive)
+        let bytes = try Self.source.jpeg(.yuv420, isProgressive: isProgressive)
         #expect(try layout(bytes).isPlanar)
         let difference = try Lanes(bytes: bytes).planar(Job([])).difference(
             from: Lanes(bytes: bytes).general(Job([])))
@@ -18,7 +18,7 @@ import Vips
     }
 
     @Test func aGreyJPEGIsOnePlane() throws {
-        let layout = try layout(Self.picture.jpeg(.grey))
+        let layout = try layout(Self.source.jpeg(.grey))
         #expect(layout.planes.map(\.bands) == [.grey])
     }
 
@@ -67,11 +67,11 @@ import Vips
     }
 
     @Test func aJPEGThatIsRGBIsInterleaved() throws {
-        let bytes = try Self.picture.jpeg(.yuv444).withAdobe(transform: 0)
+        let bytes = try Self.source.jpeg(.yuv444).withAdobe(transform: 0)
         #expect(try layout(bytes).planes.map(\.bands) == [.rgb])
         // Its components are what the other file calls Y, Cb and Cr.
         let found = try result(bytes).samples.prefix(3)
-        let (luma, blue, red) = Self.picture.colours(0, 0)
+        let (luma, blue, red) = Self.source.colours(0, 0)
         for (sample, wanted) in zip(found, [luma, blue, red]) {
             #expect(abs(Double(sample) - wanted) < 24)
         }
@@ -105,7 +105,7 @@ import Vips
 
     /// libjpeg as Debian builds it has 8 bits.
     @Test func twelveBitsAreATypedError() throws {
-        var bytes = try Self.picture.jpeg(.grey)
+        var bytes = try Self.source.jpeg(.grey)
         let frame = try #require(bytes.place(of: 0xC0))
         bytes[frame + 1] = 0xC1
         bytes[frame + 4] = 12
@@ -121,7 +121,7 @@ import Vips
         #expect(found.samples[3] < 20)
     }
 
-    private static let picture = TestPicture.photograph(120, 90)
+    private static let source = TestImage.photograph(120, 90)
 
     private static let colours: [[UInt8]] = [
         [255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255], [0, 0, 0], [200, 100, 50],
@@ -129,7 +129,7 @@ import Vips
     ]
 
     /// A square of each colour, side by side.
-    private static let patches = TestPicture(
+    private static let patches = TestImage(
         PixelSize(width: 16 * colours.count, height: 16), bands: 3,
         samples: (0..<16).flatMap { _ in
             colours.flatMap { colour in (0..<16).flatMap { _ in colour } }
@@ -150,7 +150,7 @@ import Vips
             let row = inks.flatMap { amounts in
                 [UInt8](repeating: 255 - amounts[ink], count: 16)
             }
-            return try TestPicture(
+            return try TestImage(
                 PixelSize(width: row.count, height: 16), bands: 1,
                 samples: (0..<16).flatMap { _ in row }
             ).jpeg(.grey)
@@ -176,7 +176,7 @@ import Vips
         try #require(Lanes(bytes: bytes).decoded().pixels).layout
     }
 
-    private func result(_ bytes: [UInt8]) throws -> TestPicture {
+    private func result(_ bytes: [UInt8]) throws -> TestImage {
         try Lanes(bytes: bytes).general(Job([], as: .png))
     }
 

@@ -21,7 +21,7 @@ enum Samples {
         let key = Key(size: PixelSize(width: width, height: height), subsampling: subsampling)
         let bytes = try made.withLock { made in
             if let bytes = made[key] { return bytes }
-            let bytes = try TestPicture.photograph(width, height).jpeg(subsampling)
+            let bytes = try TestImage.photograph(width, height).jpeg(subsampling)
             made[key] = bytes
             return bytes
         }

@@ -3,14 +3,14 @@ import Testing
 
 /// How far the lanes may be from each other: the mean difference of samples, in 255ths.
 ///
-/// Measured between pictures of at least 24 × 24 pixels: 0.9 at most where the decoder reduces by
+/// Measured between images of at least 24 × 24 pixels: 0.9 at most where the decoder reduces by
 /// no more than 2; else 1.7, since of 4:2:2 and
 /// 4:4:0 libjpeg then gives colours in half the columns or rows, which libvips repeats and zimg
 /// interpolates. Of a few pixels most are edges, which zimg mirrors and libvips repeats. Where the
 /// general lane turns what was reduced, it puts one edge up to half a column off (`ReducedSide`):
 /// 3.4, of which the planes have nothing, as the reference shows.
 enum Tolerance {
-    /// Expects both lanes to give one picture for a job.
+    /// Expects both lanes to give one image for a job.
     ///
     /// - Parameter slack: what is permitted besides, where a few pixels may become hundreds.
     static func check(_ lanes: Lanes, _ job: Job, slack: Double = 0) throws {

@@ -8,14 +8,14 @@ import Vips
 /// What libvips alone makes of a JPEG: the measure of both lanes.
 enum VipsWay {
     /// Every pixel decoded, each resize a Lanczos reduction of all of them, nothing encoded.
-    static func reference(_ bytes: [UInt8], _ job: Job) throws -> TestPicture {
+    static func reference(_ bytes: [UInt8], _ job: Job) throws -> TestImage {
         try withImage(bytes, shrink: 1) { image, size in
             try samples(of: apply(job, to: image, size, gap: 1e6))
         }
     }
 
     /// As anyone would call it: decoded at the same reduction, resized to the size, encoded.
-    static func usual(_ bytes: [UInt8], _ job: Job) throws -> TestPicture {
+    static func usual(_ bytes: [UInt8], _ job: Job) throws -> TestImage {
         let size = try withImage(bytes, shrink: 1) { _, size in size }
         let shrink = job.need.shrink(for: size, permitted: [1, 2, 4, 8])
         return try withImage(bytes, shrink: shrink) { image, _ in
@@ -31,7 +31,7 @@ enum VipsWay {
     }
 
     /// The pixels of a JPEG or PNG.
-    static func decoded(_ bytes: [UInt8]) throws -> TestPicture {
+    static func decoded(_ bytes: [UInt8]) throws -> TestImage {
         try VipsLibrary().exclusively {
             try bytes.withUnsafeBytes { input in
                 let isPNG = input.first == 0x89
@@ -55,16 +55,16 @@ enum VipsWay {
         }
     }
 
-    static func samples(of image: VipsImage) throws -> TestPicture {
+    static func samples(of image: VipsImage) throws -> TestImage {
         let header = image.header
         var samples = [UInt8](repeating: 0, count: header.width * header.height * header.bands)
         try samples.withUnsafeMutableBytes { try image.write(to: $0) }
-        return TestPicture(
+        return TestImage(
             PixelSize(width: header.width, height: header.height), bands: header.bands,
             samples: samples)
     }
 
-    /// One step after the other, each on pixels. `size` is that of the picture before the decoder
+    /// One step after the other, each on pixels. `size` is that of the image before the decoder
     /// reduced it; a job that is reduced begins with a resize, flips and turns.
     private static func apply(
         _ job: Job, to image: VipsImage, _ size: PixelSize, gap: Double
@@ -90,7 +90,7 @@ enum VipsWay {
                 image = try image.copiedToMemory()
                 if horizontal { image = try image.flippedHorizontally() }
                 if vertical { image = try image.flippedVertically() }
-            case .overlay: Issue.record("only one lane lays pictures over others")
+            case .overlay: Issue.record("only one lane lays images over others")
             case .custom: Issue.record("no lane does what is somebody else's")
             }
         }

@@ -25,7 +25,7 @@ struct TrustedServersTests {
     }
 
     private func trusted() throws -> Set<UInt32>? {
-        try TrustedServers(in: root, door: "front", user: user)?.userIDs
+        try TrustedServers(in: root, listener: "front", user: user)?.userIDs
     }
 
     @Test func aDirectoryOfTheUserIsServedByItOrByRoot() throws {
@@ -70,7 +70,7 @@ struct TrustedServersTests {
         try make(owner: user)
         try #require(symlink(root, folder.file("link")) == 0)
         #expect(throws: UntrustedDirectoryError.notDirectory(folder.file("link"))) {
-            try TrustedServers(in: folder.file("link"), door: "front", user: user)
+            try TrustedServers(in: folder.file("link"), listener: "front", user: user)
         }
     }
 }

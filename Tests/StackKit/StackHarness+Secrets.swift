@@ -4,12 +4,12 @@ public import Messages
 public import TestKit
 
 extension StackHarness {
-    /// What workers of a kind show at their door, as whoever is the user of `serve`, and no
-    /// sandboxed worker, finds it in `/proc`; nil where no door asks.
-    public func doorSecret(_ kind: WorkerKind) throws -> DoorSecret? {
+    /// What workers of a kind show at their listener, as whoever is the user of `serve`, and no
+    /// sandboxed worker, finds it in `/proc`; nil where no listener asks.
+    public func listenerSecret(_ kind: WorkerKind) throws -> ListenerSecret? {
         guard let path = Self.secretPaths(of: processID, kind.name).first else { return nil }
-        let bytes = try FileDescriptor.open(path).sealedBytes(bytesMax: DoorSecrets.byteCount)
-        return DoorSecret(bytes)
+        let bytes = try FileDescriptor.open(path).sealedBytes(bytesMax: ListenerSecrets.byteCount)
+        return ListenerSecret(bytes)
     }
 
     /// Open descriptors of secrets in a process; those of one kind where it is named.

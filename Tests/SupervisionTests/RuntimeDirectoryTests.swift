@@ -7,7 +7,7 @@ import Testing
 @testable import Supervision
 
 @Suite struct RuntimeDirectoryTests {
-    /// A further pool has a door and segments of its own; a foreign one finds its secret there.
+    /// A further pool has a listener and segments of its own; a foreign one finds its secret there.
     @Test func furtherPoolsHaveDirectoriesAndForeignOnesASecret() throws {
         let folder = TestKit.TemporaryDirectory()
         var raw = WorkerPool(name: try #require(PoolName("raw")), kind: .decode)
@@ -25,7 +25,8 @@ import Testing
         try directory.leavePoolSecrets(of: secrets)
         let file = try FileDescriptor.open("\(root)/back/raw/secret")
         #expect(try file.status().mode & 0o777 == 0o600)
-        #expect(try DoorSecret(file.readToEnd(bytesMax: 64)) == secrets.doors.workers[raw.name])
+        #expect(
+            try ListenerSecret(file.readToEnd(bytesMax: 64)) == secrets.listeners.workers[raw.name])
         #expect(!DirectoryEntries.names("\(root)/back/vector").contains("secret"))
         #expect(secrets.descriptorNumber(for: vector.name) != nil)
         #expect(secrets.descriptorNumber(for: raw.name) == nil, "no child of ours has it")

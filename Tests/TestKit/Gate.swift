@@ -1,4 +1,4 @@
-/// A door that is shut until the test opens it, and stays open from then on.
+/// A listener that is shut until the test opens it, and stays open from then on.
 ///
 /// It is a pipe that is never read, so the origin server can poll it beside a socket.
 public final class Gate: Sendable {

@@ -62,7 +62,7 @@ import Vips
         #expect(colours.isEmpty)
     }
 
-    /// By itself it is the same picture.
+    /// By itself it is the same image.
     @Test func aPlanarOverlayHasTheColoursThatItHasAlone() throws {
         let over = Source.planar(10, 6, blue: 90, red: 150) { x, y in (x * 31 + y * 57) % 200 }
         let alone = try transform(over, [], output: .png)
@@ -91,7 +91,7 @@ import Vips
     }
 
     @Test(arguments: PixelPlane.Bands.allCases)
-    func whatIsBetweenRowsIsNoPicture(bands: PixelPlane.Bands) throws {
+    func whatIsBetweenRowsIsNoImage(bands: PixelPlane.Bands) throws {
         let over = Source(10, 6, bands) { x, y, band in 20 * x + 10 * y + 30 * band }
         let plain = try lay(over, on: base)
         #expect(try lay(over.padded(by: 13), on: base).samples == plain.samples)
@@ -100,7 +100,7 @@ import Vips
 
     // MARK: - What they are laid over
 
-    @Test func aPlanarPictureLeavesItsLaneAtTheOverlay() throws {
+    @Test func aPlanarImageLeavesItsLaneAtTheOverlay() throws {
         let planar = Source.planar(41, 21, blue: 100, red: 170) { x, y in 60 + 3 * x + 2 * y }
         let alone = try transform(planar, [], output: .png)
         #expect(isClose(alone.pixel(5, 7), Source.colour(luma: 89, blue: 100, red: 170), by: 2))
@@ -112,7 +112,7 @@ import Vips
     }
 
     /// Steps before it are one sampling of planes, steps after it are done with pixels.
-    @Test func aPlanarPictureHasItsStepsBeforeTheOverlayAndAfterIt() throws {
+    @Test func aPlanarImageHasItsStepsBeforeTheOverlayAndAfterIt() throws {
         let planar = Source.planar(80, 40, blue: 100, red: 170) { x, y in 60 + x + 2 * y }.turned
         let size = PixelSize(width: 20, height: 40)
         let before = TransformStep.resize(size, .stretch)
@@ -130,7 +130,7 @@ import Vips
 
     /// The encoder takes planes, which have no overlay.
     @Test(arguments: [ImageFormat.jpeg, .webp])
-    func aPlanarPictureIsEncodedWithItsOverlay(format: ImageFormat) throws {
+    func aPlanarImageIsEncodedWithItsOverlay(format: ImageFormat) throws {
         let planar = Source.planar(64, 64) { _, _ in 100 }
         let large = Source(32, 32) { _, _, band in band == 0 ? 255 : 0 }
         let result = try lay(large, on: planar, output: OutputOptions(format: format, quality: 95))
@@ -141,7 +141,7 @@ import Vips
 
     /// Every value of every layout, beside an overlay and below what is transparent of it.
     @Test(arguments: PixelPlane.Bands.allCases, [1, 0.3])
-    func whereNothingLiesOverAnOpaquePictureItStaysAsItIs(
+    func whereNothingLiesOverAnOpaqueImageItStaysAsItIs(
         bands: PixelPlane.Bands, opacity: Double
     ) throws {
         let hasAlpha = Int(bands.rawValue) % 2 == 0
@@ -162,7 +162,7 @@ import Vips
         #expect(isSeen.isEmpty)
     }
 
-    @Test func alphaOfThePictureCounts() throws {
+    @Test func alphaOfTheImageCounts() throws {
         let base = Source(40, 20, .rgba) { x, _, band in
             band == 3 ? [0, 128, 255][min(2, x / 8)] : 100
         }
@@ -174,7 +174,7 @@ import Vips
         #expect(whole.pixel(30, 15) == [100, 100, 100, 255])
         let veil = try lay(red, on: base, opacity: 0.5)
         #expect(isClose(veil.pixel(4, 5), [255, 0, 0, 128], by: 1))
-        // Of what is seen, two thirds are the overlay's and one third is the picture's.
+        // Of what is seen, two thirds are the overlay's and one third is the image's.
         #expect(isClose(veil.pixel(12, 9), [203, 33, 33, 191], by: 1))
     }
 }

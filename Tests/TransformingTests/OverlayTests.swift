@@ -59,7 +59,7 @@ import Vips
         #expect(isClose(faint.pixel(7, 2), [125, 125, 125]))
     }
 
-    @Test func aTransparentPictureStaysSo() throws {
+    @Test func aTransparentImageStaysSo() throws {
         let clear = Source(40, 20, .rgba) { _, _, _ in 0 }
         let result = try lay(red, on: clear, x: 5)
         #expect(result.header.hasAlpha)

@@ -19,13 +19,13 @@ import Vips
         }
     }
 
-    @Test func aPictureOfOnePixelIsOne() throws {
+    @Test func anImageOfOnePixelIsOne() throws {
         let source = Source(1, 1, .rgba) { _, _, band in 10 * band + 200 }
         #expect(try transform(source, []).samples == source.samples)
     }
 
     /// More bytes than are compressed at once: libvips writes it.
-    @Test func aLargePictureComesBackToo() throws {
+    @Test func aLargeImageComesBackToo() throws {
         let source = Source(1600, 500) { x, y, band in (x + y * band) % 256 }
         #expect(source.samples.count > 2 << 20)
         let output = OutputOptions(format: .png, compression: 6)

@@ -6,7 +6,7 @@ import Testing
 import Transforming
 import Vips
 
-/// Pictures of one colour.
+/// Images of one colour.
 @Suite struct PaintTests {
     private static let opaque = Colour(argb: 0xFF12_3456)
     private static let glass = Colour(argb: 0x8012_3456)
@@ -43,7 +43,7 @@ import Vips
         }
     }
 
-    @Test func aPixelIsAPicture() throws {
+    @Test func aPixelIsAnImage() throws {
         #expect(try paint(Self.glass, width: 1, height: 1).pixel(0, 0) == [0x12, 0x34, 0x56, 0x80])
     }
 

@@ -27,7 +27,7 @@ import Testing
         #expect(plan.bounds == plan.part)
     }
 
-    /// The stored picture is 200 × 100 with its corner A at the top left; orientation 6 shows A at
+    /// The stored image is 200 × 100 with its corner A at the top left; orientation 6 shows A at
     /// the top right.
     @Test func aCropCountsInWhatIsDisplayed() throws {
         let rect = PixelRect(x: 90, y: 0, size: PixelSize(width: 10, height: 20))
@@ -65,7 +65,7 @@ import Testing
         _ steps: [TransformStep], exif: Int = 1,
         size: PixelSize = PixelSize(width: 200, height: 100),
         limits: ImageLimits = ImageLimits()
-    ) throws -> (plan: PlanarPlan, left: [any PictureStep]) {
+    ) throws -> (plan: PlanarPlan, left: [any ImageStep]) {
         var plan = PlanarPlan(size: size, orientation: Orientation(exif: exif))
         let left = try Pipeline(steps).fold(into: &plan, limits: limits)
         return (plan, left)

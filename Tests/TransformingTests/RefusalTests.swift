@@ -90,14 +90,14 @@ import Zimg
             let samples = [UInt8](repeating: 7, count: 64 * 64)
             try samples.withUnsafeBytes { pixels in
                 let image = try VipsImage.pixels(pixels, width: 64, height: 64, bands: 1)
-                let picture = try Picture(
+                let current = try StepImage(
                     image, size: PixelSize(width: 64, height: 64),
                     active: ActiveRegion(width: 64, height: 64), isOpaque: true,
                     sampler: PlaneSampler(graphs: ZimgGraphCache(), cancellation: cancellation)
                 ).resampled(to: PixelSize(width: 2000, height: 2000))
                 cancellation.cancel()
                 let error = #expect(throws: VipsError.self) {
-                    try picture.image.flippedVertically().save(.jpeg(quality: 80)) { _ in true }
+                    try current.image.flippedVertically().save(.jpeg(quality: 80)) { _ in true }
                 }
                 #expect(error?.kind == .killed)
             }

@@ -83,7 +83,7 @@ import Testing
         .rotate(Rotation(degreesClockwise: 180)), .rotate(Rotation(degreesClockwise: 90)),
         .rotate(Rotation(degreesClockwise: 270)), .flip(horizontal: false, vertical: true),
     ])
-    func theActiveRegionTurnsWithThePicture(step: TransformStep) throws {
+    func theActiveRegionTurnsWithTheImage(step: TransformStep) throws {
         var source = Source(101, 51, .grey) { x, y, _ in x == 100 || y == 50 ? 255 : 0 }
         source.info.size = PixelSize(width: 1001, height: 501)
         source.layout.planes[0].activeWidth = 100.1

@@ -62,7 +62,7 @@ import WebP
         }
     }
 
-    @Test func planesAndPixelsOfOnePictureAreTheSameAsLibvipsMakes() throws {
+    @Test func planesAndPixelsOfOneImageAreTheSameAsLibvipsMakes() throws {
         let pixels = Pixels.gradient(96, 64, bands: 3)
         let ours = try encode(pixels, WebPEncoding(width: 96, height: 64, quality: 80))
         var theirs: [UInt8] = []

@@ -54,8 +54,8 @@ struct RandomValues {
     }
 
     mutating func identifier() -> Identifier128 { Identifier128(high: number(), low: number()) }
-    mutating func secret() -> DoorSecret? {
-        DoorSecret((0..<DoorSecret.byteCount).map { _ in number() })
+    mutating func secret() -> ListenerSecret? {
+        ListenerSecret((0..<ListenerSecret.byteCount).map { _ in number() })
     }
     mutating func token() -> Token { Token(identifier()) }
     mutating func job() -> JobID { JobID(number(1...UInt64.max)) }

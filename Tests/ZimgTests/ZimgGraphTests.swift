@@ -111,7 +111,7 @@ import Zimg
         #expect(result.allSatisfy { $0.isUntouchedAround })
     }
 
-    @Test func anOddPictureIsMadeWithOneColumnAndRowMore() throws {
+    @Test func anOddImageIsMadeWithOneColumnAndRowMore() throws {
         // 33 × 17 to 15 × 9 in 4:2:0: described as 34 × 18 to 16 × 10, the region larger alike.
         let region = ZimgRegion(width: 33.0 * 16 / 15, height: 17.0 * 10 / 9)
         let source = ZimgFormat(

@@ -60,7 +60,7 @@ public struct ResponseHead: Hashable, Sendable {
         value("content-length").flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 
-    /// Whether the picture is said to be at another location, which is named.
+    /// Whether the image is said to be at another location, which is named.
     public var isRedirect: Bool {
         (300..<400).contains(status) && !(value("location") ?? "").isEmpty
     }

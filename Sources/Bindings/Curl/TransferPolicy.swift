@@ -18,7 +18,7 @@ public struct TransferPolicy: Hashable, Sendable {
     /// Idle connections kept for later transfers.
     public var idleConnectionsMax: Int
 
-    /// The defaults suit pictures from the public internet.
+    /// The defaults suit images from the public internet.
     public init(
         addressGuard: AddressGuard = AddressGuard(), certificatesFile: String? = nil,
         userAgent: String,

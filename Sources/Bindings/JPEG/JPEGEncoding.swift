@@ -22,9 +22,9 @@ public struct JPEGEncoding: Equatable, Sendable {
     public var subsampling: Subsampling
     /// 1 to 100, libjpeg's scale.
     public var quality: Int
-    /// Whether a rough picture comes first; all coefficients are held in memory then.
+    /// Whether a rough image comes first; all coefficients are held in memory then.
     public var isProgressive: Bool
-    /// Whether the Huffman tables are made for this picture: some percent fewer bytes for a second
+    /// Whether the Huffman tables are made for this image: some percent fewer bytes for a second
     /// pass. A progressive one always has its own.
     public var optimisesCoding: Bool
 

@@ -2,19 +2,19 @@ internal import CJPEG
 
 /// The size of one plane of samples as libjpeg writes it, known before anything is decoded.
 public struct JPEGPlane: Equatable, Sendable {
-    /// Columns that show something of the picture, the last perhaps in part.
+    /// Columns that show something of the image, the last perhaps in part.
     public let width: Int
-    /// Rows that show something of the picture, the last perhaps in part.
+    /// Rows that show something of the image, the last perhaps in part.
     public let height: Int
     /// Columns that are written: whole blocks, and of luma so many that each sample of chroma has
     /// all of its own. The caller's stride is at least this.
     public let paddedWidth: Int
     /// Rows that are written, likewise. The caller's plane has at least these.
     public let paddedHeight: Int
-    /// How much of the columns is picture: 2725 reduced by 4 are 681.25 of 682. Who scales from
-    /// the rounded number shifts the picture.
+    /// How much of the columns is image: 2725 reduced by 4 are 681.25 of 682. Who scales from
+    /// the rounded number shifts the image.
     public let activeWidth: Double
-    /// How much of the rows is picture.
+    /// How much of the rows is image.
     public let activeHeight: Double
 
     init(_ plane: cjpeg_plane) {

@@ -2,7 +2,7 @@ internal import CJPEG
 
 /// Encodes planes of samples, full range, chroma centred: what `JPEGPlaneDecoder` gives.
 public enum JPEGPlaneEncoder {
-    /// Encodes one picture.
+    /// Encodes one image.
     ///
     /// - Parameters:
     ///   - sources: one for each plane of `encoding`. No padding or alignment is asked for; rows of
@@ -12,7 +12,7 @@ public enum JPEGPlaneEncoder {
     ///   - isCancelled: asked on this thread on every row of MCUs, of each pass.
     /// - Returns: how many bytes were written into all the memory that `next` gave.
     /// - Throws: `refused` where `next` gave none, `cancelled`, `outOfMemory`, `unsupported` where
-    ///   the picture is too large, `internal` where a source is too small.
+    ///   the image is too large, `internal` where a source is too small.
     public static func encode(
         _ sources: [JPEGPlaneSource], as encoding: JPEGEncoding,
         into next: (_ minimum: Int) -> UnsafeMutableRawBufferPointer?, isCancelled: () -> Bool

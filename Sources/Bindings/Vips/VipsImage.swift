@@ -1,6 +1,6 @@
 internal import CVipsShims
 
-/// A picture as libvips sees it: a description of how to make pixels, which are computed when
+/// An image as libvips sees it: a description of how to make pixels, which are computed when
 /// something asks for them (`write`, `copiedToMemory`, `save`).
 ///
 /// Errors of the pixels therefore come from those three. An image made from bytes in memory holds

@@ -1,6 +1,6 @@
 internal import CWebP
 
-/// Encodes pictures that lie in memory.
+/// Encodes images that lie in memory.
 public enum WebPEncoder {
     /// Encodes planes of YUV 4:2:0, BT.601, limited range (16 to 235, chroma to 240), chroma
     /// centred: what libwebp works on itself, so nothing is copied or converted. Lossy only.
@@ -8,7 +8,7 @@ public enum WebPEncoder {
     /// - Parameters:
     ///   - sources: Y, U and V; U and V have the same stride. No alignment is asked for.
     ///   - sink: takes all bytes it is given, in order, or answers false, which ends the encoding;
-    ///     called on this thread, mostly once the picture is encoded.
+    ///     called on this thread, mostly once the image is encoded.
     ///   - isCancelled: asked on this thread, about once for every percent of the work.
     /// - Throws: `tooLarge`, `cancelled`, `refused`, `outOfMemory`, `internal` where a source is
     ///   too small or the encoding is lossless.

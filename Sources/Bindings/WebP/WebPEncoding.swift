@@ -6,7 +6,7 @@ public struct WebPEncoding: Equatable, Sendable {
     public var width: Int
     /// Rows, 1 to 16,383.
     public var height: Int
-    /// 0 to 100; of a lossless picture, how much is tried to make it small.
+    /// 0 to 100; of a lossless image, how much is tried to make it small.
     public var quality: Int
     /// 0, the fastest, to 6, the smallest: what libvips calls effort.
     public var method: Int

@@ -1,6 +1,6 @@
 internal import CWebP
 
-/// Why libwebp made no picture.
+/// Why libwebp made no image.
 public struct WebPError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What a caller decides by.
     public enum Kind: Sendable {

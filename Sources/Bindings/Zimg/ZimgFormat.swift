@@ -1,4 +1,4 @@
-/// One picture in planes, as a graph takes or gives it.
+/// One image in planes, as a graph takes or gives it.
 public struct ZimgFormat: Hashable, Sendable {
     /// How the planes make colours, in the order of the planes.
     public enum Planes: Hashable, Sendable {
@@ -39,14 +39,14 @@ public struct ZimgFormat: Hashable, Sendable {
     public var range: Range
     /// The size of all samples.
     public var depth: Depth
-    /// What of the first plane is picture; nil is all. Only of what a graph takes.
+    /// What of the first plane is image; nil is all. Only of what a graph takes.
     public var region: ZimgRegion?
 
     /// A format; a graph refuses what zimg cannot do.
     ///
-    /// Width and height must be divisible by the subsampling. Of a picture that is not, describe
+    /// Width and height must be divisible by the subsampling. Of an image that is not, describe
     /// one that is a column or row larger: the source has such a column where its planes are
-    /// padded, and `region` says where the picture ends; the target gets a column too many, whose
+    /// padded, and `region` says where the image ends; the target gets a column too many, whose
     /// source is found by enlarging `region` in the same proportion (it may lie beyond the source).
     public init(
         width: Int, height: Int, planes: Planes, range: Range = .full, depth: Depth = .eight,

@@ -42,7 +42,7 @@ public struct ZimgGraph: ~Copyable {
     /// Bytes of scratch memory that it holds.
     public var scratchBytes: Int { czimg_scratch_bytes(pointer) }
 
-    /// Converts one picture.
+    /// Converts one image.
     ///
     /// - Parameters:
     ///   - sources: one for each plane of the source format.

@@ -27,13 +27,15 @@ public struct CallbackExecutor: Sendable {
     }
 
     /// Whether callbacks run where this is called: on the line of a client, unless that is nil.
-    func isHere(onLineOf desk: OrderDesk?) -> Bool {
+    func isHere(onLineOf commands: CommandQueue?) -> Bool {
         switch policy {
         case .inline: return true
         case .dispatch: return false
         case .safe:
             guard let executor else { return false }
-            if let desk, let line = executor as? LineExecutor { return line.desk === desk }
+            if let commands, let line = executor as? LineExecutor {
+                return line.commands === commands
+            }
             return withUnsafeCurrentTask { task in
                 task?.unownedTaskExecutor == executor.asUnownedTaskExecutor()
             }

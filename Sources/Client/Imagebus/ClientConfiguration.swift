@@ -30,7 +30,7 @@ public struct ClientConfiguration: Hashable, Sendable {
         self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
     }
 
-    /// The stack of a runtime directory: its `front` door, or `admin` for operators.
+    /// The stack of a runtime directory: its `front` listener, or `admin` for operators.
     public init(
         runtimeDirectory: String, isOperator: Bool = false,
         connectTimeoutMilliseconds: Int = 5_000

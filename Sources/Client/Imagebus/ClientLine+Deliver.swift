@@ -108,12 +108,12 @@ extension ClientLine {
             return try copy(reference)
         }
         guard let memory = try results.map(reference) else { return nil }
-        let desk = desk
+        let commands = commands
         return ImageBytes(
             mapped: memory, offset: Int(reference.offset), count: Int(reference.length)
         ) {
             // A full mailbox loses it; the end of the session withdraws it then.
-            _ = desk.post(.release(reference.block))
+            _ = commands.post(.release(reference.block))
         }
     }
 

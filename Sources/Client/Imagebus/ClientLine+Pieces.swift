@@ -64,6 +64,6 @@ extension ClientLine {
 
 extension ImageError {
     fileprivate static var takesNoBytes: ImageError {
-        ImageError(.versionMismatch, "this coordinator takes no pictures without a URL")
+        ImageError(.versionMismatch, "this coordinator takes no images without a URL")
     }
 }

@@ -134,7 +134,7 @@ extension ClientLine {
     }
 
     mutating func drainOrders(at now: Instant) {
-        desk.orders.take(into: &taken)
+        commands.orders.take(into: &taken)
         let orders = exchange(&taken, with: [])
         for order in orders {
             if isClosed {

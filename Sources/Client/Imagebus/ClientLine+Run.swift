@@ -28,17 +28,17 @@ extension ClientLine {
     mutating func turn() -> End? {
         if let end { return end }
         do {
-            desk.isTurning.store(false, ordering: .sequentiallyConsistent)
-            let isBusy = !desk.orders.isEmpty || executor.isBusy
+            commands.isTurning.store(false, ordering: .sequentiallyConsistent)
+            let isBusy = !commands.orders.isEmpty || executor.isBusy
             let turn = try loop.wait(until: isBusy ? Instant(nanoseconds: 0) : nextDeadline)
-            desk.isTurning.store(true, ordering: .sequentiallyConsistent)
+            commands.isTurning.store(true, ordering: .sequentiallyConsistent)
             let now = turn.wokenAt
             let isChanged = turn.ready.contains(sources.monitor)
             // What a coordinator said before it ended counts: its end comes after.
             if isChanged || turn.ready.contains(sources.bus) { try drainBus(at: now) }
             if isChanged { try drainMonitor(at: now) }
             executor.runWaiting()
-            if turn.ready.contains(sources.mailbox) { desk.orders.quiet() }
+            if turn.ready.contains(sources.mailbox) { commands.orders.quiet() }
             drainOrders(at: now)
             perform(pending.expire(at: now), at: now)
             perform(prefetches.expire(at: now))

@@ -9,9 +9,9 @@ import Wire
 import ZeroMQ
 
 /// The DEALER, the pending requests and the mapped results. Run by one thread at a time: whoever
-/// has the seat (`LineSeat`).
+/// has the lead (`LoopLeadership`).
 struct ClientLine: ~Copyable {
-    let desk: OrderDesk
+    let commands: CommandQueue
     let executor: LineExecutor
     let context: Context
     var loop: EventLoop
@@ -59,7 +59,9 @@ struct ClientLine: ~Copyable {
     /// Milliseconds after which a full queue to the coordinator is tried again.
     static let retryMilliseconds = 5
 
-    init(_ configuration: ClientConfiguration, _ desk: OrderDesk, _ executor: LineExecutor) throws {
+    init(_ configuration: ClientConfiguration, _ commands: CommandQueue, _ executor: LineExecutor)
+        throws
+    {
         let context = try Context()
         let endpoint = try Endpoint.ipc(path: configuration.endpoint)
         let connection = try BusConnection(
@@ -68,10 +70,10 @@ struct ClientLine: ~Copyable {
         var loop = EventLoop(sourcesMax: 3)
         sources = (
             loop.add(connection.monitor.socket), loop.add(connection.socket),
-            loop.add(descriptor: desk.orders.descriptor)
+            loop.add(descriptor: commands.orders.descriptor)
         )
         self.loop = loop
-        self.desk = desk
+        self.commands = commands
         self.executor = executor
         self.context = context
         self.connection = connection

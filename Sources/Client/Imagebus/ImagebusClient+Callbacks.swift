@@ -15,7 +15,7 @@ extension ImagebusClient {
         completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
     ) -> LoadTask {
         let callbacks = LoadCallbacks(on: executor, progress: progress, completion: completion)
-        let task = LoadTask(token: tokens.next(), desk: desk, callbacks: callbacks)
+        let task = LoadTask(token: tokens.next(), commands: commands, callbacks: callbacks)
         let load = LoadRequest(
             token: task.token, group: group, image: request, wantsProgress: progress != nil,
             slot: slot)

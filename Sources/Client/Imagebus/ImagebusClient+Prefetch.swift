@@ -13,7 +13,7 @@ extension ImagebusClient {
     public func prefetch(
         _ urls: [String], template: ImageRequest = ImageRequest(url: ""), concurrency: Int = 3
     ) -> PrefetchTask {
-        let task = PrefetchTask(token: tokens.next(), desk: desk)
+        let task = PrefetchTask(token: tokens.next(), commands: commands)
         guard (1...RequestLimits.prefetchConcurrencyMax).contains(concurrency) else {
             let most = RequestLimits.prefetchConcurrencyMax
             task.finish(
@@ -22,24 +22,24 @@ extension ImagebusClient {
         }
         let order = PrefetchOrder(
             batch: task.token, template: template, urls: urls, concurrency: concurrency)
-        if !desk.post(.prefetch(order, task)) {
-            task.finish(.failure(desk.refusal))
+        if !commands.post(.prefetch(order, task)) {
+            task.finish(.failure(commands.refusal))
         }
         return task
     }
 
     /// Changes the class of a load; does nothing once it has ended.
     public func reprioritise(_ task: LoadTask, _ priority: Priority) {
-        _ = desk.post(.reprioritise(task.token, priority))
+        _ = commands.post(.reprioritise(task.token, priority))
     }
 
     /// Changes the class of all URLs of a prefetch that have not ended.
     public func reprioritise(_ task: PrefetchTask, _ priority: Priority) {
-        _ = desk.post(.reprioritise(task.token, priority))
+        _ = commands.post(.reprioritise(task.token, priority))
     }
 
     /// Changes the class of all loads of a group that were begun before.
     public func reprioritise(group: GroupID, _ priority: Priority) {
-        _ = desk.post(.reprioritiseGroup(group, priority))
+        _ = commands.post(.reprioritiseGroup(group, priority))
     }
 }

@@ -1,7 +1,7 @@
 public import ImageModel
 
 extension ImagebusClient {
-    /// Puts the bytes of a picture under a key, as they are, and says which of the tiers have them
+    /// Puts the bytes of an image under a key, as they are, and says which of the tiers have them
     /// now; the text of the key is that of replies. A load that asks these tiers finds them.
     ///
     /// For operators: on `front.sock` it is refused. At most 64 MiB, or what the coordinator is

@@ -1,9 +1,9 @@
 public import ImageModel
 public import Messages
 
-// Pictures that have no URL.
+// Images that have no URL.
 extension ImagebusClient {
-    /// Begins a load of a picture that the caller has: `bytes` are sent to the stack in pieces
+    /// Begins a load of an image that the caller has: `bytes` are sent to the stack in pieces
     /// (PROTOCOL §10.1), and go the way of downloaded ones. `request.url` is empty.
     ///
     /// The same bytes with the same steps are the same work: they are joined with it, and may come
@@ -20,7 +20,7 @@ extension ImagebusClient {
         _ request: ImageRequest, uploading bytes: [UInt8], group: GroupID? = nil,
         wantsProgress: Bool = false, trace: TraceContext? = nil
     ) -> LoadTask {
-        let task = LoadTask(token: tokens.next(), wantsProgress: wantsProgress, desk: desk)
+        let task = LoadTask(token: tokens.next(), wantsProgress: wantsProgress, commands: commands)
         if let refusal = Self.refusal(of: request, bytes) {
             task.finish(.failure(refusal))
             return task
@@ -38,19 +38,19 @@ extension ImagebusClient {
         trace: TraceContext? = nil
     ) throws(ImageError) -> ImageResponse {
         if let refusal = Self.refusal(of: request, bytes) { throw refusal }
-        let task = LoadTask(token: tokens.next(), desk: desk)
+        let task = LoadTask(token: tokens.next(), commands: commands)
         let load = LoadRequest(
             token: task.token, group: group, image: request, uploadBytes: UInt64(bytes.count),
             trace: trace)
-        if !seat.run(load, task, uploading: bytes) { post(.upload(load, task, bytes), task) }
+        if !leadership.run(load, task, uploading: bytes) { post(.upload(load, task, bytes), task) }
         return try task.waitForResponse()
     }
 
     private static func refusal(of request: ImageRequest, _ bytes: [UInt8]) -> ImageError? {
         if !request.url.isEmpty {
-            return ImageError(.invalidRequest, "a picture that is uploaded has no URL")
+            return ImageError(.invalidRequest, "an image that is uploaded has no URL")
         }
-        if bytes.isEmpty { return ImageError(.invalidRequest, "a picture without bytes") }
+        if bytes.isEmpty { return ImageError(.invalidRequest, "an image without bytes") }
         return nil
     }
 }

@@ -15,8 +15,8 @@ import ZeroMQ
 /// restarts are sent again. `close()` ends it; without that it ends after the last reference to it,
 /// when what was begun has ended.
 public final class ImagebusClient: Sendable {
-    let desk: OrderDesk
-    let seat: LineSeat
+    let commands: CommandQueue
+    let leadership: LoopLeadership
     private let lineExecutor: LineExecutor
     private let ended: LineEnd
     let tokens = TokenSource()
@@ -29,19 +29,20 @@ public final class ImagebusClient: Sendable {
     public init(_ configuration: ClientConfiguration) throws(ImageError) {
         connectTimeoutMilliseconds = configuration.connectTimeoutMilliseconds
         do {
-            let desk = try OrderDesk(ordersMax: Self.ordersMax)
-            let executor = LineExecutor(desk)
-            let seat = LineSeat(try ClientLine(configuration, desk, executor), desk)
-            (self.desk, self.seat, lineExecutor) = (desk, seat, executor)
+            let commands = try CommandQueue(ordersMax: Self.ordersMax)
+            let executor = LineExecutor(commands)
+            let leadership = LoopLeadership(
+                try ClientLine(configuration, commands, executor), commands)
+            (self.commands, self.leadership, lineExecutor) = (commands, leadership, executor)
             let ended = try LineEnd()
             self.ended = ended
-            _ = try Thread(name: "imagebus-client") { Self.run(seat, executor, ended) }
+            _ = try Thread(name: "imagebus-client") { Self.run(leadership, executor, ended) }
         } catch {
             throw ImageError(.unavailable, "the client cannot start: \(error)")
         }
     }
 
-    deinit { _ = desk.post(.endWhenIdle) }
+    deinit { _ = commands.post(.endWhenIdle) }
 
     /// Begins a load. Its task ends exactly once; a `group` can be cancelled as a whole. With
     /// `detach` the stack goes on with it when this process ends, so that its result is stored. A
@@ -54,7 +55,7 @@ public final class ImagebusClient: Sendable {
         _ request: ImageRequest, slot: String? = nil, group: GroupID? = nil,
         wantsProgress: Bool = false, detach: Bool = false, trace: TraceContext? = nil
     ) -> LoadTask {
-        let task = LoadTask(token: tokens.next(), wantsProgress: wantsProgress, desk: desk)
+        let task = LoadTask(token: tokens.next(), wantsProgress: wantsProgress, commands: commands)
         let load = LoadRequest(
             token: task.token, group: group, image: request, wantsProgress: wantsProgress,
             detach: detach, slot: slot, trace: trace)
@@ -70,9 +71,9 @@ public final class ImagebusClient: Sendable {
     public func loadAndWait(
         _ request: ImageRequest, group: GroupID? = nil, trace: TraceContext? = nil
     ) throws(ImageError) -> ImageResponse {
-        let task = LoadTask(token: tokens.next(), desk: desk)
+        let task = LoadTask(token: tokens.next(), commands: commands)
         let load = LoadRequest(token: task.token, group: group, image: request, trace: trace)
-        if !seat.run(load, task) { post(.load(load, task), task) }
+        if !leadership.run(load, task) { post(.load(load, task), task) }
         return try task.waitForResponse()
     }
 
@@ -87,7 +88,7 @@ public final class ImagebusClient: Sendable {
 
     /// Leaves the order of a load for the line.
     func post(_ order: ClientOrder, _ task: LoadTask) {
-        if !desk.post(order) { task.finish(.failure(desk.refusal), onLine: false) }
+        if !commands.post(order) { task.finish(.failure(commands.refusal), onLine: false) }
     }
 
     /// Begins a load of a URL.
@@ -96,13 +97,13 @@ public final class ImagebusClient: Sendable {
     }
 
     /// Cancels all loads of a group that were begun before.
-    public func cancel(group: GroupID) { _ = desk.post(.cancelGroup(group)) }
+    public func cancel(group: GroupID) { _ = commands.post(.cancelGroup(group)) }
 
     /// Cancels a request of any client. For operators, whose endpoint is `admin.sock`.
-    public func cancelAny(_ token: Token) { _ = desk.post(.cancelAny(token)) }
+    public func cancelAny(_ token: Token) { _ = commands.post(.cancelAny(token)) }
 
     /// Cancels all requests of a group, of any client. For operators.
-    public func cancelAny(group: GroupID) { _ = desk.post(.cancelGroupOfAny(group)) }
+    public func cancelAny(group: GroupID) { _ = commands.post(.cancelGroupOfAny(group)) }
 
     /// Processes, queues and counters of the stack. Throws `unavailable` where nobody answers
     /// within the connect timeout.
@@ -167,7 +168,7 @@ public final class ImagebusClient: Sendable {
         let result: Result<ServerMessage, ImageError> = await withCheckedContinuation {
             let inquiry = Inquiry(
                 question, deadline: deadline, isAnswer: { answer($0) != nil }, $0)
-            if !desk.post(.ask(inquiry)) { inquiry.answer(.failure(desk.refusal)) }
+            if !commands.post(.ask(inquiry)) { inquiry.answer(.failure(commands.refusal)) }
         }
         guard let value = answer(try result.get()) else {
             preconditionFailure("an inquiry takes only what answers it")
@@ -177,7 +178,7 @@ public final class ImagebusClient: Sendable {
 
     /// Ends all pending loads with `cancelled`, and the connection; so does every later load. Bytes
     /// that were delivered stay.
-    public func close() { _ = desk.post(.close) }
+    public func close() { _ = commands.post(.close) }
 
     /// The same, and waits at most so long until the coordinator was told: for a process that ends
     /// then, whose client would count as lost. Not on the client's own thread.
@@ -187,11 +188,11 @@ public final class ImagebusClient: Sendable {
     }
 
     private static func run(
-        _ seat: LineSeat, _ executor: LineExecutor, _ ended: LineEnd
+        _ leadership: LoopLeadership, _ executor: LineExecutor, _ ended: LineEnd
     ) {
-        let error = seat.run()
-        seat.end()
-        seat.desk.close(.lineEnded(error))
+        let error = leadership.run()
+        leadership.end()
+        leadership.commands.close(.lineEnded(error))
         executor.retire()
         ended.come()
     }

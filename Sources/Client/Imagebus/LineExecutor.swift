@@ -3,11 +3,11 @@ import Synchronization
 /// Runs tasks between the messages of a client, on the thread that runs its line: a task that loads
 /// again as soon as it has an image needs no other thread to be woken.
 final class LineExecutor: TaskExecutor {
-    let desk: OrderDesk
+    let commands: CommandQueue
     /// `nil` once the line has ended.
     private let waiting = Mutex<[UnownedJob]?>([])
 
-    init(_ desk: OrderDesk) { self.desk = desk }
+    init(_ commands: CommandQueue) { self.commands = commands }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
@@ -17,7 +17,7 @@ final class LineExecutor: TaskExecutor {
         }
         switch place {
         case nil: globalConcurrentExecutor.enqueue(job)
-        case 1: desk.rouse()
+        case 1: commands.rouse()
         default: break
         }
     }

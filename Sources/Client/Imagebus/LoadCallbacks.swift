@@ -28,8 +28,8 @@ final class LoadCallbacks: Sendable {
     }
 
     /// Calls back here, or hands it on. The end comes last, and once.
-    func tell(_ event: Event, onLineOf desk: OrderDesk?) {
-        if executor.isHere(onLineOf: desk) { return call(event) }
+    func tell(_ event: Event, onLineOf commands: CommandQueue?) {
+        if executor.isHere(onLineOf: commands) { return call(event) }
         let sink = sink.withLock { sink in
             let known = sink ?? start()
             sink = known

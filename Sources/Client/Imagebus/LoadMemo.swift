@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Wire
 
-/// Loads that were encoded before, without their tokens: who loads the same picture again and again
+/// Loads that were encoded before, without their tokens: who loads the same image again and again
 /// need not have it written again and again. Bounded: a place by URL, the newest load has it.
 struct LoadMemo {
     private struct Entry {

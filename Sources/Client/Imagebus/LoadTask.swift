@@ -56,14 +56,15 @@ public final class LoadTask: Sendable {
     }
 
     private let state = Mutex(State())
-    private let desk: OrderDesk
+    private let commands: CommandQueue
 
-    /// Of the client whose desk it is.
+    /// Of the client whose commands it is.
     init(
-        token: Token, wantsProgress: Bool = false, desk: OrderDesk, callbacks: LoadCallbacks? = nil
+        token: Token, wantsProgress: Bool = false, commands: CommandQueue,
+        callbacks: LoadCallbacks? = nil
     ) {
         self.token = token
-        self.desk = desk
+        self.commands = commands
         state.withLock { state in
             if wantsProgress { state.progress = Progress() }
             state.callbacks = callbacks
@@ -130,7 +131,7 @@ public final class LoadTask: Sendable {
     /// Ends the load with `cancelled`, unless it has ended. Idempotent; any thread.
     public func cancel() {
         let isRunning = state.withLock { $0.result == nil }
-        if isRunning { _ = desk.post(.cancel(token)) }
+        if isRunning { _ = commands.post(.cancel(token)) }
     }
 
     /// Waits for the cached image, or for the end where there is none.
@@ -173,7 +174,7 @@ public final class LoadTask: Sendable {
     func advance(_ event: RequestProgress) {
         let (sink, callbacks) = state.withLock { ($0.progress?.sink, $0.callbacks) }
         sink?.yield(event)
-        callbacks?.tell(.progress(event), onLineOf: desk)
+        callbacks?.tell(.progress(event), onLineOf: commands)
     }
 
     /// The first call decides. Not `onLine`: the call that begins the load ends it, too.
@@ -186,7 +187,7 @@ public final class LoadTask: Sendable {
         }
         waiting.progress?.sink.finish()
         for gate in waiting.gates { gate.event.signal() }
-        waiting.callbacks?.tell(.end(result), onLineOf: onLine ? desk : nil)
+        waiting.callbacks?.tell(.end(result), onLineOf: onLine ? commands : nil)
         waiting.continuation?.resume(returning: result)
         for continuation in waiting.firstWaiters { continuation.resume() }
         for continuation in waiting.moreContinuations { continuation.resume(returning: result) }

@@ -20,11 +20,11 @@ public final class PrefetchTask: Sendable {
 
     private let sink: AsyncStream<PrefetchCounts>.Continuation
     private let state = Mutex(State())
-    private let desk: OrderDesk
+    private let commands: CommandQueue
 
-    init(token: Token, desk: OrderDesk) {
+    init(token: Token, commands: CommandQueue) {
         self.token = token
-        self.desk = desk
+        self.commands = commands
         (progress, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -56,7 +56,7 @@ public final class PrefetchTask: Sendable {
     /// Ends what has not ended: URLs that run, and those that wait. Idempotent; any thread.
     public func cancel() {
         let isRunning = state.withLock { $0.result == nil }
-        if isRunning { _ = desk.post(.cancel(token)) }
+        if isRunning { _ = commands.post(.cancel(token)) }
     }
 
     func advance(_ counts: PrefetchCounts) { sink.yield(counts) }

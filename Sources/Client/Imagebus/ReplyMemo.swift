@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Wire
 
-/// Replies of hits that were read before: those of one picture differ in nothing but the token.
+/// Replies of hits that were read before: those of one image differ in nothing but the token.
 struct ReplyMemo {
     private var outcomes = RestMemo<Reply.Outcome>(bits: 8, restBytesMax: 1_024)
 

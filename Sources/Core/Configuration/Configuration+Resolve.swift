@@ -4,7 +4,7 @@ extension Configuration {
     /// What a request becomes: what it does not say its profile says, then all rules that match its
     /// URL replace what they name, in order, and at last names become what they stand for.
     ///
-    /// `isUpload`: the picture came along, and the URL is the name of its digest. What is wrong
+    /// `isUpload`: the image came along, and the URL is the name of its digest. What is wrong
     /// with the URL, or with asking for it, is the refusal of the terms: there may be a fallback.
     /// Throws for a name that is not there.
     public func resolve(
@@ -167,7 +167,7 @@ extension Configuration {
         return image
     }
 
-    /// The load of what is laid over a picture; what is wrong with it is the refusal of its terms.
+    /// The load of what is laid over an image; what is wrong with it is the refusal of its terms.
     private func overlay(_ overlay: Overlay, of request: ImageRequest) -> Resolution {
         let image = Self.following(request.loading(overlay: overlay))
         do throws(ImageError) {

@@ -19,7 +19,7 @@ public enum CacheKey {
     }
 
     /// An overlay has the name under which its original is stored: who asks for it, and in which
-    /// cache, is in that. Which version of it was there is in no key, as with the picture itself.
+    /// cache, is in that. Which version of it was there is in no key, as with the image itself.
     private static func keys(of steps: [TransformStep], _ overlays: [Resolution]) -> [String] {
         var overlays = overlays.makeIterator()
         return steps.map { step in

@@ -4,7 +4,7 @@ public struct DecodeKey: Hashable, Sendable {
     public let source: SourceKey
     /// What the result needs of them at least.
     public let need: DecodeNeed
-    /// Whether they are laid over others: such pictures are smaller, or refused.
+    /// Whether they are laid over others: such images are smaller, or refused.
     public let isOverlay: Bool
 
     /// The key of a request.
@@ -17,7 +17,7 @@ public struct DecodeKey: Hashable, Sendable {
         isOverlay = false
     }
 
-    /// The key of a picture that is laid over others, as it is.
+    /// The key of an image that is laid over others, as it is.
     public init(overlay source: SourceKey) {
         self.source = source
         need = .full

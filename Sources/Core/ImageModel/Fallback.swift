@@ -5,7 +5,7 @@ public enum Fallback: Hashable, Sendable {
     case none
     /// Another URL, loaded by a request of its own with none of the credentials.
     case url(String)
-    /// A picture of one colour, in the size of the result.
+    /// An image of one colour, in the size of the result.
     case colour(Colour)
 }
 

@@ -22,7 +22,7 @@ public struct LoadTerms: Hashable, Sendable {
     public var serializer: Serializer
     /// What is delivered where the load fails.
     public var fallback: PreparedFallback
-    /// The loads of what is laid over the picture, in the order of its steps; the terms of each say
+    /// The loads of what is laid over the image, in the order of its steps; the terms of each say
     /// where it may not be made.
     public var overlays: [Resolution]
     /// Why it may not be made, where the configuration says so; of what else is here only the

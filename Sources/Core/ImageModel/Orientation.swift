@@ -46,7 +46,7 @@ public struct Orientation: Hashable, Sendable {
         transposes ? displayed.transposed : displayed
     }
 
-    /// What has to be done when the displayed picture is mirrored besides.
+    /// What has to be done when the displayed image is mirrored besides.
     public func flipped(horizontally: Bool, vertically: Bool) -> Orientation {
         var other = self
         other.mirrorsHorizontally = mirrorsHorizontally != horizontally
@@ -54,7 +54,7 @@ public struct Orientation: Hashable, Sendable {
         return other
     }
 
-    /// What has to be done when the displayed picture is turned clockwise besides, by 0 to 3
+    /// What has to be done when the displayed image is turned clockwise besides, by 0 to 3
     /// quarters.
     public func turned(quarters: Int) -> Orientation {
         var other = self

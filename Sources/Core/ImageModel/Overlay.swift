@@ -1,4 +1,4 @@
-/// A picture that is laid over another one; where it reaches beyond that, it is cut off.
+/// An image that is laid over another one; where it reaches beyond that, it is cut off.
 public struct Overlay: Hashable, Sendable {
     /// Where it is, percent-encoded as that of a request. Empty in jobs: who lays it over is given
     /// its pixels.
@@ -22,7 +22,7 @@ public struct Overlay: Hashable, Sendable {
     /// Where, and how much of it is seen, without what it is.
     public var placed: Overlay { Overlay(url: "", x: x, y: y, opacity: opacity) }
 
-    /// Where its top left corner is on a picture.
+    /// Where its top left corner is on an image.
     public func origin(of size: PixelSize, on base: PixelSize) -> (x: Int, y: Int) {
         (
             x < 0 ? base.width - size.width + x : x,
@@ -52,12 +52,12 @@ public struct Overlay: Hashable, Sendable {
 }
 
 extension ImageRequest {
-    /// What is laid over the picture, in the order of its steps.
+    /// What is laid over the image, in the order of its steps.
     public var overlays: [Overlay] { steps.compactMap(\.overlay) }
 
     /// The load of one of its overlays: the original of another URL, from and into the tiers of
     /// originals, in the same class and on the same wishes. It has nothing that was said to the
-    /// origin of the picture, is not kept as that is, since others lay it over theirs, and is not
+    /// origin of the image, is not kept as that is, since others lay it over theirs, and is not
     /// refreshed by itself: a request that is, loads it anew.
     public func loading(overlay: Overlay) -> ImageRequest {
         var image = self

@@ -3,7 +3,7 @@
 public indirect enum PreparedFallback: Hashable, Sendable {
     /// The error.
     case none
-    /// A picture of one colour.
+    /// An image of one colour.
     case colour(Colour)
     /// Another load, which is resolved like any when it is begun.
     case load(ImageRequest)

@@ -20,7 +20,7 @@ public enum RequestLimits {
     public static let prefetchConcurrencyMax = 64
     /// Steps of a request.
     public static let stepsMax = 32
-    /// Steps of a request that lay another picture over its own.
+    /// Steps of a request that lay another image over its own.
     public static let overlaysMax = 4
     /// Parameters of a step that has a name on the wire.
     public static let parametersMax = 16

@@ -12,7 +12,7 @@ public struct Resolution: Hashable, Sendable {
     /// are credentials, whatever their names are.
     public var secretHeaders: Set<String>
 
-    /// A request to which nothing was added, with what it lays over its picture.
+    /// A request to which nothing was added, with what it lays over its image.
     public init(_ request: ImageRequest) {
         self.request = request
         terms = LoadTerms()

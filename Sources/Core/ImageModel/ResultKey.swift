@@ -12,7 +12,7 @@ public struct ResultKey: Hashable, Sendable {
     /// Whose bytes are laid over them, in the order of the steps.
     public let overlays: [SourceKey]
 
-    /// The key of a request and of what is laid over its picture.
+    /// The key of a request and of what is laid over its image.
     public init(_ request: ImageRequest, overlays: [SourceKey] = []) {
         self.init(request, of: SourceKey(request), overlays: overlays)
     }

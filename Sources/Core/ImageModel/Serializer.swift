@@ -2,7 +2,7 @@
 public enum Serializer: Hashable, Sendable {
     /// The bytes as they are.
     case asIs
-    /// The picture in another format; `nil` is `OutputOptions.defaultQuality`.
+    /// The image in another format; `nil` is `OutputOptions.defaultQuality`.
     case transcode(ImageFormat, quality: Int?)
     /// A serializer of the configuration, by name.
     case named(String)
@@ -26,7 +26,7 @@ public enum Serializer: Hashable, Sendable {
         self = .transcode(format, quality: parts.count == 3 ? quality : nil)
     }
 
-    /// How the picture is encoded; `nil` where its bytes are written as they are.
+    /// How the image is encoded; `nil` where its bytes are written as they are.
     public var output: OutputOptions? {
         guard case .transcode(let format, let quality) = self else { return nil }
         return OutputOptions(format: format, quality: quality)

@@ -45,12 +45,12 @@ public struct ClientHello: Hashable, Sendable {
     /// Whether it cannot open `results/` and wants the bytes of all its loads in pieces.
     public var wantsPieces: Bool
     /// What an operator of a stack found beside the socket; nil where there is none.
-    public var secret: DoorSecret?
+    public var secret: ListenerSecret?
 
     /// An introduction.
     public init(
         incarnation: Incarnation, pid: UInt32, version: String, wantsPieces: Bool = false,
-        secret: DoorSecret? = nil
+        secret: ListenerSecret? = nil
     ) {
         self.incarnation = incarnation
         self.pid = pid

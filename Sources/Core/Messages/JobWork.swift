@@ -289,7 +289,7 @@ public struct TransformWork: Hashable, Sendable {
     }
 }
 
-/// The pixels of a picture that is laid over another one.
+/// The pixels of an image that is laid over another one.
 public struct OverlayInput: Hashable, Sendable {
     /// The pixels.
     public var source: BlockReference
@@ -306,18 +306,18 @@ public struct OverlayInput: Hashable, Sendable {
     }
 }
 
-/// Encode a picture of one colour.
+/// Encode an image of one colour.
 public struct PaintWork: Hashable, Sendable {
     /// Of every pixel.
     public var colour: Colour
-    /// Of the picture.
+    /// Of the image.
     public var size: PixelSize
     /// How it is encoded; PNG where no format is named.
     public var output: OutputOptions
-    /// Limits of the picture.
+    /// Limits of the image.
     public var limits: ImageLimits
 
-    /// Describes a picture.
+    /// Describes an image.
     public init(colour: Colour, size: PixelSize, output: OutputOptions, limits: ImageLimits) {
         self.colour = colour
         self.size = size

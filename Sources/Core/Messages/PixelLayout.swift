@@ -2,7 +2,7 @@ public import ImageModel
 
 /// How decoded pixels lie in their block (PROTOCOL §7.1): in one plane, their samples interleaved;
 /// or in three planes of one sample each, as a JPEG stores them: Y, Cb and Cr of BT.601 in full
-/// range (JFIF 1.02), the colours with as many samples as the picture has or with fewer, sited in
+/// range (JFIF 1.02), the colours with as many samples as the image has or with fewer, sited in
 /// the middle of those that they stand for.
 public struct PixelLayout: Hashable, Sendable {
     /// One, or three with one band each.
@@ -46,6 +46,6 @@ public struct PixelLayout: Hashable, Sendable {
         return count
     }
 
-    /// Whether of every plane all is picture but for a fraction of the last column and row.
+    /// Whether of every plane all is image but for a fraction of the last column and row.
     public var isActive: Bool { planes.allSatisfy(\.isActive) }
 }

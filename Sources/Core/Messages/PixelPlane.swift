@@ -23,10 +23,10 @@ public struct PixelPlane: Hashable, Sendable {
     public var size: PixelSize
     /// Bytes from one row to the next, at least columns × bands.
     public var stride: Int
-    /// Columns that are picture, a fraction where a reduced source does not fill the last one
+    /// Columns that are image, a fraction where a reduced source does not fill the last one
     /// (2725 / 4 = 681.25 of 682). Greater than `size.width` − 1, at most `size.width`.
     public var activeWidth: Double
-    /// Rows that are picture, likewise.
+    /// Rows that are image, likewise.
     public var activeHeight: Double
 
     /// Describes samples; the whole is active unless said otherwise.
@@ -58,7 +58,7 @@ public struct PixelPlane: Hashable, Sendable {
         return overflow ? nil : end
     }
 
-    /// Whether the active part is the picture but for a fraction of the last column and row.
+    /// Whether the active part is the image but for a fraction of the last column and row.
     public var isActive: Bool {
         Self.reaches(size.width, activeWidth) && Self.reaches(size.height, activeHeight)
     }

@@ -1,4 +1,4 @@
-/// The kinds of process. A worker's kind is that of the pool at whose door it connects, never a
+/// The kinds of process. A worker's kind is that of the pool at whose listener it connects, never a
 /// claim.
 public enum WorkerKind: UInt8, Hashable, Sendable, CaseIterable {
     /// Decides; holds no pixels.

@@ -40,7 +40,7 @@ public struct WorkerHello: Hashable, Sendable {
     /// What it cannot do any more.
     public var sandbox: SandboxLayers
     /// What shows that its supervisor is that of the coordinator; nil where it was given none.
-    public var secret: DoorSecret?
+    public var secret: ListenerSecret?
     /// What it can do. It takes part with as much of it as its pool is granted; lists that it does
     /// not name are all of that.
     public var capabilities: WorkerCapabilities
@@ -48,7 +48,7 @@ public struct WorkerHello: Hashable, Sendable {
     /// An introduction.
     public init(
         incarnation: Incarnation, pid: UInt32, restarts: UInt32, version: String, credit: UInt32,
-        sandbox: SandboxLayers = [], secret: DoorSecret? = nil,
+        sandbox: SandboxLayers = [], secret: ListenerSecret? = nil,
         capabilities: WorkerCapabilities = .all
     ) {
         self.incarnation = incarnation

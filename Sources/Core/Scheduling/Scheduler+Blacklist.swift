@@ -6,7 +6,7 @@ import Tables
 
 // What failed for good is refused for a while (SEMANTICS §7.2).
 extension Scheduler {
-    // MARK: - At the door
+    // MARK: - At admission
 
     /// Looked at before anything else, caches included, once the options are known.
     mutating func checkBlacklist(

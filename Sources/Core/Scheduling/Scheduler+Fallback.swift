@@ -35,7 +35,7 @@ extension Scheduler {
         return true
     }
 
-    /// Goes on with the fallback of a load that was refused at the door; `false` where there is
+    /// Goes on with the fallback of a load that was refused at admission; `false` where there is
     /// none.
     mutating func admitFallback(
         of load: LoadRequest, _ terms: LoadTerms, from client: ClientID, _ owner: Incarnation,

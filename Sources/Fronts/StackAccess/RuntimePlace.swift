@@ -16,10 +16,10 @@ package struct RuntimePlace: Hashable, Sendable {
     ///
     /// A directory that nobody named may be anybody's: nothing is opened in it before it is known
     /// to be of this user or of root.
-    package func servers(at door: String) throws(ImageError) -> Set<UInt32>? {
+    package func servers(at listener: String) throws(ImageError) -> Set<UInt32>? {
         guard !isNamed else { return nil }
         do throws(UntrustedDirectoryError) {
-            return try TrustedServers(in: path, door: door)?.userIDs ?? []
+            return try TrustedServers(in: path, listener: listener)?.userIDs ?? []
         } catch {
             throw ImageError(.addressForbidden, error.description)
         }

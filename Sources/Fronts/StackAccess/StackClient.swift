@@ -31,7 +31,7 @@ package final class StackClient: Sendable {
     /// Says goodbye, for a process that ends next.
     package func end() { client.close(waitingMilliseconds: Self.goodbyeMilliseconds) }
 
-    /// Sends a request, with the picture where that has no URL; its response becomes the
+    /// Sends a request, with the image where that has no URL; its response becomes the
     /// completion's value.
     package func load(
         _ request: ImageRequest, uploading upload: [UInt8]?, slot: String? = nil,

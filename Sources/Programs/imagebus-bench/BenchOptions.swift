@@ -6,9 +6,9 @@ import StackAccess
 struct BenchOptions: Hashable {
     /// One of `BenchKinds`.
     var kind: String
-    /// The picture, with `{n}` or without; nil for those that the command serves by itself.
+    /// The image, with `{n}` or without; nil for those that the command serves by itself.
     var url: String? { request.url.isEmpty ? nil : request.url }
-    /// What is wanted of each picture. Its URL is empty where the command serves its own.
+    /// What is wanted of each image. Its URL is empty where the command serves its own.
     var request: ImageRequest
     /// Whether more is said of the request than its URL.
     var isRequestChosen: Bool

@@ -28,7 +28,7 @@ final class BenchSetting: Sendable {
 
     var hasStopped: Bool { isStopped.load(ordering: .relaxed) }
 
-    /// A number that no picture of this measurement had before.
+    /// A number that no image of this measurement had before.
     func next() -> Int { lastNumber.add(1, ordering: .relaxed).newValue }
 
     /// The coordinator of the stack; nil where its number means nothing here.
@@ -36,15 +36,15 @@ final class BenchSetting: Sendable {
         try await watcher.status().processes.first { $0.kind == .coordinator }
     }
 
-    /// Puts a picture at the origin that the stack encodes from one that this command draws.
-    func makePicture(
+    /// Puts an image at the origin that the stack encodes from one that this command draws.
+    func makeImage(
         _ name: String, width: Int, height: Int, _ output: OutputOptions
     ) async throws(ImageError) {
-        origin.add("raw.png", BenchPicture.raw(width: width, height: height))
+        origin.add("raw.png", BenchImage.raw(width: width, height: height))
         try await encode(name, output)
     }
 
-    /// The same from the drawing of the last picture.
+    /// The same from the drawing of the last image.
     func encode(_ name: String, _ output: OutputOptions) async throws(ImageError) {
         var request = ImageRequest(url: origin.url("raw.png", next())).unkept
         request.output = output
@@ -74,7 +74,7 @@ enum BenchURL {
         return url + (url.contains("?") ? "&" : "?") + "\(number)"
     }
 
-    /// `{n}` is the number; without one, it is always the same picture.
+    /// `{n}` is the number; without one, it is always the same image.
     static func counted(_ url: String, _ number: Int) -> String {
         url.replacing(place, with: "\(number)")
     }

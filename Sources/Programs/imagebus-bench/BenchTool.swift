@@ -39,7 +39,7 @@ enum BenchTool {
             guard error.code == .addressForbidden, !isOwn else { throw error }
             throw ImageError(
                 .addressForbidden,
-                "the running stack may not reach the pictures that this command serves: "
+                "the running stack may not reach the images that this command serves: "
                     + "--private starts one that may",
                 details: error.details)
         }

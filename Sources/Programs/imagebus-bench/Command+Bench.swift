@@ -33,16 +33,16 @@ extension Command {
             ("", laterOptions),
         ],
         notes: """
-            hit loads a picture that the memory tier has: as often as it goes with so many loads at
+            hit loads an image that the memory tier has: as often as it goes with so many loads at
             a time, through tasks on the client's own thread; with --concurrency 1 through the
             blocking call. Beside it, in turns, through tasks that run anywhere (async). Processor
             time is that of all threads of a process.
 
-            cold loads pictures that nobody has and stores nothing; --resize, --format and so on say
+            cold loads images that nobody has and stores nothing; --resize, --format and so on say
             what is made of them.
 
-            storm begins all its loads at once: all for one picture, then, with pictures of its own,
-            for a tenth as many pictures in ten sizes each. It looks at every reply and counts what
+            storm begins all its loads at once: all for one image, then, with images of its own,
+            for a tenth as many images in ten sizes each. It looks at every reply and counts what
             the origin was asked for.
 
             mixed is 65 % hits, 15 % other sizes, 15 % cold and 5 % cancels, the same in every run.
@@ -51,9 +51,9 @@ extension Command {
             coordinator how long it took until the worker was free again. Hard cancels are those
             that ended with the process, since native code did not heed them.
 
-            Without a URL the command serves pictures of its own from 127.0.0.1; a running stack
+            Without a URL the command serves images of its own from 127.0.0.1; a running stack
             must have been started with --allow-private-networks for that. A {n} in a URL counts
-            up, so that each load is another picture (hit: as many pictures as loads at a time);
+            up, so that each load is another image (hit: as many images as loads at a time);
             cancel puts a query behind a URL that has none, and stores nothing.
 
             Where no stack runs a private one is started, in memory only. Ctrl-C ends the
@@ -66,6 +66,6 @@ extension Command {
             ("imagebus bench storm --private --concurrency 1000", "1,000 loads at once"),
             ("imagebus bench cancel --private", "all kinds of work, 10 s each"),
             ("imagebus bench cancel --seconds 2 --json", "a short look, for programs"),
-            ("imagebus bench cancel 'https://example.com/a.jpg?{n}'", "with a picture of yours"),
+            ("imagebus bench cancel 'https://example.com/a.jpg?{n}'", "with an image of yours"),
         ])
 }

@@ -19,7 +19,8 @@ public struct Bootstrap: ~Copyable {
     /// How often the supervisor restarted this program.
     public let restarts: UInt32
 
-    /// What the supervisor gave it to show, or to ask for, at the doors; nil where it gave none.
+    /// What the supervisor gave it to show, or to ask for, at the listeners; nil where it gave
+    /// none.
     public let secret: [UInt8]?
 
     /// Names of the arguments that every program takes.

@@ -11,7 +11,8 @@ enum InheritedSecret {
         guard let number = Int32(text), number >= 0 else {
             throw ProgramArgumentsError.notANumber(argument, text)
         }
-        return try FileDescriptor(owning: number).sealedBytes(bytesMax: DoorSecrets.byteCountMax)
+        return try FileDescriptor(owning: number).sealedBytes(
+            bytesMax: ListenerSecrets.byteCountMax)
     }
 
     private static let argument = "secret-fd"

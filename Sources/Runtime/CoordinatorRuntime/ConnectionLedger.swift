@@ -17,8 +17,8 @@ struct ConnectionLedger {
     enum Refusal: Hashable {
         /// Its process has as many as one may have.
         case processIsFull(Int)
-        /// The door has.
-        case doorIsFull(Int)
+        /// The listener has.
+        case listenerIsFull(Int)
     }
 
     private struct Entry {
@@ -39,7 +39,7 @@ struct ConnectionLedger {
     init(_ limits: ConnectionLimits) { self.limits = limits }
 
     /// The socket accepted a connection; `false` where there is no place for it: then it is not
-    /// entered. Of a `process` that is not known only the door's limit counts.
+    /// entered. Of a `process` that is not known only the listener's limit counts.
     mutating func accepted(
         _ descriptor: Int32, of process: ProcessID? = nil, _ socket: ForeignSocket? = nil,
         at now: Instant
@@ -83,7 +83,9 @@ struct ConnectionLedger {
         guard sessionsOf[entry.process] < limits.sessionsPerProcessMax else {
             return .processIsFull(limits.sessionsPerProcessMax)
         }
-        guard sessionsOf.count < limits.sessionsMax else { return .doorIsFull(limits.sessionsMax) }
+        guard sessionsOf.count < limits.sessionsMax else {
+            return .listenerIsFull(limits.sessionsMax)
+        }
         open[connection.descriptor]?.hasSession = true
         sessionsOf.add(entry.process)
         return nil

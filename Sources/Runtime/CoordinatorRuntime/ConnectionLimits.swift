@@ -1,6 +1,6 @@
-/// How many connections a door has places for.
+/// How many connections a listener has places for.
 ///
-/// Places are kept for each door, so that nobody at `front/` can use up those of operators and
+/// Places are kept for each listener, so that nobody at `front/` can use up those of operators and
 /// workers.
 struct ConnectionLimits: Hashable {
     /// Connections with a session.
@@ -16,13 +16,16 @@ struct ConnectionLimits: Hashable {
         sessionsPerProcessMax == .max ? .max : 2 * sessionsPerProcessMax
     }
 
-    /// Limits of a door, one of `doors`, in a process that may have so many descriptors.
-    init(_ door: Door, of doors: [Door] = Door.all, descriptors: UInt64, perProcess: Int) {
-        switch door {
+    /// Limits of a listener, one of `listeners`, in a process that may have so many descriptors.
+    init(
+        _ listener: Listener, of listeners: [Listener] = Listener.all, descriptors: UInt64,
+        perProcess: Int
+    ) {
+        switch listener {
         case .admin: self.init(sessionsMax: Self.operators)
         case .back: self.init(sessionsMax: Self.workersOfAPool)
         case .front:
-            let left = Int(clamping: descriptors) - Self.reserved(for: doors)
+            let left = Int(clamping: descriptors) - Self.reserved(for: listeners)
             self.init(
                 sessionsMax: min(max(left / 9 * 8, Self.clientsMin), Self.clientsMax),
                 sessionsPerProcessMax: perProcess)
@@ -39,8 +42,8 @@ struct ConnectionLimits: Hashable {
     static let perProcess = 64
     /// With fewer descriptors a flood of connections may still end the process: libzmq aborts
     /// where it has none left.
-    static func descriptorsMin(_ doors: [Door] = Door.all) -> UInt64 {
-        UInt64(reserved(for: doors) + 9 * clientsMin / 8 + margin)
+    static func descriptorsMin(_ listeners: [Listener] = Listener.all) -> UInt64 {
+        UInt64(reserved(for: listeners) + 9 * clientsMin / 8 + margin)
     }
 
     private static let operators = 64
@@ -50,12 +53,12 @@ struct ConnectionLimits: Hashable {
     private static let margin = 32
     /// Segments, files, and what libzmq has for itself.
     private static let own = 256
-    /// Descriptors that are not for clients: those of the other doors, our own, and of each door
-    /// as many as may be accepted before anybody looks at them.
-    private static func reserved(for doors: [Door]) -> Int {
-        let others = doors.filter { $0 != .front }.map {
+    /// Descriptors that are not for clients: those of the other listeners, our own, and of each
+    /// listener as many as may be accepted before anybody looks at them.
+    private static func reserved(for listeners: [Listener]) -> Int {
+        let others = listeners.filter { $0 != .front }.map {
             ConnectionLimits($0, descriptors: 0, perProcess: .max).connectionsMax
         }
-        return own + others.reduce(0, +) + doors.count * Gateway.unseenConnectionsMax
+        return own + others.reduce(0, +) + listeners.count * Gateway.unseenConnectionsMax
     }
 }

@@ -36,9 +36,9 @@ extension Coordinator {
     /// Has the scheduler resolve by what holds now what it begins by itself: URLs of prefetches,
     /// and fallbacks.
     mutating func renewLateResolution() {
-        let (desk, identify) = (configuration, identities.identify)
+        let (store, identify) = (configuration, identities.identify)
         scheduler.lateResolution = { image, kind in
-            var resolution = desk.resolve(late: image, kind)
+            var resolution = store.resolve(late: image, kind)
             resolution.terms.identity = identify(resolution)
             resolution.terms.identifyOverlays(by: identify)
             return resolution
@@ -63,7 +63,7 @@ extension Coordinator {
         guard image.context.key == nil else {
             throw ImageError(
                 .invalidRequest,
-                "a picture that comes along has no key of its own; operators put bytes under one")
+                "an image that comes along has no key of its own; operators put bytes under one")
         }
     }
 

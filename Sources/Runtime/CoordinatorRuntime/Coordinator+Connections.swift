@@ -7,7 +7,7 @@ extension Coordinator {
         // A monitor ends with its context only, and then so does the loop.
         guard let ended = try? gateway.endedConnections(at: now) else { return }
         for connection in ended {
-            guard let id = peers.id(at: gateway.door, connection) else {
+            guard let id = peers.id(at: gateway.listener, connection) else {
                 counters.strangers += 1
                 continue
             }

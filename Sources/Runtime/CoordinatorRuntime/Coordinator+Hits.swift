@@ -12,7 +12,7 @@ extension Coordinator {
         _ sender: RoutingID, _ gateway: Gateway, at now: Instant
     ) -> Bool {
         guard let (hit, token) = gateway.find(in: hitMemo),
-            let id = peers.id(at: gateway.door, sender), peers.takesReferences(id),
+            let id = peers.id(at: gateway.listener, sender), peers.takesReferences(id),
             scheduler.answer(hit.ticket, again: token, of: ClientID(id), at: now)
         else { return false }
         guard (try? gateway.send(replyTo: token, hit.reply, to: sender)) != .sent else {

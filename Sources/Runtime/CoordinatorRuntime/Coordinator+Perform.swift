@@ -120,7 +120,7 @@ extension Coordinator {
     /// A message that cannot be encoded is a defect of ours: it is said, and what waits for it is
     /// told that it failed.
     private mutating func transmit(_ message: Outbox.Message, to peer: Peer) -> SendOutcome {
-        guard let gateway = gateways[peer.door] else { return .hostUnreachable }
+        guard let gateway = gateways[peer.listener] else { return .hostUnreachable }
         do {
             let encoded = try encode(message)
             return try gateway.send(encoded, from: encoder, to: peer.routing)

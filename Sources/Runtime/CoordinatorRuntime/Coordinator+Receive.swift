@@ -22,7 +22,7 @@ extension Coordinator {
         do throws(WireError) {
             let header = try gateway.header()
             kind = header.kind
-            switch gateway.door {
+            switch gateway.listener {
             case .front, .admin:
                 if header.kind == .load, answerAgain(sender, gateway, at: now) { return true }
                 let message = try gateway.clientMessage(header.kind, &decoder)
@@ -44,10 +44,10 @@ extension Coordinator {
     ) throws {
         say(error, gateway, at: now)
         if case .unsupportedVersion = error { return try gateway.refuseVersion(of: sender) }
-        guard let id = peers.id(at: gateway.door, sender) else {
+        guard let id = peers.id(at: gateway.listener, sender) else {
             return refuseStranger(error, sender, gateway)
         }
-        switch gateway.door {
+        switch gateway.listener {
         case .front, .admin:
             let token = Self.token(of: error)
             send(.toClient(.refused(error.imageError, token)), to: id, at: now)
@@ -63,7 +63,7 @@ extension Coordinator {
     private mutating func say(_ error: WireError, _ gateway: Gateway, at now: Instant) {
         sayRefused(
             "a message was refused",
-            ["door": .string(gateway.door.name), "error": .string("\(error)")], at: now)
+            ["listener": .string(gateway.listener.name), "error": .string("\(error)")], at: now)
     }
 
     private mutating func sayRefused(_ sentence: String, _ fields: Log.Fields, at now: Instant) {
@@ -82,7 +82,7 @@ extension Coordinator {
         // The answer of a peer that speaks another version is never answered.
         if case .versionRefused = error { return }
         let refusal: Outbox.Message =
-            switch gateway.door {
+            switch gateway.listener {
             case .front, .admin: .toClient(.refused(error.imageError, Self.token(of: error)))
             case .back: .toWorker(.refused(error.imageError))
             }
@@ -101,7 +101,7 @@ extension Coordinator {
         if case .hello(let hello) = message {
             return welcome(hello, sender, gateway, at: now)
         }
-        guard let id = peers.id(at: gateway.door, sender) else {
+        guard let id = peers.id(at: gateway.listener, sender) else {
             if case .goodbye = message, partings.remove(sender) != nil { return }
             return tell(.toClient(.helloRequired), sender, gateway)
         }
@@ -115,24 +115,24 @@ extension Coordinator {
             load(request, for: id, gateway, at: now)
         case .cancel(let token):
             cancelPieces(by: client, gateway, at: now) { $0.token == token }
-            handle(gateway.door == .admin ? .cancelAny(token) : .cancel(client, token), at: now)
+            handle(gateway.listener == .admin ? .cancelAny(token) : .cancel(client, token), at: now)
         case .cancelGroup(let group):
-            let isAny = gateway.door == .admin
+            let isAny = gateway.listener == .admin
             cancelPieces(by: client, gateway, at: now) { $0.group == group }
             handle(isAny ? .cancelGroupOfAny(group) : .cancelGroup(client, group), at: now)
         case .release(let blocks): handle(.clientReleased(client, blocks), at: now)
         case .status: send(.toClient(.status(report(at: now))), to: id, at: now)
         case .goodbye: peers[id]?.isLeaving = true
         case .blacklist(let command):
-            guard gateway.door == .admin else {
+            guard gateway.listener == .admin else {
                 throw .unexpectedKind(.blacklistCommand)
             }
             handle(.blacklist(client, command), at: now)
         case .drain(let kind):
-            guard gateway.door == .admin else { throw .unexpectedKind(.drainCommand) }
+            guard gateway.listener == .admin else { throw .unexpectedKind(.drainCommand) }
             drain(kind, for: id, at: now)
         case .cache(let command):
-            guard gateway.door == .admin else { throw .unexpectedKind(.cacheCommand) }
+            guard gateway.listener == .admin else { throw .unexpectedKind(.cacheCommand) }
             entry(command, of: client, at: now)
         case .reprioritise(let token, let priority):
             handle(.reprioritise(client, token, priority), at: now)
@@ -149,7 +149,7 @@ extension Coordinator {
         by client: ClientID, _ gateway: Gateway, at now: Instant,
         where isMeant: (LoadRequest) -> Bool
     ) {
-        let meant = gateway.door == .admin ? peers.clients : [client]
+        let meant = gateway.listener == .admin ? peers.clients : [client]
         for client in meant { cancelPieces(of: client, at: now, where: isMeant) }
     }
 
@@ -197,7 +197,7 @@ extension Coordinator {
         if case .hello(let hello) = message {
             return welcome(hello, sender, gateway, at: now)
         }
-        guard let id = peers.id(at: gateway.door, sender) else {
+        guard let id = peers.id(at: gateway.listener, sender) else {
             return tell(.toWorker(.helloRequired), sender, gateway)
         }
         let worker = WorkerID(id)
@@ -218,7 +218,7 @@ extension Coordinator {
         case .goodbye(let reason):
             bootstrap.log.info(
                 "a worker says goodbye",
-                ["door": .string(gateway.door.name), "reason": .string("\(reason)")])
+                ["listener": .string(gateway.listener.name), "reason": .string("\(reason)")])
             peers[id]?.isLeaving = true
             handle(.workerDraining(worker), at: now)
         }
@@ -228,7 +228,7 @@ extension Coordinator {
         _ hello: WorkerHello, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
     ) {
         var hello = hello
-        guard case .back(let name) = gateway.door, let pool = pools.id(of: name),
+        guard case .back(let name) = gateway.listener, let pool = pools.id(of: name),
             isLetIn(hello.secret.take(), sender, gateway, at: now),
             let id = begin(.worker(pool, hello), sender, gateway, at: now)
         else { return }
@@ -257,15 +257,17 @@ extension Coordinator {
 
     // MARK: - Sessions
 
-    /// Whether a hello shows the secret of its door; it is kept with no session. Whoever is not let
-    /// in has its answer, and its connection is closed as one that never says hello.
+    /// Whether a hello shows the secret of its listener; it is kept with no session. Whoever is not
+    /// let in has its answer, and its connection is closed as one that never says hello.
     private mutating func isLetIn(
-        _ shown: DoorSecret?, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
+        _ shown: ListenerSecret?, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
     ) -> Bool {
-        guard let error = doorkeeper.refusal(of: shown, at: gateway.door) else { return true }
+        guard let error = authenticator.refusal(of: shown, at: gateway.listener) else {
+            return true
+        }
         sayRefused(
-            "a hello without the secret of its door was refused",
-            ["door": .string(gateway.door.name)], at: now)
+            "a hello without the secret of its listener was refused",
+            ["listener": .string(gateway.listener.name)], at: now)
         tellRefusal(error, sender, gateway)
         return false
     }
@@ -279,15 +281,16 @@ extension Coordinator {
         // before its first message could be read.
         drainMonitor(gateway, at: now)
         guard let connection = gateway.connection else {
-            bootstrap.log.debug("a hello came too late", ["door": .string(gateway.door.name)])
+            bootstrap.log.debug(
+                "a hello came too late", ["listener": .string(gateway.listener.name)])
             return nil
         }
         // The number of a connection that died is reused at once; one connection has one session.
-        if let older = peers.id(at: gateway.door, connection) { end(older, at: now) }
-        if let older = peers.id(at: gateway.door, sender) { end(older, at: now) }
+        if let older = peers.id(at: gateway.listener, connection) { end(older, at: now) }
+        if let older = peers.id(at: gateway.listener, sender) { end(older, at: now) }
         let process = gateway.process(of: connection)
         if case .worker(_, let hello) = role,
-            !makeWay(for: process, hello, at: gateway.door, now)
+            !makeWay(for: process, hello, at: gateway.listener, now)
         {
             return nil
         }
@@ -296,15 +299,15 @@ extension Coordinator {
             return nil
         }
         return peers.insert(
-            door: gateway.door, routing: sender, connection: connection, role: role,
+            listener: gateway.listener, routing: sender, connection: connection, role: role,
             process: process)
     }
 
     /// Whether a worker may have a session. One that its process had before ends.
     private mutating func makeWay(
-        for process: ProcessID?, _ hello: WorkerHello, at door: Door, _ now: Instant
+        for process: ProcessID?, _ hello: WorkerHello, at listener: Listener, _ now: Instant
     ) -> Bool {
-        switch peers.workers.admit(process, hello.incarnation, at: door) {
+        switch peers.workers.admit(process, hello.incarnation, at: listener) {
         case .welcome(let older):
             if let older { end(older, at: now) }
             return true
@@ -312,7 +315,7 @@ extension Coordinator {
             sayRefused(
                 "a worker was not welcomed: another one has its incarnation, or there are too "
                     + "many of other PID namespaces",
-                ["door": .string(door.name), "pid": LogValue(UInt64(hello.pid))], at: now)
+                ["listener": .string(listener.name), "pid": LogValue(UInt64(hello.pid))], at: now)
             return false
         }
     }
@@ -327,7 +330,7 @@ extension Coordinator {
             case .processIsFull(let count):
                 ImageError.busy(
                     "this process has \(count) connections, as many as one may have; share one")
-            case .doorIsFull(let count):
+            case .listenerIsFull(let count):
                 ImageError.busy("there are \(count) connections, as many as there may be")
             }
         tellRefusal(error, sender, gateway)
@@ -336,7 +339,7 @@ extension Coordinator {
     private mutating func tellRefusal(
         _ error: ImageError, _ sender: RoutingID, _ gateway: Gateway
     ) {
-        switch gateway.door {
+        switch gateway.listener {
         case .front, .admin: tell(.toClient(.refused(error, nil)), sender, gateway)
         case .back: tell(.toWorker(.refused(error)), sender, gateway)
         }
@@ -354,8 +357,8 @@ extension Coordinator {
     /// Ends a session and what it was interested in.
     mutating func end(_ id: UInt64, at now: Instant) {
         guard let peer = peers.remove(id) else { return }
-        gateways[peer.door]?.endSession(peer.connection, at: now)
-        watchSilentConnections(of: gateways[peer.door], at: now)
+        gateways[peer.listener]?.endSession(peer.connection, at: now)
+        watchSilentConnections(of: gateways[peer.listener], at: now)
         switch peer.role {
         case .client:
             deliveries.leave(ClientID(id))

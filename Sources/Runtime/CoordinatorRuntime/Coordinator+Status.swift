@@ -14,8 +14,8 @@ extension Coordinator {
         var report = StatusReport()
         report.uptimeMilliseconds = UInt64(now.milliseconds(since: began))
         report.processes = [ownStatus] + peers.all.compactMap { workerStatus($0, brain) }
-        report.sockets = gatewayList.map { socketStatus($0.door, $0.traffic) }
-        report.counters = Self.counters(of: brain) + doorCounters
+        report.sockets = gatewayList.map { socketStatus($0.listener, $0.traffic) }
+        report.counters = Self.counters(of: brain) + listenerCounters
         report.cancellations = brain.cancellations
         report.stages = brain.stages
         report.requests = brain.requests
@@ -44,10 +44,10 @@ extension Coordinator {
     }
 
     private func socketStatus(
-        _ door: Door, _ traffic: Gateway.Traffic
+        _ listener: Listener, _ traffic: Gateway.Traffic
     ) -> StatusReport.SocketStatus {
         StatusReport.SocketStatus(
-            name: door.name, messagesReceived: traffic.messagesReceived,
+            name: listener.name, messagesReceived: traffic.messagesReceived,
             messagesSent: traffic.messagesSent, bytesReceived: traffic.bytesReceived,
             bytesSent: traffic.bytesSent, largestMessage: traffic.largestMessage)
     }
@@ -92,8 +92,8 @@ extension Coordinator {
         }
     }
 
-    private var doorCounters: [StatusReport.Counter] {
-        let clients = peers.all.filter { $0.door == .front }
+    private var listenerCounters: [StatusReport.Counter] {
+        let clients = peers.all.filter { $0.listener == .front }
         return [
             StatusReport.Counter(name: "clients", value: UInt64(clients.count)),
             StatusReport.Counter(name: "malformedMessages", value: counters.malformedMessages),

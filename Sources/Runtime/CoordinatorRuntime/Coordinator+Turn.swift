@@ -36,7 +36,7 @@ extension Coordinator {
             drainMonitor(gateway, at: now)
         }
         endClients(at: now)
-        try serveDoors(turn)
+        try serveListeners(turn)
         countPartings()
         if turn.ready.contains(signals) { try drainSignals(at: now) }
         if let due = scheduler.nextDeadline, due <= now { handle(.tick, at: now) }

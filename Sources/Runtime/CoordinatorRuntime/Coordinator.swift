@@ -10,20 +10,20 @@ import SharedArena
 import Wire
 import ZeroMQ
 
-/// The coordinator's one thread: doors in, scheduler, doors out. What is done with requests and
-/// jobs is the scheduler's decision; who may have a session, how long a turn lasts and when the
+/// The coordinator's one thread: listeners in, scheduler, listeners out. What is done with requests
+/// and jobs is the scheduler's decision; who may have a session, how long a turn lasts and when the
 /// process ends are decided here. Payloads pass through only for clients that want them in pieces.
 public struct Coordinator: ~Copyable {
     var bootstrap: Bootstrap
     let epoch = Epoch(Identifier128(high: Random.uint64(), low: Random.uint64()))
     let identities: IdentityDigest
-    let doorkeeper: Doorkeeper
+    let authenticator: Authenticator
     /// As they were when this coordinator started.
     let pools: WorkerPools
     private let lock: FileDescriptor
     private let context: Context
-    let gateways: [Door: Gateway]
-    /// The same in the order of `Door.all(_:)`.
+    let gateways: [Listener: Gateway]
+    /// The same in the order of `Listener.all(_:)`.
     let gatewayList: [Gateway]
     let began = Instant.now()
 
@@ -36,10 +36,10 @@ public struct Coordinator: ~Copyable {
     var requestLog: RequestLog
     /// For lines about messages that were refused.
     var refusalLines = LineBudget(linesPerSecond: 10)
-    var configuration: ConfigurationDesk
+    var configuration: ConfigurationStore
     /// What goes out to clients in pieces, and what comes in so.
     var deliveries = PieceDeliveries()
-    var uploads: UploadDesk
+    var uploads: UploadSessions
     let uploadBytesMax: UInt64
     let keepsWorkers: Bool
     /// Where uploads lie, and where delivered results are read.
@@ -52,8 +52,8 @@ public struct Coordinator: ~Copyable {
     var unsendable: [(WorkerID, JobOutcome)] = []
     /// Peers for whom messages wait, in the order in which they are tried again.
     var blocked: [UInt64] = []
-    /// The door that was served last.
-    var lastDoor = 0
+    /// The listener that was served last.
+    var lastListener = 0
     /// Clients whose connection has ended, and their requests not yet.
     var leaving: [UInt64] = []
     /// Clients whose connections ended in this turn without a goodbye that was read: it may be
@@ -71,38 +71,39 @@ public struct Coordinator: ~Copyable {
     /// half its size, and by the segments that small ones share.
     private static let uploadBytesInAllMax = 208 << 20
 
-    /// Takes the lock of the runtime directory and binds all doors.
+    /// Takes the lock of the runtime directory and binds all listeners.
     ///
     /// Whatever is thrown is a sentence for people: another coordinator serves there, or the
     /// directory is not as it should be.
     public init(_ bootstrap: consuming Bootstrap, options: CoordinatorOptions) throws {
-        let configuration = try ConfigurationDesk(path: options.configurationFile)
+        let configuration = try ConfigurationStore(path: options.configurationFile)
         let pools = configuration.pools
-        let doors = Door.all(pools)
-        let lock = try CoordinatorLock.take(in: bootstrap.paths, doors)
-        let doorkeeper = try Doorkeeper(inherited: bootstrap.secret, pools: pools)
+        let listeners = Listener.all(pools)
+        let lock = try CoordinatorLock.take(in: bootstrap.paths, listeners)
+        let authenticator = try Authenticator(inherited: bootstrap.secret, pools: pools)
         let identities = try IdentityDigest(keyFile: options.secretFile)
         let context = try Context()
-        var gateways: [Door: Gateway] = [:]
+        var gateways: [Listener: Gateway] = [:]
         let descriptors = try ResourceLimit.current(.descriptors).soft
-        for door in doors {
+        for listener in listeners {
             let limits = ConnectionLimits(
-                door, of: doors, descriptors: descriptors, perProcess: options.connectionsPerProcess
+                listener, of: listeners, descriptors: descriptors,
+                perProcess: options.connectionsPerProcess
             )
-            gateways[door] = try Gateway(
-                door, in: context, paths: bootstrap.paths, limits: limits)
+            gateways[listener] = try Gateway(
+                listener, in: context, paths: bootstrap.paths, limits: limits)
         }
-        Self.say(tooFewDescriptors: descriptors, for: doors, bootstrap.log)
+        Self.say(tooFewDescriptors: descriptors, for: listeners, bootstrap.log)
         let arena = try Arena(
             directory: bootstrap.paths.arenaDirectory(.coordinator), name: .stage,
             incarnation: bootstrap.incarnation, totalBytesMax: Self.arenaBytesMax)
         self.arena = arena
-        uploads = UploadDesk(space: arena, bytesMax: Self.uploadBytesInAllMax)
+        uploads = UploadSessions(space: arena, bytesMax: Self.uploadBytesInAllMax)
         uploadBytesMax = options.limits.derivation.bodyBytesMax
         keepsWorkers = options.keepsWorkers
         requestLog = RequestLog(options.requestLogging)
         results = ResultReader(resultsDirectory: bootstrap.paths.resultsDirectory)
-        self.doorkeeper = doorkeeper
+        self.authenticator = authenticator
         self.lock = lock
         var limits = options.limits
         limits.dispatch.pools = pools
@@ -112,7 +113,7 @@ public struct Coordinator: ~Copyable {
         self.configuration = configuration
         self.context = context
         self.gateways = gateways
-        gatewayList = doors.compactMap { gateways[$0] }
+        gatewayList = listeners.compactMap { gateways[$0] }
         self.bootstrap = bootstrap
         renewLateResolution()
         joinAsProducer(at: began)
@@ -120,9 +121,9 @@ public struct Coordinator: ~Copyable {
 
     /// libzmq aborts the process where it has no descriptor for a connection.
     private static func say(
-        tooFewDescriptors count: UInt64, for doors: [Door], _ log: Log
+        tooFewDescriptors count: UInt64, for listeners: [Listener], _ log: Log
     ) {
-        let least = ConnectionLimits.descriptorsMin(doors)
+        let least = ConnectionLimits.descriptorsMin(listeners)
         guard count < least else { return }
         log.warning(
             "many connections at once could end this process: raise the limit of descriptors",
@@ -131,7 +132,7 @@ public struct Coordinator: ~Copyable {
             ])
     }
 
-    /// Tells the supervisor that the doors are open.
+    /// Tells the supervisor that the listeners are open.
     mutating func tellReady() {
         bootstrap.ready.tell(.ready, bootstrap.incarnation)
         bootstrap.log.info("serving", ["endpoint": .string(bootstrap.paths.frontEndpoint)])

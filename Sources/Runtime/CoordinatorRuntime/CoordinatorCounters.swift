@@ -1,4 +1,4 @@
-/// What the doors saw besides what the scheduler counts.
+/// What the listeners saw besides what the scheduler counts.
 struct CoordinatorCounters {
     /// Messages that were not understood.
     var malformedMessages: UInt64 = 0
@@ -13,7 +13,7 @@ struct CoordinatorCounters {
     var lostClients: UInt64 = 0
     /// The same of workers.
     var lostWorkers: UInt64 = 0
-    /// Results that went out in pieces, and pictures that came in so.
+    /// Results that went out in pieces, and images that came in so.
     var pieceDeliveries: UInt64 = 0
     var uploads: UInt64 = 0
 }

@@ -7,13 +7,14 @@ enum CoordinatorLock {
     static let fileName = "coordinator.lock"
 
     /// Holds the lock as long as the descriptor lives.
-    static func take(in paths: RuntimePaths, _ doors: [Door]) throws -> FileDescriptor {
+    static func take(in paths: RuntimePaths, _ listeners: [Listener]) throws -> FileDescriptor {
         let directory = try FileDescriptor.openDirectory(paths.root)
         let file = try directory.open(fileName, [.readWrite, .create, .noFollow], mode: 0o600)
         guard try file.tryLock(.exclusive) else { throw AlreadyServed(root: paths.root) }
         // Nobody serves there: we hold the lock.
-        for door in doors {
-            try? FileDescriptor.openDirectory(door.directory(in: paths)).unlink(door.socketName)
+        for listener in listeners {
+            try? FileDescriptor.openDirectory(listener.directory(in: paths)).unlink(
+                listener.socketName)
         }
         return file
     }

@@ -6,9 +6,9 @@ import SharedArena
 import Wire
 import ZeroMQ
 
-/// One door: its ROUTER, the events of its connections, and what went through it. One thread.
+/// One listener: its ROUTER, the events of its connections, and what went through it. One thread.
 final class Gateway {
-    let door: Door
+    let listener: Listener
     let socket: Socket
     private var monitor: SocketMonitor
     private var frames = RoutedFrames()
@@ -19,7 +19,7 @@ final class Gateway {
     /// What the loop watches.
     private(set) var sources: (monitor: EventSource, socket: EventSource)?
 
-    /// What went through a door.
+    /// What went through a listener.
     struct Traffic {
         var messagesReceived: UInt64 = 0
         var messagesSent: UInt64 = 0
@@ -41,21 +41,21 @@ final class Gateway {
 
     /// Binds. The caller holds the coordinator's lock, so whatever lies at the path is a leftover.
     init(
-        _ door: Door, in context: Context, paths: RuntimePaths, limits: ConnectionLimits
+        _ listener: Listener, in context: Context, paths: RuntimePaths, limits: ConnectionLimits
     ) throws {
-        self.door = door
+        self.listener = listener
         connections = ConnectionLedger(limits)
-        var options = SocketOptions(frameBytesMax: door.frameBytesMax)
+        var options = SocketOptions(frameBytesMax: listener.frameBytesMax)
         options.lingerMilliseconds = Self.lingerMilliseconds
         options.sendQueueMax = 20_000
         options.receiveQueueMax = 20_000
         let router = try Socket(.router, in: context, options)
         monitor = try SocketMonitor(
             router, in: context, eventsMax: Self.waitingEventsMax)
-        try router.bind(try Endpoint(parsing: door.endpoint(in: paths)))
+        try router.bind(try Endpoint(parsing: listener.endpoint(in: paths)))
         // libzmq leaves it as the umask says.
-        try FileDescriptor.openDirectory(door.directory(in: paths))
-            .setMode(door.socketMode, of: door.socketName)
+        try FileDescriptor.openDirectory(listener.directory(in: paths))
+            .setMode(listener.socketMode, of: listener.socketName)
         socket = router
     }
 

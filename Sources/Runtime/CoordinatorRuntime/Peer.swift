@@ -12,7 +12,7 @@ struct Peer {
 
     /// Never reused; the value of its `ClientID` or `WorkerID`.
     let id: UInt64
-    let door: Door
+    let listener: Listener
     let routing: RoutingID
     let connection: ConnectionLedger.Connection
     let role: Role

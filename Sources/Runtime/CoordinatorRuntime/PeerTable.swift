@@ -3,14 +3,14 @@ import Messages
 import Scheduling
 import ZeroMQ
 
-/// All sessions, by id, by door and routing id, and by connection.
+/// All sessions, by id, by listener and routing id, and by connection.
 struct PeerTable {
     private struct Address: Hashable {
-        let door: Door
+        let listener: Listener
         let routing: RoutingID
     }
     private struct Line: Hashable {
-        let door: Door
+        let listener: Listener
         let connection: ConnectionLedger.Connection
     }
 
@@ -43,40 +43,40 @@ struct PeerTable {
         all.filter { if case .client = $0.role { true } else { false } }.map { ClientID($0.id) }
     }
 
-    func id(at door: Door, _ routing: RoutingID) -> UInt64? {
-        byAddress[Address(door: door, routing: routing)]
+    func id(at listener: Listener, _ routing: RoutingID) -> UInt64? {
+        byAddress[Address(listener: listener, routing: routing)]
     }
 
-    func id(at door: Door, _ connection: ConnectionLedger.Connection) -> UInt64? {
-        byLine[Line(door: door, connection: connection)]
+    func id(at listener: Listener, _ connection: ConnectionLedger.Connection) -> UInt64? {
+        byLine[Line(listener: listener, connection: connection)]
     }
 
     /// Begins a session and returns its id.
     mutating func insert(
-        door: Door, routing: RoutingID, connection: ConnectionLedger.Connection,
+        listener: Listener, routing: RoutingID, connection: ConnectionLedger.Connection,
         role: Peer.Role, process: ProcessID? = nil
     ) -> UInt64 {
         lastID += 1
         peers[lastID] = Peer(
-            id: lastID, door: door, routing: routing, connection: connection, role: role,
+            id: lastID, listener: listener, routing: routing, connection: connection, role: role,
             process: process)
         if case .worker(_, let hello) = role {
-            workers.insert(lastID, process, hello.incarnation, at: door)
+            workers.insert(lastID, process, hello.incarnation, at: listener)
         }
-        byAddress[Address(door: door, routing: routing)] = lastID
-        byLine[Line(door: door, connection: connection)] = lastID
+        byAddress[Address(listener: listener, routing: routing)] = lastID
+        byLine[Line(listener: listener, connection: connection)] = lastID
         return lastID
     }
 
     /// Ends a session.
     mutating func remove(_ id: UInt64) -> Peer? {
         guard let peer = peers.removeValue(forKey: id) else { return nil }
-        let address = Address(door: peer.door, routing: peer.routing)
+        let address = Address(listener: peer.listener, routing: peer.routing)
         if byAddress[address] == id { byAddress[address] = nil }
-        let line = Line(door: peer.door, connection: peer.connection)
+        let line = Line(listener: peer.listener, connection: peer.connection)
         if byLine[line] == id { byLine[line] = nil }
         if case .worker(_, let hello) = peer.role {
-            workers.remove(id, peer.process, hello.incarnation, at: peer.door)
+            workers.remove(id, peer.process, hello.incarnation, at: peer.listener)
         }
         return peer
     }

@@ -1,7 +1,7 @@
 import ImageModel
 
 extension Resolution {
-    /// Whether values of secret files are in it, or in what is laid over its picture: it may become
+    /// Whether values of secret files are in it, or in what is laid over its image: it may become
     /// another one without a reload.
     var hasSecrets: Bool {
         !secretHeaders.isEmpty || terms.overlays.contains { !$0.secretHeaders.isEmpty }
@@ -9,7 +9,7 @@ extension Resolution {
 }
 
 extension LoadTerms {
-    /// Who asks for what is laid over a picture: nobody, unless a rule says so.
+    /// Who asks for what is laid over an image: nobody, unless a rule says so.
     mutating func identifyOverlays(by identity: (Resolution) -> String?) {
         for index in overlays.indices {
             overlays[index].terms.identity = identity(overlays[index])

@@ -4,8 +4,8 @@ import Messages
 /// How long a part of a turn may last: then everything else gets its own, and the rest goes on in
 /// the next turn, which follows at once.
 struct TurnBudget {
-    /// Milliseconds for what waits at all doors together. Operators, who are served first in each
-    /// turn, wait for two of them at most, and for the event that is under way: no event does
+    /// Milliseconds for what waits at all listeners together. Operators, who are served first in
+    /// each turn, wait for two of them at most, and for the event that is under way: no event does
     /// much, since what concerns many requests goes on from event to event.
     static let milliseconds = 20
 

@@ -8,10 +8,10 @@ import Messages
 struct WorkerProcesses {
     private var byProcess: [ProcessID: UInt64] = [:]
     private var byIncarnation: [Incarnation: UInt64] = [:]
-    /// Sessions by door whose process the kernel does not name: it is in another PID namespace.
-    private var unseen: [Door: Int] = [:]
+    /// Sessions by listener whose process the kernel does not name: it is in another PID namespace.
+    private var unseen: [Listener: Int] = [:]
 
-    /// Sessions of unseen processes at one door: more than there are containers of a kind.
+    /// Sessions of unseen processes at one listener: more than there are containers of a kind.
     static let unseenMax = 64
 
     /// What becomes of a hello.
@@ -24,26 +24,28 @@ struct WorkerProcesses {
     }
 
     /// Whether a session may begin.
-    func admit(_ process: ProcessID?, _ incarnation: Incarnation, at door: Door) -> Admission {
+    func admit(_ process: ProcessID?, _ incarnation: Incarnation, at listener: Listener)
+        -> Admission
+    {
         let own = process.flatMap { byProcess[$0] }
         if let namesake = byIncarnation[incarnation], namesake != own { return .refuse }
-        if process == nil, unseen[door, default: 0] >= Self.unseenMax { return .refuse }
+        if process == nil, unseen[listener, default: 0] >= Self.unseenMax { return .refuse }
         return .welcome(insteadOf: own)
     }
 
     mutating func insert(
-        _ id: UInt64, _ process: ProcessID?, _ incarnation: Incarnation, at door: Door
+        _ id: UInt64, _ process: ProcessID?, _ incarnation: Incarnation, at listener: Listener
     ) {
         byIncarnation[incarnation] = id
-        if let process { byProcess[process] = id } else { unseen[door, default: 0] += 1 }
+        if let process { byProcess[process] = id } else { unseen[listener, default: 0] += 1 }
     }
 
     mutating func remove(
-        _ id: UInt64, _ process: ProcessID?, _ incarnation: Incarnation, at door: Door
+        _ id: UInt64, _ process: ProcessID?, _ incarnation: Incarnation, at listener: Listener
     ) {
         if byIncarnation[incarnation] == id { byIncarnation[incarnation] = nil }
         guard let process else {
-            unseen[door, default: 0] -= 1
+            unseen[listener, default: 0] -= 1
             return
         }
         if byProcess[process] == id { byProcess[process] = nil }

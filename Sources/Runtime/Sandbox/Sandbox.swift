@@ -3,7 +3,7 @@ public import Messages
 public import Observability
 import Seccomp
 
-/// Closes the doors that a worker does not need, from inside, before its first job.
+/// Closes the listeners that a worker does not need, from inside, before its first job.
 public enum Sandbox {
     /// Enters the profile and returns the layers that hold from now on, for good.
     ///

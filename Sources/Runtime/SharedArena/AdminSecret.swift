@@ -6,18 +6,20 @@ public import Messages
 public enum AdminSecret {
     /// That of the stack that serves `endpoint`, as it is now; nil where the endpoint is no
     /// operators' one, or has none that can be read: the coordinator then says whether it asks.
-    public static func beside(_ endpoint: String) -> DoorSecret? {
+    public static func beside(_ endpoint: String) -> ListenerSecret? {
         guard endpoint.hasSuffix(RuntimePaths.adminSuffix) else { return nil }
         let directory = endpoint.dropLast(RuntimePaths.adminSocketName.utf8.count)
         let file = try? FileDescriptor.open(
             directory + RuntimePaths.secretFileName, [.noFollow, .nonBlocking])
-        guard let bytes = try? file?.readToEnd(bytesMax: DoorSecret.byteCount) else { return nil }
-        return DoorSecret(bytes)
+        guard let bytes = try? file?.readToEnd(bytesMax: ListenerSecret.byteCount) else {
+            return nil
+        }
+        return ListenerSecret(bytes)
     }
 
     /// Leaves it in `admin/`.
     public static func write(
-        _ secret: DoorSecret, in directory: borrowing FileDescriptor
+        _ secret: ListenerSecret, in directory: borrowing FileDescriptor
     ) throws(Errno) {
         let file = try directory.open(
             RuntimePaths.secretFileName, [.writeOnly, .create, .exclusive, .noFollow], mode: 0o600)

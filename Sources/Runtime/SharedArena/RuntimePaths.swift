@@ -46,7 +46,8 @@ public struct RuntimePaths: Hashable, Sendable {
     public func backDirectory(_ kind: WorkerKind) -> String { backDirectory(PoolName(kind)) }
     /// Workers of a pool connect in it.
     public func backDirectory(_ pool: PoolName) -> String { "\(root)/back/\(pool)" }
-    /// What workers of a foreign pool show at their door, where `serve` runs all kinds as one user.
+    /// What workers of a foreign pool show at their listener, where `serve` runs all kinds as one
+    /// user.
     public func backSecretFile(_ pool: PoolName) -> String {
         "\(backDirectory(pool))/\(Self.secretFileName)"
     }

@@ -4,18 +4,18 @@ public import Linux
 /// `/dev/shm/imagebus-UID`: anybody may have made something at such a place before.
 ///
 /// Nobody but root and this user may change the directory and those above it. So whatever lies in
-/// it was put there by one of them, and they chose the owner of the directory of a door.
+/// it was put there by one of them, and they chose the owner of the directory of a listener.
 public struct TrustedServers: Hashable, Sendable {
-    /// Root, this user, and the owner of the door's directory.
+    /// Root, this user, and the owner of the listener's directory.
     public let userIDs: Set<UInt32>
 
-    /// Checks every directory of the absolute path `root`, and that of the door `front` or `admin`
-    /// in it. `nil`: nothing is there, so nobody serves.
+    /// Checks every directory of the absolute path `root`, and that of the listener `front` or
+    /// `admin` in it. `nil`: nothing is there, so nobody serves.
     ///
     /// What was checked stays so: in each directory only trusted users may put one thing in the
     /// place of another.
     public init?(
-        in root: String, door: String, user: UInt32 = CurrentProcess.userID
+        in root: String, listener: String, user: UInt32 = CurrentProcess.userID
     ) throws(UntrustedDirectoryError) {
         let trusted: Set<UInt32> = [0, user]
         var path = ""
@@ -29,7 +29,7 @@ public struct TrustedServers: Hashable, Sendable {
             path += "/\(name)"
         }
         guard try Self.check(path, owners: trusted, user: user) != nil else { return nil }
-        let keeper = try Self.check("\(path)/\(door)", owners: nil, user: user)
+        let keeper = try Self.check("\(path)/\(listener)", owners: nil, user: user)
         userIDs = keeper.map { trusted.union([$0]) } ?? trusted
     }
 

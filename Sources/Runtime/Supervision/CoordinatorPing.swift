@@ -22,10 +22,10 @@ final class CoordinatorPing {
     /// Answers so far.
     private(set) var answers: UInt64 = 0
     private var report: StatusReport?
-    private let secret: DoorSecret?
+    private let secret: ListenerSecret?
 
     /// Connects in the background.
-    init(adminEndpoint: String, secret: DoorSecret?) throws {
+    init(adminEndpoint: String, secret: ListenerSecret?) throws {
         self.secret = secret
         let context = try Context()
         connection = try BusConnection(

@@ -67,7 +67,7 @@ public struct RuntimeDirectory: ~Copyable {
     ) throws(RuntimeDirectoryError) {
         let admin = try VerifiedDirectory.at(path: paths.root, .above).directory("admin", .secret)
         do throws(Errno) {
-            try AdminSecret.write(secrets.doors.admin, in: admin.descriptor)
+            try AdminSecret.write(secrets.listeners.admin, in: admin.descriptor)
         } catch {
             throw .system(paths.adminSecretFile, error)
         }
@@ -79,11 +79,11 @@ public struct RuntimeDirectory: ~Copyable {
         of secrets: StackSecrets
     ) throws(RuntimeDirectoryError) {
         for pool in pools where pool.trust == .foreign {
-            guard let secret = secrets.doors.workers[pool.name] else { continue }
+            guard let secret = secrets.listeners.workers[pool.name] else { continue }
             let back = try VerifiedDirectory.at(path: paths.root, .above).directory("back", .above)
-            let door = try back.directory(pool.name.text)
+            let listener = try back.directory(pool.name.text)
             do throws(Errno) {
-                try AdminSecret.write(secret, in: door.descriptor)
+                try AdminSecret.write(secret, in: listener.descriptor)
             } catch {
                 throw .system(paths.backSecretFile(pool.name), error)
             }

@@ -5,23 +5,23 @@ public import Messages
 /// given to each life of a child, so that those which are restarted know the others still.
 ///
 /// The coordinator gets all, a worker that of its pool, in sealed memory that a descriptor names.
-/// Workers of a foreign pool are nobody's children here: they find theirs beside their door.
+/// Workers of a foreign pool are nobody's children here: they find theirs beside their listener.
 public struct StackSecrets {
-    let doors: DoorSecrets
+    let listeners: ListenerSecrets
     private let files: [PoolName: SealedFile]
 
     /// Draws them, for these pools besides those of every stack.
     public init(for pools: [WorkerPool] = []) throws(Errno) {
         let further = pools.filter { !$0.isBuiltIn }
-        let drawn = DoorSecrets(further: further.map(\.name)) { Random.bytes(count: $0) }
-        guard let doors = drawn else { throw .invalidArgument }
+        let drawn = ListenerSecrets(further: further.map(\.name)) { Random.bytes(count: $0) }
+        guard let listeners = drawn else { throw .invalidArgument }
         let coordinator = PoolName(.coordinator)
         let foreign = Set(further.filter { $0.trust == .foreign }.map(\.name))
-        var files = [coordinator: try SealedFile(doors.bytes, coordinator)]
-        for (pool, secret) in doors.workers where !foreign.contains(pool) {
+        var files = [coordinator: try SealedFile(listeners.bytes, coordinator)]
+        for (pool, secret) in listeners.workers where !foreign.contains(pool) {
             files[pool] = try SealedFile(secret.bytes, pool)
         }
-        self.doors = doors
+        self.listeners = listeners
         self.files = files
     }
 

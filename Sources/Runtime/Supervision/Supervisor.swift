@@ -22,19 +22,19 @@ public final class Supervisor {
     /// The coordinator is to be told to load its configuration anew.
     private var awaitsReload = false
     private var ping: CoordinatorPing?
-    private let health: HealthDesk?
+    private let health: HealthListener?
     /// Process 1 inherits the children of others.
     private let isInit = CurrentProcess.processID == 1
 
     /// A stack of these children, the coordinator first; nothing is started yet. At `health`, where
     /// it is given, it says how they are. The coordinator is asked for its status about once a
     /// second, to see that it lives; `takeStatus` gets each answer. With
-    /// `secrets` the doors ask for them, and `directory` has that of operators. A child that
+    /// `secrets` the listeners ask for them, and `directory` has that of operators. A child that
     /// gives no sign of life within `startMilliseconds` is killed.
     public init(
         _ specifications: [ChildSpecification], in directory: consuming RuntimeDirectory,
         stopRequests: consuming StopRequests, secrets: StackSecrets? = nil,
-        health: HealthDesk? = nil,
+        health: HealthListener? = nil,
         startMilliseconds: Int = SupervisorState.startMilliseconds,
         takeStatus: ((StatusReport, Instant) -> Void)? = nil,
         observe: @escaping (SupervisorNote) -> Void
@@ -119,7 +119,7 @@ public final class Supervisor {
         do {
             if ping == nil {
                 ping = try CoordinatorPing(
-                    adminEndpoint: directory.paths.adminEndpoint, secret: secrets?.doors.admin)
+                    adminEndpoint: directory.paths.adminEndpoint, secret: secrets?.listeners.admin)
             }
             try ping?.turn()
             if let report = ping?.takeReport() { takeStatus?(report, .now()) }

@@ -11,7 +11,7 @@ extension ClientHello {
             version: try read.text(
                 wire.version, "ClientHello.version", limit: MessageLimits.textBytesMax),
             wantsPieces: wire.wants_pieces != 0,
-            secret: try DoorSecret(wire.secret, "ClientHello.secret", read))
+            secret: try ListenerSecret(wire.secret, "ClientHello.secret", read))
     }
 
     func wire(_ write: FieldWriter) throws(WireError)

@@ -11,7 +11,7 @@ extension WorkerHello {
             version: try read.text(
                 wire.version, "WorkerHello.version", limit: MessageLimits.textBytesMax),
             credit: wire.credit, sandbox: SandboxLayers(rawValue: wire.sandbox),
-            secret: try DoorSecret(wire.secret, "WorkerHello.secret", read),
+            secret: try ListenerSecret(wire.secret, "WorkerHello.secret", read),
             capabilities: try wire.capabilities.map { part throws(WireError) in
                 try WorkerCapabilities(part.pointee, read)
             } ?? .all)

@@ -87,7 +87,7 @@ extension WorkerLoop {
         let hello = WorkerHello(
             incarnation: bootstrap.incarnation, pid: UInt32(CurrentProcess.processID),
             restarts: bootstrap.restarts, version: ProductVersion.text, credit: executor.credit,
-            sandbox: sandbox, secret: bootstrap.secret.flatMap { DoorSecret($0) })
+            sandbox: sandbox, secret: bootstrap.secret.flatMap { ListenerSecret($0) })
         outbox.append(.hello(hello))
     }
 

@@ -163,7 +163,8 @@ struct WorkerSession {
         return [.announceEverything, .tellReady]
     }
 
-    /// A place that is not free now may be later; a door that is closed to this process stays so.
+    /// A place that is not free now may be later; a listener that is closed to this process stays
+    /// so.
     private mutating func turnedAway(_ error: ImageError) -> [Action] {
         guard error.code == .addressForbidden else { return [] }
         state = .ended

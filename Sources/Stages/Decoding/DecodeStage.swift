@@ -64,7 +64,7 @@ public struct DecodeStage: Sendable {
                 info: source.info,
                 pixels: try planes.write(to: output, cancellation: cancellation))
         }
-        let picture = try source.picture(at: scale, cancellation: cancellation)
-        return DecodedImage(info: source.info, pixels: try picture.write(to: output))
+        let pixels = try source.pixels(at: scale, cancellation: cancellation)
+        return DecodedImage(info: source.info, pixels: try pixels.write(to: output))
     }
 }

@@ -17,7 +17,7 @@ final class BodySink: TransferSink {
     let job: Job
     private let space: any OutputSpace
     private var head: ResponseHead?
-    /// Where the response leads to, instead of being a picture.
+    /// Where the response leads to, instead of being an image.
     private var location: String?
     /// Bytes that came with a redirect, which nobody reads.
     private var redirectBytes = 0

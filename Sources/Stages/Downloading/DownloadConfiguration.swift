@@ -25,7 +25,7 @@ public struct DownloadConfiguration: Hashable, Sendable {
     /// Milliseconds between two progress reports of a transfer at least.
     public var progressIntervalMilliseconds = 100
 
-    /// The defaults suit pictures from the public internet; `version` goes into `User-Agent`.
+    /// The defaults suit images from the public internet; `version` goes into `User-Agent`.
     public init(version: String) {
         userAgent = "Imagebus/\(version)"
     }

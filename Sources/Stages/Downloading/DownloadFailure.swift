@@ -14,7 +14,7 @@ enum DownloadFailure: Error {
     case tooManyRedirects(Int)
     /// The body is over the limit, by the origin's word or by count.
     case bodyTooLarge(Int64)
-    /// The origin answered, but with no picture; it may have said when to ask again, in seconds.
+    /// The origin answered, but with no image; it may have said when to ask again, in seconds.
     case status(ResponseHead, retryAfter: Int64? = nil)
     /// The origin says that nothing changed, having been asked whether, and who may keep that.
     case notModified(CacheControl)

@@ -9,7 +9,7 @@ extension ResponseHead {
     /// What the origin did to the body, in the order in which it did it.
     var contentCodings: [String] { elements("content-encoding").filter { $0 != "identity" } }
 
-    /// Where the picture is said to be instead; the status says that it is there, not the location
+    /// Where the image is said to be instead; the status says that it is there, not the location
     /// alone: a 304 may have one, too, and 300 leaves a choice (RFC 9110 §15.4).
     var redirection: String? {
         guard [301, 302, 303, 307, 308].contains(status), let location = value("location"),

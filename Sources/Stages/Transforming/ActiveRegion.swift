@@ -1,6 +1,6 @@
 import ImageModel
 
-/// The part of an image that is picture, from its top left corner: in pixels, or in fractions of
+/// The part of an image that is image, from its top left corner: in pixels, or in fractions of
 /// the sides.
 struct ActiveRegion: Equatable {
     var left = 0.0
@@ -8,7 +8,7 @@ struct ActiveRegion: Equatable {
     var width: Double
     var height: Double
 
-    /// All of a picture, in fractions of its sides.
+    /// All of an image, in fractions of its sides.
     static let whole = ActiveRegion(width: 1, height: 1)
 
     /// The part of this region that `inner` is, in fractions of its sides.
@@ -18,7 +18,7 @@ struct ActiveRegion: Equatable {
             width: inner.width * width, height: inner.height * height)
     }
 
-    /// Where this part of a displayed picture is stored, both in fractions.
+    /// Where this part of a displayed image is stored, both in fractions.
     func stored(_ orientation: Orientation) -> ActiveRegion {
         let across = orientation.mirrorsHorizontally ? 1 - left - width : left
         let down = orientation.mirrorsVertically ? 1 - top - height : top

@@ -1,4 +1,4 @@
-/// The pixels of a picture that is laid over another one, copied out of the segment of who made
+/// The pixels of an image that is laid over another one, copied out of the segment of who made
 /// them: a reader of segments has one block at a time.
 public final class OverlayPixels {
     let bytes: UnsafeRawBufferPointer

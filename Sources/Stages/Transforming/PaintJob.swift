@@ -3,7 +3,7 @@ import Messages
 import StageContract
 import Vips
 
-/// One picture of one colour: rows are made while they are encoded, so that its size costs no
+/// One image of one colour: rows are made while they are encoded, so that its size costs no
 /// memory.
 struct PaintJob {
     private let work: PaintWork
@@ -17,17 +17,17 @@ struct PaintJob {
         if let format = work.output.format, !format.isEncodable { throw .unencodable(format) }
         try work.limits.check(work.size, step: "paint")
         if sampler.cancellation.isCancelled { throw .cancelled }
-        let picture: Picture
+        let current: StepImage
         do {
-            picture = try canvas()
+            current = try canvas()
         } catch {
             throw ImageError(transforming: error, step: "paint")
         }
-        return try Encoder(work, cancellation: sampler.cancellation).encode(picture, to: output)
+        return try Encoder(work, cancellation: sampler.cancellation).encode(current, to: output)
     }
 
     /// A pixel, repeated all over.
-    private func canvas() throws(VipsError) -> Picture {
+    private func canvas() throws(VipsError) -> StepImage {
         let colour = work.colour
         let isOpaque = colour.alpha == UInt8.max
         let samples =
@@ -39,7 +39,7 @@ struct PaintJob {
         image.watch { [cancellation = sampler.cancellation] in cancellation.isCancelled }
         let active = ActiveRegion(
             width: Double(work.size.width), height: Double(work.size.height))
-        return Picture(
+        return StepImage(
             image, size: work.size, active: active, isOpaque: isOpaque, sampler: sampler)
     }
 }

@@ -13,7 +13,7 @@ struct PixelSource {
         try self.init(work.layout, work.sourceInfo, work.limits, bytes, of: "the source")
     }
 
-    /// Of what is laid over the picture of a job.
+    /// Of what is laid over the image of a job.
     init(
         _ overlay: OverlayInput, _ limits: ImageLimits, _ bytes: UnsafeRawBufferPointer
     ) throws(ImageError) {

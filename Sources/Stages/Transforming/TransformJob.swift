@@ -6,7 +6,7 @@ import Vips
 /// One job: which way the pixels go.
 ///
 /// Planes are sampled once, and encoded as planes where the format stores such (the planar lane of
-/// SEMANTICS §11.5). All else is a picture of libvips, at the latest from the first step on that
+/// SEMANTICS §11.5). All else is an image of libvips, at the latest from the first step on that
 /// planes cannot say.
 struct TransformJob {
     private let work: TransformWork
@@ -24,28 +24,28 @@ struct TransformJob {
         try checkCancellation()
         let pipeline = try Pipeline(work.steps, overlays: sources(overlays))
         guard PlanarLane.takes(work.layout) else {
-            return try encode(try picture(source), after: pipeline.steps, to: output)
+            return try encode(try stepImage(source), after: pipeline.steps, to: output)
         }
         var plan = PlanarPlan(size: source.size, orientation: work.layout.orientation)
         let left = try pipeline.fold(into: &plan, limits: work.limits)
         let lane = PlanarLane(source: source, plan: plan, sampler: sampler)
         let encoder = try encoder(hasAlpha: false)
         guard left.isEmpty, encoder.takesPlanes else {
-            return try encode(try lane.picture(), after: left, to: output)
+            return try encode(try lane.stepImage(), after: left, to: output)
         }
         return try encoder.encode(lane, to: output)
     }
 
     private func encode(
-        _ picture: Picture, after steps: [any PictureStep], to output: some OutputSpace
+        _ current: StepImage, after steps: [any ImageStep], to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
-        var picture = picture
+        var current = current
         for step in steps {
             try checkCancellation()
-            picture = try step.run(on: picture, limits: work.limits)
+            current = try step.run(on: current, limits: work.limits)
         }
         try checkCancellation()
-        return try encoder(hasAlpha: picture.image.header.hasAlpha).encode(picture, to: output)
+        return try encoder(hasAlpha: current.image.header.hasAlpha).encode(current, to: output)
     }
 
     private func encoder(hasAlpha: Bool) throws(ImageError) -> Encoder {
@@ -60,9 +60,9 @@ struct TransformJob {
         return sources
     }
 
-    private func picture(_ source: PixelSource) throws(ImageError) -> Picture {
+    private func stepImage(_ source: PixelSource) throws(ImageError) -> StepImage {
         do {
-            return try Picture(source, sampler: sampler)
+            return try StepImage(source, sampler: sampler)
         } catch {
             throw ImageError(transforming: error, step: "open")
         }

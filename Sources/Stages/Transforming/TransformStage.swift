@@ -56,7 +56,7 @@ public struct TransformStage: Sendable {
         }
     }
 
-    /// Encodes a picture of one colour.
+    /// Encodes an image of one colour.
     ///
     /// - Parameters:
     ///   - work: colour, size, output options and limits.

@@ -16,14 +16,14 @@ extension RealProcesses {
         private let stack: ContainerStack
 
         init() throws {
-            let picture = try Pictures.waves(width: 400, height: 300).jpeg(quality: 85)
+            let image = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
             for name in ["a", "b"] {
-                origin.route("/\(name).jpg", .bytes(picture, contentType: "image/jpeg"))
+                origin.route("/\(name).jpg", .bytes(image, contentType: "image/jpeg"))
             }
             stack = try ContainerStack()
         }
 
-        @Test func aClientOfTheGroupLoadsAPictureAndEachKindIsWell() throws {
+        @Test func aClientOfTheGroupLoadsAnImageAndEachKindIsWell() throws {
             let end = try stack.get([origin.url("/a.jpg"), "--resize", "100x100", "--json"])
             #expect(end.exitStatus == 0, "\(end)")
             #expect(try end.json()["width"]?.integer == 100)

@@ -14,8 +14,8 @@ extension RealProcesses {
         @Test func bombsOfOneClientDoNotHoldUpAnother() async throws {
             let loads = 20
             let bombs = try routeBombs()
-            let picture = try Pictures.waves(width: 64, height: 64).jpeg(quality: 85)
-            origin.route("/small.jpg", .bytes(picture))
+            let image = try Images.waves(width: 64, height: 64).jpeg(quality: 85)
+            origin.route("/small.jpg", .bytes(image))
             let programs = AlteredPrograms(
                 "imagebus-coordinator", ["--body-limit", "\(Self.bodyLimit)"])
             try await withStack(environment: programs.environment) { stack in

@@ -23,11 +23,11 @@ extension RealProcesses {
 
         private func origin() throws -> OriginServer {
             let origin = OriginServer()
-            let picture = Pictures.quadrants(width: 80, height: 60)
-            origin.route("/a.jpg", .bytes(try picture.jpeg(quality: 85), contentType: "image/jpeg"))
-            origin.route("/a.png", .bytes(try picture.png(), contentType: "image/png"))
+            let source = Images.quadrants(width: 80, height: 60)
+            origin.route("/a.jpg", .bytes(try source.jpeg(quality: 85), contentType: "image/jpeg"))
+            origin.route("/a.png", .bytes(try source.png(), contentType: "image/png"))
             origin.route(
-                "/a.webp", .bytes(try picture.webp(quality: 80), contentType: "image/webp"))
+                "/a.webp", .bytes(try source.webp(quality: 80), contentType: "image/webp"))
             origin.route("/a.gif", .bytes(Self.outsideImage, contentType: "image/gif"))
             return origin
         }
@@ -177,18 +177,18 @@ extension RealProcesses {
 
         @Test func nobodyPosesAsAnotherPool() async throws {
             try await withStack(arguments(Self.outside), decoders: 1) { stack in
-                let doors = ["outside", "apart", "decode"]
-                let secrets = try doors.dropLast().map { pool in
+                let listeners = ["outside", "apart", "decode"]
+                let secrets = try listeners.dropLast().map { pool in
                     let path = "\(stack.runtimeDirectory)/back/\(pool)/secret"
                     let file = try FileDescriptor.open(path)
                     #expect(try file.status().mode & 0o777 == 0o600)
-                    return DoorSecret(try file.readToEnd(bytesMax: 64))
+                    return ListenerSecret(try file.readToEnd(bytesMax: 64))
                 }
-                for (pool, secret) in zip(doors, secrets) {
-                    for door in doors where door != pool {
+                for (pool, secret) in zip(listeners, secrets) {
+                    for listener in listeners where listener != pool {
                         #expect(
-                            try refusal(of: secret, at: door, stack) == .addressForbidden,
-                            "\(pool) at \(door)")
+                            try refusal(of: secret, at: listener, stack) == .addressForbidden,
+                            "\(pool) at \(listener)")
                     }
                 }
                 let report = try await stack.awaitStatus("a status") { _ in true }
@@ -205,7 +205,7 @@ extension RealProcesses {
         }
 
         private func refusal(
-            of secret: DoorSecret?, at pool: String, _ stack: StackHarness,
+            of secret: ListenerSecret?, at pool: String, _ stack: StackHarness,
             _ capabilities: WorkerCapabilities = .all,
             altered: ([UInt8]) -> [UInt8] = { $0 }
         ) throws -> ErrorCode? {

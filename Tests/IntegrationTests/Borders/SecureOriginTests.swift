@@ -11,7 +11,7 @@ extension RealProcesses {
 
         init() throws {
             authority = try TestAuthority()
-            origin.route("/a.png", .bytes(try Pictures.quadrants().png()))
+            origin.route("/a.png", .bytes(try Images.quadrants().png()))
         }
 
         @Test func namedCertificatesAreTrustedAndNoProxyIsAsked() async throws {

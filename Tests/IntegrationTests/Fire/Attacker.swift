@@ -12,7 +12,7 @@ final class Attacker {
     /// Messages that were said.
     private(set) var said = 0
 
-    /// `origin` names pictures that never come: what is loaded of it waits.
+    /// `origin` names images that never come: what is loaded of it waits.
     init(_ stack: StackHarness, origin: String, _ random: SeededGenerator) throws {
         wire = try WireClient(stack)
         (self.origin, self.random) = (origin, random)

@@ -7,7 +7,7 @@ import TestKit
 /// Loads on one connection, most of them cancelled at a moment around their completion; every
 /// terminal on the wire is counted.
 final class CancelRace {
-    /// How a load of the race comes by its picture.
+    /// How a load of the race comes by its image.
     enum Way: CaseIterable {
         case memory, disk, cold, shared
     }

@@ -15,7 +15,7 @@ extension RealProcesses {
         private let origin = OriginServer()
 
         init() throws {
-            origin.route("/a.jpg", .bytes(try Pictures.quadrants().jpeg(quality: 85)))
+            origin.route("/a.jpg", .bytes(try Images.quadrants().jpeg(quality: 85)))
             let wanted = UInt64(Self.bare + 1_000)
             let limit = try ResourceLimit.raise(.descriptors, to: wanted)
             try #require(limit >= wanted, "this test needs \(wanted) descriptors: raise ulimit -n")
@@ -55,7 +55,7 @@ extension RealProcesses {
                     try RawSession(stack.frontSocket)
                 }
                 #expect(sessions.count == 2 * Self.places)
-                let report = try await stack.awaitStatus("a door that is full") {
+                let report = try await stack.awaitStatus("a listener that is full") {
                     $0.counter("refusedConnections") ?? 0 > Self.places / 2
                 }
                 let clients = try #require(report.counter("clients"))

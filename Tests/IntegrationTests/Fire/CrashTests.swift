@@ -7,8 +7,8 @@ import Testing
 extension RealProcesses {
     /// What crashes workers is not tried again; what is killed from outside is (SEMANTICS §7.5).
     @Suite struct CrashTests {
-        /// A picture whose decode takes so long that a signal finds it there.
-        private static let slow = Result { try Pictures.noise(width: 4_000, height: 3_000).png() }
+        /// An image whose decode takes so long that a signal finds it there.
+        private static let slow = Result { try Images.noise(width: 4_000, height: 3_000).png() }
         private let origin = OriginServer()
         private let url: String
 

@@ -154,7 +154,7 @@ extension RealProcesses.ForgeryTests.Lie {
         case .hugeSize: size = PixelSize(width: 4_294_967_295, height: 4_294_967_295)
         case .anotherSize: size.width += 1
         case .anotherFormat: format = .png
-        case .anotherImage: try file.write(Pictures.noise(width: 9, height: 9).jpeg(quality: 50))
+        case .anotherImage: try file.write(Images.noise(width: 9, height: 9).jpeg(quality: 50))
         }
         return JobOutcome(
             id: job.id, attempt: job.attempt,

@@ -23,7 +23,7 @@ struct Garbage: Sendable {
         (self.what, self.frames, self.answer) = (what, frames, answer)
     }
 
-    /// `hello` is a kind that the door takes, `stranger` one that only the other side may send.
+    /// `hello` is a kind that the listener takes, `stranger` one that only the other side may send.
     static func all(hello: MessageKind, stranger: MessageKind) -> [Garbage] {
         let header = FrameHeader(kind: hello).bytes
         let noise = (0..<2_000).map { UInt8(truncatingIfNeeded: $0 * 167 + $0 / 7) }
@@ -90,12 +90,12 @@ extension RealProcesses {
         @Test func framesThatAreTooLargeCloseTheirConnectionOnly() async throws {
             try await withStack { stack in
                 let before = Set(stack.children.map(\.processID))
-                let doors =
+                let listeners =
                     [(stack.frontSocket, MessageLimits.frontFrameBytesMax)]
                     + WorkerKind.workers.map {
                         (stack.backSocket($0), MessageLimits.backFrameBytesMax)
                     }
-                for (path, limit) in doors {
+                for (path, limit) in listeners {
                     for bytes in [limit + 1, limit * 10] {
                         let peer = try WirePeer(path)
                         let header = FrameHeader(kind: .status).bytes
@@ -104,7 +104,7 @@ extension RealProcesses {
                     }
                 }
                 _ = try await stack.awaitStatus("all strangers are counted") {
-                    ($0.counter("strangers") ?? 0) >= 2 * doors.count
+                    ($0.counter("strangers") ?? 0) >= 2 * listeners.count
                 }
                 #expect(Set(stack.children.map(\.processID)) == before)
                 try await expectServes(stack)
@@ -158,8 +158,8 @@ extension RealProcesses {
 
         private func expectServes(_ stack: StackHarness) async throws {
             let origin = OriginServer()
-            let picture = Pictures.quadrants()
-            origin.route("/a.png", .bytes(try picture.png()))
+            let source = Images.quadrants()
+            origin.route("/a.png", .bytes(try source.png()))
             var request = ImageRequest(url: origin.url("/a.png"))
             request.options = .fromLoaderOnly
             request.output.format = .png
@@ -167,7 +167,7 @@ extension RealProcesses {
             let client = try stack.client()
             let image = try await client.load(request).response
             let pixels = try Pixels(decoding: #require(image.bytes?.array))
-            #expect(pixels.at(0, 0) == Pictures.yellow)
+            #expect(pixels.at(0, 0) == Images.yellow)
         }
     }
 }

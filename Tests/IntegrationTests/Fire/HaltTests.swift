@@ -28,7 +28,7 @@ extension RealProcesses {
 
         @Test(arguments: HaltCase.workers)
         func haltedWorkersHoldNobodyBeyondTheDeadline(_ halt: HaltCase) async throws {
-            try await withSlowPicture { stack, client, slow, expected in
+            try await withSlowImage { stack, client, slow, expected in
                 let report = try await stack.awaitIdle()
                 let rows = report.processes(halt.kind).prefix(halt.all ? 9 : 1)
                 let halted = try rows.map(stack.child)
@@ -53,7 +53,7 @@ extension RealProcesses {
         }
 
         @Test func aHaltedCoordinatorHoldsNobodyBeyondTheDeadline() async throws {
-            try await withSlowPicture { stack, client, slow, expected in
+            try await withSlowImage { stack, client, slow, expected in
                 let report = try await stack.awaitIdle()
                 let coordinator = try stack.child(#require(report.processes(.coordinator).first))
                 let begun = (0..<Self.loads).map { begin(client, slow.origin, "begun\($0)") }
@@ -70,15 +70,15 @@ extension RealProcesses {
             }
         }
 
-        /// Bodies of the picture come when its gate opens, but for the first.
-        private func withSlowPicture(
-            _ body: (StackHarness, ImagebusClient, SlowPicture, [UInt8]) async throws -> Void
+        /// Bodies of the image come when its gate opens, but for the first.
+        private func withSlowImage(
+            _ body: (StackHarness, ImagebusClient, SlowImage, [UInt8]) async throws -> Void
         ) async throws {
-            let slow = try SlowPicture()
-            let picture = try Pictures.waves(width: 400, height: 300).jpeg(quality: 85)
+            let slow = try SlowImage()
+            let image = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
             slow.origin.route(
                 "/slow.jpg",
-                .sequence([.bytes(picture), .hangBody(until: slow.gate, then: picture)]))
+                .sequence([.bytes(image), .hangBody(until: slow.gate, then: image)]))
             try await withStack(["--allow-private-networks", "--download", "2"]) { stack in
                 let client = try stack.client()
                 let request = ImageRequest(slow.origin.url("/slow.jpg?first"), fit: 100)

@@ -13,8 +13,8 @@ extension RealProcesses {
         private let request: ImageRequest
 
         init() throws {
-            let picture = try Pictures.noise(width: 2_400, height: 1_600).png()
-            origin.route("/a.png", .bytes(picture))
+            let source = try Images.noise(width: 2_400, height: 1_600).png()
+            origin.route("/a.png", .bytes(source))
             request = ImageRequest(url: origin.url("/a.png"))
         }
 

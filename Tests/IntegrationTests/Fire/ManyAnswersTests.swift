@@ -16,8 +16,8 @@ extension RealProcesses {
 
         @Test func anOperatorIsAnsweredWhileOneImageIsDelivered() async throws {
             let (origin, gate) = (OriginServer(), Gate())
-            let picture = try Pictures.quadrants().jpeg(quality: 85)
-            origin.route("/slow.jpg", .hangBody(until: gate, then: picture))
+            let image = try Images.quadrants().jpeg(quality: 85)
+            origin.route("/slow.jpg", .hangBody(until: gate, then: image))
             let clients = Effort.count("CROWDS", short: 4, long: 15)
             let random = Effort.generator("answers of one image")
             try await withStack { stack in

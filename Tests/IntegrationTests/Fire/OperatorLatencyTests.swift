@@ -39,9 +39,9 @@ extension RealProcesses {
         func noClientKeepsAnOperatorWaiting(_ attack: Attack) async throws {
             let origin = OriginServer()
             let gate = Gate()
-            let picture = try Pictures.quadrants().jpeg(quality: 85)
-            origin.route("/hit.jpg", .bytes(picture))
-            origin.route("/never.jpg", .hangBody(until: gate, then: picture))
+            let source = try Images.quadrants().jpeg(quality: 85)
+            origin.route("/hit.jpg", .bytes(source))
+            origin.route("/never.jpg", .hangBody(until: gate, then: source))
             let random = Effort.generator(attack.testDescription)
             try await withStack { stack in
                 let before = Set(stack.children.map(\.processID))

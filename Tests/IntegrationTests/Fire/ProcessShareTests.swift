@@ -20,13 +20,13 @@ extension RealProcesses {
         @Test func oneProcessHasOneShareHoweverManyConnectionsItHas() async throws {
             let gate = Gate()
             defer { gate.open() }
-            let picture = try Pictures.waves(width: 160, height: 120).jpeg(quality: 80)
+            let source = try Images.waves(width: 160, height: 120).jpeg(quality: 80)
             let slow = (0..<Self.hosts).map { _ in OriginServer() }
             for origin in slow {
                 origin.route(
                     "/drip.jpg",
                     .slow(Self.body, chunk: 150, every: .milliseconds(100), until: gate))
-                origin.route("/at-once.jpg", .bytes(picture, contentType: "image/jpeg"))
+                origin.route("/at-once.jpg", .bytes(source, contentType: "image/jpeg"))
             }
             try await withStack(["--allow-private-networks"]) { stack in
                 let wires = try (0..<Self.connections).map { _ in try WireClient(stack) }

@@ -13,8 +13,8 @@ extension RealProcesses {
         private static let size = PixelSize(width: 100, height: 75)
 
         init() throws {
-            let picture = try Pictures.waves(width: 400, height: 300).jpeg(quality: 85)
-            origin.route("/a.jpg", .bytes(picture, contentType: "image/jpeg"))
+            let image = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
+            origin.route("/a.jpg", .bytes(image, contentType: "image/jpeg"))
         }
 
         private func request(_ number: Int) -> ImageRequest {
@@ -43,7 +43,7 @@ extension RealProcesses {
             }
         }
 
-        /// An interlaced picture is read as a whole before libvips is asked again whether it goes
+        /// An interlaced image is read as a whole before libvips is asked again whether it goes
         /// on.
         @Test func nativeCodeThatHeedsNoCancelIsEndedAndReplacedAtOnce() async throws {
             origin.route("/slow.png", .bytes(try Self.interlaced(), contentType: "image/png"))
@@ -52,7 +52,7 @@ extension RealProcesses {
                 let hard = try await endHard(client, stack)
                 let began = ContinuousClock.now
                 #expect(try await client.load(request(1)).response.info?.size == Self.size)
-                print("hard cancel: the next picture came \(ContinuousClock.now - began) later")
+                print("hard cancel: the next image came \(ContinuousClock.now - began) later")
                 let report = try await stack.awaitIdle()
                 // As many new lives as ends, and none that was waited for.
                 #expect(report.processes(.decode).map { Int($0.restarts) } == [hard])

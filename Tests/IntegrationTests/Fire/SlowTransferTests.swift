@@ -20,13 +20,13 @@ extension RealProcesses {
         @Test func threeHundredSlowTransfersOfOneClientKeepNobodyElseWaiting() async throws {
             let gate = Gate()
             defer { gate.open() }
-            let picture = try Pictures.waves(width: 160, height: 120).jpeg(quality: 80)
+            let image = try Images.waves(width: 160, height: 120).jpeg(quality: 80)
             let slow = (0..<Self.hosts).map { _ in OriginServer() }
             for origin in slow {
                 origin.route(
                     "/drip.jpg",
                     .slow(Self.body, chunk: Self.chunk, every: Self.pause, until: gate))
-                origin.route("/at-once.jpg", .bytes(picture, contentType: "image/jpeg"))
+                origin.route("/at-once.jpg", .bytes(image, contentType: "image/jpeg"))
             }
             try await withStack(["--allow-private-networks"]) { stack in
                 let busy = try stack.client()

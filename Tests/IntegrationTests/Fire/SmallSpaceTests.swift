@@ -109,10 +109,10 @@ extension RealProcesses {
             let origin = OriginServer()
             let sizes = ["small": 200, "middle": 800, "large": 2_000]
             for (name, width) in sizes {
-                let picture = Pictures.waves(width: width, height: width * 3 / 4)
-                origin.route("/\(name).jpg", .bytes(try picture.jpeg(quality: 80)))
+                let image = Images.waves(width: width, height: width * 3 / 4)
+                origin.route("/\(name).jpg", .bytes(try image.jpeg(quality: 80)))
             }
-            let noise = try Pictures.noise(width: 1_000, height: 800).png()
+            let noise = try Images.noise(width: 1_000, height: 800).png()
             origin.route("/heavy.png", .bytes(noise))
             return origin
         }

@@ -12,12 +12,12 @@ extension RealProcesses {
         private static let path = "/a.png"
 
         @Test func aStandstillIsEvidenceAndAnotherWorkerTries() async throws {
-            let picture = try Pictures.quadrants().png()
-            origin.route(Self.path, .sequence([.hang(until: Gate()), .bytes(picture)]))
+            let image = try Images.quadrants().png()
+            origin.route(Self.path, .sequence([.hang(until: Gate()), .bytes(image)]))
             try await withStack { stack in
                 let task = try load(with: stack.client())
                 try await haltUntilKilled(stack, life: 1)
-                #expect(try await task.response.bytes?.array == picture)
+                #expect(try await task.response.bytes?.array == image)
                 #expect(try await stack.counter("crashes") == 1)
                 #expect(try await stack.counter("quarantined") == 0)
                 let log = FileBytes.text(stack.logFile) ?? ""

@@ -6,16 +6,16 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Very many requests at once for one picture.
+    /// Very many requests at once for one image.
     @Suite struct StormTests {
         private static let clients = 4
         private static let perClient = 2_500
 
         @Test func tenThousandRequestsAreOneTransferAndOneDecode() async throws {
             let origin = OriginServer()
-            let picture = try Pictures.waves(width: 800, height: 600).jpeg(quality: 85)
+            let image = try Images.waves(width: 800, height: 600).jpeg(quality: 85)
             for path in ["/first.jpg", "/second.jpg"] {
-                origin.route(path, .bytes(picture, contentType: "image/jpeg"))
+                origin.route(path, .bytes(image, contentType: "image/jpeg"))
             }
             try await withStack { stack in
                 let clients = try (0..<Self.clients).map { _ in try stack.client() }

@@ -12,26 +12,26 @@ final class WireWorker {
     private var encoder = MessageEncoder()
     private var decoder = MessageDecoder()
 
-    /// Connects at the door of `kind` and introduces itself; takes `credit` jobs at a time.
+    /// Connects at the listener of `kind` and introduces itself; takes `credit` jobs at a time.
     convenience init(_ kind: WorkerKind, _ stack: StackHarness, credit: UInt32) throws {
         try self.init(
-            at: stack.backSocket(kind), stack, credit: credit, secret: stack.doorSecret(kind))
+            at: stack.backSocket(kind), stack, credit: credit, secret: stack.listenerSecret(kind))
     }
 
-    /// The same at the door of a pool that is somebody else's.
+    /// The same at the listener of a pool that is somebody else's.
     convenience init(
         foreign pool: String, _ stack: StackHarness, credit: UInt32 = 1,
         _ capabilities: WorkerCapabilities = .all
     ) throws {
-        let door = "\(stack.runtimeDirectory)/back/\(pool)"
-        let secret = try FileDescriptor.open("\(door)/secret").readToEnd(bytesMax: 64)
+        let listener = "\(stack.runtimeDirectory)/back/\(pool)"
+        let secret = try FileDescriptor.open("\(listener)/secret").readToEnd(bytesMax: 64)
         try self.init(
-            at: "\(door)/back.sock", stack, credit: credit, secret: DoorSecret(secret),
+            at: "\(listener)/back.sock", stack, credit: credit, secret: ListenerSecret(secret),
             capabilities)
     }
 
     private init(
-        at socket: String, _ stack: StackHarness, credit: UInt32, secret: DoorSecret?,
+        at socket: String, _ stack: StackHarness, credit: UInt32, secret: ListenerSecret?,
         _ capabilities: WorkerCapabilities = .all
     ) throws {
         peer = try WirePeer(socket)

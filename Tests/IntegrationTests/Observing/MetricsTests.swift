@@ -13,7 +13,7 @@ extension RealProcesses {
 
         @Test func theFiguresOfAStackAreAllKnownAndPromtoolHasNothingToSay() async throws {
             let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Pictures.quadrants().png()))
+            origin.route("/a.png", .bytes(try Images.quadrants().png()))
             origin.route("/gone.png", .status(404))
             try await withStack { stack in
                 let client = try stack.client()
@@ -51,7 +51,7 @@ extension RealProcesses {
             let folder = TemporaryDirectory()
             let file = folder.file("imagebus.prom")
             let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Pictures.quadrants().png()))
+            origin.route("/a.png", .bytes(try Images.quadrants().png()))
             let arguments = ["--metrics-file", file, "--metrics-seconds", "1"]
             try await withStack(["--allow-private-networks"] + arguments) { stack in
                 let client = try stack.client()

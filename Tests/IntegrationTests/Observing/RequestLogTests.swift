@@ -15,7 +15,7 @@ extension RealProcesses {
 
         private func origin() throws -> OriginServer {
             let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Pictures.quadrants().png()))
+            origin.route("/a.png", .bytes(try Images.quadrants().png()))
             origin.route("/gone.png", .status(404))
             return origin
         }

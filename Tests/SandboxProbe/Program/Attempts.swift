@@ -34,7 +34,8 @@ enum Attempts {
         let name = String(cString: attempt.name)
         let number = attempt.attempt(&context)
         let isDenied = denials.contains(number)
-        // In a container, other kinds' volumes are not mounted at all, and no door has a secret.
+        // In a container, other kinds' volumes are not mounted at all, and no listener has a
+        // secret.
         let isAbsent = number == Errno.noSuchFile.rawValue && mayBeAbsent(name)
         let word = isDenied ? "denied" : isAbsent ? "absent" : "ALLOWED"
         print(name, word, number == 0 ? "" : Errno(rawValue: number).name)

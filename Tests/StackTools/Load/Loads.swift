@@ -16,7 +16,7 @@ final class Loads: Sendable {
         /// New URLs whose reply has come; the oldest make room.
         var known: [String] = []
         var random = SystemRandomNumberGenerator()
-        /// The bytes that every picture has to have: the origin serves the same one everywhere.
+        /// The bytes that every image has to have: the origin serves the same one everywhere.
         var expected: [Int: [UInt8]] = [:]
     }
 
@@ -115,10 +115,10 @@ final class Loads: Sendable {
         }
     }
 
-    /// The right picture: a JPEG that fills the box, with the bytes that all of them have.
+    /// The right image: a JPEG that fills the box, with the bytes that all of them have.
     private func check(_ response: ImageResponse, side: Int) throws(ImageError) {
         guard let info = response.info, let bytes = response.bytes?.array else {
-            throw ImageError(.internalError, "there is no picture in the reply")
+            throw ImageError(.internalError, "there is no image in the reply")
         }
         guard info.format == .jpeg, max(info.size.width, info.size.height) == side,
             ImageFormat.sniff(bytes, tail: []) == .jpeg

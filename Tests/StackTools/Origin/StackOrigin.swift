@@ -1,12 +1,12 @@
 import Linux
 import TestKit
 
-/// The origin of docker/test: pictures under any number of names, and a line for every GET, so that
+/// The origin of docker/test: images under any number of names, and a line for every GET, so that
 /// a test knows what was asked for and when.
 ///
-///     stack-origin 8000 large=/srv/pictures/large.jpg small=/srv/pictures/small.jpg
+///     stack-origin 8000 large=/srv/images/large.jpg small=/srv/images/small.jpg
 ///
-/// `/large/ANY` is the first picture, `/small/ANY` the second. Listens on 127.0.0.1, and prints
+/// `/large/ANY` is the first image, `/small/ANY` the second. Listens on 127.0.0.1, and prints
 /// `ready PORT`, then `GET path nanoseconds` (CLOCK_MONOTONIC) as requests come. Ends at SIGTERM.
 enum StackOrigin {
     static func run(_ words: [String]) -> Int32 {
@@ -35,10 +35,10 @@ enum StackOrigin {
     private static func serve(_ word: String, from origin: OriginServer) -> Bool {
         let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
         guard parts.count == 2, let bytes = FileBytes.read(parts[1]) else { return false }
-        let picture = OriginBehaviour.bytes(bytes, contentType: "image/jpeg")
+        let image = OriginBehaviour.bytes(bytes, contentType: "image/jpeg")
             .with(header: "Cache-Control", "max-age=3600")
             .with(header: "ETag", "\"\(parts[0])\"")
-        origin.route("/\(parts[0])/*", picture.logged())
+        origin.route("/\(parts[0])/*", image.logged())
         return true
     }
 

@@ -66,7 +66,7 @@ public struct ContainerLayout: Sendable {
     public static let transform = ContainerLayout(
         name: "transform", userID: 4104, groups: [4113],
         writes: ["back/transform", "arena/transform"], reads: ["arena/decode"])
-    /// Somebody who loads pictures.
+    /// Somebody who loads images.
     public static let client = ContainerLayout(
         name: "client", userID: 4200, groups: [4120], writes: [], reads: ["front", "results"])
 

@@ -41,7 +41,7 @@ import Testing
     private let table = """
         | volume | at | owner | writable in | read-only in | because |
         |---|---|---|---|---|---|
-        | `front` | `/run/front` | 4100:4120 2750 | coordinator | example, cache | doors |
+        | `front` | `/run/front` | 4100:4120 2750 | coordinator | example, cache | listeners |
         """
     private let yaml = """
         services:

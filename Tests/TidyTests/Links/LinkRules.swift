@@ -9,7 +9,7 @@ enum LinkRules {
     static let planarSources: Set<String> = ["jpeg"]
     static let planarTargets: Set<String> = ["zimg", "jpeg", "webp", "deflate"]
 
-    /// What closes the doors of those who open strangers' files.
+    /// What closes the listeners of those who open strangers' files.
     static let sandbox: Set<String> = ["seccomp"]
 
     static let allowed: [String: Set<String>] = [

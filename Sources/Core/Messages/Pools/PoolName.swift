@@ -1,4 +1,4 @@
-/// Names a pool of workers, and with it its door `back/<pool>` and its segments `arena/<pool>`.
+/// Names a pool of workers, and with it its listener `back/<pool>` and its segments `arena/<pool>`.
 ///
 /// A letter, then letters, digits and `-`, all small: safe as the name of a directory. Its 16 bytes
 /// at most lie in the value itself, since every reference to bytes in shared memory has one.

@@ -1,4 +1,4 @@
-/// Interchangeable workers of one kind: one program, one user, one door, one grant.
+/// Interchangeable workers of one kind: one program, one user, one listener, one grant.
 ///
 /// Every stack has one of each kind. Others are configuration: a second pool of decoders that takes
 /// one format alone, or workers that are somebody else's program.

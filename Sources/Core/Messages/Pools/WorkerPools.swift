@@ -15,7 +15,7 @@ public struct PoolID: Hashable, Comparable, Sendable {
 /// All pools of a stack. Those that every stack has come first, by the raw value of their kind, the
 /// coordinator's among them; then the others in the order of the configuration.
 public struct WorkerPools: Hashable, Sendable {
-    /// Further pools at most: each has a door and a queue.
+    /// Further pools at most: each has a listener and a queue.
     public static let furtherMax = 16
 
     /// By index.

@@ -23,7 +23,7 @@ struct CancelBench: BenchKind {
     init(_ setting: BenchSetting) { self.setting = setting }
 
     func run() async throws(ImageError) -> any BenchReport {
-        if options.url == nil { try await makePictures() }
+        if options.url == nil { try await makeImages() }
         let start = MonotonicClock.now()
         var tally = CancelTally()
         var stages: [CancelReport.Stage] = []
@@ -44,13 +44,13 @@ struct CancelBench: BenchKind {
             all: all, stages: stages)
     }
 
-    // MARK: - Pictures
+    // MARK: - Images
 
     /// The stack encodes what the command draws.
-    private func makePictures() async throws(ImageError) {
+    private func makeImages() async throws(ImageError) {
         let jpeg = OutputOptions(format: .jpeg, quality: 90)
-        try await setting.makePicture("18.jpg", width: 4_899, height: 3_674, jpeg)
-        try await setting.makePicture("6.jpg", width: 2_828, height: 2_121, jpeg)
+        try await setting.makeImage("18.jpg", width: 4_899, height: 3_674, jpeg)
+        try await setting.makeImage("6.jpg", width: 2_828, height: 2_121, jpeg)
         try await setting.encode("6.png", OutputOptions(format: .png, quality: 90))
     }
 

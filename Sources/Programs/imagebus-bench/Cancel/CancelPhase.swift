@@ -41,7 +41,7 @@ struct CancelPhase: Hashable, Sendable {
     private static let enlarge = TransformStep.resize(
         PixelSize(width: 4_000, height: 4_000), .fill)
 
-    /// All of them, with the command's own pictures.
+    /// All of them, with the command's own images.
     static let all = [
         CancelPhase("download", "fetch", .stalled, target: 5),
         CancelPhase("decode JPEG", "decode", .jpeg, [flip], target: 20),
@@ -52,7 +52,7 @@ struct CancelPhase: Hashable, Sendable {
             "encode WebP", "transform", .smallJPEG, [flip], .webp, target: 600, isHard: true),
     ]
 
-    /// Those for a picture of somebody else, whatever its format is.
+    /// Those for an image of somebody else, whatever its format is.
     static let foreign = [
         CancelPhase("download", "fetch", .jpeg, target: 5),
         CancelPhase("decode", "decode", .jpeg, [flip], target: 20),

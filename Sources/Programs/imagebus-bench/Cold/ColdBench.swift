@@ -3,10 +3,10 @@ import Linux
 import Messages
 import StackAccess
 
-/// Loads pictures that nobody has: from their origin, through all stages, and nothing is stored.
+/// Loads images that nobody has: from their origin, through all stages, and nothing is stored.
 struct ColdBench: BenchKind {
     static let name = "cold"
-    static let summary = "pictures from their origin, nothing stored"
+    static let summary = "images from their origin, nothing stored"
     /// As many as keep every worker busy; more of them only wait.
     static var concurrency: Int { 4 * CurrentProcess.processorCount }
     static let seconds = 10
@@ -40,7 +40,7 @@ struct ColdBench: BenchKind {
     private func request() async throws(ImageError) -> ImageRequest {
         var request = setting.options.request.unkept
         if setting.options.url == nil {
-            try await setting.makePicture(
+            try await setting.makeImage(
                 "cold.jpg", width: 2_725, height: 2_225, OutputOptions(format: .jpeg, quality: 85))
             request.url = setting.origin.url("cold.jpg")
             if !setting.options.isRequestChosen { request.choosePreview() }

@@ -2,7 +2,7 @@ import ImageModel
 import StackAccess
 import Synchronization
 
-/// Loads of pictures that differ, and how long each was in each stage.
+/// Loads of images that differ, and how long each was in each stage.
 final class ColdLoads: Sendable {
     private let client: StackClient
     private let nextRequest: @Sendable () -> ImageRequest

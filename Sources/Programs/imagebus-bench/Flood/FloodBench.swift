@@ -4,7 +4,7 @@ import Messages
 
 /// Hits of one client: alone, and while another one has very many loads queued.
 ///
-/// Both take turns, so that both see the same machine. The pictures of the flood are cold: each is
+/// Both take turns, so that both see the same machine. The images of the flood are cold: each is
 /// fetched, decoded and transformed, so that all processes have more to do than they can.
 struct FloodBench: BenchKind {
     static let name = "flood"
@@ -22,18 +22,18 @@ struct FloodBench: BenchKind {
     init(_ setting: BenchSetting) { self.setting = setting }
 
     func run() async throws(ImageError) -> any BenchReport {
-        let pictures = try await WarmPictures.loaded(setting)
-        try await setting.makePicture(
+        let images = try await WarmImages.loaded(setting)
+        try await setting.makeImage(
             "flood.jpg", width: 1_362, height: 1_112, OutputOptions(format: .jpeg, quality: 85))
         let flood = try Flood(setting, url: setting.options.url ?? setting.origin.url("flood.jpg"))
         let seconds = Double(setting.options.seconds) / Double(2 * Self.turns)
         let flight = LoadFlight(setting, seconds: seconds)
-        _ = try await pictures.hits(in: LoadFlight(setting, seconds: Self.warmUpSeconds))
+        _ = try await images.hits(in: LoadFlight(setting, seconds: Self.warmUpSeconds))
         var turns: [FloodTurn] = []
         for _ in 0..<Self.turns where !setting.hasStopped {
-            let alone = try await pictures.hits(in: flight)
+            let alone = try await images.hits(in: flight)
             let flooded = try await flood.during { () throws(ImageError) in
-                try await pictures.hits(in: flight)
+                try await images.hits(in: flight)
             }
             turns.append(FloodTurn(alone: alone, flooded: flooded.value, queued: flooded.queued))
         }

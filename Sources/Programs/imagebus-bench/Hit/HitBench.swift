@@ -2,13 +2,13 @@ import ImageModel
 import Linux
 import Messages
 
-/// Asks for pictures that are in the memory tier: what a hit costs.
+/// Asks for images that are in the memory tier: what a hit costs.
 ///
 /// Several at a time through tasks on the client's own executor, one at a time through the blocking
 /// call; in turns with both, the same through tasks that run anywhere.
 struct HitBench: BenchKind {
     static let name = "hit"
-    static let summary = "pictures that the memory tier has"
+    static let summary = "images that the memory tier has"
     static let concurrency = 64
     static let seconds = 10
 
@@ -21,19 +21,19 @@ struct HitBench: BenchKind {
     init(_ setting: BenchSetting) { self.setting = setting }
 
     func run() async throws(ImageError) -> any BenchReport {
-        let pictures = try await WarmPictures.loaded(setting)
+        let images = try await WarmImages.loaded(setting)
         let coordinator = try await setting.coordinator().flatMap(VisibleProcess.id)
-        _ = await LoadFlight(setting, seconds: Self.warmUpSeconds).run(pictures.load)
+        _ = await LoadFlight(setting, seconds: Self.warmUpSeconds).run(images.load)
         let seconds = Double(setting.options.seconds) / Double(2 * Self.turns)
         let flight = LoadFlight(setting, seconds: seconds)
         var (best, tasks) = (LoadFigures(), LoadFigures())
         var cost = ProcessorSum()
         for _ in 0..<Self.turns where !setting.hasStopped {
             let meter = ProcessorMeter([coordinator, CurrentProcess.processID])
-            let turn = try await pictures.hits(in: flight)
+            let turn = try await images.hits(in: flight)
             cost.add(meter, of: turn.requests)
             best.append(turn)
-            tasks.append(await flight.run(pictures.load))
+            tasks.append(await flight.run(images.load))
         }
         return HitReport(
             best, tasks: tasks, concurrency: flight.concurrency,

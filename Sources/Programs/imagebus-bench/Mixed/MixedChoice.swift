@@ -1,8 +1,8 @@
 /// What load number n of the mix is: the same in every run, whoever makes it.
 struct MixedChoice: Hashable {
     let work: MixedWork
-    /// Which of the known pictures.
-    let picture: Int
+    /// Which of the known images.
+    let image: Int
     /// Pixels of the longer side, for a size of its own.
     let side: Int
     /// After how long it is given up.
@@ -17,7 +17,7 @@ struct MixedChoice: Hashable {
                 sum += $0.percent
                 return hundredth < sum
             } ?? .hit
-        picture = Int(numbers.next() % UInt64(MixedBench.known))
+        image = Int(numbers.next() % UInt64(MixedBench.known))
         side = Int(64 + numbers.next() % 448)
         cancelMilliseconds = Int(1 + numbers.next() % 20)
     }

@@ -32,8 +32,8 @@ final class MixedLoads: Sendable {
 
     private func result(_ choice: MixedChoice) async -> Result<LoadedImage, ImageError> {
         switch choice.work {
-        case .hit: await setting.client.load(knownRequest(choice.picture))
-        case .size: await setting.client.load(request(choice.picture, side: choice.side))
+        case .hit: await setting.client.load(knownRequest(choice.image))
+        case .size: await setting.client.load(request(choice.image, side: choice.side))
         case .cold: await setting.client.load(newRequest())
         case .cancel:
             await setting.client.load(
@@ -51,7 +51,7 @@ final class MixedLoads: Sendable {
     // MARK: - Requests
 
     /// What hits ask for.
-    func knownRequest(_ picture: Int) -> ImageRequest { request(picture, side: 512) }
+    func knownRequest(_ source: Int) -> ImageRequest { request(source, side: 512) }
 
     private func newRequest() -> ImageRequest {
         request(MixedBench.known + setting.next(), side: 512).unkept

@@ -1,10 +1,10 @@
 /// One kind of load in the mix.
 enum MixedWork: String, CaseIterable, Encodable, Sendable {
-    /// A known picture in the size that everybody wants.
+    /// A known image in the size that everybody wants.
     case hit
-    /// A known picture in a size of its own.
+    /// A known image in a size of its own.
     case size
-    /// A picture that nobody has.
+    /// An image that nobody has.
     case cold
     /// The same, given up.
     case cancel

@@ -2,21 +2,21 @@ import ImageModel
 import MicroHTTPD
 import Synchronization
 
-/// The origin of a measurement: pictures in memory, and one that never ends.
+/// The origin of a measurement: images in memory, and one that never ends.
 final class BenchOrigin: Sendable {
-    private let pictures: SharedPictures
+    private let images: SharedImages
     private let server: HTTPServer
 
-    private final class SharedPictures: Sendable {
+    private final class SharedImages: Sendable {
         let bytes = Mutex<[String: [UInt8]]>([:])
         let requests = Mutex<[String: Int]>([:])
     }
 
     init() throws(ImageError) {
-        let pictures = SharedPictures()
-        self.pictures = pictures
+        let images = SharedImages()
+        self.images = images
         do throws(HTTPServerError) {
-            server = try HTTPServer { Self.answer($0, pictures) }
+            server = try HTTPServer { Self.answer($0, images) }
         } catch {
             throw ImageError(.unavailable, "no origin can be started on 127.0.0.1")
         }
@@ -25,33 +25,33 @@ final class BenchOrigin: Sendable {
     /// `IP:PORT`, as `--allow-address` wants it.
     var authority: String { "127.0.0.1:\(server.port)" }
 
-    /// The URL of a picture; a number makes it another one for the stack.
+    /// The URL of an image; a number makes it another one for the stack.
     func url(_ name: String, _ number: Int) -> String { "\(url(name))?\(number)" }
 
-    /// The URL of a picture.
+    /// The URL of an image.
     func url(_ name: String) -> String { "http://\(authority)/\(name)" }
 
-    /// How often a picture was asked for, whatever its number.
-    func requestCount(_ name: String) -> Int { pictures.requests.withLock { $0[name] ?? 0 } }
+    /// How often an image was asked for, whatever its number.
+    func requestCount(_ name: String) -> Int { images.requests.withLock { $0[name] ?? 0 } }
 
     func add(_ name: String, _ bytes: [UInt8]) {
-        pictures.bytes.withLock { $0[name] = bytes }
+        images.bytes.withLock { $0[name] = bytes }
     }
 
-    /// The name of the picture that stops after its first bytes until the peer leaves.
+    /// The name of the image that stops after its first bytes until the peer leaves.
     static let stalled = "stalled.jpg"
     private static let stalledBytes = [UInt8](repeating: 0xFF, count: 1 << 20)
 
-    private static func answer(_ request: HTTPRequest, _ pictures: SharedPictures) -> HTTPResponse {
+    private static func answer(_ request: HTTPRequest, _ images: SharedImages) -> HTTPResponse {
         let name = String(request.path.dropFirst())
-        pictures.requests.withLock { $0[name, default: 0] += 1 }
+        images.requests.withLock { $0[name, default: 0] += 1 }
         if name == stalled {
             var response = HTTPResponse(
                 headers: [("Content-Type", "image/jpeg")], body: stalledBytes)
             response.hold = (1 << 16, BodyGate())
             return response
         }
-        guard let bytes = pictures.bytes.withLock({ $0[name] }) else {
+        guard let bytes = images.bytes.withLock({ $0[name] }) else {
             return HTTPResponse(status: 404)
         }
         return HTTPResponse(headers: [("Content-Type", "application/octet-stream")], body: bytes)

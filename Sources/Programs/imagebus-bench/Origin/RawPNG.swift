@@ -1,4 +1,4 @@
-/// A PNG without compression (RFC 2083, RFC 1951 §3.2.4): what a picture is that nobody has
+/// A PNG without compression (RFC 2083, RFC 1951 §3.2.4): what an image is that nobody has
 /// encoded yet, in a format that the decoder takes.
 struct RawPNG {
     private(set) var bytes: [UInt8]

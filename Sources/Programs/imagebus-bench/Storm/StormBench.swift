@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import StackAccess
 
-/// Very many loads at once: for one picture, then for many pictures in several sizes each.
+/// Very many loads at once: for one image, then for many images in several sizes each.
 struct StormBench: BenchKind {
     static let name = "storm"
     static let summary = "very many loads at once"
@@ -13,7 +13,7 @@ struct StormBench: BenchKind {
     private let setting: BenchSetting
     /// Of one connection: it may have 4,096 at a time.
     private static let loadsPerClient = 2_500
-    /// Sizes of each of many pictures, in pixels of the longer side.
+    /// Sizes of each of many images, in pixels of the longer side.
     private static let sides = (1...10).map { $0 * 32 }
     /// Enough for the slowest machine: what is measured is how long it takes.
     private static let timeoutMilliseconds = 600_000
@@ -26,17 +26,17 @@ struct StormBench: BenchKind {
             clients.append(try setting.connect())
         }
         let one = try await runOne(clients)
-        // The origin of somebody else need not have very many pictures.
+        // The origin of somebody else need not have very many images.
         let many =
             setting.options.url == nil && !setting.hasStopped ? try await runMany(clients) : nil
         return StormReport(one, many: many)
     }
 
-    /// All for one picture.
+    /// All for one image.
     private func runOne(_ clients: [StackClient]) async throws(ImageError) -> StormFigures {
         var request = setting.options.request
         if setting.options.url == nil {
-            try await setting.makePicture(
+            try await setting.makeImage(
                 "storm.jpg", width: 2_725, height: 2_225, OutputOptions(format: .jpeg, quality: 85))
             request.url = setting.origin.url("storm.jpg")
             if !setting.options.isRequestChosen { request.choosePreview() }
@@ -48,12 +48,12 @@ struct StormBench: BenchKind {
         let loads = [StormLoad](
             repeating: StormLoad(request: request, expected: expected),
             count: setting.options.concurrency)
-        return try await measure(loads, clients, urls: 1, sizes: 1, picture: "storm.jpg")
+        return try await measure(loads, clients, urls: 1, sizes: 1, image: "storm.jpg")
     }
 
-    /// A tenth as many pictures, each in ten sizes.
+    /// A tenth as many images, each in ten sizes.
     private func runMany(_ clients: [StackClient]) async throws(ImageError) -> StormFigures {
-        try await setting.makePicture(
+        try await setting.makeImage(
             "many.jpg", width: 640, height: 480, OutputOptions(format: .jpeg, quality: 85))
         var sizes: [StormLoad] = []
         for side in Self.sides {
@@ -76,7 +76,7 @@ struct StormBench: BenchKind {
             }
         }
         return try await measure(
-            loads, clients, urls: urls, sizes: sizes.count, picture: "many.jpg")
+            loads, clients, urls: urls, sizes: sizes.count, image: "many.jpg")
     }
 
     /// The same load alone.
@@ -85,17 +85,17 @@ struct StormBench: BenchKind {
     }
 
     private func measure(
-        _ loads: [StormLoad], _ clients: [StackClient], urls: Int, sizes: Int, picture: String
+        _ loads: [StormLoad], _ clients: [StackClient], urls: Int, sizes: Int, image: String
     ) async throws(ImageError) -> StormFigures {
         let before = try await setting.watcher.status()
-        let requestsBefore = setting.origin.requestCount(picture)
+        let requestsBefore = setting.origin.requestCount(image)
         StackMemory.resetPeaks(before)
         var figures = await StormFlight.run(loads, clients)
         let after = try await setting.watcher.status()
         (figures.urls, figures.sizes) = (urls, sizes)
         figures.count(before, after)
         if setting.options.url == nil {
-            figures.gets = setting.origin.requestCount(picture) - requestsBefore
+            figures.gets = setting.origin.requestCount(image) - requestsBefore
         }
         figures.memory = StackMemory.read(after)
         return figures

@@ -5,7 +5,7 @@ import StackAccess
 
 /// `imagebus cache`: one entry of the cache.
 enum CacheTool {
-    /// Milliseconds for a put: sending, a look at the picture, and the disk.
+    /// Milliseconds for a put: sending, a look at the image, and the disk.
     private static let putMilliseconds = 35_000
 
     static func run(_ options: CacheOptions) -> Int32 {

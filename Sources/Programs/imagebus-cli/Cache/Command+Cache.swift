@@ -18,7 +18,7 @@ extension Command {
         ],
         notes: """
             KEY is the text that imagebus get --json prints as key: the URL, with what was done to
-            the picture before its extension. contains prints the tiers that have it (none, disk,
+            the image before its extension. contains prints the tiers that have it (none, disk,
             memory or all); a look does not count as use. remove says from which tiers it removed
             it; no load finds it there any more, and what is being read or written for it is not
             kept.

@@ -30,8 +30,8 @@ extension Command {
             What cannot be written is said before the load where it can be. With --json, error.name
             is outputFailed then, and its code that of the kernel.
 
-            With - instead of a URL the picture itself comes from standard input, at most 64 MiB,
-            and everything else is as for a URL: the same picture with the same steps comes from
+            With - instead of a URL the image itself comes from standard input, at most 64 MiB,
+            and everything else is as for a URL: the same image with the same steps comes from
             the cache.
             """,
         examples: [
@@ -52,7 +52,7 @@ extension Command {
             ),
             (
                 "imagebus get - --resize 200x200 -o thumb.jpg < photo.jpg",
-                "a picture without a URL"
+                "an image without a URL"
             ),
         ])
 

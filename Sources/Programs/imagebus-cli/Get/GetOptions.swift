@@ -7,7 +7,7 @@ import StackAccess
 /// What `get` was told.
 struct GetOptions: Hashable {
     var request: ImageRequest
-    /// The picture comes from there; the request has no URL then.
+    /// The image comes from there; the request has no URL then.
     var readsStandardInput: Bool
     /// Names it with others, and what it is for.
     var group: GroupID?
@@ -72,7 +72,7 @@ struct GetOptions: Hashable {
         }
         slot = read.last("slot")
         guard slot == nil || !readsStandardInput else {
-            throw UsageError("--slot: a picture of standard input has none")
+            throw UsageError("--slot: an image of standard input has none")
         }
         stack = try StackOptions(read, environment: environment)
         trace = try Self.trace(read, environment)

@@ -18,7 +18,7 @@ final class LoadRun {
     /// How long a cancelled request may take to say so.
     private static let cancelMilliseconds = 2_000
 
-    /// Connects and sends the request, with the picture where that has no URL.
+    /// Connects and sends the request, with the image where that has no URL.
     init(
         _ request: ImageRequest, _ options: GetOptions, _ stack: OpenStack,
         uploading upload: [UInt8]?

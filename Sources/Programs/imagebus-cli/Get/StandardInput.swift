@@ -2,7 +2,7 @@ import ImageModel
 import Linux
 import StackAccess
 
-/// The picture of `get -`.
+/// The image of `get -`.
 enum StandardInput {
     /// What a coordinator takes, unless it is configured for less.
     static let bytesMax = 64 << 20

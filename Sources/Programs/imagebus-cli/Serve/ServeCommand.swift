@@ -65,7 +65,7 @@ enum ServeCommand {
                 programs: programs, secretFile: SecretFile.prepare(options), pools: pools),
             in: directory,
             stopRequests: .signals(signals), secrets: secrets,
-            health: healthDesk(options, paths, log),
+            health: healthListener(options, paths, log),
             takeStatus: metrics.map { file in { report, now in file.take(report, at: now) } }
         ) { note in
             log.write(note)
@@ -82,11 +82,11 @@ extension ServeCommand {
     private static let pollMilliseconds = 100
 
     /// A stack that cannot say how it is serves all the same.
-    private static func healthDesk(
+    private static func healthListener(
         _ options: ServeOptions, _ paths: RuntimePaths, _ log: Log
-    ) -> HealthDesk? {
+    ) -> HealthListener? {
         do throws(Errno) {
-            return try HealthDesk(in: paths.root, only: options.only)
+            return try HealthListener(in: paths.root, only: options.only)
         } catch {
             log.warning(
                 "nobody can ask for the health of this supervisor",

@@ -57,7 +57,8 @@ extension HealthCommand {
         let root = try stack.root()
         let answers: [[UInt8]?]
         do throws(Errno) {
-            answers = try HealthDesk.ask(in: root, about: kind, milliseconds: answerMilliseconds)
+            answers = try HealthListener.ask(
+                in: root, about: kind, milliseconds: answerMilliseconds)
         } catch {
             throw ImageError(.unavailable, "no supervisor can be found in \(root) (\(error))")
         }

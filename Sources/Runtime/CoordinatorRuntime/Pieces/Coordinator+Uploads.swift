@@ -6,7 +6,7 @@ import SharedArena
 import Sodium
 import StageContract
 
-// Pictures that clients bring along (PROTOCOL §10.1): pieces become a block of the coordinator's
+// Images that clients bring along (PROTOCOL §10.1): pieces become a block of the coordinator's
 // own, which decoders and the cache read like any other.
 extension Coordinator {
     /// The coordinator is the producer of what clients bring along.
@@ -51,14 +51,15 @@ extension Coordinator {
         }
     }
 
-    private mutating func admit(_ upload: UploadDesk.Complete, for id: UInt64, at now: Instant) {
+    private mutating func admit(_ upload: UploadSessions.Complete, for id: UInt64, at now: Instant)
+    {
         var load = upload.load
         load.image.url = "\(Scheduler.uploadScheme):\(upload.digest.finish())"
         expectPieces(upload.load, for: id, at: now)
         let reference = upload.block.reference(length: Int(load.uploadBytes))
         let format = upload.block.format(length: Int(load.uploadBytes))
         // On admin/, bytes with a key of their own are put under it.
-        if peers[id]?.door == .admin, load.image.context.key != nil {
+        if peers[id]?.listener == .admin, load.image.context.key != nil {
             var unnamed = load
             unnamed.image.context.key = nil
             // As for other commands, no name is the default cache, whatever the profile says.

@@ -24,7 +24,7 @@ protocol FormatDecoder: Sendable {
     /// The image in planes, where the file has such that mean sRGB, and within the limits.
     func planes(
         of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
-    ) -> PlanarPicture?
+    ) -> PlanarImage?
 }
 
 extension FormatDecoder {
@@ -37,5 +37,5 @@ extension FormatDecoder {
 
     func planes(
         of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
-    ) -> PlanarPicture? { nil }
+    ) -> PlanarImage? { nil }
 }

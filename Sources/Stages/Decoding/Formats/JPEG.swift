@@ -30,7 +30,7 @@ struct JPEGDecoder: FormatDecoder {
 
     func planes(
         of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
-    ) -> PlanarPicture? {
-        PlanarPicture(source, reducedBy: scale.denominator, limits: limits)
+    ) -> PlanarImage? {
+        PlanarImage(source, reducedBy: scale.denominator, limits: limits)
     }
 }

@@ -1,18 +1,18 @@
 /// Columns, or rows, of an image that the decoder made smaller: how many there are, and how many of
-/// them are picture.
+/// them are image.
 ///
 /// Of a JPEG libvips gives the whole columns only: of 2725 reduced by 4 these are 681, though the
-/// picture is 681.25 wide. Ignoring the quarter costs 4 dB. Every other decoder maps
+/// image is 681.25 wide. Ignoring the quarter costs 4 dB. Every other decoder maps
 /// the whole side to whole columns.
 struct ReducedSide: Equatable {
     /// Columns of the result.
     let count: Int
-    /// Columns of the result that are picture, counted from the first.
+    /// Columns of the result that are image, counted from the first.
     let active: Double
     /// Columns to add in front of what the decoder made, by repeating the first.
     let before: Int
 
-    /// All of the picture is in `count` columns.
+    /// All of the image is in `count` columns.
     init(count: Int) {
         self.init(count: count, active: Double(count), before: 0)
     }

@@ -42,10 +42,10 @@ struct Encoder {
 
     /// Any image.
     func encode(
-        _ picture: Picture, to output: some OutputSpace
+        _ current: StepImage, to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
-        try write(picture.size, bands: picture.image.header.bands, to: output) { writer in
-            try form.encode(try flattened(picture.image), order, to: writer)
+        try write(current.size, bands: current.image.header.bands, to: output) { writer in
+            try form.encode(try flattened(current.image), order, to: writer)
         }
     }
 

@@ -41,11 +41,11 @@ struct PlanarLane {
     }
 
     /// Grey or sRGB pixels, as the plan displays them.
-    func picture() throws(ImageError) -> Picture {
+    func stepImage() throws(ImageError) -> StepImage {
         let planes = try planes(coloursEvery: PixelSize(width: 1, height: 1))
         let pixels = try InterleavedPixels(joining: isGrey ? planes : sampler.rgb(planes))
         do {
-            return try Picture(pixels, sampler: sampler)
+            return try StepImage(pixels, sampler: sampler)
         } catch {
             throw ImageError(transforming: error, step: "open")
         }

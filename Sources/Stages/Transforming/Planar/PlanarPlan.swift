@@ -1,15 +1,15 @@
 import ImageModel
 
-/// What steps do to a picture, as one resampling: the part of the stored picture that is taken, how
+/// What steps do to an image, as one resampling: the part of the stored image that is taken, how
 /// that is turned, and how large it becomes. Pure.
 struct PlanarPlan: Equatable {
-    /// The part of the stored picture, in fractions of its sides.
+    /// The part of the stored image, in fractions of its sides.
     private(set) var part = ActiveRegion.whole
     /// What displays it.
     private(set) var orientation: Orientation
     /// The displayed size.
     private(set) var size: PixelSize
-    /// The part of the stored picture whose pixels may be looked at, in fractions of its sides:
+    /// The part of the stored image whose pixels may be looked at, in fractions of its sides:
     /// what was cut off before it was scaled does not show at the edges.
     private(set) var bounds = ActiveRegion.whole
     private var isScaled = false
@@ -29,7 +29,7 @@ struct PlanarPlan: Equatable {
             height: (size.height + step.height - 1) / step.height)
     }
 
-    /// Takes so many pixels of the displayed picture; the rectangle lies in it.
+    /// Takes so many pixels of the displayed image; the rectangle lies in it.
     mutating func crop(_ rect: PixelRect) {
         let (width, height) = (Double(size.width), Double(size.height))
         let taken = ActiveRegion(
@@ -49,12 +49,12 @@ struct PlanarPlan: Equatable {
         return true
     }
 
-    /// Mirrors the displayed picture.
+    /// Mirrors the displayed image.
     mutating func flip(horizontally: Bool, vertically: Bool) {
         orientation = orientation.flipped(horizontally: horizontally, vertically: vertically)
     }
 
-    /// Turns the displayed picture clockwise.
+    /// Turns the displayed image clockwise.
     mutating func turn(quarters: Int) {
         orientation = orientation.turned(quarters: quarters)
         if quarters % 2 == 1 { size = size.transposed }

@@ -10,7 +10,7 @@ struct PlanarRenderer {
     ///
     /// - Parameters:
     ///   - plane: of what is stored.
-    ///   - active: the part of it that is picture, in its samples.
+    ///   - active: the part of it that is image, in its samples.
     ///   - step: columns and rows of the result for which it has one sample. Where the last one
     ///     stands for fewer, it shows what lies beyond the edge as well, which is where the sample
     ///     is sited.

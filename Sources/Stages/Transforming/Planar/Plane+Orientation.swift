@@ -5,7 +5,7 @@ extension Plane {
     func displayed(_ orientation: Orientation) -> Plane {
         guard !orientation.isUpright else { return self }
         let turned = Plane(orientation.displayed(size), depth: depth)
-        // Of the displayed picture: how far from one column, and from one row, to the next in what
+        // Of the displayed image: how far from one column, and from one row, to the next in what
         // is stored, and where its first pixel lies.
         var (column, row) = orientation.transposes ? (stride, depth) : (depth, stride)
         var start = 0

@@ -2,7 +2,7 @@ import ImageModel
 import Vips
 
 /// Cuts a rectangle out; the part of it that lies outside the image is left out.
-struct Crop: PictureStep {
+struct Crop: ImageStep {
     let rect: PixelRect
 
     var name: String { "crop" }
@@ -14,8 +14,8 @@ struct Crop: PictureStep {
         return part.size
     }
 
-    func apply(to picture: Picture) throws -> Picture {
-        let settled = try picture.settled()
+    func apply(to current: StepImage) throws -> StepImage {
+        let settled = try current.settled()
         guard let part = rect.intersection(with: settled.size) else { return settled }
         return try settled.cut(part)
     }
@@ -27,5 +27,5 @@ struct Crop: PictureStep {
 }
 
 extension CropStep: PixelStep {
-    var pictureSteps: [any PictureStep] { [Crop(rect: rect)] }
+    var imageSteps: [any ImageStep] { [Crop(rect: rect)] }
 }

@@ -2,7 +2,7 @@ import ImageModel
 import Vips
 
 /// Exchanges left and right, top and bottom, or both.
-struct Flip: PictureStep {
+struct Flip: ImageStep {
     let horizontal: Bool
     let vertical: Bool
 
@@ -10,12 +10,12 @@ struct Flip: PictureStep {
 
     func size(after source: PixelSize) throws(ImageError) -> PixelSize { source }
 
-    func apply(to picture: Picture) throws -> Picture {
+    func apply(to current: StepImage) throws -> StepImage {
         // Rows come from the last to the first: they must be there already.
-        let picture = vertical ? try picture.computed() : picture
-        let header = picture.image.header
-        var active = picture.active
-        var image = picture.image
+        let current = vertical ? try current.computed() : current
+        let header = current.image.header
+        var active = current.active
+        var image = current.image
         if horizontal {
             image = try image.flippedHorizontally()
             active.left = Double(header.width) - active.left - active.width
@@ -24,9 +24,9 @@ struct Flip: PictureStep {
             image = try image.flippedVertically()
             active.top = Double(header.height) - active.top - active.height
         }
-        return Picture(
-            image, size: picture.size, active: active, isOpaque: picture.isOpaque,
-            sampler: picture.sampler)
+        return StepImage(
+            image, size: current.size, active: active, isOpaque: current.isOpaque,
+            sampler: current.sampler)
     }
 
     func fold(into plan: inout PlanarPlan) -> Bool {
@@ -36,5 +36,5 @@ struct Flip: PictureStep {
 }
 
 extension FlipStep: PixelStep {
-    var pictureSteps: [any PictureStep] { [Flip(horizontal: horizontal, vertical: vertical)] }
+    var imageSteps: [any ImageStep] { [Flip(horizontal: horizontal, vertical: vertical)] }
 }

@@ -2,7 +2,7 @@ import ImageModel
 import Vips
 
 /// Turns about the centre, by quarters of a turn.
-struct Rotate: PictureStep {
+struct Rotate: ImageStep {
     let rotation: Rotation
 
     var name: String { "rotate" }
@@ -15,19 +15,19 @@ struct Rotate: PictureStep {
         return source.transposed
     }
 
-    func apply(to picture: Picture) throws -> Picture {
-        guard let quarters = rotation.quarterTurnsClockwise, quarters != 0 else { return picture }
+    func apply(to current: StepImage) throws -> StepImage {
+        guard let quarters = rotation.quarterTurnsClockwise, quarters != 0 else { return current }
         if quarters % 2 == 0 || rotation.fitsSize {
-            return try picture.computed().turned(quarters: quarters)
+            return try current.computed().turned(quarters: quarters)
         }
         // The canvas stays: what sticks out is cut off, the rest is transparent.
-        let settled = try picture.settled()
+        let settled = try current.settled()
         let turned = try settled.computed().turned(quarters: quarters)
         let common = PixelSize(
             width: min(settled.size.width, turned.size.width),
             height: min(settled.size.height, turned.size.height))
-        let cut = try CutCentred(target: common).apply(to: turned)
-        return try PadCentred(canvas: settled.size).apply(to: cut)
+        let cut = try CenterCrop(target: common).apply(to: turned)
+        return try Pad(canvas: settled.size).apply(to: cut)
     }
 
     /// On a canvas that stays, quarters of a turn leave transparent edges.
@@ -40,9 +40,9 @@ struct Rotate: PictureStep {
     }
 }
 
-extension Picture {
-    /// Turned clockwise by 1, 2 or 3 quarters; pixels that are not picture turn as well.
-    func turned(quarters: Int) throws -> Picture {
+extension StepImage {
+    /// Turned clockwise by 1, 2 or 3 quarters; pixels that are not image turn as well.
+    func turned(quarters: Int) throws -> StepImage {
         let header = image.header
         let (right, bottom) = (
             Double(header.width) - active.left - active.width,
@@ -60,7 +60,7 @@ extension Picture {
                 ActiveRegion(
                     left: active.top, top: right, width: active.height, height: active.width)
             }
-        return Picture(
+        return StepImage(
             try image.rotated(quarters: quarters),
             size: quarters % 2 == 1 ? size.transposed : size, active: region, isOpaque: isOpaque,
             sampler: sampler)
@@ -68,5 +68,5 @@ extension Picture {
 }
 
 extension RotateStep: PixelStep {
-    var pictureSteps: [any PictureStep] { [Rotate(rotation: rotation)] }
+    var imageSteps: [any ImageStep] { [Rotate(rotation: rotation)] }
 }

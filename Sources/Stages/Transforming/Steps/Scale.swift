@@ -3,7 +3,7 @@ import Vips
 
 /// Scales to a box: inside it, around it, or to just its size. What a mode cuts off or adds besides
 /// is a step of its own (SEMANTICS §11.8).
-struct Scale: PictureStep {
+struct Scale: ImageStep {
     let box: PixelSize
     let mode: ResizeMode
 
@@ -14,8 +14,8 @@ struct Scale: PictureStep {
         return target(for: source)
     }
 
-    func apply(to picture: Picture) throws -> Picture {
-        try picture.resampled(to: target(for: picture.size))
+    func apply(to current: StepImage) throws -> StepImage {
+        try current.resampled(to: target(for: current.size))
     }
 
     func fold(into plan: inout PlanarPlan) -> Bool { plan.scale(to: target(for: plan.size)) }
@@ -26,12 +26,12 @@ struct Scale: PictureStep {
 }
 
 extension ResizeStep: PixelStep {
-    var pictureSteps: [any PictureStep] {
+    var imageSteps: [any ImageStep] {
         let scale = Scale(box: box, mode: mode)
         switch mode {
         case .fit, .stretch: return [scale]
-        case .fill: return [scale, CutCentred(target: box)]
-        case .letterbox: return [scale, PadCentred(canvas: box)]
+        case .fill: return [scale, CenterCrop(target: box)]
+        case .letterbox: return [scale, Pad(canvas: box)]
         }
     }
 }

@@ -95,7 +95,7 @@ struct CounterMetric {
             "piece_deliveries_total", .counter, "pieceDeliveries",
             "Results that went out through the socket."),
         CounterMetric(
-            "uploads_total", .counter, "uploads", "Pictures that clients brought along."),
+            "uploads_total", .counter, "uploads", "Images that clients brought along."),
     ]
 
     private static let state = [

@@ -1,0 +1,52 @@
+import ImageModel
+import StackAccess
+import Synchronization
+
+/// Images that the memory tier has, one after the other.
+final class WarmImages: Sendable {
+    private let client: StackClient
+    private let requests: [ImageRequest]
+    private let sizes: [Int]
+    private let turn = Atomic(0)
+
+    init(_ client: StackClient, _ requests: [ImageRequest], _ sizes: [Int]) {
+        (self.client, self.requests, self.sizes) = (client, requests, sizes)
+    }
+
+    /// Hits for as long as a flight lasts: one at a time through the blocking call, several through
+    /// tasks on the client's own executor.
+    func hits(in flight: LoadFlight) async throws(ImageError) -> LoadFigures {
+        flight.concurrency == 1
+            ? try await flight.runBlocking(loadAndWait)
+            : await flight.run(on: client.executor, load)
+    }
+
+    /// One load through a task; its bytes, nil unless it was a memory hit of the right size.
+    var load: LoadFlight.Load {
+        { [self] in
+            let place = next()
+            return check(await client.load(requests[place]), place)
+        }
+    }
+
+    /// The same through the blocking call.
+    var loadAndWait: @Sendable () -> Int? {
+        { [self] in
+            let place = next()
+            return check(client.loadAndWait(requests[place]), place)
+        }
+    }
+
+    private func next() -> Int {
+        guard requests.count > 1 else { return 0 }
+        return turn.add(1, ordering: .relaxed).oldValue % requests.count
+    }
+
+    private func check(_ result: Result<LoadedImage, ImageError>, _ place: Int) -> Int? {
+        // Facts come without bytes.
+        guard case .success(let image) = result, image.isMemoryHit,
+            image.byteCount ?? 0 == sizes[place]
+        else { return nil }
+        return sizes[place]
+    }
+}

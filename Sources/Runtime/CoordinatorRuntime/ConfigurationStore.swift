@@ -1,0 +1,123 @@
+import Configuration
+import ConfigurationFile
+import EventLoop
+import ImageModel
+import Messages
+import Scheduling
+
+/// The configuration that holds, and the file that it comes from.
+struct ConfigurationStore {
+    /// `nil`: there is none, and nothing is resolved but what requests ask for by themselves.
+    let path: String?
+    private var configuration = Configuration()
+    private var secrets = SecretFiles()
+    private var secretsReadAt = Instant(nanoseconds: 0)
+
+    private static let secretsMilliseconds = 1_000
+
+    /// Reads the file, where there is one. Secrets that cannot be read are noted only, and looked
+    /// for again: nothing of before could hold in their place.
+    init(path: String?) throws(ConfigurationFileError) {
+        self.path = path
+        if path != nil { _ = try load(at: .now(), isStart: true) }
+    }
+
+    /// Loads the file anew: whole, or not at all. Secrets that this one has no value of either
+    /// refuse nothing, as a restart would do without them too; those that the file names newly do.
+    ///
+    /// - Returns: what has changed, in words.
+    mutating func reload(at now: Instant) throws(ConfigurationFileError) -> String {
+        try load(at: now, isStart: false)
+    }
+
+    private mutating func load(
+        at now: Instant, isStart: Bool
+    ) throws(ConfigurationFileError) -> String {
+        guard let path else { return "nothing" }
+        var new = try ConfigurationFile.read(path)
+        if !isStart, let fault = poolFault(in: new) {
+            throw ConfigurationFileError(path: path, [.init(line: nil, fault)])
+        }
+        try secrets.fill(&new, path: path, after: isStart ? nil : configuration)
+        defer { configuration = new }
+        secretsReadAt = now
+        return new.differences(from: configuration)
+    }
+
+    /// Why another coordinator could not do with the files as they are now what this one does;
+    /// `nil`: it could. What this one has no secret for either is no fault.
+    var fault: String? {
+        guard let path else { return nil }
+        do throws(ConfigurationFileError) {
+            let next = try ConfigurationFile.read(path)
+            if let fault = poolFault(in: next) { return "\(path): \(fault)" }
+            let loss = SecretFiles.loss(from: configuration, to: next)
+            return loss.map { "\($0.path): \($0.reason)" }
+        } catch {
+            return error.lines.first
+        }
+    }
+
+    /// Pools have listeners, directories and processes, which begin with the stack.
+    private func poolFault(in new: Configuration) -> String? {
+        guard new.pools != configuration.pools else { return nil }
+        return "'pools' is not what the stack was started with: start it again, or leave it as it "
+            + "was"
+    }
+
+    /// Who does the jobs.
+    var pools: WorkerPools { WorkerPools(configuration.pools) }
+
+    /// What a request becomes. Without a configuration, one that asks for nothing of it stays as it
+    /// is.
+    func resolve(_ image: ImageRequest, isUpload: Bool) throws(ImageError) -> Resolution {
+        guard concerns(image) else { return Resolution(image) }
+        return try configuration.resolve(image, isUpload: isUpload)
+    }
+
+    /// The same of a request that is begun later than it came; what is wrong with it is the refusal
+    /// of its terms. It has no fallback.
+    func resolve(late image: ImageRequest, _ kind: LateRequest) -> Resolution {
+        do throws(ImageError) {
+            guard concerns(image) else { return Resolution(image) }
+            switch kind {
+            case .fallback: return try configuration.resolve(fallback: image)
+            case .prefetched:
+                var resolution = try configuration.resolve(image)
+                resolution.terms.fallback = .none
+                return resolution
+            }
+        } catch {
+            var refused = Resolution(image)
+            refused.terms.refusal = error
+            return refused
+        }
+    }
+
+    /// Whether a request like this one may become another one.
+    func concerns(_ image: ImageRequest) -> Bool { path != nil || !image.context.isEmpty }
+
+    /// See `Configuration.cacheText`.
+    func cacheText(of name: String?) throws(ImageError) -> String {
+        try configuration.cacheText(of: name)
+    }
+
+    /// Throws what is wrong with a request whatever its URL is: names that are not there.
+    func check(_ image: ImageRequest) throws(ImageError) {
+        if concerns(image) { try configuration.check(image) }
+    }
+
+    /// Reads secret files again that were not looked at for a second; whether any has changed.
+    mutating func refreshSecrets(at now: Instant) -> Bool {
+        guard secrets.areUsed(by: configuration),
+            now >= secretsReadAt.adding(milliseconds: Self.secretsMilliseconds)
+        else { return false }
+        secretsReadAt = now
+        return secrets.refresh(&configuration)
+    }
+
+    mutating func takeNotes() -> [SecretFiles.Note] { secrets.takeNotes() }
+
+    /// How many there are of each, for the log.
+    var summary: String { configuration.summary }
+}

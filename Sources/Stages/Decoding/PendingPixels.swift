@@ -1,0 +1,35 @@
+import ImageModel
+import Messages
+import StageContract
+import Vips
+
+/// Pixels about to be computed, in the form in which they leave the stage.
+struct PendingPixels {
+    let image: VipsImage
+    let bands: PixelPlane.Bands
+    let columns: ReducedSide
+    let rows: ReducedSide
+
+    var layout: PixelLayout {
+        PixelLayout(
+            bands: bands, size: PixelSize(width: columns.count, height: rows.count),
+            stride: columns.count * Int(bands.rawValue), activeWidth: columns.active,
+            activeHeight: rows.active)
+    }
+
+    /// Computes the pixels straight into a block of `output`.
+    func write(to output: some OutputSpace) throws(ImageError) -> DecodedImage.Pixels {
+        let layout = layout
+        guard let count = layout.byteCount else {
+            throw ImageError(.internalError, "the decoder made an image of no size")
+        }
+        let block = try output.reserve(count)
+        do {
+            try image.write(to: UnsafeMutableRawBufferPointer(rebasing: block.bytes[..<count]))
+        } catch {
+            output.discard(block)
+            throw ImageError(decoding: error)
+        }
+        return DecodedImage.Pixels(reference: block.reference(length: count), layout: layout)
+    }
+}

@@ -1,0 +1,56 @@
+import ImageModel
+import Messages
+import Vips
+
+/// One step of a pipeline.
+protocol ImageStep {
+    /// What errors and logs call it.
+    var name: String { get }
+
+    /// The size of what `apply` makes of an image of `source`, or will have to make on the way
+    /// where that is larger. Throws `stepFailed` where it makes nothing of it.
+    func size(after source: PixelSize) throws(ImageError) -> PixelSize
+
+    /// The image after the step; `size` did not throw for it.
+    func apply(to current: StepImage) throws -> StepImage
+
+    /// Adds the step to a plan for which `size` did not throw; false, and the plan as it was, where
+    /// that cannot say what the step does.
+    func fold(into plan: inout PlanarPlan) -> Bool
+}
+
+/// A step whose pixels are made here: a file for each. What else is known of it is its `StepForm`.
+protocol PixelStep: StepForm {
+    /// What is done, in order.
+    var imageSteps: [any ImageStep] { get }
+}
+
+extension ImageStep {
+    /// The step, after its result was found to be within the limits.
+    func run(on current: StepImage, limits: ImageLimits) throws(ImageError) -> StepImage {
+        try limits.check(size(after: current.size), step: name)
+        do {
+            return try apply(to: current)
+        } catch {
+            throw ImageError(transforming: error, step: name)
+        }
+    }
+
+    /// The step as a part of a plan, after its result was found to be within the limits.
+    func fold(into plan: inout PlanarPlan, limits: ImageLimits) throws(ImageError) -> Bool {
+        try limits.check(size(after: plan.size), step: name)
+        return fold(into: &plan)
+    }
+}
+
+extension ImageLimits {
+    /// Four bytes a pixel are assumed, since a step may add an alpha band.
+    func check(_ size: PixelSize, step: String) throws(ImageError) {
+        guard size.width <= sideMax, size.height <= sideMax else {
+            throw .over("sideMax", step, "\(size) after \(step), a side may have \(sideMax) pixels")
+        }
+        guard let area = size.area, area <= pixelsMax, area <= pixelBytesMax / 4 else {
+            throw .over("pixelsMax", step, "\(size) after \(step) is over the limit")
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import ImageModel
+import Linux
+import Messages
+import Testing
+
+@testable import CoordinatorRuntime
+
+/// Which secret opens which listener.
+@Suite struct AuthenticatorTests {
+    private let bytes = Random.bytes(count: ListenerSecrets.byteCount)
+    private let listeners: [Listener] = [.admin] + WorkerKind.workers.map { .back(PoolName($0)) }
+
+    /// The part of `bytes` that is for a listener.
+    private func part(_ listener: Listener) throws -> [UInt8] {
+        let index = try #require(listeners.firstIndex(of: listener))
+        return Array(
+            bytes.dropFirst(index * ListenerSecret.byteCount).prefix(ListenerSecret.byteCount))
+    }
+
+    @Test func eachListenerIsOpenedByItsOwnPartAlone() throws {
+        let keeper = try Authenticator(inherited: bytes)
+        for shown in listeners {
+            let secret = try ListenerSecret(part(shown))
+            for listener in listeners {
+                let code = keeper.refusal(of: secret, at: listener)?.code
+                #expect(
+                    code == (listener == shown ? nil : .addressForbidden), "\(shown) at \(listener)"
+                )
+            }
+        }
+        #expect(listeners.allSatisfy { keeper.refusal(of: nil, at: $0)?.code == .addressForbidden })
+        #expect(keeper.refusal(of: nil, at: .front) == nil)
+    }
+
+    /// Further pools have secrets under their names; a file that names others is another stack's.
+    @Test func furtherPoolsHaveSecretsOfTheirOwn() throws {
+        let names = try ["raw", "a-name-of-sixtee"].map { try #require(PoolName($0)) }
+        let secrets = try #require(ListenerSecrets(further: names) { Random.bytes(count: $0) })
+        #expect(ListenerSecrets(secrets.bytes) == secrets)
+        #expect(Set(secrets.workers.values).count == 6)
+        var raw = WorkerPool(name: names[0], kind: .decode)
+        raw.trust = .foreign
+        let pools = WorkerPools([raw, WorkerPool(name: names[1], kind: .download)])
+        let keeper = try Authenticator(inherited: secrets.bytes, pools: pools)
+        for (pool, secret) in secrets.workers {
+            for listener in Listener.all(pools) where listener != .front {
+                let isOwn = listener == .back(pool)
+                #expect(
+                    (keeper.refusal(of: secret, at: listener) == nil) == isOwn,
+                    "\(pool) \(listener)")
+            }
+        }
+        let advice = keeper.refusal(of: nil, at: .back(names[0]))?.message
+        #expect(advice?.contains("needs the bytes of back/raw/secret") == true)
+        for other in [WorkerPools(), WorkerPools([raw])] {
+            let error = #expect(throws: (any Error).self) {
+                _ = try Authenticator(inherited: secrets.bytes, pools: other)
+            }
+            #expect("\(String(describing: error))".contains("start serve again"))
+        }
+    }
+
+    @Test func everyByteCounts() throws {
+        let keeper = try Authenticator(inherited: bytes)
+        for index in 0..<ListenerSecret.byteCount {
+            var wrong = try part(.admin)
+            wrong[index] ^= 0x80
+            #expect(keeper.refusal(of: ListenerSecret(wrong), at: .admin) != nil, "byte \(index)")
+        }
+    }
+
+    @Test func withoutSecretsNoListenerAsks() throws {
+        let keeper = try Authenticator(inherited: nil)
+        for listener in listeners + [.front] {
+            #expect(keeper.refusal(of: nil, at: listener) == nil)
+            #expect(keeper.refusal(of: ListenerSecret(bytes.prefix(32)), at: listener) == nil)
+        }
+    }
+
+    /// Secrets that cannot be read are no reason to ask for none.
+    @Test(arguments: [0, ListenerSecret.byteCount, ListenerSecrets.byteCount - 1])
+    func bytesThatAreNotAllSecretsEndTheStart(_ count: Int) throws {
+        let error = try #require(throws: (any Error).self) {
+            _ = try Authenticator(inherited: Array(bytes.prefix(count)))
+        }
+        #expect("\(error)".contains("have \(count) bytes, not 160"))
+    }
+}

@@ -1,0 +1,99 @@
+import Linux
+import Messages
+import TestKit
+import Testing
+
+@testable import Supervision
+
+@Suite struct HealthListenerTests {
+    private let folder: SharedFolder
+
+    init() throws { folder = try SharedFolder() }
+
+    private func ask(_ kind: WorkerKind, milliseconds: Int = 5_000) throws -> [String?] {
+        try HealthListener.ask(in: folder.path, about: kind, milliseconds: milliseconds)
+            .map { $0.map { String(decoding: $0, as: UTF8.self) } }
+    }
+
+    @Test func whoAsksGetsTheLine() async throws {
+        let health = try HealthListener(in: folder.path, only: .decode)
+        let name = "serve-decode-\(CurrentProcess.processID).sock"
+        #expect(folder.entries == [name])
+        let status = try FileDescriptor.openDirectory(folder.path).status(of: name)
+        #expect(status.mode & 0o177 == 0)
+        // Connected before it is answered: the line waits in the socket.
+        let asking = try FileDescriptor.connect(toSocket: "\(folder.path)/\(name)")
+        health.answer("first\n")
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64, alignment: 16)
+        defer { buffer.deallocate() }
+        #expect(try asking.readFully(into: buffer) == 6, "the line, and then the end")
+        #expect(buffer[..<6].elementsEqual("first\n".utf8))
+        withExtendedLifetime(health) {}
+    }
+
+    @Test func whoDoesNotAnswerInTimeIsNamedAsSuch() throws {
+        let health = try HealthListener(in: folder.path, only: nil)
+        #expect(try ask(.decode, milliseconds: 10) == [nil])
+        withExtendedLifetime(health) {}
+    }
+
+    @Test func onlyTheKindIsAsked() throws {
+        let health = try HealthListener(in: folder.path, only: .cache)
+        #expect(try ask(.decode) == [])
+        withExtendedLifetime(health) {}
+        #expect(throws: Errno.noSuchFile) {
+            try HealthListener.ask(in: "\(folder.path)/none", about: .cache, milliseconds: 1)
+        }
+    }
+
+    @Test func theSocketGoesWithItsDeskAndWhatOthersLeftWithTheNextOne() throws {
+        for name in ["serve-all-1.sock", "serve-decode-2.sock"] {
+            // The file stays when its listener ends.
+            _ = try UnixListener(path: "\(folder.path)/\(name)", mode: 0o600)
+        }
+        let living = try UnixListener(path: "\(folder.path)/serve-cache-3.sock", mode: 0o600)
+        #expect(folder.entries.count == 3)
+        #expect(try ask(.decode) == [], "nobody listens there")
+        do { _ = try HealthListener(in: folder.path, only: .decode) }
+        #expect(folder.entries == ["serve-cache-3.sock"])
+        withExtendedLifetime(living) {}
+    }
+
+    @Test func manyWhoAskAtOnceAreAllAnswered() throws {
+        let health = try HealthListener(in: folder.path, only: .decode)
+        let path = "\(folder.path)/\(folder.entries[0])"
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64, alignment: 16)
+        defer { buffer.deallocate() }
+        for _ in 0..<1_000 {
+            let asking = try FileDescriptor.connect(toSocket: path)
+            let gone = try FileDescriptor.connect(toSocket: path)
+            try gone.close()
+            health.answer("ok\n")
+            #expect(try asking.readFully(into: buffer) == 3)
+        }
+    }
+
+    @Test func aKindIsWellWhenEachOfItsProcessesWasWelcomed() {
+        var state = SupervisorState(kinds: [.decode, .decode, .cache])
+        var actions: [SupervisorAction] = []
+        let now = Instant(nanoseconds: 1)
+        let none =
+            #"{"cache":"1 of 1 not part of the stack","decode":"2 of 2 not part of the stack"}"#
+        state.handle(.start, at: now, into: &actions)
+        #expect(state.healthLine() == none + "\n")
+        state.handle(.welcomed(slot: 0, life(1)), at: now, into: &actions)
+        state.handle(.welcomed(slot: 2, life(2)), at: now, into: &actions)
+        #expect(
+            state.healthLine() == #"{"cache":"ok","decode":"1 of 2 not part of the stack"}"# + "\n")
+        state.handle(.welcomed(slot: 1, life(3)), at: now, into: &actions)
+        #expect(state.healthLine() == #"{"cache":"ok","decode":"ok"}"# + "\n")
+        #expect(
+            state.healthLine(withoutSession: [2])
+                == #"{"cache":"1 of 1 not part of the stack","decode":"ok"}"# + "\n")
+        state.handle(.ended(slot: 1, .exited(0)), at: now, into: &actions)
+        #expect(
+            state.healthLine() == #"{"cache":"ok","decode":"1 of 2 not part of the stack"}"# + "\n")
+        state.handle(.stopRequested, at: now, into: &actions)
+        #expect(state.healthLine() == #"{"cache":"shutting down","decode":"shutting down"}"# + "\n")
+    }
+}
