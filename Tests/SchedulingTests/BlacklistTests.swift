@@ -99,10 +99,11 @@ struct BlacklistTests {
             .picture("a", RequestOptions(rawValue: 1 << 30)), by: client)
         #expect(stack.error(options) == .invalidRequest)
         let wrong = ImageRequest(url: "nonsense")
-        var numbers: UInt64 = 9
-        stack.scheduler.blacklist.put(
-            ScopedSource(SourceKey(wrong), LoadTerms()), .invalidURL, url: wrong.url, at: stack.now,
-            numbers: &numbers)
+        stack.scheduler.hits.withdraw(
+            .denied(
+                Denial(
+                    source: ScopedSource(SourceKey(wrong), LoadTerms()), error: .invalidURL,
+                    url: wrong.url, at: stack.now, lastNumber: 9)))
         let nowhere = stack.load(wrong, by: client)
         #expect(stack.error(nowhere) == .blacklisted)
         let retried = stack.load(wrong.with { $0.options = .retryFailed }, by: client)
@@ -227,7 +228,7 @@ struct BlacklistTests {
             stack.load(.picture(name, .fromLoaderOnly), by: client)
             stack.fail(.fetch, .tlsFailed)
         }
-        #expect(stack.scheduler.blacklist.count == 2)
+        #expect(stack.scheduler.hits.denyList.count == 2)
         let tokens = ["a", "b", "c"].map { stack.load(.picture($0, .fromLoaderOnly), by: client) }
         #expect(tokens.map { stack.error($0) } == [nil, .blacklisted, .blacklisted])
     }

@@ -56,7 +56,7 @@ struct DetachTests {
         let transform = stack.held(.transform)[0]
         stack.finish(transform, stack.success(transform, length: 2 << 20))
         stack.finishAll()
-        #expect(!stack.scheduler.memory.blocks.hasDeliveries)
+        #expect(!stack.scheduler.hits.hasDeliveries)
         #expect(stack.isAtRest)
     }
 

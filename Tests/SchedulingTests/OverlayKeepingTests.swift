@@ -75,12 +75,12 @@ struct OverlayKeepingTests {
         var (stack, client) = Stack.staffed()
         stack.load(picture(), by: client)
         stack.run(.query)
-        let count = stack.scheduler.naming.memo.count
+        let count = stack.scheduler.namesMemo.count
         for timeout in [1_000, 2_000] {
             stack.load(picture().with { $0.timeoutMilliseconds = timeout }, by: client)
         }
         stack.load(picture().with { $0.priority = .high }, by: client)
-        #expect(stack.scheduler.naming.memo.count == count)
+        #expect(stack.scheduler.namesMemo.count == count)
         stack.finishAll()
         #expect(stack.isAtRest, "\(stack)")
     }

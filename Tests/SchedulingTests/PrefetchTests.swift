@@ -146,7 +146,7 @@ struct PrefetchTests {
         let batch = stack.prefetch(["a", "a"], by: client)
         #expect(stack.report(batch)?.finished == 2)
         #expect(stack.counters.memoryHits == 2)
-        #expect(!stack.scheduler.memory.blocks.hasDeliveries, "nobody keeps the block")
+        #expect(!stack.scheduler.hits.hasDeliveries, "nobody keeps the block")
         #expect(stack.isAtRest)
     }
 
@@ -157,7 +157,7 @@ struct PrefetchTests {
         let transform = stack.held(.transform)[0]
         stack.finish(transform, stack.success(transform, length: 2 << 20))
         stack.finishEverything()
-        #expect(!stack.scheduler.memory.blocks.hasDeliveries)
+        #expect(!stack.scheduler.hits.hasDeliveries)
         #expect(stack.isAtRest)
     }
 

@@ -33,7 +33,7 @@ struct RepeatedHitTests {
         #expect(stack.image(whole) == ticket.image)
         #expect(answers(ticket, &stack, client))
         #expect(stack.counters.requests == 2 && stack.counters.memoryHits == 2)
-        #expect(stack.scheduler.memory.touches.count == 1)
+        #expect(stack.scheduler.hits.touched == 1)
         #expect(stack.isAtRest)
     }
 
@@ -90,6 +90,18 @@ struct RepeatedHitTests {
         var (stack, client, _, ticket) = try stack()
         stack.send(.drain)
         #expect(!answers(ticket, &stack, client))
+    }
+
+    @Test func anotherConfigurationEndsTheTicketsOfTheOneBefore() throws {
+        var (stack, client, _, ticket) = try stack()
+        stack.scheduler.reconfigured()
+        #expect(!answers(ticket, &stack, client))
+        let whole = stack.load(.picture(), by: client)
+        #expect(stack.image(whole)?.cacheType == .memory, "the entry stands")
+        let found = stack.scheduler.hitTicket(for: load, LoadTerms())
+        let again = try #require(found)
+        #expect(again != ticket && again.image == ticket.image)
+        #expect(answers(again, &stack, client))
     }
 
     @Test func useIsStillToldInBatches() throws {

@@ -58,7 +58,7 @@ struct ResultBlockTests {
         stack.evict(block)
         stack.disconnect(client)
         #expect(stack.actions == [.release(stack.worker(.cache), [block])])
-        #expect(!stack.scheduler.memory.blocks.hasDeliveries)
+        #expect(!stack.scheduler.hits.hasDeliveries)
     }
 
     @Test func aDeliveryWithoutAKeyFollowsTheSameRule() {

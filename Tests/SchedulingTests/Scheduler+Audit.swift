@@ -79,9 +79,9 @@ extension Scheduler {
     }
 
     private func auditBlacklist(_ check: (Bool, String) -> Void) {
-        check(blacklist.count <= limits.blacklistMax, "the blacklist has a limit")
+        check(hits.denyList.count <= limits.blacklistMax, "the blacklist has a limit")
         let numbers =
-            blacklist.live(at: now).map(\.entry.number)
+            hits.denyList.live(at: now).map(\.entry.number)
             + deriver.dispatcher.quarantined.map(\.number)
         check(Set(numbers).count == numbers.count, "entries have numbers of their own")
         check((numbers.max() ?? 0) <= deriver.lastDenial, "numbers grow")
@@ -103,6 +103,6 @@ extension Scheduler {
     func refuses(_ image: ImageRequest, _ terms: LoadTerms, at moment: Instant) -> Bool {
         let source = ScopedSource(SourceKey(image), terms)
         return !image.options.contains(.retryFailed)
-            && blacklist.entry(source, at: max(now, moment)) != nil
+            && hits.denyList.entry(source, at: max(now, moment)) != nil
     }
 }

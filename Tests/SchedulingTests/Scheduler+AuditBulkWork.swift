@@ -33,7 +33,7 @@ extension Scheduler {
             if let block = work.block, left.isEmpty == false,
                 deriver.dispatcher.contains(block.worker)
             {
-                check(memory.blocks.isPinned(block), "what is about to be told stays where it is")
+                check(hits.isPinned(block), "what is about to be told stays where it is")
             }
         }
         check(Set(moving).count == moving.count, "nobody has two turns")
@@ -54,7 +54,7 @@ extension Scheduler {
     }
 }
 
-extension ResultBlocks {
+extension Hits {
     /// Whether a block may not be used again; of small ones nothing is known.
     func isPinned(_ handle: BlockHandle) -> Bool { readers(of: handle).map { $0 > 0 } ?? true }
 }

@@ -95,7 +95,10 @@ struct TableTests {
     }
 
     @Test func anIndexOfHitsStaysBoundedWhateverIsPublished() {
-        var index = HitIndex(entriesMax: 10)
+        var limits = SchedulerLimits()
+        limits.hitsMax = 10
+        var hits = Hits(limits)
+        let cache = WorkerID(1)
         let info = ImageInfo(format: .png, size: PixelSize(width: 1, height: 1))
         let now = Instant(nanoseconds: 0)
         for number in 1...10_000 {
@@ -104,12 +107,14 @@ struct TableTests {
             let notice = StoredNotice(
                 key: "k\(number % 13)", reference: reference, info: info,
                 expiresInMilliseconds: nil)
-            index.insert(notice, reference, at: now)
-            if number % 3 == 0 { index.remove(BlockID(UInt64(number))) }
+            hits.publish(notice, reference, of: cache, at: now)
+            if number % 3 == 0 {
+                hits.withdraw(.evicted(BlockHandle(worker: cache, block: reference.block)))
+            }
         }
-        #expect(index.count <= 10)
-        #expect(index.entry(for: "k\(10_000 % 13)", at: now)?.reference.block == BlockID(10_000))
-        index.removeAll()
-        #expect(index.count == 0)
+        #expect(hits.count <= 10)
+        #expect(hits.entry(for: "k\(10_000 % 13)", at: now)?.reference.block == BlockID(10_000))
+        hits.withdraw(.cacheGone(cache))
+        #expect(hits.count == 0)
     }
 }

@@ -47,7 +47,7 @@ struct VaryTests {
         let client = stack.connect()
         let keys = Self.keys(&stack, Self.image("image/webp"), vary: vary, by: client)
         #expect(keys == [Self.key])
-        #expect(stack.scheduler.naming.variances.isEmpty)
+        #expect(stack.scheduler.hits.variances.isEmpty)
     }
 
     @Test func valuesOfTheNamedHeadersAreInTheKeys() {
@@ -112,7 +112,7 @@ struct VaryTests {
         #expect(both[0].contains("vary=accept,dpr;"))
         let none = Self.keys(&stack, image, vary: nil, by: client)
         #expect(none == [Self.key])
-        #expect(stack.scheduler.naming.variances.isEmpty)
+        #expect(stack.scheduler.hits.variances.isEmpty)
     }
 
     @Test func aTicketOfAnAnswerForAllEndsWhenTheAnswerVaries() {

@@ -485,6 +485,6 @@ struct Walk {
         if stack.workers.values.contains(where: { !$0.large.isEmpty }) {
             stack.fault("large blocks were not released")
         }
-        if stack.scheduler.memory.blocks.hasDeliveries { stack.fault("deliveries are left") }
+        if stack.scheduler.hits.hasDeliveries { stack.fault("deliveries are left") }
     }
 }

@@ -95,15 +95,9 @@ extension Scheduler {
         _ load: LoadRequest, of client: ClientID, _ plan: JobPlan, _ names: RequestNames,
         in batch: PrefetchBatch.ID?
     ) -> Bool {
-        guard plan.mayComeFromMemory, let cache,
-            let entry = memory.hits.entry(for: names.result, at: now)
-        else { return false }
-        figures.counters.memoryHits += 1
-        memory.touches.add(entry.reference.block, at: now)
+        guard let (entry, block) = takeHit(plan, names) else { return false }
         var delivered = entry.delivered(for: load.image, names)
-        if batch == nil {
-            lend(&delivered, BlockHandle(worker: cache, block: entry.reference.block), to: client)
-        }
+        if batch == nil { lend(&delivered, block, to: client) }
         conclude(load, of: client, in: batch, .image(delivered))
         return true
     }

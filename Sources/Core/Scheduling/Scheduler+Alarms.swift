@@ -8,7 +8,7 @@ import Tables
 extension Scheduler {
     /// When `tick` is due at the latest; `nil` while nothing waits for time.
     public var nextDeadline: Instant? {
-        let touched = memory.touches.since?.adding(milliseconds: limits.touchedMilliseconds)
+        let touched = hits.touchedSince?.adding(milliseconds: limits.touchedMilliseconds)
         let work = wantsToPrefetch || isUnfinished ? now : nil
         return (deadlines.alarms.first?.at).orEarlier(deriver.dispatcher.nextDeadline).orEarlier(
             touched
@@ -30,7 +30,7 @@ extension Scheduler {
             if counts { left -= 1 }
         }
         deriver.retryParked()
-        if let since = memory.touches.since,
+        if let since = hits.touchedSince,
             since.adding(milliseconds: limits.touchedMilliseconds) <= now
         {
             tellTouched(atLeast: 1)

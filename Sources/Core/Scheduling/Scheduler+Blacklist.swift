@@ -25,8 +25,8 @@ extension Scheduler {
     func blacklistEntry(
         of image: ImageRequest, _ terms: LoadTerms
     ) -> DenyList<ScopedSource, ErrorCode>.Entry? {
-        guard !blacklist.isEmpty, !image.options.contains(.retryFailed) else { return nil }
-        return blacklist.entry(ScopedSource(SourceKey(image), terms), at: now)
+        guard !hits.denyList.isEmpty, !image.options.contains(.retryFailed) else { return nil }
+        return hits.denyList.entry(ScopedSource(SourceKey(image), terms), at: now)
     }
 
     // MARK: - What comes and goes
@@ -44,16 +44,19 @@ extension Scheduler {
         for order in orders
         where !scopes.contains(order.terms.scope) && Self.blocks(error, order) {
             scopes.insert(order.terms.scope)
-            blacklist.put(
-                ScopedSource(source, order.terms), error.code, url: source.bareURL, at: now,
-                numbers: &deriver.lastDenial)
+            hits.withdraw(
+                .denied(
+                    Denial(
+                        source: ScopedSource(source, order.terms), error: error.code,
+                        url: source.bareURL, at: now, lastNumber: deriver.lastDenial)))
+            deriver.lastDenial = hits.lastDenial
         }
     }
 
     /// What was fetched for those who asked for another try is an image after all.
     mutating func admitAgain(_ source: SourceKey, _ orders: [Order]) {
-        guard !blacklist.isEmpty else { return }
-        for order in orders { blacklist.remove(ScopedSource(source, order.terms)) }
+        guard !hits.denyList.isEmpty else { return }
+        for order in orders { hits.forgive(ScopedSource(source, order.terms)) }
     }
 
     // MARK: - Operators
@@ -71,7 +74,7 @@ extension Scheduler {
 
     /// Takes a URL off both lists, or everything. Returns how many entries there were.
     private mutating func forgive(_ url: String?) -> UInt32 {
-        let refused = blacklist.remove(at: now) { url.map($0.isNamed) ?? true }.count
+        let refused = hits.forgive(at: now) { url.map($0.isNamed) ?? true }
         return UInt32(refused + deriver.forgive(url))
     }
 
@@ -89,7 +92,7 @@ extension Scheduler {
     }
 
     private var refused: [BlacklistReport.Entry] {
-        blacklist.live(at: now).map { _, entry in
+        hits.denyList.live(at: now).map { _, entry in
             BlacklistReport.Entry(
                 number: entry.number, url: entry.shownURL, operation: JobStage.fetch.name,
                 reason: entry.value, expiresInMilliseconds: entry.millisecondsLeft(at: now))

@@ -16,7 +16,7 @@ extension Scheduler {
 
     /// One reader of a large result less.
     mutating func letGo(_ handle: BlockHandle) {
-        if memory.blocks.drop(handle) { release(handle) }
+        if hits.letGo(handle) { release(handle) }
     }
 
     /// Tells the cache, once: the ledger forgets the block with its last reader.
@@ -30,8 +30,7 @@ extension Scheduler {
     /// The cache answers a key from memory from now on, and so does the scheduler.
     mutating func stored(_ notice: StoredNotice, by worker: WorkerID) {
         guard let reference = deriver.checkResult(notice.reference, from: worker) else { return }
-        memory.blocks.notice(reference, of: worker)
-        memory.hits.insert(notice, reference, at: now)
+        hits.publish(notice, reference, of: worker, at: now)
     }
 
     /// Blocks hold their keys no longer. A large one is the cache's again once nobody reads it;
@@ -42,27 +41,26 @@ extension Scheduler {
                 worker, ImageError(.protocolViolation, "only the cache evicts"))
         }
         for block in blocks {
-            memory.hits.remove(block)
             let handle = BlockHandle(worker: worker, block: block)
-            if memory.blocks.evict(handle) { release(handle) }
+            if let free = hits.withdraw(.evicted(handle)) { release(free) }
         }
     }
 
     /// A client reads these large blocks no longer.
     mutating func released(_ blocks: [BlockID], by client: ClientID) {
         for block in blocks {
-            if let handle = memory.blocks.release(block, by: client) { release(handle) }
+            if let handle = hits.released(block, by: client) { release(handle) }
         }
     }
 
     /// A client is gone, and reads nothing any more.
     mutating func releaseAll(of client: ClientID) {
-        for handle in memory.blocks.releaseAll(of: client) { release(handle) }
+        for handle in hits.releaseAll(of: client) { release(handle) }
     }
 
     /// Tells the cache what was used, once that many blocks are collected.
     mutating func tellTouched(atLeast count: Int) {
-        guard let cache, memory.touches.count >= count else { return }
-        actions.append(.touched(cache, memory.touches.take()))
+        guard let cache, hits.touched >= count else { return }
+        actions.append(.touched(cache, hits.takeTouched()))
     }
 }

@@ -15,7 +15,7 @@ extension Scheduler {
     ) {
         guard !members.isEmpty else { return }
         for id in members { requests[id].standing = .moving }
-        if let block { memory.blocks.hold(block) }
+        if let block { hits.hold(block) }
         agenda.bulk.append(BulkWork(step, members, block: block, missedText: text))
     }
 

@@ -47,7 +47,7 @@ extension Scheduler {
         _ id: LiveRequest.ID, _ made: Made, _ block: BlockHandle?, at place: Place?
     ) {
         took(id, made)
-        if let block { memory.blocks.hold(block) }
+        if let block { hits.hold(block) }
         requests[id].pending = LiveRequest.Pending(image: made.image, block: block)
         if let place { requests[id].standing = .waiting(place) } else { later(.pending, [id]) }
     }

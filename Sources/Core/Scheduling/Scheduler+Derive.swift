@@ -9,7 +9,7 @@ extension Scheduler {
     /// A worker says what came of a job.
     mutating func collect(_ outcome: JobOutcome, from worker: WorkerID) {
         // Whether readers may let go of space is of interest to who found none.
-        let hasReaders = outcome.result.foundNoSpace && memory.blocks.hasReaders
+        let hasReaders = outcome.result.foundNoSpace && hits.hasReaders
         deriver.collect(outcome, from: worker, hasReaders: hasReaders)
     }
 
@@ -52,19 +52,13 @@ extension Scheduler {
             progressed(transfer, progress, ids)
         case .failedSource(let source, let error, let orders): deny(source, for: error, orders)
         case .provenSource(let source, let orders): admitAgain(source, orders)
-        case .varies(let text, let fields): naming.variances.learn(text, fields)
+        case .varies(let text, let fields):
+            hits.withdraw(.varies(plainOriginal: text, fields))
         case .overtaken(let text): overtakeBulkWork(of: text)
-        case .noticed(let reference, let cache): memory.blocks.notice(reference, of: cache)
-        case .cacheGone(let cache): forgetMemory(of: cache)
+        case .noticed(let reference, let cache): hits.notice(reference, of: cache)
+        case .cacheGone(let cache): hits.withdraw(.cacheGone(cache))
         case .answered(let job, let outcome): answerInquiry(job, outcome)
         }
-    }
-
-    /// The cache is gone, and with it everything that it had in memory.
-    private mutating func forgetMemory(of cache: WorkerID) {
-        memory.hits.removeAll()
-        memory.touches.removeAll()
-        memory.blocks.leave(cache)
     }
 
     /// A request will not have what is laid over its image.

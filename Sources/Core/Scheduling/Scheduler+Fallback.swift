@@ -107,14 +107,8 @@ extension Scheduler {
     /// A hit in the index ends a fallback before it has cost anything.
     private mutating func answerFromMemory(_ id: LiveRequest.ID) -> Bool {
         let request = requests[id]
-        guard request.plan.mayComeFromMemory, let cache,
-            let entry = memory.hits.entry(for: request.names.result, at: now)
-        else { return false }
-        figures.counters.memoryHits += 1
-        memory.touches.add(entry.reference.block, at: now)
-        answer(
-            id, entry.delivered(for: request.image, request.names),
-            BlockHandle(worker: cache, block: entry.reference.block))
+        guard let (entry, block) = takeHit(request.plan, request.names) else { return false }
+        answer(id, entry.delivered(for: request.image, request.names), block)
         return true
     }
 }

@@ -19,10 +19,10 @@ extension Scheduler {
     mutating func names(
         of image: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false
     ) throws(ImageError) -> RequestNames {
-        let names = try naming.memo.names(
+        let names = try namesMemo.names(
             of: image, terms, isUpload: isUpload, limits: limits.derivation.image)
         // Hardly ever does an origin vary: then a hit pays nothing.
-        guard !naming.variances.isEmpty, let fields = naming.variances[names.plainOriginal] else {
+        guard !hits.variances.isEmpty, let fields = hits.variances[names.plainOriginal] else {
             return names
         }
         return names.varied(by: deriver.variant(of: names.source, fields))

@@ -24,7 +24,7 @@ extension Scheduler {
         guard let reference = image.reference, ResultBlocks.isLarge(reference),
             clients[client] != nil
         else { return }
-        image.mustCopy = !memory.blocks.deliver(block, reference.length, to: client)
+        image.mustCopy = !hits.lend(block, reference.length, to: client)
     }
 
     /// The terminal reply of a request that waits nowhere any more; unless it fails and has a

@@ -12,9 +12,9 @@ extension Scheduler {
             waitingPrefetches: prefetching.clients.values.reduce(0) { $0 + $1.waiting },
             liveJobs: liveJobs, queued: queued, credits: credits, stages: stages,
             requests: figures.times, liveBlocks: deriver.dispatcher.liveBlocks,
-            hits: memory.hits.count,
+            hits: hits.count,
             quarantined: deriver.dispatcher.quarantined.count,
-            blacklisted: blacklist.live(at: now).count,
+            blacklisted: hits.denyList.live(at: now).count,
             liveBytes: Dictionary(
                 uniqueKeysWithValues: WorkerKind.workers.map {
                     ($0, deriver.dispatcher.liveBytes(of: $0))

@@ -25,11 +25,9 @@ public struct Scheduler: Sendable {
     var prefetching = Prefetching()
 
     // What is known of what they ask.
-    var naming: Naming
-    /// What the cache has in memory.
-    var memory: Memory
-    /// Sources that failed for good, with the error for which each was entered.
-    var blacklist: DenyList<ScopedSource, ErrorCode>
+    var namesMemo: RequestNamesMemo
+    /// What memory answers, and what is not tried.
+    var hits: Hits
 
     /// What is done for those who ask.
     var deriver: Deriver
@@ -53,10 +51,8 @@ public struct Scheduler: Sendable {
         variantDigest: @escaping @Sendable ([HTTPHeader]) -> String
     ) {
         self.limits = limits
-        naming = Naming(limits)
-        memory = Memory(limits)
-        blacklist = DenyList(
-            entriesMax: limits.blacklistMax, milliseconds: limits.blacklistMilliseconds)
+        namesMemo = RequestNamesMemo(namesMax: limits.namesMax)
+        hits = Hits(limits)
         deriver = Deriver(
             limits: limits.derivation, dispatch: limits.dispatch, variantDigest: variantDigest)
     }
@@ -124,6 +120,7 @@ public struct Scheduler: Sendable {
     /// Nothing new is admitted; what waits to be prefetched is not begun either.
     private mutating func beginDrain() {
         drain.isBegun = true
+        hits.withdraw(.drained)
         refuseBatches()
     }
 

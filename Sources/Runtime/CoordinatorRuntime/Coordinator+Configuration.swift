@@ -117,8 +117,7 @@ extension Coordinator {
 
     /// What a reload may have changed is found out anew.
     private mutating func forgetNames() {
-        hitMemo = HitMemo()
-        scheduler.forgetNames()
+        scheduler.reconfigured()
         renewLateResolution()
     }
 

@@ -4,7 +4,7 @@ import Messages
 import Tables
 
 /// What the cache has in memory, as far as the coordinator knows: soft, bounded, and enough to
-/// answer a hit without asking (SEMANTICS §5.11).
+/// answer a hit without asking.
 struct HitIndex: Sendable {
     /// One entry of the memory tier.
     struct Entry: Sendable {
@@ -20,7 +20,7 @@ struct HitIndex: Sendable {
 
     /// Names one entry, and no later one of the same key or block.
     struct Place: Hashable, Sendable {
-        fileprivate let block: BlockID
+        let block: BlockID
         fileprivate let serial: UInt64
         fileprivate let expiry: Instant?
     }
@@ -54,10 +54,8 @@ struct HitIndex: Sendable {
         return place.expiry.map { $0 > now } ?? true
     }
 
-    /// The cache answers a key from memory; the reference has been checked.
+    /// Enters a key that has no entry, in a block that has none.
     mutating func insert(_ notice: StoredNotice, _ reference: BlockReference, at now: Instant) {
-        remove(reference.block)
-        if let old = entries[notice.key] { blocks[old.reference.block] = nil }
         serial += 1
         let expiry = notice.expiresInMilliseconds.map {
             now.adding(milliseconds: Int(clamping: $0))
@@ -67,26 +65,48 @@ struct HitIndex: Sendable {
         let age = Age(serial: serial, key: notice.key)
         blocks[reference.block] = age
         order.append(age)
-        makeRoom()
     }
 
-    /// A block holds its key no longer.
+    /// The block of the oldest entry where there are too many; the caller removes it.
+    mutating func surplus() -> BlockID? {
+        while entries.count > entriesMax, let oldest = order.popFirst() {
+            guard let entry = entries[oldest.key], entry.serial == oldest.serial else { continue }
+            return entry.reference.block
+        }
+        forgetAges()
+        return nil
+    }
+
+    /// Removes the entry of a block, if there is one.
     mutating func remove(_ block: BlockID) {
         guard let age = blocks.removeValue(forKey: block) else { return }
         entries[age.key] = nil
     }
 
-    /// The cache is gone. Serials go on, so that no place of an earlier entry names a new one.
+    /// Removes the entry of a key, if there is one.
+    mutating func remove(key: String) {
+        guard let entry = entries.removeValue(forKey: key) else { return }
+        blocks[entry.reference.block] = nil
+    }
+
+    /// Removes all. Serials go on, so that no place of an earlier entry names a new one.
     mutating func removeAll() {
         (entries, blocks, order) = ([:], [:], Fifo())
     }
 
-    private mutating func makeRoom() {
-        while entries.count > entriesMax, let oldest = order.popFirst() {
-            guard let entry = entries[oldest.key], entry.serial == oldest.serial else { continue }
-            remove(entry.reference.block)
-        }
+    private mutating func forgetAges() {
         guard order.count > 2 * entries.count + 64 else { return }
         order.keep { [entries] in entries[$0.key]?.serial == $0.serial }
+    }
+}
+
+extension HitIndex.Entry {
+    /// What a request that it answers gets.
+    func delivered(for image: ImageRequest, _ names: RequestNames) -> DeliveredImage {
+        DeliveredImage(
+            reference: image.infoOnly ? nil : reference, info: info, cacheType: .memory,
+            key: names.resultKey,
+            storedTiers: image.options.contains(.waitStoreCache) ? .memory : nil,
+            scaleFactor: image.context.scaleFactor ?? names.scaleFactor)
     }
 }

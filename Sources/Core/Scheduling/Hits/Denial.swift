@@ -1,0 +1,14 @@
+import ImageModel
+import Messages
+
+/// A source that is to be refused.
+struct Denial: Sendable {
+    let source: ScopedSource
+    /// Why.
+    let error: ErrorCode
+    /// As operators see it, without user info.
+    let url: String
+    let at: Instant
+    /// The last number that an entry of any deny list has.
+    let lastNumber: UInt64
+}

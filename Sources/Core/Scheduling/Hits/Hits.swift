@@ -1,0 +1,183 @@
+import Derivation
+import Dispatching
+import ImageModel
+import Messages
+import Tables
+
+/// The answers that memory gives by itself, and all that they depend on (SEMANTICS §5.11).
+///
+///     publish ──► an entry: the cache holds a key in memory
+///                   grant ──► a ticket: one load and its answer ── stands? ──► answered again
+///     withdraw ──► entries and tickets fall
+///
+/// This is the one place that knows why a remembered answer stands. Callers say what happened, and
+/// what falls is decided here. Nothing falls but by `withdraw`, or by the expiry of the entry. So
+/// whoever hands answers to others has these three to listen to.
+struct Hits: Sendable {
+    private var index: HitIndex
+    private var readers: ResultBlocks
+    private var touches = TouchBatch()
+    /// Sources that failed for good, with the error for which each was entered.
+    private(set) var denyList: DenyList<ScopedSource, ErrorCode>
+    /// On which header fields answers depend.
+    private(set) var variances: VarianceTable
+    /// Tickets of an earlier term have fallen; `nil`: all have, for good.
+    private var term: UInt64? = 0
+
+    init(_ limits: SchedulerLimits) {
+        index = HitIndex(entriesMax: limits.hitsMax)
+        readers = ResultBlocks(
+            unreleasedBytesMax: limits.unreleasedBytesMax,
+            unreleasedBytesPerClientMax: limits.unreleasedBytesPerClientMax)
+        denyList = DenyList(
+            entriesMax: limits.blacklistMax, milliseconds: limits.blacklistMilliseconds)
+        variances = VarianceTable(keysMax: limits.namesMax)
+    }
+
+    // MARK: - Entries
+
+    /// Entries that memory answers.
+    var count: Int { index.count }
+
+    /// The entry of a key, unless it expired.
+    func entry(for key: String, at now: Instant) -> HitIndex.Entry? {
+        index.entry(for: key, at: now)
+    }
+
+    /// The cache answers a key from memory from now on; the reference has been checked.
+    mutating func publish(
+        _ notice: StoredNotice, _ reference: BlockReference, of cache: WorkerID, at now: Instant
+    ) {
+        readers.notice(reference, of: cache)
+        withdraw(.reused(reference.block))
+        withdraw(.replaced(notice.key))
+        index.insert(notice, reference, at: now)
+        while let oldest = index.surplus() { withdraw(.crowdedOut(oldest)) }
+    }
+
+    // MARK: - Tickets
+
+    /// The ticket of a load that an entry answers. None for a large result, whose answer depends on
+    /// what the client keeps.
+    func grant(
+        _ image: ImageRequest, _ terms: LoadTerms, _ names: RequestNames, at now: Instant
+    ) -> HitTicket? {
+        guard let term, let entry = index.entry(for: names.result, at: now),
+            !ResultBlocks.isLarge(entry.reference)
+        else { return nil }
+        return HitTicket(
+            place: entry.place, term: term, plainOriginal: names.plainOriginal,
+            fields: variances[names.plainOriginal],
+            source: image.options.contains(.retryFailed)
+                ? nil : ScopedSource(names.source, terms),
+            image: entry.delivered(for: image, names))
+    }
+
+    /// Whether the answer of a ticket still stands. Hardly ever does an origin vary, or is a source
+    /// refused: then neither costs a look-up.
+    func stands(_ ticket: HitTicket, at now: Instant) -> Bool {
+        ticket.term == term
+            && (variances.isEmpty
+                ? ticket.fields == nil : variances[ticket.plainOriginal] == ticket.fields)
+            && index.isLive(ticket.place, at: now)
+            && (denyList.isEmpty
+                || ticket.source.flatMap { denyList.entry($0, at: now) } == nil)
+    }
+
+    // MARK: - What falls
+
+    /// Takes back what does not stand any more. Returns a large block that nobody reads and the
+    /// cache is to be told of.
+    @discardableResult
+    mutating func withdraw(_ reason: Withdrawal) -> BlockHandle? {
+        switch reason {
+        case .evicted(let handle):
+            index.remove(handle.block)
+            return readers.evict(handle) ? handle : nil
+        case .reused(let block), .crowdedOut(let block): index.remove(block)
+        case .replaced(let key): index.remove(key: key)
+        case .cacheGone(let cache):
+            index.removeAll()
+            touches.removeAll()
+            readers.leave(cache)
+        case .denied(let denial): enter(denial)
+        case .varies(let text, let fields): variances.learn(text, fields)
+        case .reconfigured: term = term.map { $0 + 1 }
+        case .drained: term = nil
+        }
+        return nil
+    }
+
+    /// The last number that an entry of the deny list got, or was told of.
+    private(set) var lastDenial: UInt64 = 0
+
+    private mutating func enter(_ denial: Denial) {
+        lastDenial = denial.lastNumber
+        denyList.put(
+            denial.source, denial.error, url: denial.url, at: denial.at, numbers: &lastDenial)
+    }
+
+    /// A source is refused no longer: its answers stand again.
+    mutating func forgive(_ source: ScopedSource) { denyList.remove(source) }
+
+    /// The same of all that are meant; returns how many were refused until now.
+    mutating func forgive(
+        at now: Instant, where isMeant: (DenyList<ScopedSource, ErrorCode>.Entry) -> Bool
+    ) -> Int {
+        denyList.remove(at: now, where: isMeant).count
+    }
+
+    // MARK: - Use
+
+    /// Blocks that were used and the cache was not told of, and since when there are any.
+    var touched: Int { touches.count }
+    var touchedSince: Instant? { touches.since }
+
+    /// How many that would be with this ticket's.
+    func touched(with ticket: HitTicket) -> Int { touches.count(with: ticket.place.block) }
+
+    /// A block answered a hit.
+    mutating func touch(_ block: BlockID, at now: Instant) { touches.add(block, at: now) }
+
+    /// What the cache is to be told was used.
+    mutating func takeTouched() -> [BlockID] { touches.take() }
+
+    // MARK: - Readers of large blocks
+
+    /// Whether somebody reads a large block.
+    var hasReaders: Bool { readers.hasReaders }
+    /// Whether a client has a large block that it did not release.
+    var hasDeliveries: Bool { readers.hasDeliveries }
+
+    /// How many still read a large block; `nil` of one that is not known.
+    func readers(of handle: BlockHandle) -> Int? { readers.readers(of: handle) }
+
+    /// The cache named a block, which may be large.
+    mutating func notice(_ reference: BlockReference, of cache: WorkerID) {
+        readers.notice(reference, of: cache)
+    }
+
+    /// A reply that has not gone out yet names the block.
+    mutating func hold(_ handle: BlockHandle) { readers.hold(handle) }
+
+    /// It does so no longer; `true` when the cache is to be told that the block is free.
+    mutating func letGo(_ handle: BlockHandle) -> Bool { readers.drop(handle) }
+
+    /// A reply with a block goes out. Whether the client may map it: a large block is kept for the
+    /// client until it releases it, as far as that is allowed.
+    mutating func lend(
+        _ handle: BlockHandle, _ bytes: UInt64, to client: ClientID
+    ) -> Bool {
+        readers.deliver(handle, bytes, to: client)
+    }
+
+    /// A client let go of one delivery; the handle when the cache is to be told.
+    mutating func released(_ block: BlockID, by client: ClientID) -> BlockHandle? {
+        readers.release(block, by: client)
+    }
+
+    /// A client is gone; the blocks that the cache is to be told of.
+    mutating func releaseAll(of client: ClientID) -> [BlockHandle] {
+        readers.releaseAll(of: client)
+    }
+}

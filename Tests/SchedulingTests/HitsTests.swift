@@ -1,0 +1,238 @@
+import ImageModel
+import Messages
+import Tables
+import Testing
+
+@testable import Derivation
+@testable import Dispatching
+@testable import Scheduling
+
+/// Remembered answers by themselves: each reason withdraws what it must, and nothing else.
+@Suite struct HitsTests {
+    /// Tickets of five loads. Two of them are of one entry: of two profiles, which have deny lists
+    /// of their own, and one load that no deny list concerns.
+    private enum Name: String, CaseIterable {
+        case a, aOfShop, aRetried, b, c
+    }
+
+    /// What every test begins with: three entries and five tickets, all of which stand.
+    private struct Room {
+        var hits: Hits
+        var now = Instant(nanoseconds: 1_000_000_000)
+        let cache = WorkerID(1)
+        private(set) var tickets: [Name: HitTicket] = [:]
+
+        init(_ change: (inout SchedulerLimits) -> Void = { _ in }) throws {
+            var limits = SchedulerLimits()
+            change(&limits)
+            hits = Hits(limits)
+            for (block, name) in [Name.a, .b, .c].enumerated() {
+                publish(name, in: BlockID(UInt64(block + 1)), expiresIn: name == .c ? 50 : nil)
+            }
+            try grantAll()
+        }
+
+        mutating func grantAll() throws {
+            for name in Name.allCases { tickets[name] = try ticket(name) }
+        }
+
+        private func ticket(_ name: Name) throws -> HitTicket {
+            let (image, terms, names) = try load(name)
+            return try #require(hits.grant(image, terms, names, at: now), "\(name)")
+        }
+
+        func load(_ name: Name) throws -> (ImageRequest, LoadTerms, RequestNames) {
+            let letter = name.rawValue.prefix(1)
+            var image = ImageRequest(url: "http://example.org/\(letter).jpg")
+            if name == .aRetried { image.options = .retryFailed }
+            var terms = LoadTerms()
+            if name == .aOfShop { terms.scope = "shop" }
+            return (image, terms, RequestNames(image, try SourceURL(image.url), terms))
+        }
+
+        func text(_ name: Name) throws -> String { try load(name).2.plainOriginal }
+
+        func denial(_ name: Name, _ scope: String = "") throws -> Withdrawal {
+            var (image, terms, _) = try load(name)
+            terms.scope = scope
+            return .denied(
+                Denial(
+                    source: ScopedSource(SourceKey(image), terms), error: .tlsFailed,
+                    url: image.url, at: now, lastNumber: 6))
+        }
+
+        func handle(_ block: UInt64) -> BlockHandle {
+            BlockHandle(worker: cache, block: BlockID(block))
+        }
+
+        mutating func publish(
+            _ name: Name, in block: BlockID, bytes: UInt64 = 100, expiresIn: UInt64? = nil
+        ) {
+            let reference = BlockReference(
+                arena: .results, segment: 0, offset: 0, length: bytes, block: block)
+            let notice = StoredNotice(
+                key: "http://example.org/\(name.rawValue.prefix(1)).jpg", reference: reference,
+                info: ImageInfo(format: .jpeg, size: PixelSize(width: 1, height: 1)),
+                expiresInMilliseconds: expiresIn)
+            hits.publish(notice, reference, of: cache, at: now)
+        }
+
+        /// The tickets that stand no more.
+        var fallen: Set<Name> {
+            Set(tickets.filter { !hits.stands($0.value, at: now) }.map(\.key))
+        }
+    }
+
+    private let allOfA: Set<Name> = [.a, .aOfShop, .aRetried]
+
+    @Test func whatWasGrantedStands() throws {
+        let room = try Room()
+        #expect(room.fallen.isEmpty && room.hits.count == 3)
+    }
+
+    @Test func anEvictionWithdrawsTheEntryOfItsBlock() throws {
+        var room = try Room()
+        room.hits.withdraw(.evicted(room.handle(9)))
+        #expect(room.fallen.isEmpty, "nobody knows that block")
+        room.hits.withdraw(.evicted(room.handle(1)))
+        #expect(room.fallen == allOfA)
+        #expect(room.hits.count == 2)
+    }
+
+    @Test func aBlockThatIsUsedAgainWithdrawsItsFormerKey() throws {
+        var room = try Room()
+        room.publish(.b, in: BlockID(1))
+        #expect(room.fallen == allOfA.union([.b]), "b lies elsewhere now")
+        #expect(room.hits.count == 2)
+        room = try Room()
+        room.hits.withdraw(.reused(BlockID(2)))
+        #expect(room.fallen == [.b])
+    }
+
+    @Test func aKeyThatIsStoredAgainWithdrawsWhatItHad() throws {
+        var room = try Room()
+        room.publish(.a, in: BlockID(4))
+        #expect(room.fallen == allOfA)
+        #expect(room.hits.count == 3)
+        let old = try #require(room.tickets[.a])
+        try room.grantAll()
+        #expect(room.fallen.isEmpty && room.tickets[.a] != old)
+        // The block where it lay may go now.
+        room.hits.withdraw(.evicted(room.handle(1)))
+        #expect(room.fallen.isEmpty)
+    }
+
+    @Test func theOldestEntryMakesRoom() throws {
+        var room = try Room { $0.hitsMax = 3 }
+        room.publish(.b, in: BlockID(5))
+        #expect(room.fallen == [.b], "it took its own place")
+        try room.grantAll()
+        let (image, terms, _) = try room.load(.a)
+        var other = image
+        other.url = "http://example.org/d.jpg"
+        let reference = BlockReference(
+            arena: .results, segment: 0, offset: 0, length: 1, block: BlockID(6))
+        room.hits.publish(
+            StoredNotice(
+                key: other.url, reference: reference,
+                info: ImageInfo(format: .png, size: PixelSize(width: 1, height: 1)),
+                expiresInMilliseconds: nil), reference, of: room.cache, at: room.now)
+        #expect(room.fallen == allOfA && room.hits.count == 3)
+        let names = RequestNames(other, try SourceURL(other.url), terms)
+        #expect(room.hits.grant(other, terms, names, at: room.now) != nil)
+    }
+
+    @Test func theCacheTakesAllEntriesAlong() throws {
+        var room = try Room()
+        room.hits.touch(BlockID(1), at: room.now)
+        room.hits.withdraw(.cacheGone(room.cache))
+        #expect(room.fallen == Set(Name.allCases))
+        #expect(room.hits.count == 0 && room.hits.touched == 0 && room.hits.touchedSince == nil)
+        // The next cache begins with the same blocks.
+        room.publish(.a, in: BlockID(1))
+        #expect(room.fallen == Set(Name.allCases))
+    }
+
+    @Test func aDenialWithdrawsTheAnswersOfItsSourceAndProfile() throws {
+        var room = try Room()
+        room.hits.withdraw(try room.denial(.a, "shop"))
+        #expect(room.fallen == [.aOfShop])
+        #expect(room.hits.lastDenial == 7)
+        room.hits.withdraw(try room.denial(.a))
+        #expect(room.fallen == [.a, .aOfShop], "who tries again asks for it all the same")
+        #expect(room.hits.count == 3, "others may have the entry")
+        let (image, terms, _) = try room.load(.a)
+        room.hits.forgive(ScopedSource(SourceKey(image), terms))
+        #expect(room.fallen == [.aOfShop])
+        let forgiven = room.hits.forgive(at: room.now) { $0.isNamed(image.url) }
+        #expect(forgiven == 1 && room.fallen.isEmpty)
+    }
+
+    @Test func aDenialEnds() throws {
+        var room = try Room { $0.blacklistMilliseconds = 10 }
+        room.hits.withdraw(try room.denial(.b))
+        #expect(room.fallen == [.b])
+        room.now = room.now.adding(milliseconds: 20)
+        #expect(room.fallen.isEmpty)
+    }
+
+    @Test func whatAnAnswerDependsOnWithdrawsWhatIsKeptUnderItsText() throws {
+        var room = try Room()
+        room.hits.withdraw(.varies(plainOriginal: try room.text(.b), ["Accept"]))
+        #expect(room.fallen == [.b])
+        try room.grantAll()
+        #expect(room.fallen.isEmpty, "it is known now")
+        room.hits.withdraw(.varies(plainOriginal: try room.text(.b), ["Accept"]))
+        #expect(room.fallen.isEmpty, "nothing has changed")
+        room.hits.withdraw(.varies(plainOriginal: try room.text(.b), nil))
+        #expect(room.fallen == [.b])
+    }
+
+    @Test func anotherConfigurationWithdrawsTicketsAndNoEntry() throws {
+        var room = try Room()
+        room.hits.withdraw(.reconfigured)
+        #expect(room.fallen == Set(Name.allCases))
+        #expect(room.hits.count == 3)
+        try room.grantAll()
+        #expect(room.fallen.isEmpty)
+    }
+
+    @Test func aDrainWithdrawsAllForGood() throws {
+        var room = try Room()
+        room.hits.withdraw(.drained)
+        room.hits.withdraw(.reconfigured)
+        #expect(room.fallen == Set(Name.allCases))
+        let (image, terms, names) = try room.load(.a)
+        #expect(room.hits.grant(image, terms, names, at: room.now) == nil)
+    }
+
+    @Test func anEntryThatExpiresTakesItsAnswersAlong() throws {
+        var room = try Room()
+        room.now = room.now.adding(milliseconds: 49)
+        #expect(room.fallen.isEmpty)
+        room.now = room.now.adding(milliseconds: 1)
+        #expect(room.fallen == [.c])
+        let (image, terms, names) = try room.load(.c)
+        #expect(room.hits.grant(image, terms, names, at: room.now) == nil)
+    }
+
+    /// Its answer depends on what the client keeps; the entry answers all the same.
+    @Test func aLargeResultHasNoTicketAndIsFreeOnceNobodyReadsIt() throws {
+        var room = try Room()
+        let client = ClientID(3)
+        room.publish(.b, in: BlockID(7), bytes: ResultBlocks.largeBytesMin)
+        let (image, terms, names) = try room.load(.b)
+        #expect(room.hits.grant(image, terms, names, at: room.now) == nil)
+        #expect(room.hits.entry(for: names.result, at: room.now) != nil)
+        let isLent = room.hits.lend(room.handle(7), ResultBlocks.largeBytesMin, to: client)
+        #expect(isLent)
+        let whileRead = room.hits.withdraw(.evicted(room.handle(7)))
+        #expect(whileRead == nil, "somebody reads it")
+        #expect(room.hits.entry(for: names.result, at: room.now) == nil)
+        let released = room.hits.released(BlockID(7), by: client)
+        #expect(released == room.handle(7))
+        room.publish(.b, in: BlockID(8), bytes: ResultBlocks.largeBytesMin)
+        let unread = room.hits.withdraw(.evicted(room.handle(8)))
+        #expect(unread == room.handle(8))
+    }
+}
