@@ -38,7 +38,7 @@ extension Scheduler {
             if let batch = request.batch {
                 check(
                     prefetching.batches.contains(batch)
-                        && prefetching.batches[batch].members[request.seat] == id,
+                        && prefetching.batches[batch].members[request.seats.seat] == id,
                     "a batch knows its members")
             } else {
                 check(tokens[request.token] == id, "a token names its request")

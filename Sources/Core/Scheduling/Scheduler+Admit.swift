@@ -35,7 +35,7 @@ extension Scheduler {
             let plan = JobPlan(load, terms, names)
             if answerFromMemory(load, of: client, plan, names, in: batch) { return }
             try load.image.checkEncoding(atMost: limits.derivation.encodingCostMax)
-            if batch == nil { try checkRoom(for: client) }
+            if batch == nil { try checkRoomForOneMore(of: client) }
             let order = Order(
                 load.image, terms, names, plan: plan, upload: upload,
                 distrustsMemory: load.staleRetries > 0, trace: load.trace)
@@ -49,29 +49,6 @@ extension Scheduler {
         }
     }
 
-    /// A live request that was detached goes on for the next session of the same client.
-    private mutating func attach(
-        _ id: LiveRequest.ID, to client: ClientID, _ owner: Incarnation
-    ) -> Bool {
-        if requests[id].client == client { return true }
-        guard clients[requests[id].client] == nil, requests[id].owner == owner else {
-            return false
-        }
-        requests[id].client = client
-        requests[id].share = clients[client]?.share ?? .session(client)
-        takeSeat(id, isOlder: true)
-        return true
-    }
-
-    /// What was loaded into its slot meanwhile stays there if the request `isOlder`.
-    private mutating func takeSeat(_ id: LiveRequest.ID, isOlder: Bool) {
-        let (client, group) = (requests[id].client, requests[id].group)
-        if let slot = requests[id].slot { clients[client]?.take(slot, for: id, isOlder: isOlder) }
-        if let seats = clients[client]?.join(id, group: group) {
-            (requests[id].seat, requests[id].groupSeat) = seats
-        }
-    }
-
     /// A request that never became one ends at once.
     private mutating func conclude(
         _ load: LoadRequest, of client: ClientID, in batch: PrefetchBatch.ID?,
@@ -79,15 +56,6 @@ extension Scheduler {
     ) {
         if let batch { return memberEnded(batch, load.image.url, outcome) }
         answerAtOnce(load, of: client, outcome)
-    }
-
-    /// The reply of a load that was never a live request.
-    mutating func answerAtOnce(
-        _ load: LoadRequest, of client: ClientID, _ outcome: Reply.Outcome
-    ) {
-        let reply = Reply(token: load.token, outcome: outcome)
-        actions.append(.reply(client, reply))
-        actions.append(.record(RequestRecord(load, reply)))
     }
 
     /// A hit in the index ends a request before it has cost anything.
@@ -102,44 +70,5 @@ extension Scheduler {
         return true
     }
 
-    func checkRoom(for client: ClientID) throws(ImageError) {
-        guard requests.count < limits.liveRequestsMax else {
-            throw ImageError.busy("too many requests wait for a reply")
-        }
-        guard clients[client].map({ $0.requests.count < limits.requestsPerClientMax }) == true
-        else { throw ImageError.busy("too many requests of this client wait for a reply") }
-    }
-
-    @discardableResult
-    mutating func enlist(
-        _ load: LoadRequest, of client: ClientID, _ owner: Incarnation, _ order: Order,
-        in batch: PrefetchBatch.ID? = nil
-    ) -> LiveRequest.ID {
-        let upload = order.upload
-        if let upload { deriver.hold(upload.block) }
-        let deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
-        let id = requests.insert(
-            LiveRequest(
-                client: client, share: clients[client]?.share ?? .session(client), owner: owner,
-                isDetached: batch == nil && load.goesOnAlone,
-                token: load.token, group: load.group, slot: load.slot, batch: batch, order: order,
-                wantsProgress: load.wantsProgress, admittedAt: now, deadline: deadline,
-                priority: load.image.priority, ways: order.plan.ways))
-        if let batch {
-            joinBatch(id, batch)
-        } else {
-            tokens[load.token] = id
-            takeSeat(id, isOlder: upload != nil)
-        }
-        setDeadline(id, deadline)
-        agenda.moving.append(.onward(id))
-        return id
-    }
-
     static let shuttingDown = ImageError(.shuttingDown, "the stack is shutting down")
-}
-
-extension LoadRequest {
-    /// Whether it goes on when its client is gone (SEMANTICS §8.5).
-    fileprivate var goesOnAlone: Bool { detach || image.options.contains(.continueInBackground) }
 }

@@ -10,15 +10,8 @@ extension Scheduler {
     public var nextDeadline: Instant? {
         let touched = hits.touchedSince?.adding(milliseconds: limits.touchedMilliseconds)
         let work = wantsToPrefetch || isUnfinished ? now : nil
-        return (deadlines.alarms.first?.at).orEarlier(deriver.dispatcher.nextDeadline).orEarlier(
-            touched
-        )
-        .orEarlier(work)
-    }
-
-    /// The request ends then, if it is still there.
-    mutating func setDeadline(_ id: LiveRequest.ID, _ deadline: Instant) {
-        deadlines.set(deadline, for: id)
+        return (deadlines.first?.at).orEarlier(deriver.dispatcher.nextDeadline)
+            .orEarlier(touched).orEarlier(work)
     }
 
     /// Everything whose time has come, in that order; what is too much for one event is next in the
@@ -26,7 +19,7 @@ extension Scheduler {
     mutating func ringAlarms() {
         var left = limits.bulkStepsMax
         while left > 0, let moment = nextAlarm, moment <= now {
-            let counts = deadlines.alarms.first?.at == moment ? ringFirstDeadline() : ringFirstJob()
+            let counts = deadlines.first?.at == moment ? ringFirstDeadline() : ringFirstJob()
             if counts { left -= 1 }
         }
         deriver.retryParked()
@@ -43,12 +36,12 @@ extension Scheduler {
     var hasOverdueAlarms: Bool { nextAlarm.map { $0 <= now } ?? false }
 
     private var nextAlarm: Instant? {
-        (deadlines.alarms.first?.at).orEarlier(deriver.dispatcher.nextAlarm)
+        (deadlines.first?.at).orEarlier(deriver.dispatcher.nextAlarm)
     }
 
     /// `false` where the request has ended before.
     private mutating func ringFirstDeadline() -> Bool {
-        guard let alarm = deadlines.alarms.pop(), requests.contains(alarm.request) else {
+        guard let alarm = deadlines.popFirst(), requests.contains(alarm.request) else {
             return false
         }
         expire(alarm.request)
@@ -65,10 +58,6 @@ extension Scheduler {
     /// Throws out alarms that are of no use: in front at once, others when they are the most.
     mutating func forgetAlarms() {
         deriver.forgetAlarms()
-        while let alarm = deadlines.alarms.first, !requests.contains(alarm.request) {
-            _ = deadlines.alarms.pop()
-        }
-        guard deadlines.alarms.count > 2 * requests.count + 512 else { return }
-        deadlines.alarms.keep { [requests] in requests.contains($0.request) }
+        deadlines.forget(unless: { [requests] in requests.contains($0) }, ofWhich: requests.count)
     }
 }

@@ -19,7 +19,7 @@ extension Scheduler {
     /// Ends the members that were admitted before, a few in each event; later ones are not touched.
     /// A batch is a group, too, named by its token.
     mutating func cancelGroup(_ group: GroupID, of client: ClientID) {
-        cancelMembers(clients[client]?.members(of: group) ?? [], of: group, by: client)
+        agenda.cancel(clients[client]?.members(of: group) ?? [], of: group, by: client)
         if let id = prefetching.tokens[Token(group.value)], prefetching.batches[id].client == client
         {
             cancelBatch(id)
@@ -35,7 +35,7 @@ extension Scheduler {
     /// Ends the members of a group of whomever; groups are drawn at random like tokens.
     mutating func cancelGroupOfAny(_ group: GroupID) {
         let members = requests.ids.filter { requests[$0].group == group }
-        cancelMembers(members, of: group, by: nil)
+        agenda.cancel(members, of: group, by: nil)
         if let id = prefetching.tokens[Token(group.value)] { cancelBatch(id) }
     }
 
@@ -44,12 +44,12 @@ extension Scheduler {
     mutating func clientLeft(_ client: ClientID) {
         guard let record = clients[client] else { return }
         dropInquiries(of: record)
-        dropPrefetches(of: client)
-        agenda.bulk.keep { if case .group(client, _, _) = $0.step { false } else { true } }
+        endPrefetches(of: client)
+        agenda.forgetGroups(of: client)
         clients[client] = nil
         releaseAll(of: client)
         let members = record.requests.members.filter { !requests[$0].isDetached }
-        if !members.isEmpty { agenda.bulk.append(BulkWork(.departed(client), members)) }
+        if !members.isEmpty { agenda.append(BulkWork(.departed(client), members)) }
     }
 
     /// Nobody wants it any more at that moment. Counted where no worker had what it waited for.
@@ -58,40 +58,6 @@ extension Scheduler {
         guard case .waiting(let place) = requests[id].standing else { return }
         if deriver.waitsForWorker(place) { figures.counters.expired += 1 }
         end(id, Self.deadlineExceeded)
-    }
-
-    /// A request ends before its work does.
-    mutating func end(_ id: LiveRequest.ID, _ error: ImageError) {
-        withdraw(id)
-        reply(id, .failure(error))
-    }
-
-    /// Nobody waits for this request any more.
-    mutating func withdraw(_ id: LiveRequest.ID) {
-        if case .waiting(let place) = requests[id].standing { deriver.leave(place) }
-        if let block = requests[id].pending?.block { letGo(block) }
-        requests[id].standing = .moving
-        requests[id].pending = nil
-        takeEvents()
-    }
-
-    /// What becomes of a request whose work was torn down, in its turn.
-    mutating func resolve(
-        _ disposition: Disposition, _ id: LiveRequest.ID, isOvertaken: Bool
-    ) {
-        switch disposition {
-        case .fail(let error): reply(id, .failure(error))
-        case .again: agenda.moving.append(.again(id))
-        case .afresh:
-            deriver.leaveOverlays(id)
-            requests[id].beginAfresh()
-            agenda.moving.append(.onward(id))
-        case .unmodified: reply(id, .notModified)
-        case .onward(let timings, _):
-            requests[id].timings += timings
-            requests[id].missed.original = requests[id].plan.originalQueryTiers
-            goOn(id, isOvertaken: isOvertaken)
-        }
     }
 
     static let cancelled = ImageError(.cancelled, "the request was cancelled")

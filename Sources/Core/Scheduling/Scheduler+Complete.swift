@@ -4,10 +4,10 @@ import ImageModel
 import Messages
 import Tables
 
-// Requests that have their image: some wait for stores, some go on to the origin.
+// Requests that have their image: some go on to the origin.
 extension Scheduler {
     /// A request has the result that the cache found.
-    mutating func answer(
+    mutating func completeFound(
         _ id: LiveRequest.ID, _ hit: CacheHit, _ block: BlockHandle?, _ timings: StageTimings
     ) {
         requests[id].timings += timings
@@ -34,28 +34,6 @@ extension Scheduler {
             return answer(id, image, block)
         }
         answerCached(id, image, block, Refreshing(mark: made.mark, tiers: .none))
-    }
-
-    private mutating func took(_ id: LiveRequest.ID, _ made: Made) {
-        requests[id].timings += made.timings
-        if made.isOfCachedOriginal { figures.counters.originalUses += 1 }
-    }
-
-    /// The same under `waitStoreCache`: it keeps its image until the store there has ended, if
-    /// there is one.
-    mutating func keep(
-        _ id: LiveRequest.ID, _ made: Made, _ block: BlockHandle?, at place: Place?
-    ) {
-        took(id, made)
-        if let block { hits.hold(block) }
-        requests[id].pending = LiveRequest.Pending(image: made.image, block: block)
-        if let place { requests[id].standing = .waiting(place) } else { later(.pending, [id]) }
-    }
-
-    /// Nothing is left to wait for.
-    mutating func answer(_ stored: [Stored]) {
-        for one in stored { requests[one.id].pending?.image.storedTiers = one.tiers }
-        later(.pending, stored.map(\.id))
     }
 
     /// The image of a request that waits for nothing any more.

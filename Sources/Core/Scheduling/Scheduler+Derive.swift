@@ -25,11 +25,6 @@ extension Scheduler {
         while let event = deriver.nextEvent() { follow(event) }
     }
 
-    /// What workers are to be told comes where it belongs among all that is to be done.
-    mutating func takeDispatches() {
-        deriver.takeActions { actions.append(SchedulerAction($0)) }
-    }
-
     private mutating func follow(_ event: DerivationEvent) {
         switch event {
         case .found(let hit, let block, let timings, let ids):
@@ -37,11 +32,13 @@ extension Scheduler {
         case .missed(let text, let tiers, let timings, let ids):
             later(.missed(tiers, timings), ids, missed: text)
         case .gathered(let ids): later(.onward, ids)
-        case .ungathered(let id, let error): giveUp(id, error)
+        case .ungathered(let id, let error):
+            requests[id].standing = .moving
+            agenda.append(.giveUp(id, error))
         case .made(let made, let block, let ids): later(.made(made), ids, block: block)
         case .kept(let made, let block, let id, let place): keep(id, made, block, at: place)
         case .moved(let id, let place): requests[id].standing = .waiting(place)
-        case .stored(let stored): answer(stored)
+        case .stored(let stored): storesEnded(stored)
         case .lost(let ids): for id in ids { loseAnswer(id) }
         case .tried(let timings, let id): requests[id].timings += timings
         case .fetching(let timings, let ids):
@@ -54,19 +51,19 @@ extension Scheduler {
         case .provenSource(let source, let orders): admitAgain(source, orders)
         case .varies(let text, let fields):
             hits.withdraw(.varies(plainOriginal: text, fields))
-        case .overtaken(let text): overtakeBulkWork(of: text)
+        case .overtaken(let text): agenda.overtake(text)
         case .noticed(let reference, let cache): hits.notice(reference, of: cache)
         case .cacheGone(let cache): hits.withdraw(.cacheGone(cache))
         case .answered(let job, let outcome): answerInquiry(job, outcome)
         }
     }
 
-    /// A request will not have what is laid over its image.
-    private mutating func giveUp(_ id: LiveRequest.ID, _ error: ImageError?) {
-        requests[id].standing = .moving
-        if let error { return reply(id, .failure(error)) }
-        figures.counters.misses += 1
-        reply(id, .miss(key: requests[id].names.resultKey))
+    /// The original is being fetched for a request that waited for the cache.
+    private mutating func fetching(_ id: LiveRequest.ID, after timings: StageTimings) {
+        requests[id].timings += timings
+        requests[id].missed.original = requests[id].plan.originalQueryTiers
+        requests[id].ways.skip(past: .fetch)
+        if requests[id].attempt == 1 { figures.counters.misses += 1 }
     }
 
     // MARK: - Progress
@@ -75,16 +72,13 @@ extension Scheduler {
     private mutating func progressed(
         _ transfer: Transfer, _ progress: JobProgress, _ ids: [LiveRequest.ID]
     ) {
-        if !isTelling(transfer) { agenda.bulk.append(BulkWork(.progress(transfer, progress), ids)) }
-    }
-
-    /// Whether some are still to be told of earlier progress: the next one is as good.
-    private func isTelling(_ transfer: Transfer) -> Bool {
-        agenda.bulk.contains { if case .progress(transfer, _) = $0.step { true } else { false } }
+        // Where some are still to be told of earlier progress, the next one is as good.
+        guard !agenda.isTelling(transfer) else { return }
+        agenda.append(BulkWork(.progress(transfer, progress), ids))
     }
 
     /// A transfer that begins again does not go back for who has seen it.
-    mutating func tell(
+    mutating func tellProgress(
         _ id: LiveRequest.ID, _ progress: JobProgress, of transfer: Transfer
     ) {
         guard case .waiting(let place) = requests[id].standing,
@@ -103,17 +97,5 @@ extension JobResult {
     fileprivate var foundNoSpace: Bool {
         if case .failed(let error) = self { return error.code == .arenaFull }
         return false
-    }
-}
-
-extension SchedulerAction {
-    fileprivate init(_ action: DispatchAction) {
-        switch action {
-        case .assign(let worker, let job): self = .assign(worker, job)
-        case .cancelJob(let worker, let job): self = .cancelJob(worker, job)
-        case .adjust(let worker, let adjustment): self = .adjust(worker, adjustment)
-        case .release(let worker, let blocks): self = .release(worker, blocks)
-        case .expel(let worker, let error): self = .expel(worker, error)
-        }
     }
 }

@@ -15,7 +15,6 @@ extension Scheduler {
             }
             let job = try deriver.inquire(work)
             clients[client]?.inquiries[job] = command.number
-            takeEvents()
         } catch {
             let report = CacheReport(number: command.number, outcome: .failure(error))
             actions.append(.cache(client, report))

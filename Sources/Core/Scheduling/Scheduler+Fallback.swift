@@ -13,26 +13,22 @@ import Tables
 // with others, as any other. The live request that failed becomes it, so that who cancels or
 // hurries the one does so with the other, and there is one deadline and one reply.
 extension Scheduler {
-    /// Goes on with the fallback of a request that waits nowhere any more. `false` where there is
-    /// none, or no time, where this was it, and where a cached image was delivered already.
-    mutating func fallBack(_ id: LiveRequest.ID, after error: ImageError) -> Bool {
-        let request = requests[id]
-        guard request.fallenBack == nil, request.refreshing == nil, request.batch == nil,
-            now < request.deadline,
-            let fallback = request.order.terms.fallback(
-                after: error, infoOnly: request.image.infoOnly)
-        else { return false }
-        deriver.leaveOverlays(id)
-        requests[id].fallBack(after: FallenBack(error: error, url: request.image.url))
-        do throws(ImageError) {
-            requests[id].begin(try order(fallback, of: request.order))
-        } catch {
-            reply(id, .failure(error))
-            return true
+    /// Goes on with the fallback of a request that waits nowhere any more.
+    mutating func fallBack(_ id: LiveRequest.ID, after error: ImageError) {
+        let (image, failed) = (requests[id].image, requests[id].order)
+        guard let fallback = failed.terms.fallback(after: error, infoOnly: image.infoOnly) else {
+            preconditionFailure("who goes on with a fallback has one")
         }
-        if let upload = request.order.upload { drop(upload.block) }
-        if !answerFromMemory(id) { agenda.moving.append(.onward(id)) }
-        return true
+        requests[id].fallBack(after: FallenBack(error: error, url: image.url))
+        do throws(ImageError) {
+            requests[id].begin(
+                try orderFallback(
+                    fallback, of: image, distrustsMemory: failed.distrustsMemory, failed.trace))
+        } catch {
+            return reply(id, .failure(error))
+        }
+        if let upload = failed.upload { drop(upload.block) }
+        if !answerFallbackFromMemory(id) { agenda.append(.onward(id)) }
     }
 
     /// Goes on with the fallback of a load that was refused at admission; `false` where there is
@@ -46,12 +42,12 @@ extension Scheduler {
         else { return false }
         let failure = FallenBack(error: error, url: load.image.url)
         do throws(ImageError) {
-            let order = try order(
+            let order = try orderFallback(
                 fallback, of: load.image, distrustsMemory: load.staleRetries > 0, load.trace)
-            try checkRoom(for: client)
+            try checkRoomForOneMore(of: client)
             let id = enlist(load, of: client, owner, order)
             requests[id].fallBack(after: failure)
-            _ = answerFromMemory(id)
+            _ = answerFallbackFromMemory(id)
         } catch {
             let outcome = failure.outcome(of: .failure(error))
             if case .failure(let error) = outcome { figures.counters.ended(with: error) }
@@ -60,24 +56,10 @@ extension Scheduler {
         return true
     }
 
-    /// What a request is told when it ends so, and counts it.
-    mutating func told(_ outcome: Reply.Outcome, _ request: LiveRequest) -> Reply.Outcome {
-        guard let failure = request.fallenBack else { return outcome }
-        if case .image = outcome { figures.counters.fallbacks += 1 }
-        return failure.outcome(of: outcome)
-    }
-
     // MARK: - Admission
 
-    private mutating func order(_ fallback: PreparedFallback, of failed: Order) throws(ImageError)
-        -> Order
-    {
-        try order(
-            fallback, of: failed.image, distrustsMemory: failed.distrustsMemory, failed.trace)
-    }
-
     /// Admits a fallback: throws what is wrong with it.
-    private mutating func order(
+    private mutating func orderFallback(
         _ fallback: PreparedFallback, of failed: ImageRequest, distrustsMemory: Bool,
         _ trace: TraceContext?
     ) throws(ImageError) -> Order {
@@ -105,7 +87,7 @@ extension Scheduler {
     }
 
     /// A hit in the index ends a fallback before it has cost anything.
-    private mutating func answerFromMemory(_ id: LiveRequest.ID) -> Bool {
+    private mutating func answerFallbackFromMemory(_ id: LiveRequest.ID) -> Bool {
         let request = requests[id]
         guard let (entry, block) = takeHit(request.plan, request.names) else { return false }
         answer(id, entry.delivered(for: request.image, request.names), block)

@@ -27,4 +27,16 @@ extension Scheduler {
         }
         return names.varied(by: deriver.variant(of: names.source, fields))
     }
+
+    /// The text under which a cache has the key that an operator names. Throws for what is no key.
+    static func storedText(of key: String, in cache: String) throws(ImageError) -> String {
+        guard !key.isEmpty, key.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { throw noKey }
+        let text = CacheKey.stored(shown: key, in: cache)
+        guard text.utf8.count <= MessageLimits.keyBytesMax else { throw noKey }
+        return text
+    }
+
+    static let noKey = ImageError(
+        .invalidRequest,
+        "a cache key has 1 to \(MessageLimits.keyBytesMax) bytes and no control characters")
 }

@@ -20,7 +20,7 @@ extension Scheduler {
         do throws(ImageError) {
             var orders: [Order] = []
             for load in requests[id].order.terms.overlays {
-                orders.append(try admit(load, over: id))
+                orders.append(try orderOverlay(load, over: id))
             }
             let place = deriver.gather(
                 orders, for: id, requests[id].urgency,
@@ -34,7 +34,7 @@ extension Scheduler {
     }
 
     /// The load of an overlay as a request of its own; throws why the request cannot have it.
-    private mutating func admit(
+    private mutating func orderOverlay(
         _ load: Resolution, over id: LiveRequest.ID
     ) throws(ImageError) -> Order {
         do throws(ImageError) {

@@ -4,23 +4,17 @@ import ImageModel
 import Messages
 import Tables
 
-/// Where a request goes next.
-enum Move: Sendable {
-    /// The next of the ways that are left.
-    case onward(LiveRequest.ID)
-    /// All ways again: what was made for it is lost.
-    case again(LiveRequest.ID)
-}
-
 // plan: which way leads to the image? (SEMANTICS §2.2; the order is `JobPlan`'s)
 extension Scheduler {
     /// Sends everybody on who has to go somewhere else.
     mutating func moveOn() {
-        while let move = agenda.moving.popFirst() {
+        while let move = agenda.nextMove() {
             switch move {
             case .onward(let id) where mayGoOn(id): tryNextWay(id)
             case .again(let id) where mayGoOn(id): beginAgain(id)
-            case .onward, .again: continue
+            case .fallBack(let id, let error) where mayGoOn(id): fallBack(id, after: error)
+            case .giveUp(let id, let error) where requests.contains(id): giveUp(id, error)
+            case .onward, .again, .fallBack, .giveUp: continue
             }
         }
     }
@@ -44,7 +38,6 @@ extension Scheduler {
         tryNextWay(id)
     }
 
-    /// With no way left nobody has it: that is no error (SEMANTICS §2.5).
     private mutating func tryNextWay(_ id: LiveRequest.ID) {
         let ways = requests[id].ways
         let way = requests[id].ways.next()
@@ -58,10 +51,15 @@ extension Scheduler {
         case .fetch: fetch(id)
         case .decode, .transform, .storeOriginal, .deliver:
             preconditionFailure("only the first three stages are ways to an image")
-        case nil:
-            figures.counters.misses += 1
-            reply(id, .miss(key: requests[id].names.resultKey))
+        case nil: giveUp(id, nil)
         }
+    }
+
+    /// A request has no way left. Without an error nobody has its image, and that is a miss.
+    private mutating func giveUp(_ id: LiveRequest.ID, _ error: ImageError?) {
+        if let error { return reply(id, .failure(error)) }
+        figures.counters.misses += 1
+        reply(id, .miss(key: requests[id].names.resultKey))
     }
 
     /// Asks the cache for the result, unless it is being made, after those tiers were asked for it
@@ -93,14 +91,6 @@ extension Scheduler {
         let order = requests[id].order
         if requests[id].mayFetch, deriver.isFetching(order) { return tryNextWay(id) }
         join(id, order.cachedOriginal)
-    }
-
-    /// The original is being fetched for a request that waited for the cache.
-    mutating func fetching(_ id: LiveRequest.ID, after timings: StageTimings) {
-        requests[id].timings += timings
-        requests[id].missed.original = requests[id].plan.originalQueryTiers
-        requests[id].ways.skip(past: .fetch)
-        if requests[id].attempt == 1 { figures.counters.misses += 1 }
     }
 
     private mutating func fetch(_ id: LiveRequest.ID) {

@@ -11,7 +11,7 @@ extension Scheduler {
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, _ reference: BlockReference,
         _ format: ImageFormat?
     ) {
-        guard var upload = take(reference, format, of: load, client) else { return }
+        guard var upload = takeUpload(reference, format, of: load, client) else { return }
         defer { drop(upload.block) }
         do throws(ImageError) {
             let image = try Self.request(putting: load)
@@ -34,14 +34,6 @@ extension Scheduler {
         }
     }
 
-    /// The text under which a cache has the key that an operator names. Throws for what is no key.
-    static func storedText(of key: String, in cache: String) throws(ImageError) -> String {
-        guard !key.isEmpty, key.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { throw noKey }
-        let text = CacheKey.stored(shown: key, in: cache)
-        guard text.utf8.count <= MessageLimits.keyBytesMax else { throw noKey }
-        return text
-    }
-
     /// Only the name of the bytes and where they go is the operator's. Each put is a source of its
     /// own: the same bytes may be put under several keys at once.
     private static func request(putting load: LoadRequest) throws(ImageError) -> ImageRequest {
@@ -61,10 +53,6 @@ extension Scheduler {
         image.timeoutMilliseconds = asked.timeoutMilliseconds
         return image
     }
-
-    private static let noKey = ImageError(
-        .invalidRequest,
-        "a cache key has 1 to \(MessageLimits.keyBytesMax) bytes and no control characters")
 
     /// What the operator is told where no tier took the bytes.
     static let notKept = ImageError(

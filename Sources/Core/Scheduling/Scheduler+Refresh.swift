@@ -18,7 +18,7 @@ extension Scheduler {
         deriver.leaveOverlays(id)
         requests[id].ways = requests[id].allWays
         requests[id].standing = .moving
-        agenda.moving.append(.onward(id))
+        agenda.append(.onward(id))
     }
 
     /// The cached image, before the terminal reply.
@@ -29,7 +29,7 @@ extension Scheduler {
         image.scaleFactor = request.scaleFactor
         if let block { lend(&image, block, to: request.client) }
         var timings = request.timings
-        timings.total = now.fractionalMilliseconds(since: request.admittedAt)
+        timings.total = now.fractionalMilliseconds(since: request.facts.admittedAt)
         actions.append(
             .reply(
                 request.client,

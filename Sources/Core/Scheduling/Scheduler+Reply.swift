@@ -27,18 +27,27 @@ extension Scheduler {
         image.mustCopy = !hits.lend(block, reference.length, to: client)
     }
 
+    /// A request ends before its work does.
+    mutating func end(_ id: LiveRequest.ID, _ error: ImageError) {
+        withdraw(id)
+        reply(id, .failure(error))
+    }
+
     /// The terminal reply of a request that waits nowhere any more; unless it fails and has a
     /// fallback, with which it goes on then.
     mutating func reply(_ id: LiveRequest.ID, _ outcome: Reply.Outcome) {
         if isForsaken(id) { return forsake(id) }
-        if case .failure(let error) = outcome, fallBack(id, after: error) { return }
+        if case .failure(let error) = outcome, requests[id].mayFallBack(after: error, at: now) {
+            deriver.leaveOverlays(id)
+            return agenda.append(.fallBack(id, error))
+        }
         let request = strike(id)
         let outcome = told(outcome, request)
         if case .failure(let error) = outcome { figures.counters.ended(with: error) }
         if let batch = request.batch { return memberEnded(batch, request.image.url, outcome) }
-        figures.times.record(from: request.admittedAt, to: now)
+        figures.times.record(from: request.facts.admittedAt, to: now)
         var timings = request.timings
-        timings.total = now.fractionalMilliseconds(since: request.admittedAt)
+        timings.total = now.fractionalMilliseconds(since: request.facts.admittedAt)
         let reply = Reply(token: request.token, outcome: outcome, timings: timings)
         actions.append(.reply(request.client, reply))
         actions.append(
@@ -49,20 +58,29 @@ extension Scheduler {
                     reply)))
     }
 
-    /// Takes a request off every list that knows it by its client or token.
-    @discardableResult
-    mutating func strike(_ id: LiveRequest.ID) -> LiveRequest {
-        deriver.leaveOverlays(id)
-        guard let request = requests.remove(id) else {
-            preconditionFailure("a request ends once")
-        }
-        if let batch = request.batch {
-            leaveBatch(batch, seat: request.seat)
-        } else {
-            tokens[request.token] = nil
-            clients[request.client]?.leave(id, request)
-        }
-        if let upload = request.order.upload { drop(upload.block) }
-        return request
+    /// What a request is told when it ends so, and counts it.
+    private mutating func told(
+        _ outcome: Reply.Outcome, _ request: LiveRequest
+    ) -> Reply.Outcome {
+        guard let failure = request.fallenBack else { return outcome }
+        if case .image = outcome { figures.counters.fallbacks += 1 }
+        return failure.outcome(of: outcome)
+    }
+
+    /// A URL of a batch has ended: that is counted, and nothing is delivered.
+    mutating func memberEnded(
+        _ batch: PrefetchBatch.ID, _ url: String, _ outcome: Reply.Outcome
+    ) {
+        figures.counters.prefetched += 1
+        prefetching.ended(batch, url, outcome)
+    }
+
+    /// The reply of a load that was never a live request.
+    mutating func answerAtOnce(
+        _ load: LoadRequest, of client: ClientID, _ outcome: Reply.Outcome
+    ) {
+        let reply = Reply(token: load.token, outcome: outcome)
+        actions.append(.reply(client, reply))
+        actions.append(.record(RequestRecord(load, reply)))
     }
 }

@@ -9,7 +9,7 @@ extension Scheduler {
         SchedulerReport(
             counters: allCounters, liveRequests: requests.count,
             prefetches: prefetching.batches.count,
-            waitingPrefetches: prefetching.clients.values.reduce(0) { $0 + $1.waiting },
+            waitingPrefetches: prefetching.waiting,
             liveJobs: liveJobs, queued: queued, credits: credits, stages: stages,
             requests: figures.times, liveBlocks: deriver.dispatcher.liveBlocks,
             hits: hits.count,

@@ -13,8 +13,7 @@ extension Scheduler {
             reprioritise(id, priority)
         } else if let batch = prefetching.tokens[token], prefetching.batches[batch].client == client
         {
-            prefetching.batches[batch].priority = priority
-            for id in prefetching.batches[batch].members.members { reprioritise(id, priority) }
+            for id in prefetching.reprioritise(batch, priority) { reprioritise(id, priority) }
         }
     }
 
@@ -23,7 +22,7 @@ extension Scheduler {
     /// changes nothing.
     mutating func reprioritise(_ group: GroupID, of client: ClientID, _ priority: Priority) {
         guard let members = clients[client]?.members(of: group, toBecome: priority) else { return }
-        changeMembers(members, of: group, by: client, priority)
+        agenda.change(members, of: group, by: client, priority)
     }
 
     /// A member has a wish of its own, which is newer.
@@ -31,7 +30,7 @@ extension Scheduler {
         guard let group = requests[id].group else { return }
         let client = requests[id].client
         clients[client]?.differs(in: group)
-        forgetChanges(of: group, by: client, for: id)
+        agenda.forgetChanges(of: group, by: client, for: id)
     }
 
     /// Work that the request shares with others runs in the highest class among them.

@@ -15,7 +15,7 @@ extension Scheduler {
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms,
         _ reference: BlockReference, _ format: ImageFormat?
     ) {
-        guard let upload = take(reference, format, of: load, client) else { return }
+        guard let upload = takeUpload(reference, format, of: load, client) else { return }
         var load = load
         // Nobody can ask for it without bringing it along again.
         load.image.originalQueryCacheTypes = .none
@@ -25,7 +25,7 @@ extension Scheduler {
     }
 
     /// Bytes that came along, in use from now on.
-    mutating func take(
+    mutating func takeUpload(
         _ reference: BlockReference, _ format: ImageFormat?, of load: LoadRequest,
         _ client: ClientID
     ) -> Upload? {

@@ -124,14 +124,22 @@ public struct Scheduler: Sendable {
         refuseBatches()
     }
 
+    /// Gives out work, until that sends nobody elsewhere. What nobody wants any more by now is not
+    /// given out.
+    private mutating func handOut() {
+        repeat {
+            moveOn()
+            if !hasOverdueAlarms { deriver.dispatch() }
+            conclude()
+        } while agenda.moving.count > 0
+    }
+
     /// What follows from an event once all tables are consistent again.
     private mutating func settle() {
         if agenda.bulk.count > 0 { doBulkWork() }
         moveOn()
         if wantsToPrefetch { beginPrefetches() }
-        // What nobody wants any more by now is given to nobody.
-        if !hasOverdueAlarms { deriver.dispatch() }
-        conclude()
+        handOut()
         tellPrefetches()
         tellTouched(atLeast: limits.touchedMax)
         forgetAlarms()

@@ -41,11 +41,12 @@ struct LiveClient: Sendable {
     /// A member of a group has a class of its own.
     mutating func differs(in group: GroupID) { groups[group]?.priority = nil }
 
-    /// Takes a request in; its two seats are for `leave`.
-    mutating func join(_ request: LiveRequest.ID, group: GroupID?) -> (seat: Int, groupSeat: Int?) {
-        guard let group else { return (requests.join(request), nil) }
+    /// Takes a request in; its seats are for `leave`.
+    mutating func join(_ request: LiveRequest.ID, group: GroupID?) -> LiveRequest.Seats {
+        guard let group else { return LiveRequest.Seats(seat: requests.join(request)) }
         groups[group, default: Group()].priority = nil
-        return (requests.join(request), groups[group]?.seats.join(request))
+        return LiveRequest.Seats(
+            seat: requests.join(request), groupSeat: groups[group]?.seats.join(request))
     }
 
     /// A request takes a slot over; an `older` one only where it is free.
@@ -55,9 +56,9 @@ struct LiveClient: Sendable {
 
     /// A request got its terminal reply.
     mutating func leave(_ id: LiveRequest.ID, _ request: LiveRequest) {
-        requests.leave(request.seat)
+        requests.leave(request.seats.seat)
         if let slot = request.slot, slots[slot] == id { slots[slot] = nil }
-        guard let group = request.group, let groupSeat = request.groupSeat else { return }
+        guard let group = request.group, let groupSeat = request.seats.groupSeat else { return }
         groups[group]?.seats.leave(groupSeat)
         if groups[group]?.seats.isEmpty == true { groups[group] = nil }
     }

@@ -23,29 +23,38 @@ struct LiveRequest: Tabled {
         let block: BlockHandle?
     }
 
+    /// What was fixed when it was admitted, whatever becomes of it.
+    struct Facts: Sendable {
+        /// Whose token it is.
+        let owner: Incarnation
+        let isDetached: Bool
+        let token: Token
+        let group: GroupID?
+        /// The slot of its client that it is for.
+        let slot: String?
+        /// The batch that it is a member of; nobody is answered then.
+        let batch: PrefetchBatch.ID?
+        let wantsProgress: Bool
+        let admittedAt: Instant
+        let deadline: Instant
+    }
+
+    /// Its places in the lists of its client, or in its batch.
+    struct Seats: Sendable {
+        var seat: SeatList<LiveRequest.ID>.Seat = 0
+        var groupSeat: SeatList<LiveRequest.ID>.Seat?
+    }
+
+    let facts: Facts
     /// The session that is told; it may be over where the request is detached.
     var client: ClientID
     /// Whose share its work takes.
     var share: ShareOwner
-    /// Whose token it is.
-    let owner: Incarnation
-    let isDetached: Bool
-    let token: Token
-    let group: GroupID?
-    /// The slot of its client that it is for.
-    let slot: String?
-    /// The batch that it is a member of; nobody is answered then.
-    let batch: PrefetchBatch.ID?
     private(set) var order: Order
-    let wantsProgress: Bool
-    let admittedAt: Instant
-    let deadline: Instant
 
     /// Its class: what it asked for, or what its client asked for since.
     var priority: Priority
-    /// Its places in the lists of its client, or in its batch.
-    var seat: SeatList<LiveRequest.ID>.Seat = 0
-    var groupSeat: SeatList<LiveRequest.ID>.Seat?
+    var seats = Seats()
 
     /// The ways to the image that are left.
     var ways: JobPlan.Ways
@@ -63,6 +72,14 @@ struct LiveRequest: Tabled {
     var refreshing: Refreshing?
     /// What became of the image that was asked for, where this is about its fallback.
     private(set) var fallenBack: FallenBack?
+
+    var owner: Incarnation { facts.owner }
+    var isDetached: Bool { facts.isDetached }
+    var token: Token { facts.token }
+    var group: GroupID? { facts.group }
+    var slot: String? { facts.slot }
+    var batch: PrefetchBatch.ID? { facts.batch }
+    var deadline: Instant { facts.deadline }
 
     var image: ImageRequest { order.image }
     var names: RequestNames { order.names }
@@ -86,6 +103,13 @@ struct LiveRequest: Tabled {
         missed = MissedTiers()
     }
 
+    /// Whether it goes on with a fallback where its image cannot be had; not where there is no time
+    /// left, where this was the fallback, and where a cached image was delivered already.
+    func mayFallBack(after error: ImageError, at now: Instant) -> Bool {
+        fallenBack == nil && refreshing == nil && batch == nil && now < deadline
+            && order.terms.fallback(after: error, infoOnly: image.infoOnly) != nil
+    }
+
     /// The image cannot be had: from now on this is about its fallback.
     mutating func fallBack(after failure: FallenBack) { fallenBack = failure }
 
@@ -99,6 +123,6 @@ struct LiveRequest: Tabled {
     /// It, as far as the work depends on it that is done for it.
     func waiter(_ id: ID) -> Waiter {
         Waiter(
-            id, order, replacing: refreshing?.tiers ?? .none, wantsProgress: wantsProgress)
+            id, order, replacing: refreshing?.tiers ?? .none, wantsProgress: facts.wantsProgress)
     }
 }
