@@ -25,7 +25,7 @@ extension Deriver {
         guard decodes.first(under: name) == nil else { return nil }
         if let error = dispatcher.refusal(in: .decode) { return error }
         let bytes = Sourced(key: name.key.source, origin: name.origin)
-        guard order.upload == nil, source(bytes) == nil else { return nil }
+        guard order.upload == nil, sources.serving(bytes) == nil else { return nil }
         return dispatcher.refusal(in: name.origin.isFetched ? .fetch : .query)
     }
 }

@@ -101,7 +101,7 @@ extension Deriver {
             tearDown(node, .fail(error))
         case .comparing(let node): foundChanged(node)
         case .original(let node): originalStored(node, job.id, tiers: .none)
-        case .transcode(let node): ended(node, storing: .none)
+        case .transcode(let node): endTranscode(node)
         case .decode(let node):
             // A cached original that is no image is as good as none (SEMANTICS §5.2).
             if error.code == .badImageData, case .cache = decodes[node].name.origin {
@@ -119,13 +119,6 @@ extension Deriver {
         case .inquiry: tell(.answered(job.id, .failure(error)))
         case .removal(let work, let isRepeated): if !isRepeated { removeAgain(work) }
         }
-    }
-
-    /// A cache that could not remove what is outdated is asked once more. Where it cannot then
-    /// either, it knows the key, and answers nobody from it.
-    private mutating func removeAgain(_ work: EntryWork) {
-        _ = submit(
-            .entry(work), for: .removal(work, isRepeated: true), reading: nil, .unbounded(.high))
     }
 
     // MARK: - Progress

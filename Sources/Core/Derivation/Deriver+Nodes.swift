@@ -11,16 +11,16 @@ extension Deriver {
     }
 
     /// A node is made of another one from now on.
-    mutating func join<Kind: Node>(
-        _ provider: SlotID<Kind.Provider>, _ consumer: Kind.Provider.Consumer,
-        for id: SlotID<Kind>
+    mutating func link<Kind: Node>(
+        _ id: SlotID<Kind>, to provider: SlotID<Kind.Provider>,
+        as consumer: Kind.Provider.Consumer
     ) {
         let seat = self[provider].consumers.join(consumer, self[id].consumers.urgency)
         self[id].need = Need(node: provider, seat: seat)
     }
 
     /// A consumer needs the node no more; without the last one it may be over.
-    mutating func leave<Kind: Node>(_ need: Need<Kind>) {
+    mutating func detach<Kind: Node>(from need: Need<Kind>) {
         self[need.node].consumers.leave(need.seat)
         if !self[need.node].isInUse {
             retire(need.node)
@@ -33,7 +33,7 @@ extension Deriver {
     mutating func leaveProvider<Kind: Node>(of id: SlotID<Kind>) {
         guard let need = self[id].need else { return }
         self[id].need = nil
-        leave(need)
+        detach(from: need)
     }
 
     /// A consumer wants it more or less than before.
@@ -49,11 +49,43 @@ extension Deriver {
         if let need = self[id].need { update(need, urgency) }
     }
 
+    // MARK: - The end
+
     /// A node is over: its job is of no use, and what it kept is free.
     mutating func retire<Kind: Node>(_ id: SlotID<Kind>) {
         leaveProvider(of: id)
         guard let node = self[keyPath: Kind.table].remove(id) else { return }
         if let job = node.job { abandon(job) }
-        Kind.ended(node, in: &self)
+        letGo(of: node.remains)
+    }
+
+    /// What a node kept is free. It may have been the last reason for another node to stay.
+    private mutating func letGo(of remains: Remains) {
+        switch remains {
+        case .nothing: break
+        case .pixels(let pixels, let holder):
+            if let holder { overlayBytes.release(pixels.pixels.reference.length, of: holder) }
+            dispatcher.drop(pixels.block)
+        case .result(let overlays, let product, let original):
+            for need in overlays { leaveOverlay(need) }
+            if let product { dispatcher.drop(product) }
+            guard let original, sources.contains(original) else { break }
+            sources[original].storing.endedDelivery()
+            tidy(original)
+        case .source(let body, let staged, let storing):
+            if let storing { tellStored(storing) }
+            if let body { dispatcher.drop(body) }
+            if let staged { dispatcher.drop(staged) }
+        }
+    }
+
+    /// Answers those who waited for the original, and lets go of bytes that nobody uses.
+    mutating func tidy(_ node: SourceNode.ID) {
+        guard sources.contains(node) else { return }
+        if !sources[node].storing.isUnderWay {
+            tellStored(sources[node].storing)
+            sources[node].storing.watchers = WatcherList()
+        }
+        if !sources[node].isInUse { retire(node) }
     }
 }

@@ -6,22 +6,6 @@ import Tables
 // Of two refreshes of one image that is kept which the transfer brought that began last, whichever
 // ends first. An older one answers those who wait for it, and stores, removes and outdates nothing.
 extension Deriver {
-    /// A body came: who refreshes from now on asks the origin anew.
-    mutating func closeRefreshes(at node: SourceNode.ID) {
-        for decode in sources[node].consumers.members
-        where decodes[decode].name.origin.isRevalidation {
-            close(decode)
-            for result in decodes[decode].results { close(result) }
-        }
-    }
-
-    /// Nobody joins it any more.
-    private mutating func close(_ node: ResultNode.ID) {
-        guard !results[node].isClosed else { return }
-        results[node].isClosed = true
-        results.hide(node)
-    }
-
     /// What older refreshes would have replaced is removed, but for what the newest one replaces
     /// itself.
     mutating func outdateOlderRefreshes(than newest: SourceNode.ID, of key: SourceKey) {
@@ -79,7 +63,7 @@ extension Deriver {
     private mutating func end(_ encodings: [TranscodeNode.ID]) {
         for id in encodings where transcodes.contains(id) {
             transcodes[id].replaces = false
-            ended(id, storing: .none)
+            endTranscode(id)
         }
     }
 

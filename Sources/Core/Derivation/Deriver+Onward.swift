@@ -6,8 +6,18 @@ import Tables
 // The cache does not have an original. Where all who wait for it would ask its origin next, on the
 // same terms, their nodes go on with that as they are: nothing is torn down to be built again.
 extension Deriver {
+    /// The cache does not have the original, or cannot say: everybody goes on to the next way,
+    /// unless it was stored in the meantime.
+    mutating func sourceMissed(_ node: SourceNode.ID) {
+        if sources[node].freshness.isOvertaken {
+            return obtain(node, sources[node].consumers.urgency)
+        }
+        if fetchInstead(node) { return }
+        tearDown(node, .onward(sources[node].timings, missed: sources[node].queriedText))
+    }
+
     /// `false` where somebody goes another way, would join what is under way, or would be refused.
-    mutating func fetchInstead(_ node: SourceNode.ID) -> Bool {
+    private mutating func fetchInstead(_ node: SourceNode.ID) -> Bool {
         guard case .cache = sources[node].name.origin, let order = firstOrder(of: node),
             order.plan.includes(.fetch), mayBegin(order, instead: node)
         else { return false }
@@ -44,7 +54,8 @@ extension Deriver {
             dispatcher.hasRoom(.download) && !dispatcher.isFull(.fetch)
             && !dispatcher.isFull(.decode) && !dispatcher.isFull(.transform)
             && !dispatcher.isFull(.store)
-        guard isRoom, source(Sourced(key: sources[node].name.key, origin: origin)) == nil else {
+        guard isRoom, sources.serving(Sourced(key: sources[node].name.key, origin: origin)) == nil
+        else {
             return false
         }
         return !sources[node].consumers.contains { !mayFetch(order, origin, $0) }

@@ -32,7 +32,7 @@ extension Deriver {
                 hasAskedCache: !asksCache(order, refreshing: refreshing))
         }
         gatherings[id] = Gathering(layers: layers, urgency: urgency, refreshes: refreshing)
-        for index in layers.indices { obtain(index, of: id) }
+        for index in layers.indices { obtainOverlay(index, of: id) }
         goOnIfGathered(id)
         return Place(.overlays(id))
     }
@@ -63,7 +63,7 @@ extension Deriver {
 
     /// Joins the decode of an overlay that is under way, or begins one: of the cached original, or
     /// else of what its origin has. With no way left nobody has it.
-    mutating func obtain(_ index: Int, of id: Waiter.ID) {
+    mutating func obtainOverlay(_ index: Int, of id: Waiter.ID) {
         guard let gathering = gatherings[id] else { return }
         let layer = gathering.layers[index]
         guard !layer.hasAskedCache || layer.order.plan.includes(.fetch) else {
@@ -83,7 +83,7 @@ extension Deriver {
             .overlay(.waiter(id, index)), gathering.urgency)
         gatherings[id]?.layers[index].decode = Need(node: node, seat: seat)
         if known == nil {
-            attach(node, layer.order)
+            obtainBytes(of: node, layer.order)
         } else {
             figures.joinedDecodes += 1
             propagate(node)
@@ -126,4 +126,6 @@ extension Deriver {
         gatherings[id]?.isAwaited = false
         return true
     }
+
+    static let noOverlayRoom = ImageError.busy("there is no space for more overlays")
 }

@@ -10,21 +10,6 @@ import Tables
 //       └──body──► compared ──the stored bytes──► not modified
 //                     └──other bytes──► decoded, stored in their place, delivered
 extension Deriver {
-    /// Whether somebody waits for the source who has an image already.
-    func isRefresh(_ node: SourceNode.ID) -> Bool {
-        sources[node].consumers.contains { decodes[$0].name.origin.isRevalidation }
-    }
-
-    /// Ends the refreshes of images whose marks are meant: nothing changed. An overlay has to be
-    /// loaded all the same.
-    mutating func confirm(_ node: SourceNode.ID, where isMeant: (BodyMark) -> Bool) {
-        for decode in sources[node].consumers.members {
-            let name = decodes[decode].name
-            guard !name.key.isOverlay, let mark = name.origin.mark, isMeant(mark) else { continue }
-            tearDown(decode, .unmodified)
-        }
-    }
-
     /// The origin sent a body. It may be the stored one all the same: not every origin gives
     /// validators or heeds them.
     mutating func compare(_ node: SourceNode.ID, _ body: SourceNode.Body) {

@@ -1,6 +1,7 @@
 import Dispatching
 import ImageModel
 import Messages
+import Tables
 
 // What a refresh brought takes the place of everything that is older.
 extension Deriver {
@@ -29,20 +30,6 @@ extension Deriver {
         }
     }
 
-    /// Whether a refresh has a part in the source, or had.
-    func isRefreshed(_ node: SourceNode.ID) -> Bool {
-        sources[node].name.origin.isRevalidation || sources[node].freshness.isChanged
-            || isRefresh(node)
-    }
-
-    /// The original is not kept, although nothing is wrong with it.
-    mutating func endStores(of node: SourceNode.ID) {
-        for job in sources[node].storing.jobs.map(\.job) {
-            abandon(job)
-            sources[node].storing.ended(job, tiers: .none)
-        }
-    }
-
     /// Overlays that are still on their way are loaded anew, or the older bytes would be stored
     /// once they are there. Who has pixels keeps them, since which version they are of is in no
     /// key.
@@ -52,28 +39,7 @@ extension Deriver {
             guard decode.name.key.isOverlay, decode.name.key.source == key,
                 decode.source != newest, !decode.name.origin.isRevalidation
             else { continue }
-            if decode.pixels == nil { tearDown(other, .afresh) } else { close(other) }
+            if decode.pixels == nil { tearDown(other, .afresh) } else { decodes.close(other) }
         }
-    }
-
-    /// The new bytes are an image: under texts for which nobody has them stored, the older original
-    /// goes.
-    mutating func removeUnreplacedOriginals(of node: SourceNode.ID, under text: String? = nil) {
-        for (plain, tiers) in sources[node].storing.originals.wanted where text ?? plain == plain {
-            removeOutdated(
-                sources[node].text(of: plain),
-                exceptIn: sources[node].keeping == .nowhere ? .none : tiers)
-        }
-    }
-
-    /// What a refresh found outdated, and nothing but stores in these tiers takes the place of, is
-    /// removed: nobody is to be served it later. A store for the disk alone does that in memory by
-    /// itself, so that no tier has another value of the key.
-    mutating func removeOutdated(_ text: String, exceptIn tiers: CacheTypes) {
-        guard !tiers.contains(.disk) else { return }
-        let work = EntryWork(action: .remove, key: text, tiers: CacheTypes.all.subtracting(tiers))
-        // Before stores of this event: what is removed while it is stored is not kept.
-        _ = submit(
-            .entry(work), for: .removal(work, isRepeated: false), reading: nil, .unbounded(.high))
     }
 }

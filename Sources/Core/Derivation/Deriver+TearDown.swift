@@ -1,5 +1,7 @@
+import Dispatching
 import ImageModel
 import Messages
+import Tables
 
 // Work that will not be done, and what becomes of those who wait for it.
 extension Deriver {
@@ -23,5 +25,45 @@ extension Deriver {
         let waiters = results[node].consumers.members
         retire(node)
         tell(waiters) { .disposed(disposition, $0) }
+    }
+
+    // MARK: - Overlays
+
+    /// What becomes of those who lay the pixels of a decode over an image that will not be there,
+    /// or are there no longer.
+    private mutating func resolve(
+        _ disposition: Disposition, _ consumer: OverlayConsumer, of node: DecodeNode.ID
+    ) {
+        switch consumer {
+        case .result(let result): if results.contains(result) { tearDown(result, disposition) }
+        case .waiter(let id, let index):
+            guard let gathering = gatherings[id], gathering.layers[index].decode?.node == node
+            else { return }
+            // Who has gone on with it waits for a result that knows by itself.
+            guard gathering.isAwaited else { return leaveOverlays(id) }
+            resolve(disposition, index, of: id, gathering.layers[index])
+        }
+    }
+
+    private mutating func resolve(
+        _ disposition: Disposition, _ index: Int, of id: Waiter.ID, _ layer: Gathering.Layer
+    ) {
+        if case .onward(let timings, _) = disposition {
+            tell(.tried(timings, id))
+            gatherings[id]?.layers[index].decode = nil
+            gatherings[id]?.layers[index].hasAskedCache = true
+            gatherings[id]?.layers[index].missed = layer.order.image.originalQueryCacheTypes
+            if let need = layer.decode { leaveOverlay(need) }
+            obtainOverlay(index, of: id)
+            return goOnIfGathered(id)
+        }
+        leaveOverlays(id)
+        switch disposition {
+        case .fail(let error):
+            let failure = ImageError.overlay(error, url: layer.order.image.url)
+            tell(.disposed(.fail(failure), [id]))
+        case .afresh: tell(.disposed(.afresh, [id]))
+        case .again, .onward, .unmodified: tell(.disposed(.again, [id]))
+        }
     }
 }

@@ -1,5 +1,5 @@
 import Dispatching
-package import ImageModel
+import ImageModel
 import Messages
 import Tables
 
@@ -114,7 +114,7 @@ extension Deriver {
         return id
     }
 
-    private mutating func encode(
+    mutating func encode(
         _ id: TranscodeNode.ID, _ pixels: DecodedImage.Pixels, _ info: ImageInfo,
         reading block: BlockHandle
     ) {
@@ -122,7 +122,7 @@ extension Deriver {
         let work = TransformWork(
             pixels, info, transcode.steps, over: transcode.overlays, transcode.output,
             limits.image)
-        if work.refusal(atMost: limits.encodingCostMax) != nil { return ended(id, storing: .none) }
+        if work.refusal(atMost: limits.encodingCostMax) != nil { return endTranscode(id) }
         transcodes[id].input = block
         transcodes[id].job = submit(
             .transform(work), for: .transcode(id), reading: block,
@@ -130,84 +130,21 @@ extension Deriver {
             suspect: .transcode(transcode.material.key, transcode.output))
     }
 
-    private mutating func keep(
+    mutating func store(
         _ id: TranscodeNode.ID, _ image: EncodedImage, reading block: BlockHandle
     ) {
         let transcode = transcodes[id]
-        guard dispatcher.hasRoom(.cache) else { return ended(id, storing: .none) }
+        guard dispatcher.hasRoom(.cache) else { return endTranscode(id) }
         var metadata = transcode.entry.metadata
         metadata.info = image.info
         metadata.contentType = nil
         let work = StoreWork(
             key: transcode.entry.text, source: image.reference, tiers: transcode.entry.tiers,
-            delivers: false,
-            waitsForDisk: true, metadata: metadata)
+            delivers: false, waitsForDisk: true, metadata: metadata)
         transcodes[id].input = block
         transcodes[id].overlays = []
         transcodes[id].job = submit(
             .store(work), for: .transcode(id), reading: block, transcode.urgency,
             maker: .transcode(transcode.material.key, transcode.output))
-    }
-
-    /// One of its jobs is done; the block that came of it is held for the next one.
-    mutating func transcoded(
-        _ id: TranscodeNode.ID, _ result: JobResult, _ block: BlockHandle?
-    ) {
-        switch (result, block) {
-        case (.decoded(let image), let block?):
-            guard let pixels = image.pixels else { preconditionFailure("pixels were asked for") }
-            encode(id, pixels, image.info, reading: block)
-        case (.transformed(let image), let block?): keep(id, image, reading: block)
-        case (.stored(let report), _):
-            ended(id, storing: report.tiers)
-        default: preconditionFailure("outcomes were checked against their jobs")
-        }
-        if let block { dispatcher.drop(block) }
-    }
-
-    // MARK: - The end
-
-    /// It was stored in these tiers, or could not be: nothing is under the key then, and what is
-    /// outdated does not stay there. Who waited is answered.
-    mutating func ended(_ id: TranscodeNode.ID, storing tiers: CacheTypes) {
-        guard let transcode = transcodes.remove(id) else { return }
-        abandon(transcode.job)
-        if transcode.replaces { removeOutdated(transcode.entry.text, exceptIn: tiers) }
-        if !tiers.isEmpty {
-            overtakeQueries(of: transcode.entry.text, transcode.material.key)
-            if transcode.material.isRevalidation { outdateQueries(of: transcode.entry.text) }
-        }
-        if let result = transcode.result, results.contains(result) {
-            results[result].transcode = nil
-            results[result].transcoded = tiers
-        }
-        let source = transcode.keepsSource ? transcode.material.source : nil
-        if let source {
-            sources[source].storing.endedTranscode(tiers: tiers, as: transcode.material.plainText)
-        }
-        for var watcher in transcode.watchers.members {
-            watcher.stored.formUnion(tiers)
-            if let place = awaitOriginal(watcher) {
-                tell(.moved(watcher.id, place))
-            } else {
-                tell(.stored([Stored(id: watcher.id, tiers: watcher.stored)]))
-            }
-        }
-        guard let source else { return }
-        if !tiers.isEmpty, sources[source].isReplacing { outdateOthers(of: source) }
-        tidy(source)
-    }
-
-    /// What is on its way to those tiers under that text is not kept, although nothing is wrong
-    /// with it.
-    package mutating func endTranscodes(of text: String, for tiers: CacheTypes) {
-        endTranscodes { $0.entry.text == text && !$0.entry.tiers.isDisjoint(with: tiers) }
-    }
-
-    /// Those are not kept, although nothing is wrong with them.
-    mutating func endTranscodes(where isMeant: (TranscodeNode) -> Bool) {
-        for id in transcodes.ids where transcodes.contains(id) && isMeant(transcodes[id]) {
-            ended(id, storing: .none)
-        }
     }
 }

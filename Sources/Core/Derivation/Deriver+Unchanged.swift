@@ -12,6 +12,16 @@ extension Deriver {
         if sources.contains(node) { confirm(node) { _ in true } }
     }
 
+    /// Ends the refreshes of images whose marks are meant: nothing changed. An overlay has to be
+    /// loaded all the same.
+    mutating func confirm(_ node: SourceNode.ID, where isMeant: (BodyMark) -> Bool) {
+        for decode in sources[node].consumers.members {
+            let name = decodes[decode].name
+            guard !name.key.isOverlay, let mark = name.origin.mark, isMeant(mark) else { continue }
+            tearDown(decode, .unmodified)
+        }
+    }
+
     /// Removes what those have who wait for the source, on every tier, and begins again what others
     /// make of it; the node is gone where only they waited for it. An older refresh removes
     /// nothing.

@@ -9,10 +9,10 @@ extension Deriver {
     /// which its worker is told, so that a newcomer gets new work.
     package mutating func leave(_ place: Place) {
         switch place.node {
-        case .lookup(let need): leave(need)
+        case .lookup(let need): detach(from: need)
         case .overlays(let id): leaveOverlays(id)
         case .result(let need):
-            leave(need)
+            detach(from: need)
             // Once the result exists, a cancel changes the reply and no longer the store.
             if results.contains(need.node), results[need.node].consumers.isEmpty {
                 waitsForSpace(need.node, false)
@@ -48,8 +48,15 @@ extension Deriver {
         }
     }
 
+    /// The job that the first missing overlay waits for.
+    private func awaitedOverlayJob(of id: Waiter.ID) -> JobID? {
+        let nodes = (gatherings[id]?.layers ?? []).compactMap { $0.decode?.node }
+        guard let node = nodes.first(where: { decodes[$0].pixels == nil }) else { return nil }
+        return awaitedJob(of: node)
+    }
+
     /// The job that has to end before there are pixels.
-    func awaitedJob(of decode: DecodeNode.ID) -> JobID? {
+    private func awaitedJob(of decode: DecodeNode.ID) -> JobID? {
         decodes[decode].job ?? decodes[decode].source.flatMap { sources[$0].job }
     }
 

@@ -29,6 +29,15 @@ extension Deriver {
         dispatcher.redistribute(after: departure)
     }
 
+    /// The bytes were lost with their producer: stores and decodes of them are of no use.
+    private mutating func lose(_ node: SourceNode.ID) {
+        endStores(of: node)
+        endTranscodes { $0.keepsSource && $0.material.source == node }
+        guard sources.contains(node) else { return }
+        tearDown(node, .again)
+        tidy(node)
+    }
+
     /// The cache is gone, and with it everything that it had in memory. Queries and deliveries
     /// wait for its return; images whose reply has not gone out yet are made again.
     private mutating func cacheGone(_ worker: WorkerID) {

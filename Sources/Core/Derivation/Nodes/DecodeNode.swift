@@ -7,7 +7,7 @@ import Tables
 /// over.
 ///
 ///     awaitingSource ──bytes──► decoding ──pixels──► decoded ──nobody needs them──► gone
-struct DecodeNode: Node {
+struct DecodeNode: ClosableNode {
     static var table: WritableKeyPath<Deriver, NodeTable<DecodeNode>> { \.decodes }
 
     enum State: Sendable {
@@ -85,13 +85,7 @@ struct DecodeNode: Node {
 
     mutating func decoded(_ pixels: Pixels?) { state = .decoded(pixels) }
 
-    static func ended(_ node: DecodeNode, in deriver: inout Deriver) {
-        guard let pixels = node.pixels else { return }
-        if let holder = node.holder {
-            deriver.overlayBytes.release(pixels.pixels.reference.length, of: holder)
-        }
-        deriver.dispatcher.drop(pixels.block)
-    }
+    var remains: Remains { pixels.map { .pixels($0, for: holder) } ?? .nothing }
 }
 
 /// Who needs the pixels of a decode.

@@ -37,5 +37,5 @@ struct LookupNode: Node {
         isOutdated = false
     }
 
-    static func ended(_ node: LookupNode, in deriver: inout Deriver) {}
+    var remains: Remains { .nothing }
 }

@@ -26,8 +26,14 @@ protocol Node: Tabled where Named == Self {
     /// Whether it has a reason to stay.
     var isInUse: Bool { get }
 
-    /// It has left its table, and lets go of what it kept.
-    static func ended(_ node: Self, in deriver: inout Deriver)
+    /// What it keeps, for when it is over.
+    var remains: Remains { get }
+}
+
+/// A node that may stay for those who have it, without being found by others.
+protocol ClosableNode: Node {
+    /// Whether nobody joins it any more.
+    var isClosed: Bool { get set }
 }
 
 /// A place among the consumers of a node.

@@ -11,7 +11,7 @@ import Tables
 /// An image of one colour needs no pixels, and begins with `transforming`.
 ///
 /// From `delivering` on the result exists: it is stored although nobody may wait any more.
-struct ResultNode: Node {
+struct ResultNode: ClosableNode {
     static var table: WritableKeyPath<Deriver, NodeTable<ResultNode>> { \.results }
 
     enum State: Sendable {
@@ -138,13 +138,9 @@ struct ResultNode: Node {
         return running.covers(policy)
     }
 
-    static func ended(_ node: ResultNode, in deriver: inout Deriver) {
-        deriver.leave(node.overlays)
-        guard let product = node.product else { return }
-        guard node.isOriginal else { return deriver.dispatcher.drop(product.block) }
-        if let source = node.source, deriver.sources.contains(source) {
-            deriver.sources[source].storing.endedDelivery()
-            deriver.tidy(source)
-        }
+    var remains: Remains {
+        .result(
+            overlays: overlays, product: isOriginal ? nil : product?.block,
+            original: isOriginal && exists ? source : nil)
     }
 }

@@ -204,9 +204,9 @@ struct SourceNode: Node {
             vary: fetched?.vary)
     }
 
-    static func ended(_ node: SourceNode, in deriver: inout Deriver) {
-        deriver.tellStored(node.storing)
-        if let body = node.kept { deriver.dispatcher.drop(body.block) }
-        if let staged = node.staged { deriver.dispatcher.drop(staged.block) }
+    var remains: Remains {
+        .source(
+            body: kept?.block, staged: staged?.block,
+            storing: storing.watchers.isEmpty ? nil : storing)
     }
 }

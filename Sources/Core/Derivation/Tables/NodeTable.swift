@@ -42,9 +42,6 @@ struct NodeTable<Kind: Node>: Sendable {
         return id
     }
 
-    /// It stays, and is not found any more.
-    mutating func hide(_ id: ID) { index.remove(id, under: nodes[id].key) }
-
     /// A change after which a node is found under another key.
     mutating func rename(_ id: ID, _ change: (inout Kind) -> Void) {
         index.remove(id, under: nodes[id].key)
@@ -57,5 +54,14 @@ struct NodeTable<Kind: Node>: Sendable {
         guard let node = nodes.remove(id) else { return nil }
         index.remove(id, under: node.key)
         return node
+    }
+}
+
+extension NodeTable where Kind: ClosableNode {
+    /// Nobody joins it any more: it stays, and is not found.
+    mutating func close(_ id: ID) {
+        guard !nodes[id].isClosed else { return }
+        nodes[id].isClosed = true
+        index.remove(id, under: nodes[id].key)
     }
 }

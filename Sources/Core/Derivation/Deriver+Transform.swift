@@ -1,0 +1,89 @@
+import Dispatching
+import ImageModel
+import Messages
+import Tables
+
+// Steps and encode, from the pixels of a result to its bytes.
+extension Deriver {
+    /// An image of one colour needs no pixels.
+    mutating func paint(_ node: ResultNode.ID, _ canvas: Canvas) {
+        let work = PaintWork(
+            colour: canvas.colour, size: canvas.size, output: results[node].name.key.output,
+            limits: limits.image)
+        if let error = work.refusal(atMost: limits.encodingCostMax) {
+            if let source = results[node].source { storeOriginal(source) }
+            return tearDown(node, .fail(error))
+        }
+        let job = submit(
+            .paint(work), for: .transform(node), reading: nil, results[node].consumers.urgency,
+            suspect: .transform(results[node].name.key))
+        results[node].beganTransform(job)
+    }
+
+    /// The pixels are there: steps and encode. The facts are there: they are the result, or the
+    /// source's bytes are.
+    mutating func usePixels(_ node: ResultNode.ID) {
+        guard let decode = results[node].decode else {
+            preconditionFailure("a result waits at its decode until the pixels are there")
+        }
+        results[node].isMade(of: provenance(of: node, decodes[decode].provenance))
+        results[node].timings += decodes[decode].timings
+        guard let pixels = decodes[decode].pixels else { return useFacts(node) }
+        let overlays = overlays(of: node)
+        let key = results[node].name.key
+        let work = TransformWork(
+            pixels.pixels, pixels.info, key.steps, over: overlays, key.output, limits.image)
+        if let error = work.refusal(atMost: limits.encodingCostMax) {
+            return tearDown(node, .fail(error))
+        }
+        let job = submit(
+            .transform(work), for: .transform(node), reading: pixels.block,
+            beside: overlays.map(\.block), results[node].consumers.urgency,
+            suspect: .transform(results[node].name.key))
+        results[node].beganTransform(job)
+    }
+
+    /// Only the header was needed: the result is the facts, or the source as it came.
+    private mutating func useFacts(_ node: ResultNode.ID) {
+        guard let id = results[node].source, sources.contains(id), let info = sources[id].info,
+            let body = sources[id].body
+        else { preconditionFailure("facts are used in the event that brought them") }
+        guard results[node].order.plan.includes(.deliver) else {
+            return completeFacts(node, id, info)
+        }
+        let metadata = sources[id].metadata(info)
+        // Before the decode is left: the source stays for this delivery.
+        sources[id].storing.beganDelivery(
+            storing: results[node].policy.tiers, as: results[node].order.names.plainResult)
+        leaveProvider(of: node)
+        deliver(node, ResultNode.Product(body.block, body.reference, metadata))
+    }
+
+    private mutating func completeFacts(
+        _ node: ResultNode.ID, _ source: SourceNode.ID, _ info: ImageInfo
+    ) {
+        storeOriginal(source)
+        let result = results[node]
+        let image = DeliveredImage(
+            reference: nil, info: info, cacheType: result.provenance.tier,
+            key: CacheKey.key(inStored: result.text),
+            storedTiers: sources[source].storing.originals.stored(result.order.names.plainOriginal))
+        retire(node)
+        complete(result.consumers.members, image, nil, result)
+    }
+
+    /// The result exists: the pixels are needed no more, nor by those who wait for it. Where it is
+    /// lost they begin again, and gather anew.
+    mutating func transformed(
+        _ node: ResultNode.ID, _ image: EncodedImage, _ block: BlockHandle
+    ) {
+        let mark = results[node].provenance.mark
+        let metadata = StoredMetadata(
+            info: image.info, etag: mark.etag, lastModified: mark.lastModified)
+        transcodePixels(of: node, metadata)
+        leaveProvider(of: node)
+        leaveOverlays(of: node)
+        for waiter in results[node].consumers.members { leaveOverlays(waiter.id) }
+        deliver(node, ResultNode.Product(block, image.reference, metadata))
+    }
+}
