@@ -122,3 +122,11 @@ extension Dispatcher {
         }
     }
 }
+
+// What is kept of jobs.
+extension Dispatcher {
+    private var queues: [StageQueue] { jobs.queues }
+    private var loads: [StageLoad] { jobs.loads }
+    private var claims: [UInt64] { jobs.claims }
+    private var parked: ParkedJobs { jobs.parked }
+}

@@ -8,7 +8,7 @@ extension Dispatcher {
     package mutating func refusal(in stage: JobStage) -> ImageError? {
         let isFirst = stage == .fetch || stage == .query
         let bound = limits.queuedCostMax[stage]
-        let load = loads[Int(stage.rawValue)]
+        let load = jobs.load(of: stage)
         guard load.backlog >= bound || (isFirst && !hasRoom(stage.kind)) else { return nil }
         figures.refused[stage, default: 0] += 1
         // A tenth less, so that not only the first one who comes again finds room.
@@ -20,21 +20,15 @@ extension Dispatcher {
 
     /// Whether so much waits in the stage that work which can wait is not begun.
     package func isFull(_ stage: JobStage) -> Bool {
-        loads[Int(stage.rawValue)].backlog >= limits.queuedCostMax[stage]
+        jobs.load(of: stage).backlog >= limits.queuedCostMax[stage]
+    }
+
+    /// Whether one more query, fetch or original may wait for a worker of that kind; of the pool
+    /// that every stack has, since a further one refuses by itself what it has no room for.
+    package func hasRoom(_ kind: WorkerKind) -> Bool {
+        jobs.queued(in: PoolID(kind)) < limits.queuedJobsMax
     }
 
     /// Of a stage that has finished nothing yet.
     private static let unknownSeconds = 1.0
-
-    // MARK: - What waits
-
-    /// A job that a worker had waits for something else than a worker.
-    mutating func setAside(_ id: JobID, _ place: ActiveJob.Place) {
-        guard var job = jobs[id] else { return }
-        if !job.isWaiting { loads[job.load].enter(job) }
-        job.place = place
-        job.waitingSince = now
-        job.alarm = nil
-        jobs[id] = job
-    }
 }

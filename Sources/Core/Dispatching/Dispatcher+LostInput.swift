@@ -40,7 +40,7 @@ extension Dispatcher {
 
     /// The job waits until the cache has looked.
     private mutating func dispute(_ job: ActiveJob, _ input: Int, accuser: WorkerID) {
-        setAside(job.id, .disputed)
+        jobs.setAside(job.id, .disputed, at: now)
         look(at: input, of: job, accuser: accuser)
     }
 
@@ -69,7 +69,7 @@ extension Dispatcher {
 
     /// A producer is gone: whether its bytes were there is no question any more.
     mutating func endDisputes(about producer: WorkerID) {
-        for id in jobs.keys.sorted(by: { $0.value < $1.value }) {
+        for id in jobs.ids {
             guard let job = jobs[id], job.probe != nil, job.submission.input?.worker == producer
             else { continue }
             abandon(id)
@@ -78,8 +78,10 @@ extension Dispatcher {
 
     private static let bytesMissing = ImageError(
         .protocolViolation, "the bytes that a worker handed over are not where it said")
+
     private static let otherImage = ImageError(
         .protocolViolation, "the bytes that a worker handed over are not the image that it said")
+
     private static let bytesThere = ImageError(
         .protocolViolation, "a worker says that bytes are missing which are there")
 }

@@ -1,4 +1,4 @@
-package import ImageModel
+import ImageModel
 package import Messages
 
 // What came of a job.
@@ -23,7 +23,7 @@ extension Dispatcher {
             result = .failed(error)
         }
         vacate(job)
-        loads[job.load].finished(job.spec.cost, at: now)
+        jobs.finished(job, at: now)
         if let stoppedAt = job.stoppedAt {
             figures.cancellations.answered(job.stage, since: stoppedAt, at: now)
         }
@@ -80,21 +80,6 @@ extension Dispatcher {
         ended(job, Self.counting(job.retries + 1, in: error))
     }
 
-    /// The worker that held the job is gone, or gave it up: another one tries.
-    mutating func lost(_ id: JobID) {
-        guard let job = jobs[id], job.isWanted else { return }
-        guard job.losses + 1 < limits.attemptsMax else { return ended(job, Self.workerLost) }
-        jobs[id]?.losses += 1
-        requeue(id)
-    }
-
-    /// The job is over without a result.
-    mutating func ended(_ job: ActiveJob, _ error: ImageError) {
-        forget(job)
-        if let probe = job.probe { return lost(probe.job) }
-        complete(.failed(Completion.Ended(job), error))
-    }
-
     /// How far a transfer is, for whoever wants it still.
     package mutating func progressed(_ progress: JobProgress, at worker: WorkerID) {
         guard let job = jobs[progress.id], job.worker == worker,
@@ -102,10 +87,4 @@ extension Dispatcher {
         else { return }
         complete(.progressed(progress))
     }
-
-    static let noSpace = ImageError.busy("there is no space for the payload")
-
-    /// Work lost more workers than are given to it.
-    package static let workerLost = ImageError(
-        .workerLost, "too many workers were lost with this work: try again later")
 }

@@ -17,7 +17,7 @@ extension Dispatcher {
         return pool
     }
 
-    func needs(of submission: Submission) -> JobNeeds {
+    private func needs(of submission: Submission) -> JobNeeds {
         JobNeeds(submission.spec.work, input: submission.input.flatMap { ledger.format(of: $0) })
     }
 
@@ -27,10 +27,10 @@ extension Dispatcher {
     /// one without workers does not stop the earlier stage.
     private func checkRoom(in pool: PoolID, for submission: Submission) throws(ImageError) {
         let stage = submission.spec.stage
-        let backlog = loads[Self.load(of: pool, stage)].backlog
-        let others = claims[WorkerKind.allCases.count...].reduce(0, +)
+        let backlog = jobs.load(of: pool, stage).backlog
+        let others = jobs.bytesClaimedByFurtherPools
         let fits = others == 0 || others + submission.inputBytes <= inputBytesMax(of: stage)
-        guard fits, queues[pool.index].count < limits.queuedJobsMax,
+        guard fits, jobs.queued(in: pool) < limits.queuedJobsMax,
             backlog < limits.queuedCostMax[stage]
         else { throw .busy("too much waits for the pool '\(limits.pools[pool].name)'") }
     }
@@ -41,12 +41,5 @@ extension Dispatcher {
         case .transform: limits.outputBytesMax.decode / 4
         case .fetch, .query, .store: .max
         }
-    }
-
-    /// Where what waits is counted: by stage, and apart from it for each further pool, so that one
-    /// without workers keeps nobody else waiting.
-    static func load(of pool: PoolID, _ stage: JobStage) -> Int {
-        let further = pool.index - WorkerKind.allCases.count
-        return further < 0 ? Int(stage.rawValue) : JobStage.allCases.count + further
     }
 }

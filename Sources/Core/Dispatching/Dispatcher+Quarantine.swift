@@ -15,7 +15,7 @@ extension Dispatcher {
     /// ends.
     mutating func accuse(_ suspect: Suspect) {
         guard quarantine.accuse(suspect, at: now, numbers: &numbers.denial) else { return }
-        for id in jobs.keys.sorted(by: { $0.value < $1.value }) {
+        for id in jobs.ids {
             guard let job = jobs[id], job.suspect == suspect, job.isWanted else { continue }
             complete(.failed(Completion.Ended(job), Self.poisoned))
             abandon(id)

@@ -27,10 +27,10 @@ extension Dispatcher {
     /// Jobs of a stage that wait, what they cost, and how fast that becomes less: in the pool that
     /// every stack has.
     package func waiting(in stage: JobStage) -> (jobs: Int, cost: UInt64, perSecond: Double?) {
-        let all = loads.indices.filter { isOf(stage, load: $0) }.map { loads[$0] }
+        let all = jobs.loads.indices.filter { isOf(stage, load: $0) }.map { jobs.loads[$0] }
         return (
             all.reduce(0) { $0 + $1.jobs }, all.reduce(0) { $0 + $1.backlog },
-            loads[Int(stage.rawValue)].drainRate
+            jobs.load(of: stage).drainRate
         )
     }
 
@@ -68,9 +68,6 @@ extension Dispatcher {
 
     /// Whether there is no job and no block, and nothing is counted that was.
     package var isIdle: Bool {
-        jobs.isEmpty && ledger.liveBlocks == 0 && pixelBytesApart == 0
-            && completions.count == 0
-            && queues.allSatisfy { $0.isIdle }
-            && loads.allSatisfy { $0.jobs == 0 && $0.backlog == 0 }
+        jobs.isIdle && ledger.liveBlocks == 0 && pixelBytesApart == 0 && completions.count == 0
     }
 }

@@ -12,18 +12,8 @@ extension Dispatcher {
         else { return false }
         let until = now.adding(milliseconds: millisecondsToRetry(job, error))
         guard until < job.urgency.deadline else { return false }
-        setAside(job.id, .delayed(RetryDelay(until: until, error: error)))
-        jobs[job.id]?.retries += 1
-        jobs[job.id]?.stoppedAt = nil
-        setAlarm(job.id, at: until)
+        jobs.delay(job.id, RetryDelay(until: until, error: error), at: now)
         return true
-    }
-
-    /// Those who wait for a delayed job are others now, or want it for longer or shorter.
-    mutating func watch(_ id: JobID, _ delay: RetryDelay) {
-        guard let job = jobs[id] else { return }
-        let moment = delay.until < job.urgency.deadline ? delay.until : now
-        if job.alarm != moment { setAlarm(id, at: moment) }
     }
 
     /// The time of another attempt has come, or nobody waits for as long as that.
@@ -31,7 +21,7 @@ extension Dispatcher {
         guard delay.until <= now else {
             return ended(job, Self.counting(job.retries, in: delay.error))
         }
-        jobs[job.id]?.waited += now.fractionalMilliseconds(since: job.waitingSince)
+        jobs.endDelay(of: job, at: now)
         figures.retries += 1
         requeue(job.id)
     }

@@ -21,15 +21,7 @@ package struct Dispatcher: Sendable {
     var roster: WorkerRoster
 
     // What is done.
-    var jobs: [JobID: ActiveJob] = [:]
-    /// By pool.
-    var queues: [StageQueue]
-    /// By `load(of:_:)`.
-    var loads: [StageLoad]
-    /// Bytes that the jobs of each pool read, while they wait and while they are done.
-    var claims: [UInt64]
-    var parked = ParkedJobs()
-    var alarms = JobAlarms()
+    var jobs: JobTable
     var numbers = Numbers()
 
     // What is read, and by how many.
@@ -51,16 +43,7 @@ package struct Dispatcher: Sendable {
     /// No worker is there, and no job.
     package init(limits: DispatchLimits) {
         self.limits = limits
-        // How long a transfer takes its origin decides: only there may one flow keep what it has.
-        queues = limits.pools.all.map { pool in
-            pool.kind == .download
-                ? StageQueue(
-                    order: limits.fetchOrder, heldPerHostMax: limits.fetchesPerHostMax,
-                    isShared: true)
-                : StageQueue()
-        }
-        loads = (0..<JobStage.allCases.count + limits.pools.further.count).map { _ in StageLoad() }
-        claims = limits.pools.all.map { _ in 0 }
+        jobs = JobTable(limits)
         roster = WorkerRoster(pools: limits.pools.all.count)
         ledger = BlockLedger(
             segmentsMax: limits.segmentsPerWorkerMax, pools: limits.pools.all.count)
@@ -76,7 +59,6 @@ package struct Dispatcher: Sendable {
 
     /// The last numbers that were given.
     struct Numbers: Sendable {
-        var job: UInt64 = 0
         var transfer = TransferSerial()
         /// Of an entry of any list of what is not tried.
         var denial: UInt64 = 0

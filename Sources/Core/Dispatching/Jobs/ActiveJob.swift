@@ -83,7 +83,7 @@ struct ActiveJob: Sendable {
     var kind: WorkerKind { spec.kind }
     var stage: JobStage { spec.stage }
     /// Where it is counted while it waits.
-    var load: Int { Dispatcher.load(of: pool, stage) }
+    var load: Int { JobTable.load(of: pool, stage) }
 
     /// The blocks that it reads, held for as long as it is there.
     var inputs: [BlockHandle] { (submission.input.map { [$0] } ?? []) + submission.overlays }

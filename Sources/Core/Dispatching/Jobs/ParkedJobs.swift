@@ -19,8 +19,8 @@ struct ParkedJobs: Sendable {
 
     mutating func putBack(_ id: JobID) { ids.append(id) }
 
-    /// All were tried again, or none is left.
-    mutating func startOver(ifEmpty: Bool) {
-        if !ifEmpty || ids.isEmpty { since = nil }
+    /// Some were tried again; perhaps none is left.
+    mutating func startOver() {
+        if ids.isEmpty { since = nil }
     }
 }

@@ -22,6 +22,11 @@ package struct Urgency: Hashable, Sendable {
         Urgency(priority: priority, deadline: Instant(nanoseconds: .max), flows: flows)
     }
 
+    /// Milliseconds until nobody wants it, as workers are told.
+    func millisecondsLeft(at now: Instant) -> UInt32 {
+        UInt32(clamping: deadline.milliseconds(since: now))
+    }
+
     /// The same in the coordinator's own name.
     package static func unbounded(_ priority: Priority) -> Urgency {
         Urgency(priority: priority, deadline: Instant(nanoseconds: .max))

@@ -1,0 +1,59 @@
+import ImageModel
+import Messages
+
+// Space for what pools make: while there is none, jobs wait outside (SEMANTICS §9.5).
+extension Dispatcher {
+    /// Whether what the pool has made and nobody has used up yet leaves room for more. What uses
+    /// it up are later stages, which do not wait for earlier ones: so it becomes less. A further
+    /// pool, which may have no worker, holds a part of it at most (`checkRoom`).
+    func hasBudget(_ pool: PoolID) -> Bool {
+        limits.outputBytes(of: pool).map { usableBytes(of: pool) < $0 } ?? true
+    }
+
+    /// Bytes that the pool has made and that later stages use up. Of several pools of decoders each
+    /// may have made all of the pixels apart: none of them waits for those.
+    private func usableBytes(of pool: PoolID) -> UInt64 {
+        let live = ledger.liveBytes(of: pool)
+        guard limits.pools[pool].kind == .decode else { return live }
+        return live > pixelBytesApart ? live - pixelBytesApart : 0
+    }
+
+    // MARK: - Parked jobs
+
+    /// A job found no space. It waits for a release of something that such workers made, unless
+    /// there is nothing that could be released (SEMANTICS §9.5).
+    mutating func park(_ id: JobID, hasReaders: Bool) -> Bool {
+        guard let job = jobs[id], hasRoomToCome(job.pool) || (job.kind == .cache && hasReaders)
+        else { return false }
+        jobs.park(id, at: now)
+        return true
+    }
+
+    /// Whether anything that such workers made may be released without anybody finding space first.
+    /// Pixels apart are kept by those who may be waiting for it.
+    private func hasRoomToCome(_ pool: PoolID) -> Bool {
+        guard limits.pools[pool].kind == .decode, pixelBytesApart > 0 else {
+            return ledger.hasLiveBlocks(of: pool)
+        }
+        return usableBytes(of: pool) > 0
+    }
+
+    /// Space became free: as many parked jobs of the pool try again as blocks did.
+    mutating func unpark(_ pool: PoolID, atMost count: Int) {
+        guard !jobs.parked.ids.isEmpty else { return }
+        unpark(atMost: count) { $0.pool == pool }
+    }
+
+    private mutating func unpark(atMost count: Int, where isMeant: (ActiveJob) -> Bool) {
+        figures.requeued += UInt64(jobs.unpark(atMost: count, at: now, where: isMeant))
+    }
+
+    /// Jobs that found no space try again, if none became free for a while: the cache may have made
+    /// room by itself.
+    package mutating func retryParked() {
+        guard let since = jobs.parked.since,
+            since.adding(milliseconds: limits.parkedMilliseconds) <= now
+        else { return }
+        unpark(atMost: jobs.parked.ids.count) { _ in true }
+    }
+}

@@ -1,0 +1,266 @@
+import ImageModel
+import Messages
+
+/// All jobs, where each of them is, and what is counted of those that wait.
+///
+/// A job is moved here only, together with its place in a queue, what its stage counts, and its
+/// alarm: so it is never in two places, and what is counted is there.
+struct JobTable: Sendable {
+    private let deadlines: DispatchLimits.JobDeadlines
+    private let overdueMilliseconds: Int
+
+    private var jobs: [JobID: ActiveJob] = [:]
+    private var last: UInt64 = 0
+    /// By pool.
+    private(set) var queues: [StageQueue]
+    /// By `load(of:_:)`.
+    private(set) var loads: [StageLoad]
+    /// Bytes that the jobs of each pool read, while they wait and while they are done.
+    private(set) var claims: [UInt64]
+    private(set) var parked = ParkedJobs()
+    private var alarms = JobAlarms()
+
+    init(_ limits: DispatchLimits) {
+        deadlines = limits.jobMilliseconds
+        overdueMilliseconds = limits.overdueMilliseconds
+        // How long a transfer takes its origin decides: only there may one flow keep what it has.
+        queues = limits.pools.all.map { pool in
+            pool.kind == .download
+                ? StageQueue(
+                    order: limits.fetchOrder, heldPerHostMax: limits.fetchesPerHostMax,
+                    isShared: true)
+                : StageQueue()
+        }
+        loads = (0..<JobStage.allCases.count + limits.pools.further.count).map { _ in StageLoad() }
+        claims = limits.pools.all.map { _ in 0 }
+    }
+
+    // MARK: - What is there
+
+    var count: Int { jobs.count }
+    /// In no order.
+    var values: some Collection<ActiveJob> { jobs.values }
+    /// The oldest first.
+    var ids: [JobID] { jobs.keys.sorted() }
+
+    subscript(id: JobID) -> ActiveJob? { jobs[id] }
+
+    /// Jobs that wait for a worker of the pool.
+    func queued(in pool: PoolID) -> Int { queues[pool.index].count }
+
+    /// What waits in a stage, further pools apart.
+    func load(of stage: JobStage) -> StageLoad { loads[Int(stage.rawValue)] }
+
+    /// What is counted together with what waits in a stage for that pool.
+    func load(of pool: PoolID, _ stage: JobStage) -> StageLoad {
+        loads[Self.load(of: pool, stage)]
+    }
+
+    /// Where what waits is counted: by stage, and apart from it for each further pool, so that one
+    /// without workers keeps nobody else waiting.
+    static func load(of pool: PoolID, _ stage: JobStage) -> Int {
+        let further = pool.index - WorkerKind.allCases.count
+        return further < 0 ? Int(stage.rawValue) : JobStage.allCases.count + further
+    }
+
+    /// Bytes that the jobs of all further pools read.
+    var bytesClaimedByFurtherPools: UInt64 {
+        claims[WorkerKind.allCases.count...].reduce(0, +)
+    }
+
+    /// Whether there is no job, and nothing is counted that was.
+    var isIdle: Bool {
+        jobs.isEmpty && queues.allSatisfy { $0.isIdle }
+            && loads.allSatisfy { $0.jobs == 0 && $0.backlog == 0 }
+    }
+
+    // MARK: - From the first to the last
+
+    /// A number that no job had.
+    mutating func nextID() -> JobID {
+        last += 1
+        return JobID(last)
+    }
+
+    /// A new job waits for a worker of its pool.
+    mutating func enter(_ job: consuming ActiveJob) {
+        job.ticket = queues[job.pool.index].enter(job)
+        loads[job.load].enter(job)
+        claims[job.pool.index] += job.inputBytes
+        jobs[job.id] = job
+    }
+
+    /// The job is over.
+    mutating func remove(_ id: JobID) {
+        guard let job = jobs.removeValue(forKey: id) else { return }
+        claims[job.pool.index] -= job.inputBytes
+        if case .queued = job.place { queues[job.pool.index].leave(job.ticket) }
+        if job.isWaiting { loads[job.load].leave(job) }
+    }
+
+    /// The job of a pool that is next; it waits until it is assigned.
+    mutating func next(of pool: PoolID, withLow: Bool, free: Int) -> StageQueue.Next? {
+        let queue = pool.index
+        if queues[queue].wantsSweep {
+            queues[queue].sweep { [jobs] in jobs[$0.job]?.ticket.serial == $0.serial }
+        }
+        return queues[queue].next(withLow: withLow, free: free) { [jobs] in
+            jobs[$0.job]?.ticket.serial == $0.serial
+        }
+    }
+
+    /// A worker gets the job that was next.
+    mutating func assign(_ next: StageQueue.Next, to worker: WorkerID, at now: Instant)
+        -> ActiveJob?
+    {
+        guard var job = jobs[next.job] else { return nil }
+        queues[job.pool.index].leave(job.ticket)
+        loads[job.load].leave(job)
+        job.place = .held(by: worker)
+        job.holder = next.holder
+        job.ticket = .none
+        job.waited += now.fractionalMilliseconds(since: job.waitingSince)
+        job.cap = now.adding(milliseconds: deadlines.milliseconds(job.stage))
+        job.told = job.effective
+        job.stoppedAt = nil
+        job.alarm = overdue(job.told)
+        jobs[job.id] = job
+        alarms.set(job.id, at: overdue(job.told))
+        queues[job.pool.index].began(job)
+        return job
+    }
+
+    /// When a worker has to have given a job up that it was told so of.
+    private func overdue(_ told: Urgency) -> Instant {
+        told.deadline.adding(milliseconds: overdueMilliseconds)
+    }
+
+    // MARK: - At a worker
+
+    /// A worker finished the job, well or not.
+    mutating func finished(_ job: ActiveJob, at now: Instant) {
+        loads[job.load].finished(job.spec.cost, at: now)
+    }
+
+    /// Its worker holds the job no longer.
+    mutating func vacated(_ job: ActiveJob) { queues[job.pool.index].ended(job) }
+
+    /// Nobody wants the outcome.
+    mutating func disown(_ id: JobID) { jobs[id]?.isWanted = false }
+
+    /// Its worker was told to stop, and has to answer until the alarm.
+    mutating func stop(_ id: JobID, at now: Instant, alarm: Instant) {
+        jobs[id]?.stoppedAt = now
+        setAlarm(id, at: alarm)
+    }
+
+    /// Its worker was told how it is wanted now.
+    mutating func told(_ id: JobID, _ urgency: Urgency) {
+        jobs[id]?.told = urgency
+        setAlarm(id, at: overdue(urgency))
+    }
+
+    /// A worker was lost with it.
+    mutating func lost(_ id: JobID) { jobs[id]?.losses += 1 }
+
+    // MARK: - Waiting
+
+    /// It is wanted more or less than before: where it is queued, it stands where it is wanted.
+    mutating func want(_ job: ActiveJob, _ urgency: Urgency) {
+        jobs[job.id]?.urgency = urgency
+        guard case .queued = job.place, !job.ticket.suits(urgency), let moved = jobs[job.id]
+        else { return }
+        jobs[job.id]?.ticket = queues[job.pool.index].move(moved)
+    }
+
+    /// It may wait for space outside, or not.
+    mutating func waitsForSpace(_ id: JobID, _ may: Bool) { jobs[id]?.waitsForSpace = may }
+
+    /// A job that its worker did not finish goes to the front of its class, as a new attempt.
+    mutating func requeue(_ id: JobID, at now: Instant) {
+        guard var job = jobs[id] else { return }
+        if !job.isWaiting { loads[job.load].enter(job) }
+        job.place = .queued
+        job.attempt += 1
+        job.waitingSince = now
+        job.alarm = nil
+        job.ticket = queues[job.pool.index].putBack(job)
+        jobs[id] = job
+    }
+
+    /// A job that a worker had waits for something else than a worker.
+    mutating func setAside(_ id: JobID, _ place: ActiveJob.Place, at now: Instant) {
+        guard var job = jobs[id] else { return }
+        if !job.isWaiting { loads[job.load].enter(job) }
+        job.place = place
+        job.waitingSince = now
+        job.alarm = nil
+        jobs[id] = job
+    }
+
+    /// It found no space.
+    mutating func park(_ id: JobID, at now: Instant) {
+        setAside(id, .parked, at: now)
+        parked.append(id, at: now)
+    }
+
+    /// Those that are meant try again, so many of them; how many did.
+    mutating func unpark(
+        atMost count: Int, at now: Instant, where isMeant: (ActiveJob) -> Bool
+    ) -> Int {
+        var room = count
+        for id in parked.takeAll() {
+            guard let job = jobs[id], job.place == .parked else { continue }
+            if room > 0, isMeant(job) {
+                room -= 1
+                requeue(id, at: now)
+            } else {
+                parked.putBack(id)
+            }
+        }
+        parked.startOver()
+        return count - room
+    }
+
+    /// Its transfer failed, and is tried again later.
+    mutating func delay(_ id: JobID, _ delay: RetryDelay, at now: Instant) {
+        setAside(id, .delayed(delay), at: now)
+        jobs[id]?.retries += 1
+        jobs[id]?.stoppedAt = nil
+        setAlarm(id, at: delay.until)
+    }
+
+    /// The time of another attempt has come: it has waited until now.
+    mutating func endDelay(of job: ActiveJob, at now: Instant) {
+        jobs[job.id]?.waited += now.fractionalMilliseconds(since: job.waitingSince)
+    }
+
+    // MARK: - Alarms
+
+    /// When the next alarm rings.
+    var nextAlarm: Instant? { alarms.first?.at }
+
+    /// The job is looked after then; an alarm that it had counts no longer.
+    mutating func setAlarm(_ id: JobID, at moment: Instant) {
+        jobs[id]?.alarm = moment
+        alarms.set(id, at: moment)
+    }
+
+    /// The job whose alarm is the first, which rings; `nil` where that does not count any more.
+    mutating func takeFirstAlarm() -> JobID? {
+        guard let alarm = alarms.first else { return nil }
+        alarms.removeFirst()
+        return Self.isCurrent(alarm, jobs) ? alarm.job : nil
+    }
+
+    /// Throws out alarms that are of no use: in front at once, others when they are the most.
+    mutating func forgetAlarms() {
+        while let alarm = alarms.first, !Self.isCurrent(alarm, jobs) { alarms.removeFirst() }
+        guard alarms.count > 2 * jobs.count + 512 else { return }
+        alarms.keep { [jobs] in Self.isCurrent($0, jobs) }
+    }
+
+    private static func isCurrent(_ alarm: JobAlarms.Alarm, _ jobs: [JobID: ActiveJob]) -> Bool {
+        jobs[alarm.job]?.alarm == alarm.at
+    }
+}
