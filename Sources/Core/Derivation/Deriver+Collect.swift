@@ -128,9 +128,8 @@ extension Deriver {
         guard case .source(let node) = purposes[progress.id], sources[node].hasListeners else {
             return
         }
-        let results = sources[node].consumers.members.flatMap { decodes[$0].results }
-        let listeners = results.flatMap { self.results[$0].consumers.members }
-            .filter(\.wantsProgress)
-        tell(listeners) { .progressed(Transfer(source: node), progress, $0) }
+        tell(waiters(of: node).filter(\.wantsProgress)) {
+            .progressed(Transfer(source: node), progress, $0)
+        }
     }
 }

@@ -5,7 +5,7 @@ import Messages
 extension Deriver {
     /// What was to be fetched failed, or is no image.
     mutating func tellFailed(_ node: SourceNode.ID, _ error: ImageError) {
-        let orders = sources[node].consumers.members.flatMap(orders)
+        let orders = sources[node].consumers.members.flatMap { self.orders(of: $0) }
         if !orders.isEmpty { tell(.failedSource(sources[node].name.key, error, orders)) }
     }
 
@@ -18,7 +18,7 @@ extension Deriver {
 
     /// What those who wait for a decode ordered, the loads of overlays included.
     private func orders(of node: DecodeNode.ID) -> [Order] {
-        decodes[node].results.flatMap { results[$0].consumers.members.map(\.order) }
+        waiters(of: node).map(\.order)
             + decodes[node].overlays.compactMap { consumer in
                 guard case .waiter(let id, let index) = consumer else { return nil }
                 return gatherings[id]?.layers[index].order

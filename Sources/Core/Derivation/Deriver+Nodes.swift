@@ -49,6 +49,18 @@ extension Deriver {
         if let need = self[id].need { update(need, urgency) }
     }
 
+    // MARK: - Waiters
+
+    /// Who waits for what is made of the bytes.
+    func waiters(of node: SourceNode.ID) -> [Waiter] {
+        sources[node].consumers.members.flatMap { waiters(of: $0) }
+    }
+
+    /// Who waits for what is made of the pixels.
+    func waiters(of node: DecodeNode.ID) -> [Waiter] {
+        decodes[node].results.flatMap { results[$0].consumers.members }
+    }
+
     // MARK: - The end
 
     /// A node is over: its job is of no use, and what it kept is free.

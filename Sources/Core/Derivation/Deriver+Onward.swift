@@ -41,12 +41,6 @@ extension Deriver {
             .flatMap { results[$0].consumers.members.first?.order }
     }
 
-    private func waiters(of node: SourceNode.ID) -> [Waiter] {
-        sources[node].consumers.members.flatMap { decode in
-            decodes[decode].results.flatMap { results[$0].consumers.members }
-        }
-    }
-
     /// Whether the source may be fetched by such an order, in the place of all who wait for it.
     private func mayBegin(_ order: Order, instead node: SourceNode.ID) -> Bool {
         let origin = order.network

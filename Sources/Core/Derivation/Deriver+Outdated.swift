@@ -11,15 +11,16 @@ extension Deriver {
         guard !tiers.contains(.disk) else { return }
         let work = EntryWork(action: .remove, key: text, tiers: CacheTypes.all.subtracting(tiers))
         // Before stores of this event: what is removed while it is stored is not kept.
-        _ = submit(
-            .entry(work), for: .removal(work, isRepeated: false), reading: nil, .unbounded(.high))
+        remove(work, isRepeated: false)
     }
 
     /// A cache that could not remove what is outdated is asked once more. Where it cannot then
     /// either, it knows the key, and answers nobody from it.
-    mutating func removeAgain(_ work: EntryWork) {
-        _ = submit(
-            .entry(work), for: .removal(work, isRepeated: true), reading: nil, .unbounded(.high))
+    mutating func removeAgain(_ work: EntryWork) { remove(work, isRepeated: true) }
+
+    private mutating func remove(_ work: EntryWork, isRepeated: Bool) {
+        let purpose = JobPurpose.removal(work, isRepeated: isRepeated)
+        _ = submit(.entry(work), for: purpose, reading: nil, .unbounded(.high))
     }
 
     /// The new bytes are an image: under texts for which nobody has them stored, the older original

@@ -37,12 +37,12 @@ extension Dispatcher {
     /// A worker takes more jobs at a time, up to what its kind takes.
     package mutating func grew(_ worker: WorkerID, by more: UInt32) {
         guard let known = roster[worker] else { return }
-        roster[worker]?.window = min(
-            known.window + Int(more), limits.jobs(ofOneIn: known.pool))
+        roster.widen(
+            worker, to: min(known.window + Int(more), limits.jobs(ofOneIn: known.pool)))
     }
 
     /// A worker takes no job any more.
-    package mutating func workerDraining(_ worker: WorkerID) { roster[worker]?.isDraining = true }
+    package mutating func workerDraining(_ worker: WorkerID) { roster.drains(worker) }
 
     /// A worker broke the protocol, or is silent: its session is over.
     package mutating func expel(_ worker: WorkerID, _ error: ImageError) {

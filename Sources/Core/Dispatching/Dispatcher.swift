@@ -38,7 +38,7 @@ package struct Dispatcher: Sendable {
     package var now = Instant(nanoseconds: 0)
     /// What workers are to be told, in order; whoever handles the event takes it.
     package var actions: [DispatchAction] = []
-    var completions = Fifo<Completion>()
+    private(set) var completions = Fifo<Completion>()
 
     /// No worker is there, and no job.
     package init(limits: DispatchLimits) {

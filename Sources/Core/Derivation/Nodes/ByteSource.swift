@@ -61,9 +61,9 @@ package enum ByteSource: Hashable, Sendable {
 package struct FetchTerms: Hashable, Sendable {
     /// Patterns that redirects are held against, where there are any: who may follow fewer does not
     /// wait for a transfer that follows more (`LoadTerms.sources`).
-    package let permitted: [String]
+    let permitted: [String]
     /// For whom the answer is kept, if its origin lets it.
-    package let role: CacheRole
+    let role: CacheRole
 
     package init(_ terms: LoadTerms) { (permitted, role) = (terms.sources, terms.cacheRole) }
 }
@@ -77,28 +77,28 @@ package struct Canvas: Hashable, Sendable {
 }
 
 /// A key of `ImageModel` together with the origin of its bytes.
-package struct Sourced<Key: Hashable & Sendable>: Hashable, Sendable {
-    package let key: Key
-    package let origin: ByteSource
+struct Sourced<Key: Hashable & Sendable>: Hashable, Sendable {
+    let key: Key
+    let origin: ByteSource
 
-    package init(key: Key, origin: ByteSource) { (self.key, self.origin) = (key, origin) }
+    init(key: Key, origin: ByteSource) { (self.key, self.origin) = (key, origin) }
 
     /// The text of the query follows from the key, but for rare cases: it need not be hashed.
-    package func hash(into hasher: inout Hasher) {
+    func hash(into hasher: inout Hasher) {
         hasher.combine(key)
         hasher.combine(origin.isNetwork)
     }
 }
 
 /// Which result, under which name, out of which bytes.
-package struct ResultName: Hashable, Sendable {
+struct ResultName: Hashable, Sendable {
     let key: ResultKey
     /// The text of the cache key.
     let text: String
     let origin: ByteSource
 
     /// The text says what the key says, but for headers: the rest need not be hashed.
-    package func hash(into hasher: inout Hasher) {
+    func hash(into hasher: inout Hasher) {
         hasher.combine(text)
         hasher.combine(key.decode.source.headers)
         hasher.combine(origin.isNetwork)

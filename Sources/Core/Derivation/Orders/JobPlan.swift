@@ -64,9 +64,9 @@ package struct JobPlan: Hashable, Sendable {
     /// Tiers that are asked for the original.
     package let originalQueryTiers: CacheTypes
     /// Tiers that `deliver` keeps the result in.
-    package let storeTiers: CacheTypes
+    let storeTiers: CacheTypes
     /// Tiers that `storeOriginal` keeps the original in.
-    package let originalStoreTiers: CacheTypes
+    let originalStoreTiers: CacheTypes
 
     /// `keepsOriginalApart`: a result that is the original is another entry than the original, such
     /// as in another cache. `distrustsMemory`: the copy in memory turned out stale

@@ -10,7 +10,7 @@ package struct RequestNames: Hashable, Sendable {
     /// The text of the source's bytes for the cache process.
     package let original: String
     /// The same whatever the origin's answer depends on.
-    package let plainResult: String
+    let plainResult: String
     package let plainOriginal: String
     /// The key of the result, as replies show it.
     package let resultKey: String

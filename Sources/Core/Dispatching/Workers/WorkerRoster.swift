@@ -28,15 +28,18 @@ struct WorkerRoster: Sendable {
     /// The workers of a pool, the oldest session first.
     func members(of pool: PoolID) -> [WorkerID] { pools[pool.index].members }
 
-    subscript(id: WorkerID) -> LiveWorker? {
-        get { workers[id] }
-        _modify { yield &workers[id] }
-    }
+    subscript(id: WorkerID) -> LiveWorker? { workers[id] }
 
     mutating func join(_ worker: WorkerID, _ record: LiveWorker) {
         workers[worker] = record
         pools[record.pool.index].members.append(worker)
     }
+
+    /// It takes so many jobs at a time from now on.
+    mutating func widen(_ worker: WorkerID, to window: Int) { workers[worker]?.window = window }
+
+    /// It takes no job any more.
+    mutating func drains(_ worker: WorkerID) { workers[worker]?.isDraining = true }
 
     /// `false` where it left before.
     mutating func leave(_ worker: WorkerID) -> Bool {
