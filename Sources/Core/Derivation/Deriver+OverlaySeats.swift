@@ -57,6 +57,7 @@ extension Deriver {
         for need in seats { leaveOverlay(need) }
     }
 
+    /// One overlay is needed no more by one of those who needed it.
     mutating func leaveOverlay(_ need: Need<DecodeNode>) {
         detach(from: need)
         if decodes.contains(need.node) { passOn(need.node) }

@@ -114,6 +114,7 @@ extension Deriver {
         return id
     }
 
+    /// The pixels are there.
     mutating func encode(
         _ id: TranscodeNode.ID, _ pixels: DecodedImage.Pixels, _ info: ImageInfo,
         reading block: BlockHandle
@@ -130,6 +131,7 @@ extension Deriver {
             suspect: .transcode(transcode.material.key, transcode.output))
     }
 
+    /// The bytes are there.
     mutating func store(
         _ id: TranscodeNode.ID, _ image: EncodedImage, reading block: BlockHandle
     ) {
