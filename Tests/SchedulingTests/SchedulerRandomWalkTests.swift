@@ -40,6 +40,12 @@ struct SchedulerRandomWalkTests {
         }
     }
 
+    /// A drawn walk found this: what a deadline released after work had been given out woke a job
+    /// that nobody gave out until the next event.
+    @Test func spaceThatBecomesFreeWhileAnEventEndsIsUsedInIt() {
+        walk(seed: 1_839_731_765, steps: 2_700, auditEvery: 1)
+    }
+
     private func walk(seed: Int, steps: Int, auditEvery: Int) {
         var walk = Walk(seed: UInt64(seed))
         for step in 0..<steps {

@@ -125,10 +125,11 @@ public struct Scheduler: Sendable {
     }
 
     /// Gives out work, until that sends nobody elsewhere. What nobody wants any more by now is not
-    /// given out.
+    /// given out, and what waited for space that became free by now is.
     private mutating func handOut() {
         repeat {
             moveOn()
+            conclude()
             if !hasOverdueAlarms { deriver.dispatch() }
             conclude()
         } while agenda.moving.count > 0
