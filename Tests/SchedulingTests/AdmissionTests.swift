@@ -18,7 +18,7 @@ struct AdmissionTests {
         ) {
             self.what = what
             self.code = code
-            image = ImageRequest.picture(size: size).with(change)
+            image = ImageRequest.image(size: size).with(change)
         }
 
         var testDescription: String { what }
@@ -114,7 +114,7 @@ struct AdmissionTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let image = ImageRequest.picture().with { $0.headers = [HTTPHeader(name: name, value: "")] }
+        let image = ImageRequest.image().with { $0.headers = [HTTPHeader(name: name, value: "")] }
         let token = stack.load(image, by: client)
         guard case .failure(let error) = stack.reply(token)?.outcome else {
             Issue.record("\(name) is refused")
@@ -130,7 +130,7 @@ struct AdmissionTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let image = ImageRequest.picture(size: 32_767)
+        let image = ImageRequest.image(size: 32_767)
         let token = stack.load(image, by: client)
         #expect(stack.reply(token) == nil)
         stack.finishAll()
@@ -142,8 +142,8 @@ struct AdmissionTests {
         var stack = Stack()
         stack.hireAll()
         let (first, second) = (stack.connect(), stack.connect())
-        let token = stack.load(.picture(), by: first)
-        stack.load(.picture("b"), by: second, token: token)
+        let token = stack.load(.image(), by: first)
+        stack.load(.image("b"), by: second, token: token)
         #expect(stack.error(token) == .tokenInUse)
         #expect(stack.scheduler.report.liveRequests == 1)
         stack.finishAll()
@@ -155,13 +155,13 @@ struct AdmissionTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture(), by: client)
-        stack.load(.picture(), by: client, token: token)
+        let token = stack.load(.image(), by: client)
+        stack.load(.image(), by: client, token: token)
         #expect(stack.actions == [])
         #expect(stack.counters.requests == 1)
         stack.finishAll()
         #expect(stack.replies[token]?.count == 1)
-        stack.load(.picture(), by: client, token: token)
+        stack.load(.image(), by: client, token: token)
         #expect(stack.counters.requests == 2, "after the terminal reply it is a new load")
         stack.finishAll()
         #expect(stack.isAtRest)
@@ -171,15 +171,15 @@ struct AdmissionTests {
         var stack = Stack { $0.requestsPerClientMax = 2 }
         stack.hireAll()
         let (first, second) = (stack.connect(), stack.connect())
-        for name in ["a", "b"] { stack.load(.picture(name), by: first) }
-        let refused = stack.load(.picture("c"), by: first)
+        for name in ["a", "b"] { stack.load(.image(name), by: first) }
+        let refused = stack.load(.image("c"), by: first)
         guard case .failure(let error) = stack.reply(refused)?.outcome else {
             Issue.record("one more is refused")
             return
         }
         #expect(error.code == .busy)
         #expect(error.details["retryAfter"] == "0.1")
-        let other = stack.load(.picture("c"), by: second)
+        let other = stack.load(.image("c"), by: second)
         #expect(stack.reply(other) == nil, "others are not")
         #expect(stack.counters.refusedBusy == 1)
         stack.finishAll()
@@ -191,10 +191,10 @@ struct AdmissionTests {
         stack.hireAll()
         let client = stack.connect()
         stack.publish("http://example.org/hit.jpg")
-        stack.load(.picture("a"), by: client)
-        let refused = stack.load(.picture("b"), by: client)
+        stack.load(.image("a"), by: client)
+        let refused = stack.load(.image("b"), by: client)
         #expect(stack.error(refused) == .busy)
-        let hit = stack.load(.picture("hit"), by: client)
+        let hit = stack.load(.image("hit"), by: client)
         #expect(stack.image(hit) != nil)
         stack.finishAll()
         #expect(stack.isAtRest)
@@ -203,10 +203,10 @@ struct AdmissionTests {
     @Test func aFullQueueRefusesNewWorkAndLetsOthersJoin() {
         var stack = Stack { $0.dispatch.queuedJobsMax = 1 }
         let client = stack.connect()
-        let first = stack.load(.picture("a"), by: client)
-        let refused = stack.load(.picture("b"), by: client)
+        let first = stack.load(.image("a"), by: client)
+        let refused = stack.load(.image("b"), by: client)
         #expect(stack.error(refused) == .busy)
-        let joined = stack.load(.picture("a"), by: client)
+        let joined = stack.load(.image("a"), by: client)
         #expect(stack.reply(joined) == nil)
         stack.hireAll()
         stack.finishAll()
@@ -219,8 +219,8 @@ struct AdmissionTests {
         var stack = Stack { $0.dispatch.queuedJobsMax = 1 }
         stack.hire(.cache, credit: 4)
         let client = stack.connect()
-        let first = stack.load(.picture("a"), by: client)
-        let second = stack.load(.picture("b"), by: client)
+        let first = stack.load(.image("a"), by: client)
+        let second = stack.load(.image("b"), by: client)
         stack.finish(stack.held(.query)[0])
         stack.finish(.query)
         #expect(stack.reply(first) == nil)
@@ -232,7 +232,7 @@ struct AdmissionTests {
         var stack = Stack()
         stack.hireAll()
         let load = LoadRequest(
-            token: Token(Identifier128(high: 1, low: 1)), image: .picture())
+            token: Token(Identifier128(high: 1, low: 1)), image: .image())
         stack.send(.load(ClientID(99), load, LoadTerms()))
         #expect(stack.actions == [])
         #expect(stack.isAtRest)
@@ -242,10 +242,10 @@ struct AdmissionTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture(), by: client)
+        let token = stack.load(.image(), by: client)
         stack.send(.drain)
         #expect(!stack.wasDrained)
-        let refused = stack.load(.picture("b"), by: client)
+        let refused = stack.load(.image("b"), by: client)
         #expect(stack.error(refused) == .shuttingDown)
         stack.finishAll()
         #expect(stack.image(token) != nil)
@@ -264,7 +264,7 @@ struct AdmissionTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let image = ImageRequest.picture().with {
+        let image = ImageRequest.image().with {
             $0.headers = [HTTPHeader(name: "Authorization", value: "Bearer x")]
         }
         stack.load(image, by: client, terms: LoadTerms(identity: "abc"))

@@ -15,7 +15,7 @@ struct BackPressureTests {
     }
 
     private func loader(_ name: String, size: Int? = 3) -> ImageRequest {
-        .picture(name, size: size, .fromLoaderOnly)
+        .image(name, size: size, .fromLoaderOnly)
     }
 
     @Test func bytesThatWaitForDecodersRefuseNewWorkAndLetOthersJoin() {
@@ -193,11 +193,11 @@ struct BackPressureTests {
         (4_900, true, true), (5_100, true, false), (9_999, true, false), (9_999, false, true),
     ]) func whatWouldKeepATransformerIsRefused(side: Int, lossless: Bool, isMade: Bool) {
         var (stack, client) = Stack.staffed()
-        let picture = ImageRequest.picture().with {
+        let image = ImageRequest.image().with {
             $0.steps = [.resize(PixelSize(width: side, height: side), .stretch)]
             $0.output = OutputOptions(format: .webp, lossless: lossless)
         }
-        let token = stack.load(picture, by: client)
+        let token = stack.load(image, by: client)
         // What is known without the source is refused before anything begins.
         if isMade { stack.run(.query, .query, .fetch, .decode) } else { #expect(stack.isAtRest) }
         #expect(stack.held(.transform).count == (isMade ? 1 : 0))
@@ -212,10 +212,10 @@ struct BackPressureTests {
 
     @Test func whatTurnsOutToKeepATransformerIsRefusedBeforeItBegins() {
         var (stack, client) = Stack.staffed()
-        let picture = ImageRequest.picture().with {
+        let image = ImageRequest.image().with {
             $0.output = OutputOptions(format: .webp, lossless: true)
         }
-        let token = stack.load(picture, by: client)
+        let token = stack.load(image, by: client)
         stack.run(.query, .query, .fetch)
         let held = stack.held(.decode)[0]
         let layout = PixelLayout(

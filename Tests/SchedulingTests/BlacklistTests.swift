@@ -9,12 +9,12 @@ import Testing
 struct BlacklistTests {
     private let url = "http://example.org/a.jpg"
 
-    /// A stack that fetched a text for a picture.
+    /// A stack that fetched a text for an image.
     private func stackWithABadBody(
         _ options: RequestOptions = [], _ change: (inout SchedulerLimits) -> Void = { _ in }
     ) -> (Stack, ClientID) {
         var (stack, client) = Stack.staffed(change)
-        let token = stack.load(.picture("a", options), by: client)
+        let token = stack.load(.image("a", options), by: client)
         stack.run(.query, .fetch)
         stack.fail(.decode, .badImageData)
         #expect(stack.error(token) == .badImageData)
@@ -23,7 +23,7 @@ struct BlacklistTests {
 
     @Test func aBodyThatIsNoImageIsNotFetchedAgain() {
         var (stack, client) = stackWithABadBody()
-        let again = stack.load(.picture("a", size: 3), by: client)
+        let again = stack.load(.image("a", size: 3), by: client)
         guard case .failure(let error) = stack.reply(again)?.outcome else {
             Issue.record("it was admitted")
             return
@@ -48,17 +48,17 @@ struct BlacklistTests {
         var (stack, client) = Stack.staffed { $0.dispatch.fetchRetriesMax = 0 }
         // These two do not end a request.
         guard ![.arenaFull, .cancelled, .shuttingDown, .stale].contains(code) else { return }
-        let token = stack.load(.picture("a", .fromLoaderOnly), by: client)
+        let token = stack.load(.image("a", .fromLoaderOnly), by: client)
         stack.fail(.fetch, code)
         #expect(stack.error(token) == code)
-        let again = stack.load(.picture("a", .fromLoaderOnly), by: client)
+        let again = stack.load(.image("a", .fromLoaderOnly), by: client)
         #expect(stack.error(again) == (blocking.contains(code) ? .blacklisted : nil))
     }
 
     @Test(arguments: ["404", "500"]) func aStatusDoesNotBlock(status: String) {
         var (stack, client) = Stack.staffed { $0.dispatch.fetchRetriesMax = 0 }
         for _ in 0..<2 {
-            let token = stack.load(.picture("a", .fromLoaderOnly), by: client)
+            let token = stack.load(.image("a", .fromLoaderOnly), by: client)
             let error = ImageError(
                 .invalidDownloadStatusCode, "no", details: ["httpStatus": status])
             stack.finish(.fetch, .failed(error))
@@ -70,7 +70,7 @@ struct BlacklistTests {
     /// Nobody's URL is to blame: the copy in the cache is bad, and the origin is asked.
     @Test func aCachedOriginalThatIsNoImageDoesNotBlock() {
         var (stack, client) = Stack.staffed()
-        let token = stack.load(.picture("a", size: 3), by: client)
+        let token = stack.load(.image("a", size: 3), by: client)
         stack.run(.query)
         stack.finish(stack.held(.query)[0], stack.hit(stack.held(.query)[0]))
         stack.fail(.decode, .badImageData)
@@ -96,7 +96,7 @@ struct BlacklistTests {
     @Test func theOptionsComeBeforeItAndTheURLAfterIt() {
         var (stack, client) = stackWithABadBody()
         let options = stack.load(
-            .picture("a", RequestOptions(rawValue: 1 << 30)), by: client)
+            .image("a", RequestOptions(rawValue: 1 << 30)), by: client)
         #expect(stack.error(options) == .invalidRequest)
         let wrong = ImageRequest(url: "nonsense")
         stack.scheduler.hits.withdraw(
@@ -113,11 +113,11 @@ struct BlacklistTests {
     @Test func itIsLookedAtBeforeTheCache() {
         var (stack, client) = stackWithABadBody()
         stack.publish(url)
-        let hit = stack.load(.picture("a"), by: client)
+        let hit = stack.load(.image("a"), by: client)
         #expect(stack.error(hit) == .blacklisted)
-        let only = stack.load(.picture("a", .fromCacheOnly), by: client)
+        let only = stack.load(.image("a", .fromCacheOnly), by: client)
         #expect(stack.error(only) == .blacklisted)
-        let retried = stack.load(.picture("a", .retryFailed), by: client)
+        let retried = stack.load(.image("a", .retryFailed), by: client)
         #expect(stack.image(retried)?.cacheType == .memory)
         #expect(stack.scheduler.report.blacklisted == 1, "only what is loaded takes it off")
     }
@@ -127,7 +127,7 @@ struct BlacklistTests {
         stack.publish(url)
         func load(_ options: RequestOptions) -> LoadRequest {
             LoadRequest(
-                token: Token(Identifier128(high: 5, low: 5)), image: .picture("a", options))
+                token: Token(Identifier128(high: 5, low: 5)), image: .image("a", options))
         }
         func ticket(_ options: RequestOptions) -> HitTicket? {
             var scheduler = stack.scheduler
@@ -141,7 +141,7 @@ struct BlacklistTests {
         let plain = try #require(ticket([]))
         let retry = try #require(ticket(.retryFailed))
         #expect(answers(plain) && answers(retry))
-        let token = stack.load(.picture("a", size: 3, .fromLoaderOnly), by: client)
+        let token = stack.load(.image("a", size: 3, .fromLoaderOnly), by: client)
         stack.fail(.fetch, .tlsFailed)
         #expect(stack.error(token) == .tlsFailed)
         #expect(!answers(plain) && answers(retry))
@@ -151,14 +151,14 @@ struct BlacklistTests {
 
     @Test func retryFailedAsksAgainAndASuccessTakesItOff() {
         var (stack, client) = stackWithABadBody()
-        let retried = stack.load(.picture("a", .retryFailed), by: client)
+        let retried = stack.load(.image("a", .retryFailed), by: client)
         stack.run(.query, .fetch)
-        let meanwhile = stack.load(.picture("a"), by: client)
+        let meanwhile = stack.load(.image("a"), by: client)
         #expect(stack.error(meanwhile) == .blacklisted)
         stack.finishAll()
         #expect(stack.image(retried) != nil)
         #expect(stack.scheduler.report.blacklisted == 0)
-        let next = stack.load(.picture("a", .fromLoaderOnly), by: client)
+        let next = stack.load(.image("a", .fromLoaderOnly), by: client)
         stack.finishAll()
         #expect(stack.image(next) != nil)
         #expect(stack.isAtRest)
@@ -166,7 +166,7 @@ struct BlacklistTests {
 
     @Test func aFailureUnderRetryFailedIsEnteredToo() {
         var (stack, client) = stackWithABadBody(.retryFailed)
-        let again = stack.load(.picture("a"), by: client)
+        let again = stack.load(.image("a"), by: client)
         #expect(stack.error(again) == .blacklisted)
     }
 
@@ -174,8 +174,8 @@ struct BlacklistTests {
     /// not take the source off the list.
     @Test func aSuccessWithoutRetryFailedTakesNothingOff() {
         var (stack, client) = Stack.staffed()
-        let small = stack.load(.picture("a", size: 3, .fromLoaderOnly), by: client)
-        let whole = stack.load(.picture("a", .fromLoaderOnly), by: client)
+        let small = stack.load(.image("a", size: 3, .fromLoaderOnly), by: client)
+        let whole = stack.load(.image("a", .fromLoaderOnly), by: client)
         stack.finish(.fetch)
         let decodes = stack.held(.decode)
         #expect(decodes.count == 2)
@@ -188,7 +188,7 @@ struct BlacklistTests {
 
     @Test func headersMakeAnotherSource() {
         var (stack, client) = stackWithABadBody()
-        let other = ImageRequest.picture("a", .fromLoaderOnly).with {
+        let other = ImageRequest.image("a", .fromLoaderOnly).with {
             $0.headers = [HTTPHeader(name: "Authorization", value: "Basic eDp5")]
         }
         let token = stack.load(other, by: client, terms: LoadTerms(identity: "i"))
@@ -204,10 +204,10 @@ struct BlacklistTests {
     @Test func itIsForgottenAfterAWhileGiveOrTakeATenth() {
         var (stack, client) = stackWithABadBody()
         stack.pass(milliseconds: 540_000 - 1)
-        let early = stack.load(.picture("a"), by: client)
+        let early = stack.load(.image("a"), by: client)
         #expect(stack.error(early) == .blacklisted)
         stack.pass(milliseconds: 120_001)
-        let token = stack.load(.picture("a"), by: client)
+        let token = stack.load(.image("a"), by: client)
         stack.finishAll()
         #expect(stack.image(token) != nil)
         #expect(stack.scheduler.report.blacklisted == 0)
@@ -216,7 +216,7 @@ struct BlacklistTests {
     @Test func zeroIsForEver() {
         var (stack, client) = stackWithABadBody([]) { $0.blacklistMilliseconds = 0 }
         stack.pass(milliseconds: 1_000_000_000)
-        let token = stack.load(.picture("a"), by: client)
+        let token = stack.load(.image("a"), by: client)
         #expect(stack.error(token) == .blacklisted)
         stack.send(.blacklist(client, .list(after: 0)))
         #expect(stack.reports.last?.entries.first?.expiresInMilliseconds == 0)
@@ -225,17 +225,17 @@ struct BlacklistTests {
     @Test func theOldestMakesRoom() {
         var (stack, client) = Stack.staffed { $0.blacklistMax = 2 }
         for name in ["a", "b", "c"] {
-            stack.load(.picture(name, .fromLoaderOnly), by: client)
+            stack.load(.image(name, .fromLoaderOnly), by: client)
             stack.fail(.fetch, .tlsFailed)
         }
         #expect(stack.scheduler.hits.denyList.count == 2)
-        let tokens = ["a", "b", "c"].map { stack.load(.picture($0, .fromLoaderOnly), by: client) }
+        let tokens = ["a", "b", "c"].map { stack.load(.image($0, .fromLoaderOnly), by: client) }
         #expect(tokens.map { stack.error($0) } == [nil, .blacklisted, .blacklisted])
     }
 
     @Test func withoutRoomNothingIsRefused() {
         var (stack, client) = stackWithABadBody([]) { $0.blacklistMax = 0 }
-        let token = stack.load(.picture("a"), by: client)
+        let token = stack.load(.image("a"), by: client)
         #expect(stack.error(token) == nil && stack.held(.query).count == 1)
     }
 
@@ -262,7 +262,7 @@ struct BlacklistTests {
 
     @Test func operatorsSeeBothListsAndClearThem() {
         var (stack, client) = stackWithABadBody()
-        stack.load(.picture("b", size: 3, .fromLoaderOnly), by: client)
+        stack.load(.image("b", size: 3, .fromLoaderOnly), by: client)
         stack.finish(.fetch)
         for _ in 0..<2 {
             stack.crash(stack.held(.decode)[0])

@@ -32,7 +32,7 @@ struct BlockTests {
         stack.hireAll()
         let liar = stack.worker(.download)
         let client = stack.connect()
-        let token = stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        let token = stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
         let fetch = stack.held(.fetch)[0]
         var reference = stack.block(of: liar)
         lie.change(&reference)
@@ -54,7 +54,7 @@ struct BlockTests {
         let liar = stack.worker(.download)
         let client = stack.connect()
         for name in ["a", "b"] {
-            stack.load(.picture(name, size: nil, .fromLoaderOnly), by: client)
+            stack.load(.image(name, size: nil, .fromLoaderOnly), by: client)
         }
         let body = stack.success(stack.held(.fetch)[0])
         stack.finish(stack.held(.fetch)[0], body)
@@ -69,7 +69,7 @@ struct BlockTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
         let fetch = stack.held(.fetch)[0]
         var reference = stack.block(of: fetch.worker)
         reference.producer = BlockReference.Producer(
@@ -88,7 +88,7 @@ struct BlockTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
         let liar = stack.worker(.download)
         stack.finish(.fetch, .miss)
         #expect(stack.expelled.map(\.0) == [liar])
@@ -98,7 +98,7 @@ struct BlockTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        stack.load(.picture("a", size: 5, .fromLoaderOnly), by: client)
+        stack.load(.image("a", size: 5, .fromLoaderOnly), by: client)
         stack.finish(.fetch)
         let decode = stack.held(.decode)[0]
         guard case .decoded(var image) = stack.success(decode) else {
@@ -114,7 +114,7 @@ struct BlockTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
         stack.finish(.fetch)
         let decode = stack.held(.decode)[0]
         let info = ImageInfo(format: .png, size: PixelSize(width: 1, height: 1))
@@ -129,7 +129,7 @@ struct BlockTests {
         var stack = Stack { $0.derivation.bodyBytesMax = 999 }
         stack.hireAll()
         let client = stack.connect()
-        stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
         let liar = stack.worker(.download)
         stack.finish(.fetch)
         #expect(stack.expelled.map(\.0) == [liar])
@@ -156,7 +156,7 @@ struct BlockTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        let token = stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
         let fetch = stack.held(.fetch)[0]
         let body = stack.success(fetch)
         stack.finish(fetch, body)
@@ -172,7 +172,7 @@ struct BlockTests {
         stack.hireAll()
         let client = stack.connect()
         let worker = stack.worker(.download)
-        stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
         stack.finish(.fetch)
         let segment = SegmentAnnouncement(arena: .stage, number: 0, size: 1 << 30)
         stack.send(.segmentsClosed(worker, [segment]))

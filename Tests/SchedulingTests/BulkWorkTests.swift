@@ -7,7 +7,7 @@ import Testing
 
 /// What concerns many requests is done to a few of them in each event.
 struct BulkWorkTests {
-    private let image = ImageRequest.picture("a", size: 3, .fromLoaderOnly)
+    private let image = ImageRequest.image("a", size: 3, .fromLoaderOnly)
 
     /// A stack that does four things in each event, with so many loads of one image.
     private func crowd(
@@ -29,7 +29,7 @@ struct BulkWorkTests {
         var stack = Stack { $0.bulkStepsMax = 1 }
         let client = stack.connect()
         func brief(_ name: String) -> ImageRequest {
-            ImageRequest.picture(name, size: 3, .fromLoaderOnly).with {
+            ImageRequest.image(name, size: 3, .fromLoaderOnly).with {
                 $0.timeoutMilliseconds = 1_000
             }
         }
@@ -190,7 +190,7 @@ struct BulkWorkTests {
         var stack = Stack { $0.bulkMovesMax = 1 }
         stack.hireAll()
         let client = stack.connect()
-        let image = ImageRequest.picture("a", size: 3).with { $0.originalQueryCacheTypes = .none }
+        let image = ImageRequest.image("a", size: 3).with { $0.originalQueryCacheTypes = .none }
         let tokens = (0..<20).map { _ in stack.load(image, by: client) }
         stack.run(.query, .fetch, .decode, .store, .transform, .store)
         let isUnfinished = stack.scheduler.isUnfinished
@@ -227,7 +227,7 @@ struct BulkWorkTests {
     @Test func whoComesMeanwhileIsNotBehindThemAll() {
         var (stack, client, _) = crowd(200)
         stack.run(.fetch, .decode, .store, .transform, .store)
-        stack.load(.picture("b", size: 3, .fromLoaderOnly), by: client)
+        stack.load(.image("b", size: 3, .fromLoaderOnly), by: client)
         #expect(stack.held(.fetch).count == 1)
         let isUnfinished = stack.scheduler.isUnfinished
         #expect(isUnfinished)

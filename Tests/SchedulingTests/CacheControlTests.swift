@@ -7,7 +7,7 @@ import Testing
 /// Answers of which their origins say who may keep them.
 struct CacheControlTests {
     private static let url = "http://example.org/a.jpg"
-    private static let image = ImageRequest.picture(size: 5)
+    private static let image = ImageRequest.image(size: 5)
 
     private static func terms(
         identity: String? = nil, ignores: Bool = false
@@ -52,7 +52,7 @@ struct CacheControlTests {
     @Test func theOriginalAloneIsNotKeptEither() {
         var (stack, client) = Stack.staffed()
         stack.cacheControl = "no-store"
-        #expect(Self.stored(&stack, by: client, .picture(size: nil)) == 0)
+        #expect(Self.stored(&stack, by: client, .image(size: nil)) == 0)
         let transcoded = Self.image.with { $0.context.serializer = .transcode(.webp, quality: 70) }
         #expect(Self.stored(&stack, by: client, transcoded) == 0)
         #expect(stack.isAtRest, "\(stack)")
@@ -87,8 +87,8 @@ struct CacheControlTests {
     @Test func whatIsMadeWithAnOverlayThatNobodyKeepsIsNotKept() {
         var (stack, client) = Stack.staffed()
         let overlay = Overlay(url: "http://marks.example.org/m.png")
-        let picture = Self.image.with { $0.steps.append(.overlay(overlay)) }
-        let token = stack.load(picture, by: client)
+        let image = Self.image.with { $0.steps.append(.overlay(overlay)) }
+        let token = stack.load(image, by: client)
         var keys: [String] = []
         while let held = stack.allHeld.first {
             if case .store(let work) = held.job.work, let key = work.key { keys.append(key) }
@@ -98,7 +98,7 @@ struct CacheControlTests {
             stack.finish(held)
         }
         #expect(stack.image(token) != nil)
-        #expect(keys == [Self.url], "the original of the picture alone")
+        #expect(keys == [Self.url], "the original of the image alone")
         #expect(stack.isAtRest, "\(stack)")
     }
 
@@ -182,7 +182,7 @@ struct CacheControlTests {
     /// What somebody is making of the stored original is not stored after that was removed.
     @Test func whatIsBeingMadeOfWhatIsRemovedBeginsAgain() {
         var (stack, client) = Stack.staffed()
-        let other = stack.load(.picture(size: 9), by: client)
+        let other = stack.load(.image(size: 9), by: client)
         stack.finish(.query)
         stack.finish(.query, stack.hit(stack.held(.query)[0]))
         #expect(stack.held(.decode).count == 1)

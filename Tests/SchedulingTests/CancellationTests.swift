@@ -5,7 +5,7 @@ import Testing
 @testable import Scheduling
 
 struct CancellationTests {
-    private let loader = ImageRequest.picture("a", size: 5, .fromLoaderOnly)
+    private let loader = ImageRequest.image("a", size: 5, .fromLoaderOnly)
 
     @Test func cancelEndsARequestAtOnceAndTellsTheWorker() {
         var stack = Stack()
@@ -101,12 +101,12 @@ struct CancellationTests {
         stack.hireAll()
         let (client, other) = (stack.connect(), stack.connect())
         let group = GroupID(Identifier128(high: 5, low: 5))
-        let members = ["a", "b"].map { stack.load(.picture($0), by: client, group: group) }
-        let alone = stack.load(.picture("c"), by: client)
-        let foreign = stack.load(.picture("d"), by: other, group: group)
+        let members = ["a", "b"].map { stack.load(.image($0), by: client, group: group) }
+        let alone = stack.load(.image("c"), by: client)
+        let foreign = stack.load(.image("d"), by: other, group: group)
         stack.send(.cancelGroup(client, group))
         #expect(members.allSatisfy { stack.error($0) == .cancelled })
-        let later = stack.load(.picture("e"), by: client, group: group)
+        let later = stack.load(.image("e"), by: client, group: group)
         stack.finishAll()
         #expect([alone, foreign, later].allSatisfy { stack.image($0) != nil })
         #expect(stack.isAtRest)
@@ -116,9 +116,9 @@ struct CancellationTests {
         var stack = Stack()
         stack.hireAll()
         let (client, other) = (stack.connect(), stack.connect())
-        stack.load(.picture("a"), by: client)
-        stack.load(.picture("b"), by: client)
-        let shared = stack.load(.picture("b"), by: other)
+        stack.load(.image("a"), by: client)
+        stack.load(.image("b"), by: client)
+        let shared = stack.load(.image("b"), by: other)
         stack.disconnect(client)
         #expect(stack.allHeld.map(\.isCancelled) == [true, false])
         stack.finishAll()
@@ -131,7 +131,7 @@ struct CancellationTests {
         var stack = Stack()
         stack.hireAll()
         let (client, other) = (stack.connect(), stack.connect())
-        let token = stack.load(.picture(), by: client)
+        let token = stack.load(.image(), by: client)
         stack.send(.cancel(other, token))
         #expect(stack.reply(token) == nil)
         stack.finishAll()
@@ -159,7 +159,7 @@ struct CancellationTests {
         stack.hireAll()
         let client = stack.connect()
         let token = stack.load(
-            ImageRequest.picture().with { $0.timeoutMilliseconds = 50 }, by: client)
+            ImageRequest.image().with { $0.timeoutMilliseconds = 50 }, by: client)
         let query = stack.held(.query)[0]
         stack.now = stack.now.adding(milliseconds: 60)
         stack.finish(query, stack.hit(query))
@@ -217,7 +217,7 @@ struct CancellationTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture("a", size: 5, .fromLoaderOnly), by: client)
+        let token = stack.load(.image("a", size: 5, .fromLoaderOnly), by: client)
         stack.finish(.fetch)
         stack.send(.cancel(client, token))
         stack.now = stack.now.adding(milliseconds: 8)
@@ -232,7 +232,7 @@ struct CancellationTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture("a", size: 5, .fromLoaderOnly), by: client)
+        let token = stack.load(.image("a", size: 5, .fromLoaderOnly), by: client)
         stack.finish(.fetch)
         let worker = stack.worker(.decode)
         stack.send(.cancel(client, token))

@@ -9,7 +9,7 @@ struct CoalescingTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let tokens = (0..<1_000).map { _ in stack.load(.picture(size: 5), by: client) }
+        let tokens = (0..<1_000).map { _ in stack.load(.image(size: 5), by: client) }
         #expect(stack.counters.coalesced.requests == 999)
         stack.run(.query, .query, .fetch, .decode, .transform)
         stack.finishAll()
@@ -24,7 +24,7 @@ struct CoalescingTests {
         var stack = Stack()
         stack.hireAll(credit: 10)
         let client = stack.connect()
-        let tokens = (1...10).map { stack.load(.picture(size: $0), by: client) }
+        let tokens = (1...10).map { stack.load(.image(size: $0), by: client) }
         #expect(stack.held(.query).count == 10)
         for query in stack.held(.query) { stack.finish(query) }
         #expect(stack.held(.query).count == 1, "one query of the original for all")
@@ -40,8 +40,8 @@ struct CoalescingTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        stack.load(.picture(size: 5), by: client)
-        stack.load(.picture(size: 5).with { $0.output.format = .webp }, by: client)
+        stack.load(.image(size: 5), by: client)
+        stack.load(.image(size: 5).with { $0.output.format = .webp }, by: client)
         for query in stack.held(.query) { stack.finish(query) }
         stack.run(.query, .fetch, .decode)
         #expect(stack.held(.transform).count == 2)
@@ -54,9 +54,9 @@ struct CoalescingTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        stack.load(.picture(size: 5), by: client)
+        stack.load(.image(size: 5), by: client)
         stack.run(.query, .query, .fetch, .decode, .store)
-        let late = stack.load(.picture(size: 5).with { $0.output.format = .webp }, by: client)
+        let late = stack.load(.image(size: 5).with { $0.output.format = .webp }, by: client)
         stack.run(.query, .query)
         #expect(stack.held(.fetch).isEmpty)
         stack.finishAll()
@@ -69,9 +69,9 @@ struct CoalescingTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        stack.load(.picture(size: 5), by: client)
+        stack.load(.image(size: 5), by: client)
         stack.run(.query, .query)
-        let modest = stack.load(.picture("a", size: 5, .fromCacheOnly), by: client)
+        let modest = stack.load(.image("a", size: 5, .fromCacheOnly), by: client)
         stack.run(.query, .query)
         #expect(stack.isMiss(modest))
         stack.finishAll()
@@ -82,14 +82,14 @@ struct CoalescingTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let plain = stack.load(.picture(), by: client)
-        let strict = stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        let plain = stack.load(.image(), by: client)
+        let strict = stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
         #expect(stack.held(.fetch).count == 1)
         let query = stack.held(.query)[0]
         stack.finish(query, stack.hit(query, tier: .memory))
         #expect(stack.image(plain)?.cacheType == .memory)
         #expect(stack.reply(strict) == nil, "a hit is not for those who ask no cache")
-        let second = stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        let second = stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
         stack.run(.fetch, .decode, .store)
         #expect(stack.image(strict)?.cacheType == CacheTypes.none)
         #expect(stack.image(second) != nil)
@@ -101,8 +101,8 @@ struct CoalescingTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
-        let plain = stack.load(.picture(), by: client)
+        stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
+        let plain = stack.load(.image(), by: client)
         let query = stack.held(.query)[0]
         stack.finish(query, stack.hit(query))
         #expect(stack.image(plain)?.cacheType == .disk)
@@ -115,7 +115,7 @@ struct CoalescingTests {
         stack.hireAll()
         let client = stack.connect()
         for tiers in [CacheTypes.memory, .disk] {
-            let image = ImageRequest.picture("a", size: 5, .fromLoaderOnly).with {
+            let image = ImageRequest.image("a", size: 5, .fromLoaderOnly).with {
                 $0.storeCacheTypes = tiers
                 $0.originalStoreCacheTypes = tiers == .disk ? .none : .memory
             }
@@ -142,7 +142,7 @@ struct CoalescingTests {
         stack.hireAll()
         let client = stack.connect()
         func image(_ tiers: CacheTypes) -> ImageRequest {
-            ImageRequest.picture("a", size: 5, .fromLoaderOnly).with {
+            ImageRequest.image("a", size: 5, .fromLoaderOnly).with {
                 $0.storeCacheTypes = tiers
                 $0.originalStoreCacheTypes = .none
             }
@@ -170,11 +170,11 @@ struct CoalescingTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        stack.load(.picture(size: 5), by: client)
+        stack.load(.image(size: 5), by: client)
         stack.run(.query, .query, .fetch, .decode, .transform)
         // Both stores are under way.
         #expect(stack.held(.store).count == 2)
-        stack.load(.picture(size: 6), by: client)
+        stack.load(.image(size: 6), by: client)
         stack.finish(.query)
         #expect(stack.held(.query).isEmpty, "the original is here")
         #expect(stack.held(.decode).count == 1)
@@ -187,10 +187,10 @@ struct CoalescingTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        stack.load(.picture(size: 5), by: client)
+        stack.load(.image(size: 5), by: client)
         stack.finishAll()
         #expect(stack.isAtRest)
-        let token = stack.load(.picture(size: 6), by: client)
+        let token = stack.load(.image(size: 6), by: client)
         stack.finish(.query)
         let query = stack.held(.query)[0]
         stack.finish(query, stack.hit(query))
@@ -204,11 +204,11 @@ struct CoalescingTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let asking = stack.load(.picture(size: 5), by: client)
+        let asking = stack.load(.image(size: 5), by: client)
         stack.finish(.query)
         let original = stack.held(.query)[0]
         // Somebody else fetches and stores it while that query is under way.
-        stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
         stack.run(.fetch, .decode, .store)
         stack.finish(original, .miss)
         #expect(stack.held(.fetch).isEmpty, "there is no second transfer")
@@ -224,9 +224,9 @@ struct CoalescingTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let asking = stack.load(.picture(), by: client)
+        let asking = stack.load(.image(), by: client)
         let query = stack.held(.query)[0]
-        stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
         stack.run(.fetch, .decode, .store)
         stack.finish(query, .miss)
         let again = stack.held(.query)[0]
@@ -241,7 +241,7 @@ struct CoalescingTests {
         stack.hireAll()
         let client = stack.connect()
         for value in ["image/png", "image/webp"] {
-            let image = ImageRequest.picture("a", size: nil, .fromLoaderOnly).with {
+            let image = ImageRequest.image("a", size: nil, .fromLoaderOnly).with {
                 $0.headers = [HTTPHeader(name: "Accept", value: value)]
             }
             stack.load(image, by: client)
@@ -255,9 +255,9 @@ struct CoalescingTests {
         var stack = Stack()
         let client = stack.connect()
         stack.hire(.cache, credit: 8)
-        for name in ["a", "b"] { stack.load(.picture(name), by: client) }
+        for name in ["a", "b"] { stack.load(.image(name), by: client) }
         for query in stack.held(.query) { stack.finish(query) }
-        let urgent = stack.load(.picture("b", size: nil, .highPriority), by: client)
+        let urgent = stack.load(.image("b", size: nil, .highPriority), by: client)
         stack.hire(.download, credit: 1)
         guard case .fetch(let first) = stack.held(.fetch).first?.job.work else {
             Issue.record("something is fetched")
@@ -276,7 +276,7 @@ struct CoalescingTests {
         let client = stack.connect()
         func load(_ milliseconds: Int) -> Token {
             stack.load(
-                ImageRequest.picture("a", size: 5, .fromLoaderOnly).with {
+                ImageRequest.image("a", size: 5, .fromLoaderOnly).with {
                     $0.timeoutMilliseconds = milliseconds
                 }, by: client)
         }
@@ -297,8 +297,8 @@ struct CoalescingTests {
         stack.hireAll()
         let client = stack.connect()
         let curious = stack.load(
-            .picture("a", size: 5, .fromLoaderOnly), by: client, wantsProgress: true)
-        let calm = stack.load(.picture("a", size: 6, .fromLoaderOnly), by: client)
+            .image("a", size: 5, .fromLoaderOnly), by: client, wantsProgress: true)
+        let calm = stack.load(.image("a", size: 6, .fromLoaderOnly), by: client)
         let fetch = stack.held(.fetch)[0]
         stack.send(
             .progress(

@@ -5,14 +5,14 @@ import Testing
 @testable import Scheduling
 
 struct DetachTests {
-    private let image = ImageRequest.picture("a", size: 5, .fromLoaderOnly)
+    private let image = ImageRequest.image("a", size: 5, .fromLoaderOnly)
 
     @Test func whatWasDetachedGoesOnWithoutItsClient() {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
         let token = stack.load(image, by: client, detach: true)
-        stack.load(.picture("b", size: 5, .fromLoaderOnly), by: client)
+        stack.load(.image("b", size: 5, .fromLoaderOnly), by: client)
         stack.disconnect(client)
         #expect(stack.held(.fetch).map(\.job.id.value) == [1], "only this one")
         stack.finishAll()
@@ -66,7 +66,7 @@ struct DetachTests {
         let client = stack.connect()
         let token = stack.load(image, by: client)
         let group = GroupID(Identifier128(high: 4, low: 4))
-        let member = stack.load(.picture("b", size: 5, .fromLoaderOnly), by: client, group: group)
+        let member = stack.load(.image("b", size: 5, .fromLoaderOnly), by: client, group: group)
         stack.send(.cancelAny(token))
         #expect(stack.error(token) == .cancelled)
         #expect(stack.reply(member) == nil)

@@ -18,7 +18,7 @@ struct DispatchTests {
         let worker = stack.hire(.download, credit: 2)
         let client = stack.connect()
         for name in ["a", "b", "c", "d"] {
-            stack.load(.picture(name, size: nil, .fromLoaderOnly), by: client)
+            stack.load(.image(name, size: nil, .fromLoaderOnly), by: client)
         }
         #expect(fetches(stack) == ["a", "b"])
         stack.workers[worker]?.window += 1
@@ -53,7 +53,7 @@ struct DispatchTests {
             ("a", RequestOptions.lowPriority), ("b", []), ("c", .highPriority), ("d", []),
             ("e", .highPriority), ("f", [.highPriority, .lowPriority]),
         ] {
-            stack.load(.picture(name, size: nil, [.fromLoaderOnly, option]), by: client)
+            stack.load(.image(name, size: nil, [.fromLoaderOnly, option]), by: client)
         }
         stack.hire(.download)
         var order: [String] = []
@@ -69,8 +69,8 @@ struct DispatchTests {
         var stack = Stack()
         for kind in [WorkerKind.download, .decode, .transform] { stack.hire(kind, credit: 4) }
         let client = stack.connect()
-        stack.load(.picture("b"), by: client)
-        stack.load(.picture("a", size: 5, .fromLoaderOnly), by: client)
+        stack.load(.image("b"), by: client)
+        stack.load(.image("a", size: 5, .fromLoaderOnly), by: client)
         stack.run(.fetch, .decode, .transform)
         stack.hire(.cache)
         var order: [String] = []
@@ -89,7 +89,7 @@ struct DispatchTests {
         let small = stack.hire(.download, credit: 1)
         let large = stack.hire(.download, credit: 3)
         for name in ["a", "b", "c", "d"] {
-            stack.load(.picture(name, size: nil, .fromLoaderOnly), by: stack.connect())
+            stack.load(.image(name, size: nil, .fromLoaderOnly), by: stack.connect())
         }
         #expect(stack.held(.fetch).map(\.worker) == [large, large, small, large])
         #expect(stack.faults == [])
@@ -99,9 +99,9 @@ struct DispatchTests {
         var stack = Stack()
         let first = stack.hire(.download, credit: 4)
         let client = stack.connect()
-        stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
         stack.send(.workerDraining(first))
-        stack.load(.picture("b", size: nil, .fromLoaderOnly), by: client)
+        stack.load(.image("b", size: nil, .fromLoaderOnly), by: client)
         #expect(fetches(stack) == ["a"])
         let second = stack.hire(.download)
         #expect(stack.held(.fetch).last?.worker == second)
@@ -121,13 +121,13 @@ struct DispatchTests {
         var stack = Stack { $0.dispatch.jobMilliseconds.decode = 700 }
         stack.hire(.download)
         let client = stack.connect()
-        stack.load(.picture("a", size: 5, .fromLoaderOnly), by: client)
+        stack.load(.image("a", size: 5, .fromLoaderOnly), by: client)
         #expect(stack.held(.fetch)[0].job.millisecondsLeft == 30_000)
         stack.now = stack.now.adding(milliseconds: 1_000)
         stack.finish(.fetch)
         stack.hire(.decode)
         #expect(stack.held(.decode)[0].job.millisecondsLeft == 700)
-        stack.load(.picture("b", size: 5, .fromLoaderOnly), by: client)
+        stack.load(.image("b", size: 5, .fromLoaderOnly), by: client)
         #expect(stack.held(.fetch)[0].job.millisecondsLeft == 30_000)
         #expect(stack.faults == [])
     }
@@ -140,7 +140,7 @@ struct DispatchTests {
         }
         let first = stack.hire(.download)
         let client = stack.connect()
-        let token = stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        let token = stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
         stack.pass(milliseconds: 1_499)
         #expect(stack.allHeld[0].isCancelled == false)
         stack.pass(milliseconds: 1)
@@ -165,7 +165,7 @@ struct DispatchTests {
         let client = stack.connect()
         #expect(stack.scheduler.nextDeadline == nil)
         func image(_ name: String, _ milliseconds: Int) -> ImageRequest {
-            .picture(name).with { $0.timeoutMilliseconds = milliseconds }
+            .image(name).with { $0.timeoutMilliseconds = milliseconds }
         }
         stack.load(image("a", 500), by: client)
         let first = stack.load(image("b", 200), by: client)

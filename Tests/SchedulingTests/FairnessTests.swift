@@ -27,10 +27,10 @@ struct FairnessTests {
         stack.hire(.download)
         let (busy, newcomer) = (stack.connect(), stack.connect())
         for number in 0..<10_000 {
-            stack.load(.picture("b\(number)", size: nil, .fromLoaderOnly), by: busy)
+            stack.load(.image("b\(number)", size: nil, .fromLoaderOnly), by: busy)
         }
         _ = order(&stack, atMost: 100)
-        stack.load(.picture("new", size: nil, .fromLoaderOnly), by: newcomer)
+        stack.load(.image("new", size: nil, .fromLoaderOnly), by: newcomer)
         let next = order(&stack, atMost: 3)
         #expect(next.contains("new"), "\(next)")
         #expect(stack.faults == [])
@@ -40,10 +40,10 @@ struct FairnessTests {
         var stack = Stack()
         let (first, second) = (stack.connect(), stack.connect())
         for number in 0..<6 {
-            stack.load(.picture("a\(number)", size: nil, .fromLoaderOnly), by: first)
+            stack.load(.image("a\(number)", size: nil, .fromLoaderOnly), by: first)
         }
         for number in 0..<3 {
-            stack.load(.picture("b\(number)", size: nil, .fromLoaderOnly), by: second)
+            stack.load(.image("b\(number)", size: nil, .fromLoaderOnly), by: second)
         }
         stack.hire(.download)
         #expect(
@@ -56,10 +56,10 @@ struct FairnessTests {
         let (large, small) = (stack.connect(), stack.connect())
         stack.hire(.download, credit: 16)
         for number in 0..<2 {
-            stack.load(.picture("L\(number)", size: 3, .fromLoaderOnly), by: large)
+            stack.load(.image("L\(number)", size: 3, .fromLoaderOnly), by: large)
         }
         for number in 0..<6 {
-            stack.load(.picture("s\(number)", size: 3, .fromLoaderOnly), by: small)
+            stack.load(.image("s\(number)", size: 3, .fromLoaderOnly), by: small)
         }
         for held in stack.held(.fetch) {
             let length: UInt64 = name(held).hasPrefix("L") ? 4_000 : 1_000
@@ -82,8 +82,8 @@ struct FairnessTests {
         var tokens: [Token] = []
         for number in 0..<100 {
             tokens.append(
-                stack.load(.picture("a\(number)", size: nil, .fromLoaderOnly), by: first))
-            stack.load(.picture("b\(number)", size: nil, .fromLoaderOnly), by: second)
+                stack.load(.image("a\(number)", size: nil, .fromLoaderOnly), by: first))
+            stack.load(.image("b\(number)", size: nil, .fromLoaderOnly), by: second)
         }
         for token in tokens[1..<99] { stack.send(.cancel(first, token)) }
         #expect(order(&stack, atMost: 3).contains("a99"))
@@ -94,9 +94,9 @@ struct FairnessTests {
         var stack = Stack()
         let (busy, other) = (stack.connect(), stack.connect())
         for number in 0..<50 {
-            stack.load(.picture("a\(number)", size: nil, .fromLoaderOnly), by: busy)
+            stack.load(.image("a\(number)", size: nil, .fromLoaderOnly), by: busy)
         }
-        let joined = stack.load(.picture("a49", size: nil, .fromLoaderOnly), by: other)
+        let joined = stack.load(.image("a49", size: nil, .fromLoaderOnly), by: other)
         stack.hire(.download)
         #expect(order(&stack, atMost: 2) == ["a0", "a49"])
         #expect(stack.error(joined) == .invalidDownloadContentType)
@@ -107,9 +107,9 @@ struct FairnessTests {
         var stack = Stack()
         let (busy, other) = (stack.connect(), stack.connect())
         for number in 0..<5 {
-            stack.load(.picture("a\(number)", size: nil, .fromLoaderOnly), by: busy)
+            stack.load(.image("a\(number)", size: nil, .fromLoaderOnly), by: busy)
         }
-        let joined = stack.load(.picture("a4", size: nil, .fromLoaderOnly), by: other)
+        let joined = stack.load(.image("a4", size: nil, .fromLoaderOnly), by: other)
         stack.send(.cancel(other, joined))
         stack.hire(.download)
         #expect(order(&stack) == ["a0", "a1", "a2", "a3", "a4"])
@@ -120,10 +120,10 @@ struct FairnessTests {
         var stack = Stack()
         let (busy, other) = (stack.connect(), stack.connect())
         for number in 0..<50 {
-            stack.load(.picture("a\(number)", size: nil, .fromLoaderOnly), by: busy)
+            stack.load(.image("a\(number)", size: nil, .fromLoaderOnly), by: busy)
         }
-        stack.load(.picture("x", size: nil, .fromLoaderOnly), by: other)
-        stack.load(.picture("x", size: nil, .fromLoaderOnly), by: busy)
+        stack.load(.image("x", size: nil, .fromLoaderOnly), by: other)
+        stack.load(.image("x", size: nil, .fromLoaderOnly), by: busy)
         stack.hire(.download)
         #expect(order(&stack, atMost: 2) == ["a0", "x"])
         #expect(stack.faults == [])
@@ -134,8 +134,8 @@ struct FairnessTests {
         let client = stack.connect()
         let other = stack.connect()
         let worker = stack.hire(.download)
-        stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
-        stack.load(.picture("b", size: nil, .fromLoaderOnly), by: other)
+        stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
+        stack.load(.image("b", size: nil, .fromLoaderOnly), by: other)
         stack.kill(worker)
         stack.hire(.download)
         #expect(order(&stack) == ["a", "b"])
@@ -148,7 +148,7 @@ struct FairnessTests {
         let client = stack.connect()
         func load(_ numbers: ClosedRange<Int>) {
             for number in numbers {
-                stack.load(.picture("\(number)", size: nil, .fromLoaderOnly), by: client)
+                stack.load(.image("\(number)", size: nil, .fromLoaderOnly), by: client)
             }
         }
         load(1...7)
@@ -167,7 +167,7 @@ struct FairnessTests {
             ("a", first, RequestOptions.highPriority), ("b", first, .highPriority),
             ("c", first, []), ("d", second, []), ("e", first, []),
         ] {
-            stack.load(.picture(name, size: nil, [.fromLoaderOnly, option]), by: client)
+            stack.load(.image(name, size: nil, [.fromLoaderOnly, option]), by: client)
         }
         stack.hire(.download)
         #expect(order(&stack) == ["b", "a", "e", "d", "c"])

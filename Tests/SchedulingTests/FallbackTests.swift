@@ -10,10 +10,10 @@ struct FallbackTests {
     private let red = Colour(argb: 0xFFFF_0000)
 
     private func request(_ fallback: Fallback?, size: Int? = 8) -> ImageRequest {
-        ImageRequest.picture("a", size: size).with { $0.context.fallback = fallback }
+        ImageRequest.image("a", size: size).with { $0.context.fallback = fallback }
     }
 
-    /// A stack whose origin does not have the picture, and the request that is about its fallback
+    /// A stack whose origin does not have the image, and the request that is about its fallback
     /// now.
     private func fallingBack(
         _ fallback: Fallback?, _ change: (inout ImageRequest) -> Void = { _ in }
@@ -80,7 +80,7 @@ struct FallbackTests {
 
     @Test func theFallbackSharesItsTransferWithLoadsOfItsURL() {
         var (stack, client, token) = fallingBack(.url(other))
-        let plain = stack.load(.picture("other", size: 8), by: client)
+        let plain = stack.load(.image("other", size: 8), by: client)
         stack.finishAll()
         #expect(stack.gets[other] == 1)
         #expect(stack.image(token)?.fallbackFor?.code == .invalidDownloadStatusCode)
@@ -93,7 +93,7 @@ struct FallbackTests {
         var (stack, client) = Stack.staffed { $0.dispatch.fetchRetriesMax = 0 }
         let image = request(.url(other))
         let url = try SourceURL(other)
-        let plain = ImageRequest.picture("other", size: 8)
+        let plain = ImageRequest.image("other", size: 8)
         let reference = stack.publish(CacheKey.result(plain, url: url, terms: LoadTerms()))
         let token = stack.load(image, by: client)
         stack.run(.query, .query)
@@ -121,7 +121,7 @@ struct FallbackTests {
 
     @Test func aBlacklistedURLHasItsFallbackAsWell() {
         var (stack, client) = Stack.staffed()
-        _ = stack.load(.picture("a", .fromLoaderOnly), by: client)
+        _ = stack.load(.image("a", .fromLoaderOnly), by: client)
         stack.fail(.fetch, .tlsFailed)
         let token = stack.load(request(.url(other)), by: client)
         #expect(stack.replies[token] == nil)
@@ -246,7 +246,7 @@ struct FallbackTests {
 
     @Test func aFallbackThatNoCacheHasIsAnErrorWhereNothingMayBeLoaded() {
         var (stack, client) = Stack.staffed()
-        _ = stack.load(.picture("a", .fromLoaderOnly), by: client)
+        _ = stack.load(.image("a", .fromLoaderOnly), by: client)
         stack.fail(.fetch, .tlsFailed)
         let image = request(.url(other)).with { $0.options = .fromCacheOnly }
         let token = stack.load(image, by: client)
@@ -269,7 +269,7 @@ struct FallbackTests {
 
     @Test func whatIsBusyHasNoFallback() {
         var (stack, client) = Stack.staffed { $0.requestsPerClientMax = 1 }
-        _ = stack.load(.picture("b"), by: client)
+        _ = stack.load(.image("b"), by: client)
         let token = stack.load(request(.colour(red)), by: client)
         #expect(stack.error(token) == .busy)
     }

@@ -7,7 +7,7 @@ import Testing
 /// Transformers and decoders that say what cannot be, and images that are not what was said.
 struct ForgedImageTests {
     private func loader(_ size: Int) -> ImageRequest {
-        .picture("a", size: size, .fromLoaderOnly).with { $0.originalStoreCacheTypes = .none }
+        .image("a", size: size, .fromLoaderOnly).with { $0.originalStoreCacheTypes = .none }
     }
 
     /// A stack whose transformer holds a job: 40 by 30 into a box of 20.

@@ -54,10 +54,10 @@ struct HonestWalk {
 
     private mutating func load() {
         let name = "p\(Int.random(in: 0...5, using: &random))"
-        var request = ImageRequest.picture(
+        var request = ImageRequest.image(
             name, size: random.oneIn(3) ? nil : Int.random(in: 1...3, using: &random))
         if random.oneIn(4) { request.output.format = .webp }
-        if random.oneIn(9) { request = ImageRequest.picture(name).with { $0.infoOnly = true } }
+        if random.oneIn(9) { request = ImageRequest.image(name).with { $0.infoOnly = true } }
         if random.oneIn(5) { request.options.insert(.waitStoreCache) }
         if random.oneIn(5) { request.options.insert(.highPriority) }
         if random.oneIn(5) { request.options.insert(.fromCacheOnly) }
@@ -66,7 +66,7 @@ struct HonestWalk {
         if random.oneIn(5) { request.originalQueryCacheTypes = .all }
         if random.oneIn(4), !request.infoOnly {
             let other = "p\(Int.random(in: 0...5, using: &random))"
-            request.steps.append(.overlay(Overlay(url: ImageRequest.picture(other).url)))
+            request.steps.append(.overlay(Overlay(url: ImageRequest.image(other).url)))
         }
         stack.load(request, by: client)
     }

@@ -16,42 +16,42 @@ struct JobPlanTests {
 
     static let cases: [Case] = [
         Case(
-            what: "a thumbnail", image: .picture(size: 5),
+            what: "a thumbnail", image: .image(size: 5),
             stages: [
                 .queryResult, .queryOriginal, .fetch, .decode, .transform, .storeOriginal, .deliver,
             ]),
         Case(
-            what: "the original", image: .picture(),
+            what: "the original", image: .image(),
             stages: [.queryResult, .fetch, .decode, .deliver]),
         Case(
-            what: "facts", image: .picture().with { $0.infoOnly = true },
+            what: "facts", image: .image().with { $0.infoOnly = true },
             stages: [.queryResult, .fetch, .decode, .storeOriginal]),
         Case(
-            what: "from loader only", image: .picture(size: 5, .fromLoaderOnly),
+            what: "from loader only", image: .image(size: 5, .fromLoaderOnly),
             stages: [.fetch, .decode, .transform, .storeOriginal, .deliver]),
         Case(
-            what: "from cache only", image: .picture(size: 5, .fromCacheOnly),
+            what: "from cache only", image: .image(size: 5, .fromCacheOnly),
             stages: [
                 .queryResult, .queryOriginal, .decode, .transform, .storeOriginal, .deliver,
             ]),
         Case(
-            what: "from nowhere", image: .picture(size: 5, [.fromCacheOnly, .fromLoaderOnly]),
+            what: "from nowhere", image: .image(size: 5, [.fromCacheOnly, .fromLoaderOnly]),
             stages: [.decode, .transform, .storeOriginal, .deliver]),
         Case(
             what: "no query of the result",
-            image: .picture(size: 5).with { $0.queryCacheTypes = .none },
+            image: .image(size: 5).with { $0.queryCacheTypes = .none },
             stages: [.queryOriginal, .fetch, .decode, .transform, .storeOriginal, .deliver]),
         Case(
             what: "no query of the original",
-            image: .picture(size: 5).with { $0.originalQueryCacheTypes = .none },
+            image: .image(size: 5).with { $0.originalQueryCacheTypes = .none },
             stages: [.queryResult, .fetch, .decode, .transform, .storeOriginal, .deliver]),
         Case(
             what: "the original is not kept",
-            image: .picture(size: 5).with { $0.originalStoreCacheTypes = .none },
+            image: .image(size: 5).with { $0.originalStoreCacheTypes = .none },
             stages: [.queryResult, .queryOriginal, .fetch, .decode, .transform, .deliver]),
         Case(
             what: "memory only, which is not trusted",
-            image: .picture().with { $0.queryCacheTypes = .memory }, isDistrustful: true,
+            image: .image().with { $0.queryCacheTypes = .memory }, isDistrustful: true,
             stages: [.fetch, .decode, .deliver]),
     ]
 
@@ -72,7 +72,7 @@ struct JobPlanTests {
     }
 
     @Test func skippedWaysAreNotTried() {
-        var ways = JobPlan(.picture(size: 5), distrustsMemory: false).ways
+        var ways = JobPlan(.image(size: 5), distrustsMemory: false).ways
         ways.skip(past: .queryOriginal)
         let first = ways.next()
         ways.skip(past: .fetch)

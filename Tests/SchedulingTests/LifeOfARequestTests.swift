@@ -9,7 +9,7 @@ struct LifeOfARequestTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture(size: 100), by: client)
+        let token = stack.load(.image(size: 100), by: client)
 
         #expect(stack.held(.query).count == 1)
         stack.finish(.query)
@@ -43,7 +43,7 @@ struct LifeOfARequestTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let request = ImageRequest.picture().with { $0.storeCacheTypes = .memory }
+        let request = ImageRequest.image().with { $0.storeCacheTypes = .memory }
         let token = stack.load(request, by: client)
         stack.finish(.query)
         #expect(stack.held(.query).isEmpty, "one key, one query")
@@ -72,7 +72,7 @@ struct LifeOfARequestTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture(size: 100), by: client)
+        let token = stack.load(.image(size: 100), by: client)
         let query = stack.held(.query)[0]
         stack.finish(query, stack.hit(query, tier: .disk))
         #expect(stack.image(token)?.cacheType == .disk)
@@ -85,7 +85,7 @@ struct LifeOfARequestTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture(size: 100), by: client)
+        let token = stack.load(.image(size: 100), by: client)
         stack.finish(.query)
         let query = stack.held(.query)[0]
         stack.finish(query, stack.hit(query, tier: .disk))
@@ -105,7 +105,7 @@ struct LifeOfARequestTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture(size: 100), by: client)
+        let token = stack.load(.image(size: 100), by: client)
         stack.finish(.query)
         let query = stack.held(.query)[0]
         stack.finish(query, stack.hit(query))
@@ -121,7 +121,7 @@ struct LifeOfARequestTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture().with { $0.infoOnly = true }, by: client)
+        let token = stack.load(.image().with { $0.infoOnly = true }, by: client)
         stack.finish(.query)
         stack.finish(.fetch)
         stack.finish(.decode)
@@ -142,7 +142,7 @@ struct LifeOfARequestTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let request = ImageRequest.picture(size: 5).with {
+        let request = ImageRequest.image(size: 5).with {
             $0.storeCacheTypes = .none
             $0.originalStoreCacheTypes = .none
         }
@@ -169,7 +169,7 @@ struct LifeOfARequestTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture(size: 5), by: client)
+        let token = stack.load(.image(size: 5), by: client)
         stack.finish(.query)
         stack.finish(.query)
         stack.finish(.fetch)
@@ -184,7 +184,7 @@ struct LifeOfARequestTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture(size: 5), by: client)
+        let token = stack.load(.image(size: 5), by: client)
         stack.finish(.query)
         stack.finish(.query)
         stack.finish(.fetch)
@@ -200,7 +200,7 @@ struct LifeOfARequestTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture(), by: client)
+        let token = stack.load(.image(), by: client)
         stack.fail(.query, .internalError)
         stack.finish(.fetch)
         stack.finish(.decode)
@@ -216,7 +216,7 @@ struct LifeOfARequestTests {
         stack.hire(.download)
         stack.hire(.decode)
         let client = stack.connect()
-        let token = stack.load(.picture(size: 5), by: client)
+        let token = stack.load(.image(size: 5), by: client)
         for _ in 0..<2 {
             let query = stack.held(.query)[0]
             stack.now = stack.now.adding(milliseconds: 5)

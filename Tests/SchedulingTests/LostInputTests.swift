@@ -5,7 +5,7 @@ import Testing
 @testable import Scheduling
 
 struct LostInputTests {
-    private let image = ImageRequest.picture("a", size: 5, .fromLoaderOnly).with {
+    private let image = ImageRequest.image("a", size: 5, .fromLoaderOnly).with {
         $0.originalStoreCacheTypes = .none
     }
 

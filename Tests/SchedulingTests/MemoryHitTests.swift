@@ -12,7 +12,7 @@ struct MemoryHitTests {
         stack.hireAll()
         let client = stack.connect()
         let reference = stack.publish(key)
-        let token = stack.load(.picture(), by: client)
+        let token = stack.load(.image(), by: client)
         #expect(stack.actions.count == 2, "a reply, and its record")
         #expect(stack.image(token)?.cacheType == .memory)
         #expect(stack.image(token)?.reference?.block == reference.block)
@@ -27,7 +27,7 @@ struct MemoryHitTests {
         stack.hireAll()
         let client = stack.connect()
         stack.publish(key)
-        let token = stack.load(.picture().with { $0.infoOnly = true }, by: client)
+        let token = stack.load(.image().with { $0.infoOnly = true }, by: client)
         #expect(stack.image(token)?.info.format == .png)
         #expect(stack.image(token)?.reference == nil)
         #expect(stack.isAtRest)
@@ -38,9 +38,9 @@ struct MemoryHitTests {
         stack.hireAll()
         let client = stack.connect()
         let blocks = (0..<64).map { stack.publish("http://example.org/\($0).jpg").block }
-        for number in 0..<63 { stack.load(.picture("\(number)"), by: client) }
+        for number in 0..<63 { stack.load(.image("\(number)"), by: client) }
         #expect(stack.touched == [])
-        stack.load(.picture("63"), by: client)
+        stack.load(.image("63"), by: client)
         #expect(stack.touched == blocks)
     }
 
@@ -49,11 +49,11 @@ struct MemoryHitTests {
         stack.hireAll()
         let client = stack.connect()
         let blocks = ["a", "b"].map { stack.publish("http://example.org/\($0).jpg").block }
-        for _ in 0..<100 { stack.load(.picture("a"), by: client) }
+        for _ in 0..<100 { stack.load(.image("a"), by: client) }
         #expect(stack.touched == [])
-        stack.load(.picture("b"), by: client)
+        stack.load(.image("b"), by: client)
         #expect(stack.touched == blocks)
-        stack.load(.picture("a"), by: client)
+        stack.load(.image("a"), by: client)
         stack.pass(milliseconds: 100)
         #expect(stack.touched == blocks + [blocks[0]], "the next batch has it again")
     }
@@ -63,7 +63,7 @@ struct MemoryHitTests {
         stack.hireAll()
         let client = stack.connect()
         let reference = stack.publish(key)
-        stack.load(.picture(), by: client)
+        stack.load(.image(), by: client)
         #expect(stack.scheduler.nextDeadline == stack.now.adding(milliseconds: 100))
         stack.pass(milliseconds: 99)
         #expect(stack.touched == [])
@@ -78,10 +78,10 @@ struct MemoryHitTests {
         let client = stack.connect()
         stack.publish(key, expiresInMilliseconds: 50)
         stack.now = stack.now.adding(milliseconds: 49)
-        let early = stack.load(.picture(), by: client)
+        let early = stack.load(.image(), by: client)
         #expect(stack.image(early) != nil)
         stack.now = stack.now.adding(milliseconds: 1)
-        let late = stack.load(.picture(), by: client)
+        let late = stack.load(.image(), by: client)
         #expect(stack.reply(late) == nil)
     }
 
@@ -92,17 +92,17 @@ struct MemoryHitTests {
         let old = stack.publish(key)
         let new = stack.publish(key)
         stack.evict(old.block)
-        let hit = stack.load(.picture(), by: client)
+        let hit = stack.load(.image(), by: client)
         #expect(stack.image(hit)?.reference?.block == new.block)
         stack.evict(new.block)
-        let miss = stack.load(.picture(), by: client)
+        let miss = stack.load(.image(), by: client)
         #expect(stack.reply(miss) == nil)
     }
 
     @Test(arguments: [
-        ImageRequest.picture("a", size: nil, .fromLoaderOnly),
-        ImageRequest.picture().with { $0.queryCacheTypes = .disk },
-        ImageRequest.picture().with { $0.queryCacheTypes = .none },
+        ImageRequest.image("a", size: nil, .fromLoaderOnly),
+        ImageRequest.image().with { $0.queryCacheTypes = .disk },
+        ImageRequest.image().with { $0.queryCacheTypes = .none },
     ])
     func whoMayNotAskMemoryGetsNoHit(image: ImageRequest) {
         var stack = Stack()
@@ -118,7 +118,7 @@ struct MemoryHitTests {
         stack.hireAll()
         let client = stack.connect()
         stack.publish(key)
-        let token = stack.load(.picture(), by: client, staleRetries: 1)
+        let token = stack.load(.image(), by: client, staleRetries: 1)
         #expect(stack.reply(token) == nil)
         guard case .query(let query) = stack.held(.query).first?.job.work else {
             Issue.record("the disk is asked")
@@ -133,11 +133,11 @@ struct MemoryHitTests {
         let client = stack.connect()
         for name in ["a", "b", "c"] { stack.publish("http://example.org/\(name).jpg") }
         #expect(stack.scheduler.report.hits == 2)
-        let first = stack.load(.picture("a"), by: client)
+        let first = stack.load(.image("a"), by: client)
         #expect(stack.reply(first) == nil)
-        let second = stack.load(.picture("b"), by: client)
+        let second = stack.load(.image("b"), by: client)
         #expect(stack.image(second) != nil)
-        let third = stack.load(.picture("c"), by: client)
+        let third = stack.load(.image("c"), by: client)
         #expect(stack.image(third) != nil)
     }
 
@@ -145,7 +145,7 @@ struct MemoryHitTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture("a", size: 5, .fromCacheOnly), by: client)
+        let token = stack.load(.image("a", size: 5, .fromCacheOnly), by: client)
         stack.run(.query, .query)
         #expect(stack.isMiss(token))
         #expect(stack.counters.misses == 1)
@@ -160,7 +160,7 @@ struct MemoryHitTests {
         stack.kill(stack.worker(.cache))
         stack.hire(.cache)
         #expect(stack.scheduler.report.hits == 0)
-        let token = stack.load(.picture(), by: client)
+        let token = stack.load(.image(), by: client)
         #expect(stack.reply(token) == nil)
     }
 

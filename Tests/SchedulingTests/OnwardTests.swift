@@ -20,7 +20,7 @@ struct OnwardTests {
     }
 
     @Test func nodesThatWaitForTheCacheGoOnToTheOrigin() {
-        var (stack, tokens, _) = asking([.picture(size: 5), .picture(size: 6)])
+        var (stack, tokens, _) = asking([.image(size: 5), .image(size: 6)])
         let deriver = stack.scheduler.deriver
         stack.run(.query)
         #expect(stack.held(.fetch).count == 1)
@@ -34,7 +34,7 @@ struct OnwardTests {
     }
 
     @Test func whoMayNotFetchDoesNotWaitForTheOrigin() {
-        var (stack, tokens, _) = asking([.picture(size: 5), .picture(size: 5, .fromCacheOnly)])
+        var (stack, tokens, _) = asking([.image(size: 5), .image(size: 5, .fromCacheOnly)])
         stack.run(.query)
         guard case .miss = stack.reply(tokens[1])?.outcome else {
             Issue.record("the cache does not have it")
@@ -47,8 +47,8 @@ struct OnwardTests {
     }
 
     @Test func aTransferThatIsUnderWayIsJoined() {
-        var (stack, tokens, client) = asking([.picture(size: 5)])
-        let other = stack.load(.picture(size: 6, .fromLoaderOnly), by: client)
+        var (stack, tokens, client) = asking([.image(size: 5)])
+        let other = stack.load(.image(size: 6, .fromLoaderOnly), by: client)
         #expect(stack.held(.fetch).count == 1)
         stack.run(.query)
         #expect(stack.held(.fetch).count == 1)
@@ -62,9 +62,9 @@ struct OnwardTests {
         var stack = Stack { $0.dispatch.queuedCostMax.fetch = 1 }
         stack.hire(.cache)
         let client = stack.connect()
-        let token = stack.load(.picture(size: 5), by: client)
+        let token = stack.load(.image(size: 5), by: client)
         stack.run(.query)
-        let earlier = stack.load(.picture("b", size: 5, .fromLoaderOnly), by: client)
+        let earlier = stack.load(.image("b", size: 5, .fromLoaderOnly), by: client)
         stack.run(.query)
         #expect(stack.error(token) == .busy)
         #expect(stack.reply(earlier) == nil)

@@ -9,10 +9,10 @@ import Testing
 struct OverlayAdmissionTests {
     private static let mark = "http://marks.example/mark.png"
 
-    private func picture(
+    private func image(
         _ name: String = "a", over url: String = mark, _ options: RequestOptions = []
     ) -> ImageRequest {
-        ImageRequest.picture(name, size: 8, options).with { request in
+        ImageRequest.image(name, size: 8, options).with { request in
             request.steps.append(.overlay(Overlay(url: url)))
         }
     }
@@ -40,14 +40,14 @@ struct OverlayAdmissionTests {
         var stack = Stack { $0.dispatch.queuedCostMax.fetch = 1 }
         for kind in [WorkerKind.cache, .decode, .transform] { stack.hire(kind, credit: 4) }
         let client = stack.connect()
-        stack.load(.picture("z", .fromLoaderOnly), by: client)
+        stack.load(.image("z", .fromLoaderOnly), by: client)
         return (stack, client)
     }
 
     @Test(arguments: [[], .fromCacheOnly] as [RequestOptions])
     func aCachedOverlayIsLaidOverThoughNoTransferMayBegin(options: RequestOptions) {
         var (stack, client) = crowded()
-        let token = stack.load(picture("a", options), by: client)
+        let token = stack.load(image("a", options), by: client)
         finishFromCache(&stack)
         #expect(stack.image(token) != nil)
         #expect(stack.counters.refused.isEmpty)
@@ -58,7 +58,7 @@ struct OverlayAdmissionTests {
 
     @Test func anOverlayThatHasToBeFetchedIsRefusedThen() {
         var (stack, client) = crowded()
-        let token = stack.load(picture(), by: client)
+        let token = stack.load(image(), by: client)
         stack.run(.query)
         #expect(stack.reply(token) == nil, "its original may be cached")
         stack.run(.query)
@@ -72,12 +72,12 @@ struct OverlayAdmissionTests {
     @Test func anOverlayThatIsOnItsWayIsJoinedThoughDecodersAreBehind() {
         var (stack, client) = Stack.staffed { $0.dispatch.queuedCostMax.decode = 500 }
         stack.kill(stack.worker(.decode))
-        let first = stack.load(picture("a"), by: client)
+        let first = stack.load(image("a"), by: client)
         stack.run(.query, .query, .fetch)
-        let second = stack.load(picture("b", .fromLoaderOnly), by: client)
+        let second = stack.load(image("b", .fromLoaderOnly), by: client)
         #expect(stack.reply(second) == nil)
         let other = stack.load(
-            picture("c", over: Self.mark + "x", .fromLoaderOnly), by: client)
+            image("c", over: Self.mark + "x", .fromLoaderOnly), by: client)
         #expect(stack.error(other) == .busy)
         stack.hire(.decode)
         stack.finishAll()
@@ -94,10 +94,10 @@ struct OverlayAdmissionTests {
             stack.crash(stack.held(.fetch)[0])
             stack.hire(.download)
         }
-        let cached = stack.load(picture("a"), by: client)
+        let cached = stack.load(image("a"), by: client)
         finishFromCache(&stack)
         #expect(stack.image(cached) != nil)
-        let fetched = stack.load(picture("b", .fromLoaderOnly), by: client)
+        let fetched = stack.load(image("b", .fromLoaderOnly), by: client)
         #expect(overlayError(stack, fetched) == ErrorCode.poisoned.rule.name)
         #expect(stack.isAtRest, "\(stack)")
     }

@@ -10,8 +10,8 @@ import Testing
 struct OverlayKeepingTests {
     private static let mark = "http://marks.example/mark.png"
 
-    private func picture(_ name: String = "a", _ options: RequestOptions = []) -> ImageRequest {
-        ImageRequest.picture(name, size: 8, options).with { request in
+    private func image(_ name: String = "a", _ options: RequestOptions = []) -> ImageRequest {
+        ImageRequest.image(name, size: 8, options).with { request in
             request.steps.append(.overlay(Overlay(url: Self.mark)))
         }
     }
@@ -39,19 +39,19 @@ struct OverlayKeepingTests {
     @Test(arguments: ["Accept", "*"])
     func whatDependsOnHeadersOfTheOverlayIsKeptUnderNoName(vary: String) {
         var (stack, client) = Stack.staffed()
-        let token = stack.load(picture(), by: client)
+        let token = stack.load(image(), by: client)
         let keys = finish(&stack, vary: vary)
         #expect(stack.image(token) != nil)
         #expect(!keys.contains { $0.contains("Overlay") })
-        #expect(keys.contains("http://example.org/a.jpg"), "the picture itself depends on nothing")
+        #expect(keys.contains("http://example.org/a.jpg"), "the image itself depends on nothing")
         #expect(stack.isAtRest, "\(stack)")
     }
 
     @Test func norIsWhatIsMadeOfItsCachedOriginal() {
         var (stack, client) = Stack.staffed()
-        stack.load(picture("a"), by: client)
+        stack.load(image("a"), by: client)
         #expect(finish(&stack, vary: "Accept").contains { $0.hasPrefix("http://marks") })
-        let token = stack.load(picture("b"), by: client)
+        let token = stack.load(image("b"), by: client)
         stack.run(.query)
         guard let query = stack.held(.query).first, case .query(let work) = query.job.work else {
             Issue.record("the cache is not asked for the original")
@@ -66,20 +66,20 @@ struct OverlayKeepingTests {
 
     @Test func whatDependsOnNothingIsKept() {
         var (stack, client) = Stack.staffed()
-        stack.load(picture(), by: client)
+        stack.load(image(), by: client)
         #expect(finish(&stack, vary: "Accept-Encoding").contains { $0.contains("Overlay") })
         #expect(stack.isAtRest, "\(stack)")
     }
 
     @Test func namesAreDerivedOnceHoweverTheOverlayIsWishedFor() {
         var (stack, client) = Stack.staffed()
-        stack.load(picture(), by: client)
+        stack.load(image(), by: client)
         stack.run(.query)
         let count = stack.scheduler.namesMemo.count
         for timeout in [1_000, 2_000] {
-            stack.load(picture().with { $0.timeoutMilliseconds = timeout }, by: client)
+            stack.load(image().with { $0.timeoutMilliseconds = timeout }, by: client)
         }
-        stack.load(picture().with { $0.priority = .high }, by: client)
+        stack.load(image().with { $0.priority = .high }, by: client)
         #expect(stack.scheduler.namesMemo.count == count)
         stack.finishAll()
         #expect(stack.isAtRest, "\(stack)")
@@ -89,7 +89,7 @@ struct OverlayKeepingTests {
 
     @Test func aResultThatIsMadeHoldsNoOverlaysWhileItIsStored() {
         var (stack, client) = Stack.staffed()
-        let image = picture("a", .fromLoaderOnly).with { $0.originalStoreCacheTypes = .none }
+        let image = image("a", .fromLoaderOnly).with { $0.originalStoreCacheTypes = .none }
         let token = stack.load(image, by: client)
         stack.run(.fetch, .decode, .fetch, .decode)
         #expect(stack.scheduler.deriver.overlayBytes.count > 0)
@@ -104,7 +104,7 @@ struct OverlayKeepingTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// One whose pictures trickle holds what is laid over them for as long as that takes.
+    /// One whose images trickle holds what is laid over them for as long as that takes.
     @Test func oneClientLeavesRoomForTheOverlaysOfOthers() {
         let size = UInt64(4_000)
         var stack = Stack { $0.derivation.overlayBytesMax = 8 * size }
@@ -112,7 +112,7 @@ struct OverlayKeepingTests {
         let busy = stack.connect()
         func load(_ number: Int, by client: ClientID) -> Token {
             let mark = Overlay(url: "http://marks.example.org/\(number).png")
-            let image = ImageRequest.picture("p\(number)", size: 9, .fromLoaderOnly).with {
+            let image = ImageRequest.image("p\(number)", size: 9, .fromLoaderOnly).with {
                 $0.steps.append(.overlay(mark))
                 $0.originalStoreCacheTypes = .none
             }
@@ -138,9 +138,9 @@ struct OverlayKeepingTests {
     @Test func whatIsKeptForSomebodyWhoLeavesIsKeptForAnother() {
         var (stack, first) = Stack.staffed()
         let second = stack.connect()
-        let image = picture("a", .fromLoaderOnly).with { $0.originalStoreCacheTypes = .none }
+        let image = image("a", .fromLoaderOnly).with { $0.originalStoreCacheTypes = .none }
         let token = stack.load(image, by: first)
-        stack.load(picture("b", .fromLoaderOnly), by: second)
+        stack.load(self.image("b", .fromLoaderOnly), by: second)
         stack.run(.fetch, .decode)
         let kept = stack.scheduler.deriver.overlayBytes
         let bytes = kept.count

@@ -4,12 +4,12 @@ import Testing
 
 @testable import Scheduling
 
-/// Whether a picture may be had whose overlay may not.
+/// Whether an image may be had whose overlay may not.
 struct OverlayPolicyTests {
     private static let mark = "http://marks.example/mark.png"
 
-    private func picture() -> ImageRequest {
-        ImageRequest.picture("a", size: 8).with { request in
+    private func image() -> ImageRequest {
+        ImageRequest.image("a", size: 8).with { request in
             request.steps.append(.overlay(Overlay(url: Self.mark)))
         }
     }
@@ -29,7 +29,7 @@ struct OverlayPolicyTests {
 
     @Test func anOverlayThatIsForbiddenNowIsForbiddenInWhatIsCachedToo() throws {
         var (stack, client) = Stack.staffed()
-        let image = picture()
+        let image = image()
         var allowed = LoadTerms()
         allowed.overlays = image.preparedOverlays
         stack.publish(
@@ -46,9 +46,9 @@ struct OverlayPolicyTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    @Test func theFallbackOfAPictureWithAForbiddenOverlayIsDelivered() throws {
+    @Test func theFallbackOfAnImageWithAForbiddenOverlayIsDelivered() throws {
         var (stack, client) = Stack.staffed()
-        let image = picture().with { $0.context.fallback = .colour(Colour(argb: 0xFF00_0000)) }
+        let image = image().with { $0.context.fallback = .colour(Colour(argb: 0xFF00_0000)) }
         let token = stack.load(image, by: client, terms: refusing(image))
         stack.finishAll()
         #expect(stack.image(token)?.fallbackFor?.code == .stepFailed)
@@ -62,7 +62,7 @@ struct OverlayPolicyTests {
         stack.load(ImageRequest(url: Self.mark), by: client)
         stack.run(.query, .fetch)
         stack.fail(.decode, .badImageData)
-        let image = picture()
+        let image = image()
         let refused = stack.load(image, by: client)
         stack.run(.query)
         #expect(overlayError(stack, refused) == ErrorCode.blacklisted.rule.name)

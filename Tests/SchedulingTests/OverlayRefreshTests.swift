@@ -8,8 +8,8 @@ import Testing
 struct OverlayRefreshTests {
     private static let mark = "http://marks.example/mark.png"
 
-    private func picture(_ name: String = "a", _ options: RequestOptions = []) -> ImageRequest {
-        ImageRequest.picture(name, size: 8, options).with { request in
+    private func image(_ name: String = "a", _ options: RequestOptions = []) -> ImageRequest {
+        ImageRequest.image(name, size: 8, options).with { request in
             request.steps.append(.overlay(Overlay(url: Self.mark)))
         }
     }
@@ -40,7 +40,7 @@ struct OverlayRefreshTests {
     @Test(arguments: [false, true])
     func whatOnlyAnOverlayNeedsIsNotStoredAfterWhatReplacedIt(isThereFirst: Bool) throws {
         var (stack, client) = Stack.staffed()
-        let token = stack.load(picture("a", .fromLoaderOnly), by: client)
+        let token = stack.load(image("a", .fromLoaderOnly), by: client)
         let old = try #require(fetches(stack).first).held
         if isThereFirst { stack.finish(old, body(&stack, old, etag: "\"1\"")) }
         let refresh = stack.load(
@@ -73,7 +73,7 @@ struct OverlayRefreshTests {
     private func refreshing(
         _ stack: inout Stack, _ client: ClientID, _ change: (inout ImageRequest) -> Void = { _ in }
     ) -> Token {
-        let token = stack.load(picture("a", .refreshCached).with(change), by: client)
+        let token = stack.load(image("a", .refreshCached).with(change), by: client)
         if let query = stack.held(.query).first {
             stack.finish(query, stack.hit(query, etag: "\"1\""))
         }
@@ -83,7 +83,7 @@ struct OverlayRefreshTests {
     @Test func aRefreshIsNotAnsweredWithPixelsThatWereThereBefore() {
         var (stack, client) = Stack.staffed()
         let first = stack.load(
-            picture("b", .fromLoaderOnly).with { $0.originalStoreCacheTypes = .none }, by: client)
+            image("b", .fromLoaderOnly).with { $0.originalStoreCacheTypes = .none }, by: client)
         stack.run(.fetch, .decode)
         let token = refreshing(&stack, client)
         #expect(fetches(stack).map(\.work.url).contains(Self.mark))
@@ -107,7 +107,7 @@ struct OverlayRefreshTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// Neither the overlay nor the picture has changed: nobody else begins again.
+    /// Neither the overlay nor the image has changed: nobody else begins again.
     @Test(arguments: ["http://marks.example/mark.png", "http://example.org/a.jpg"])
     func whatTurnsOutToBeTheSameDisturbsNobody(url: String) throws {
         var (stack, client) = Stack.staffed()
@@ -138,7 +138,7 @@ struct OverlayRefreshTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// Of the first one the picture is still on its way.
+    /// Of the first one the image is still on its way.
     @Test func aRefreshIsNotAnsweredWithWhatAnEarlierOneBrought() {
         var (stack, client) = Stack.staffed()
         let first = refreshing(&stack, client)
@@ -154,7 +154,7 @@ struct OverlayRefreshTests {
 
     @Test func pixelsThatARefreshFoundOutdatedAreForThoseWhoHaveThem() throws {
         var (stack, client) = Stack.staffed()
-        let first = stack.load(picture("a", .fromLoaderOnly), by: client)
+        let first = stack.load(image("a", .fromLoaderOnly), by: client)
         stack.run(.fetch, .decode)
         while !stack.held(.store).isEmpty { stack.finish(stack.held(.store)[0]) }
         let slow = try #require(fetches(stack).first).held.job.id
@@ -167,17 +167,17 @@ struct OverlayRefreshTests {
             default: stack.finish(held)
             }
         }
-        let second = stack.load(picture("b", .fromLoaderOnly), by: client)
+        let second = stack.load(image("b", .fromLoaderOnly), by: client)
         #expect(fetches(stack).map(\.work.url).contains(Self.mark))
         stack.finishAll()
         #expect(stack.image(first) != nil && stack.image(second) != nil)
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// A refresh ends with what its origin says of the picture, whatever may be asked for besides.
+    /// A refresh ends with what its origin says of the image, whatever may be asked for besides.
     @Test func anOverlayThatMayNotBeFetchedIsTakenFromTheCache() throws {
         var (stack, client) = Stack.staffed()
-        let image = picture("a", .refreshCached)
+        let image = image("a", .refreshCached)
         var terms = LoadTerms()
         terms.overlays = image.preparedOverlays
         terms.overlays[0].terms.mayDownload = false

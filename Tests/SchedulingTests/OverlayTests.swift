@@ -9,11 +9,11 @@ import Testing
 struct OverlayTests {
     private let mark = "http://marks.example/mark.png"
 
-    private func picture(
+    private func image(
         _ name: String = "a", size: Int? = 8, over urls: [String]? = nil,
         _ options: RequestOptions = []
     ) -> ImageRequest {
-        ImageRequest.picture(name, size: size, options).with { request in
+        ImageRequest.image(name, size: size, options).with { request in
             request.steps += (urls ?? [mark]).map { .overlay(Overlay(url: $0, x: -3, y: 4)) }
         }
     }
@@ -39,14 +39,14 @@ struct OverlayTests {
             $0.dispatch.fetchRetriesMax = 0
             limits(&$0)
         }
-        let token = stack.load(picture().with(change), by: client)
+        let token = stack.load(image().with(change), by: client)
         stack.run(.query, .query)
         return (stack, client, token)
     }
 
     // MARK: - The way
 
-    @Test func overlaysAreThereBeforeAnythingOfThePictureIs() throws {
+    @Test func overlaysAreThereBeforeAnythingOfTheImageIs() throws {
         var (stack, _, token) = fetchingMark()
         #expect(urls(stack) == [mark])
         stack.run(.fetch)
@@ -80,7 +80,7 @@ struct OverlayTests {
         #expect(work.limits.pixelsMax == 3840 * 2160)
     }
 
-    @Test func nothingThatWasSaidToTheOriginOfThePictureIsSaidToThatOfTheOverlay() {
+    @Test func nothingThatWasSaidToTheOriginOfTheImageIsSaidToThatOfTheOverlay() {
         let (stack, _, _) = fetchingMark { image in
             image.headers = [HTTPHeader(name: "Accept", value: "image/png")]
         }
@@ -101,7 +101,7 @@ struct OverlayTests {
         }
         #expect(keys == [mark])
         stack.finishAll()
-        stack.load(picture("b"), by: client)
+        stack.load(image("b"), by: client)
         stack.run(.query)
         guard let query = stack.held(.query).first, case .query(let work) = query.job.work else {
             Issue.record("the cache is not asked")
@@ -119,7 +119,7 @@ struct OverlayTests {
 
     @Test func twoRequestsShareTheTransferAndTheDecodeOfAnOverlay() {
         var (stack, client) = Stack.staffed()
-        let tokens = ["a", "b"].map { stack.load(picture($0), by: client) }
+        let tokens = ["a", "b"].map { stack.load(image($0), by: client) }
         stack.finishAll()
         #expect(tokens.allSatisfy { stack.image($0) != nil })
         #expect(stack.gets[mark] == 1)
@@ -130,18 +130,18 @@ struct OverlayTests {
 
     @Test func aLoadOfTheOverlayItselfSharesItsTransfer() {
         var (stack, client) = Stack.staffed()
-        let first = stack.load(picture(over: ["http://example.org/m.jpg"]), by: client)
-        let second = stack.load(ImageRequest.picture("m"), by: client)
+        let first = stack.load(image(over: ["http://example.org/m.jpg"]), by: client)
+        let second = stack.load(ImageRequest.image("m"), by: client)
         stack.finishAll()
         #expect(stack.image(first) != nil && stack.image(second) != nil)
         #expect(stack.gets["http://example.org/m.jpg"] == 1)
         #expect(stack.isAtRest)
     }
 
-    @Test func aPictureMayBeLaidOverItself() {
+    @Test func anImageMayBeLaidOverItself() {
         var (stack, client) = Stack.staffed()
-        let url = ImageRequest.picture("a").url
-        let token = stack.load(picture("a", size: nil, over: [url, url]), by: client)
+        let url = ImageRequest.image("a").url
+        let token = stack.load(image("a", size: nil, over: [url, url]), by: client)
         stack.finishAll()
         #expect(stack.image(token) != nil)
         #expect(stack.isAtRest)
@@ -149,9 +149,9 @@ struct OverlayTests {
 
     @Test func otherOverlaysMakeOtherResults() throws {
         let requests = [
-            picture(), picture(over: [mark + "x"]), picture(over: [mark, mark]), picture(over: []),
-            picture().with { $0.steps[1] = .overlay(Overlay(url: mark, x: -3, y: 5)) },
-            picture().with {
+            image(), image(over: [mark + "x"]), image(over: [mark, mark]), image(over: []),
+            image().with { $0.steps[1] = .overlay(Overlay(url: mark, x: -3, y: 5)) },
+            image().with {
                 $0.steps[1] = .overlay(Overlay(url: mark, x: -3, y: 4, opacity: 0.5))
             },
         ]
@@ -162,7 +162,7 @@ struct OverlayTests {
         }
         #expect(Set(keys).count == requests.count)
         var secret = LoadTerms()
-        secret.overlays = picture().preparedOverlays
+        secret.overlays = image().preparedOverlays
         secret.overlays[0].terms.identity = "0123"
         let key = CacheKey.result(
             requests[0], url: try SourceURL(requests[0].url), terms: secret)
@@ -208,7 +208,7 @@ struct OverlayTests {
 
     @Test func whoMayNotFetchItHasNone() {
         var (stack, client) = Stack.staffed()
-        let token = stack.load(picture("a", over: nil, .fromCacheOnly), by: client)
+        let token = stack.load(image("a", over: nil, .fromCacheOnly), by: client)
         stack.finishAll()
         #expect(stack.isMiss(token))
         #expect(stack.gets.isEmpty)
@@ -217,7 +217,7 @@ struct OverlayTests {
 
     @Test func aCachedOriginalThatIsNoImageIsFetched() {
         var (stack, client) = Stack.staffed()
-        let token = stack.load(picture(), by: client)
+        let token = stack.load(image(), by: client)
         stack.run(.query)
         if let query = stack.held(.query).first { stack.finish(query, stack.hit(query)) }
         stack.fail(.decode, .badImageData)
@@ -233,7 +233,7 @@ struct OverlayTests {
     ])
     func whatIsNoOverlayIsRefused(urls: [String]) {
         var (stack, client) = Stack.staffed()
-        let token = stack.load(picture(over: urls), by: client)
+        let token = stack.load(image(over: urls), by: client)
         #expect(stack.error(token) == .invalidRequest)
         #expect(stack.isAtRest)
     }
@@ -241,7 +241,7 @@ struct OverlayTests {
     @Test(arguments: [-0.1, 1.1, .nan, .infinity])
     func anOpacityIsFromZeroToOne(opacity: Double) {
         var (stack, client) = Stack.staffed()
-        let image = ImageRequest.picture("a").with {
+        let image = ImageRequest.image("a").with {
             $0.steps = [.overlay(Overlay(url: mark, opacity: opacity))]
         }
         let token = stack.load(image, by: client)
@@ -281,7 +281,7 @@ struct OverlayTests {
     @Test(arguments: [false, true])
     func aTransformerThatMissesBytesIsJudgedByAllOfThem(isOverlayMissing: Bool) throws {
         var (stack, client) = Stack.staffed()
-        let image = picture("a", over: nil, .fromLoaderOnly).with {
+        let image = image("a", over: nil, .fromLoaderOnly).with {
             $0.originalStoreCacheTypes = .none
         }
         let token = stack.load(image, by: client)
@@ -303,17 +303,17 @@ struct OverlayTests {
 
     @Test func aRefreshLoadsTheOverlayAnewAsWell() throws {
         var (stack, client) = Stack.staffed()
-        let token = stack.load(picture("a", over: nil, .refreshCached), by: client)
+        let token = stack.load(image("a", over: nil, .refreshCached), by: client)
         let query = try #require(stack.held(.query).first)
         stack.finish(query, stack.hit(query, etag: "\"1\""))
         #expect(stack.replies[token]?.count == 1)
         #expect(urls(stack) == [mark])
         stack.run(.fetch, .query, .decode)
         guard let fetch = stack.held(.fetch).first, case .fetch(let work) = fetch.job.work else {
-            Issue.record("the picture is not fetched")
+            Issue.record("the image is not fetched")
             return
         }
-        #expect(work.validators == nil, "who has the same picture may have another overlay")
+        #expect(work.validators == nil, "who has the same image may have another overlay")
         stack.finishAll()
         #expect(stack.replies[token]?.count == 2)
         #expect(stack.image(token) != nil)

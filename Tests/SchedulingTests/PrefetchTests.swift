@@ -82,7 +82,7 @@ struct PrefetchTests {
     @Test func failuresAreFinishedAndSkipped() {
         var (stack, client) = stack()
         let batch = stack.prefetch(
-            ["a", "b", "not a URL"], by: client, like: .picture(size: 5, .fromLoaderOnly))
+            ["a", "b", "not a URL"], by: client, like: .image(size: 5, .fromLoaderOnly))
         #expect(stack.report(batch)?.skipped == 1)
         let fetch = stack.held(.fetch)[0]
         stack.finish(fetch, .failed(ImageError(.tlsFailed, "as told")))
@@ -101,7 +101,7 @@ struct PrefetchTests {
 
     @Test func aMissOfTheCachesIsNoError() {
         var (stack, client) = stack()
-        let batch = stack.prefetch(["a"], by: client, like: .picture(size: 5, .fromCacheOnly))
+        let batch = stack.prefetch(["a"], by: client, like: .image(size: 5, .fromCacheOnly))
         stack.finishEverything()
         #expect(
             stack.report(batch)
@@ -113,7 +113,7 @@ struct PrefetchTests {
         stack.hireAll(credit: 1)
         let client = stack.connect()
         let batch = stack.prefetch(names(1_000), by: client)
-        let token = stack.load(.picture("p999", size: 5), by: client)
+        let token = stack.load(.image("p999", size: 5), by: client)
         var finished = 0
         while stack.reply(token) == nil, let held = stack.allHeld.first {
             stack.finish(held)
@@ -129,8 +129,8 @@ struct PrefetchTests {
 
     @Test func aLoadJoinsARunningURLAndRaisesItsClass() {
         var (stack, client) = stack()
-        stack.prefetch(["a"], by: client, like: .picture(size: 5, .fromLoaderOnly))
-        let token = stack.load(.picture("a", size: 5, .fromLoaderOnly), by: client)
+        stack.prefetch(["a"], by: client, like: .image(size: 5, .fromLoaderOnly))
+        let token = stack.load(.image("a", size: 5, .fromLoaderOnly), by: client)
         #expect(stack.held(.fetch).map(\.priority) == [.normal])
         stack.finishEverything()
         #expect(stack.counters.fetches == 1)
@@ -140,7 +140,7 @@ struct PrefetchTests {
 
     @Test func whatIsInMemoryIsCountedWithoutWork() {
         var (stack, client) = stack()
-        let image = ImageRequest.picture("a", size: 5)
+        let image = ImageRequest.image("a", size: 5)
         guard let url = try? SourceURL(image.url) else { return }
         stack.publish(CacheKey.result(image, url: url, terms: LoadTerms()), length: 2 << 20)
         let batch = stack.prefetch(["a", "a"], by: client)
@@ -152,7 +152,7 @@ struct PrefetchTests {
 
     @Test func aLargeResultIsKeptForNobody() {
         var (stack, client) = stack()
-        stack.prefetch(["a"], by: client, like: .picture(size: 5, .fromLoaderOnly))
+        stack.prefetch(["a"], by: client, like: .image(size: 5, .fromLoaderOnly))
         stack.run(.fetch, .decode)
         let transform = stack.held(.transform)[0]
         stack.finish(transform, stack.success(transform, length: 2 << 20))
@@ -163,7 +163,7 @@ struct PrefetchTests {
 
     @Test func manyHitsDoNotKeepOthersWaiting() {
         var (stack, client) = stack()
-        let image = ImageRequest.picture("a", size: 5)
+        let image = ImageRequest.image("a", size: 5)
         guard let url = try? SourceURL(image.url) else { return }
         stack.publish(CacheKey.result(image, url: url, terms: LoadTerms()))
         let batch = stack.prefetch(Array(repeating: "a", count: 1_000), by: client)
@@ -177,7 +177,7 @@ struct PrefetchTests {
 
     @Test func cancellingEndsWhatWaitsAndWhatRuns() {
         var (stack, client) = stack()
-        let batch = stack.prefetch(names(10), by: client, like: .picture(size: 5, .fromLoaderOnly))
+        let batch = stack.prefetch(names(10), by: client, like: .image(size: 5, .fromLoaderOnly))
         stack.finish(stack.held(.fetch)[0], .failed(ImageError(.tlsFailed, "as told")))
         stack.send(.cancel(client, batch))
         let failures = stack.report(batch)?.failures ?? []
@@ -223,8 +223,8 @@ struct PrefetchTests {
 
     @Test func itEndsWithItsClient() {
         var (stack, client) = stack()
-        let kept = stack.load(.picture("p0", size: 5, .fromLoaderOnly), by: stack.connect())
-        stack.prefetch(names(10), by: client, like: .picture(size: 5, .fromLoaderOnly))
+        let kept = stack.load(.image("p0", size: 5, .fromLoaderOnly), by: stack.connect())
+        stack.prefetch(names(10), by: client, like: .image(size: 5, .fromLoaderOnly))
         stack.disconnect(client)
         #expect(stack.held(.fetch).count == 1, "what another client wants goes on")
         stack.finishEverything()
@@ -274,7 +274,7 @@ struct PrefetchTests {
             limits.prefetchBytesMax = 15 * (SchedulerLimits.prefetchOverheadBytes + 25)
         }
         let (client, other) = (stack.connect(), stack.connect())
-        #expect(ImageRequest.picture("p0").url.utf8.count == 25)
+        #expect(ImageRequest.image("p0").url.utf8.count == 25)
         let tooMany = stack.prefetch(names(11).map { String($0.prefix(2)) }, by: client)
         #expect(stack.refusals[tooMany]?.code == .busy)
         let batch = stack.prefetch(names(10), by: client, isLast: false)
@@ -286,10 +286,10 @@ struct PrefetchTests {
 
     @Test func aURLIsResolvedWhenItIsBegunAndNotBefore() {
         var (stack, client) = stack()
-        let batch = stack.prefetch(names(5), by: client, like: .picture(size: 5, .fromLoaderOnly))
+        let batch = stack.prefetch(names(5), by: client, like: .image(size: 5, .fromLoaderOnly))
         #expect(stack.gets.count == 3)
         // The configuration is another one by now.
-        let terms = [3, 4].map { ImageRequest.picture("p\($0)") }.map { own in
+        let terms = [3, 4].map { ImageRequest.image("p\($0)") }.map { own in
             (own.url, Resolution(own, LoadTerms().refusing(.addressForbidden)))
         }
         stack.resolve(Dictionary(uniqueKeysWithValues: terms))
@@ -313,10 +313,10 @@ struct PrefetchTests {
 
     @Test func aTemplateThatMakesNoSenseIsRefusedAtOnce() {
         var (stack, client) = stack()
-        let wrong = ImageRequest.picture(size: 0)
+        let wrong = ImageRequest.image(size: 0)
         #expect(
             stack.refusals[stack.prefetch(["a"], by: client, like: wrong)]?.code == .invalidRequest)
-        let handled = ImageRequest.picture(size: 5, .handleCookies)
+        let handled = ImageRequest.image(size: 5, .handleCookies)
         #expect(
             stack.refusals[stack.prefetch(["a"], by: client, like: handled)]?.code == .notSupported)
         #expect(stack.isAtRest)
@@ -324,11 +324,11 @@ struct PrefetchTests {
 
     @Test func aTokenNamesOneThing() {
         var (stack, client) = stack()
-        let load = stack.load(.picture("a", size: 5), by: client)
+        let load = stack.load(.image("a", size: 5), by: client)
         stack.prefetch(["b"], by: client, batch: load)
         #expect(stack.refusals[load]?.code == .tokenInUse)
         let batch = stack.prefetch(["c"], by: client)
-        stack.load(.picture("d", size: 5), by: client, token: batch)
+        stack.load(.image("d", size: 5), by: client, token: batch)
         #expect(stack.error(batch) == .tokenInUse)
         stack.waiting[batch] = nil
         stack.finishEverything()
@@ -351,7 +351,7 @@ struct PrefetchTests {
         var stack = Stack { $0.liveRequestsMax = 2 }
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture("a", size: 5), by: client)
+        let token = stack.load(.image("a", size: 5), by: client)
         let batch = stack.prefetch(names(5), by: client)
         #expect(stack.scheduler.report.liveRequests == 2)
         #expect(stack.scheduler.nextDeadline != stack.now, "nobody spins")
@@ -361,17 +361,17 @@ struct PrefetchTests {
         #expect(stack.isAtRest)
     }
 
-    @Test func credentialsOfEachURLKeepItsPicturesApart() {
+    @Test func credentialsOfEachURLKeepItsImagesApart() {
         var (stack, client) = stack()
         let urls = ["http://u:p@example.org/a.jpg", "http://example.org/a.jpg"]
         stack.prefetching[Token(Identifier128(high: 2, low: 7))] = client
-        let own = ImageRequest.picture(size: 5).with { $0.url = urls[0] }
+        let own = ImageRequest.image(size: 5).with { $0.url = urls[0] }
         stack.resolve([urls[0]: Resolution(own, LoadTerms(identity: "d1"))])
         stack.send(
             .prefetch(
                 client,
                 PrefetchRequest(
-                    batch: Token(Identifier128(high: 2, low: 7)), image: .picture(size: 5),
+                    batch: Token(Identifier128(high: 2, low: 7)), image: .image(size: 5),
                     urls: urls),
                 LoadTerms()))
         let keys = stack.held(.query).compactMap { held in
@@ -385,7 +385,7 @@ struct PrefetchTests {
 
     @Test func aBatchIsReprioritisedInWhole() {
         var (stack, client) = stack()
-        let image = ImageRequest.picture(size: 5, .fromLoaderOnly)
+        let image = ImageRequest.image(size: 5, .fromLoaderOnly)
         let batch = stack.prefetch(names(10), by: client, like: image)
         stack.send(.reprioritise(client, batch, .normal))
         #expect(stack.allHeld.map(\.priority) == [.normal, .normal, .normal])

@@ -7,8 +7,8 @@ import Testing
 
 /// However many sessions a process has, it has one share.
 struct ProcessShareTests {
-    private func picture(_ name: String) -> ImageRequest {
-        ImageRequest.picture(name, size: nil, .fromLoaderOnly).with {
+    private func image(_ name: String) -> ImageRequest {
+        ImageRequest.image(name, size: nil, .fromLoaderOnly).with {
             $0.url = "http://\(name)/\(name).jpg"
         }
     }
@@ -29,11 +29,11 @@ struct ProcessShareTests {
         stack.hire(.download, credit: 128)
         for number in 0..<64 {
             let session = stack.connect(process: 7)
-            for more in 0..<4 { stack.load(picture("a\(number)-\(more)"), by: session) }
+            for more in 0..<4 { stack.load(image("a\(number)-\(more)"), by: session) }
         }
         #expect(count("a", stack) == 96)
         let other = stack.connect(process: 8)
-        for number in 0..<32 { stack.load(picture("b\(number)"), by: other) }
+        for number in 0..<32 { stack.load(image("b\(number)"), by: other) }
         #expect(count("b", stack) == 24, "three quarters of what is left")
         #expect(stack.scheduler.audit() == [])
         #expect(stack.faults == [])
@@ -43,8 +43,8 @@ struct ProcessShareTests {
         var stack = Stack()
         stack.hire(.download, credit: 16)
         let (first, second) = (stack.connect(), stack.connect())
-        for number in 0..<30 { stack.load(picture("a\(number)"), by: first) }
-        for number in 0..<30 { stack.load(picture("b\(number)"), by: second) }
+        for number in 0..<30 { stack.load(image("a\(number)"), by: first) }
+        for number in 0..<30 { stack.load(image("b\(number)"), by: second) }
         #expect(count("a", stack) == 12 && count("b", stack) == 3)
     }
 
@@ -53,11 +53,11 @@ struct ProcessShareTests {
         stack.hire(.download, credit: 16)
         let sessions = (0..<Flows.countMax).map { _ in stack.connect(process: 7) }
         for (number, session) in sessions.enumerated() {
-            for more in 0..<8 { stack.load(picture("a\(number)-\(more)"), by: session) }
+            for more in 0..<8 { stack.load(image("a\(number)-\(more)"), by: session) }
         }
-        for session in sessions { stack.load(picture("x"), by: session) }
+        for session in sessions { stack.load(image("x"), by: session) }
         #expect(count("a", stack) == 12 && count("x", stack) == 0)
-        stack.load(picture("x"), by: stack.connect(process: 8))
+        stack.load(image("x"), by: stack.connect(process: 8))
         #expect(count("x", stack) == 1, "who holds nothing has the next free place")
         #expect(stack.scheduler.audit() == [] && stack.faults == [])
     }
@@ -66,8 +66,8 @@ struct ProcessShareTests {
         var stack = Stack()
         stack.hire(.download, credit: 32)
         let (first, second) = (stack.connect(process: 7), stack.connect(process: 7))
-        for number in 0..<60 { stack.load(picture("a\(number)"), by: first) }
-        for number in 0..<60 { stack.load(picture("b\(number)"), by: second) }
+        for number in 0..<60 { stack.load(image("a\(number)"), by: first) }
+        for number in 0..<60 { stack.load(image("b\(number)"), by: second) }
         #expect(count("a", stack) == 24 && count("b", stack) == 0)
         // Nobody is stopped: places go over as transfers end.
         for held in stack.held(.fetch).prefix(20) {
@@ -82,7 +82,7 @@ struct ProcessShareTests {
         var stack = Stack { $0.dispatch.fetchesPerHostMax = 8 }
         stack.hire(.download, credit: 100)
         let slow = { (name: String) in
-            self.picture(name).with { $0.url = "http://slow/\(name).jpg" }
+            self.image(name).with { $0.url = "http://slow/\(name).jpg" }
         }
         for number in 0..<8 {
             let session = stack.connect(process: 7)
@@ -99,10 +99,10 @@ struct ProcessShareTests {
         var stack = Stack()
         for number in 0..<8 {
             let session = stack.connect(process: 7)
-            for more in 0..<2 { stack.load(picture("a\(number)\(more)"), by: session) }
+            for more in 0..<2 { stack.load(image("a\(number)\(more)"), by: session) }
         }
         let other = stack.connect(process: 8)
-        for number in 0..<4 { stack.load(picture("b\(number)"), by: other) }
+        for number in 0..<4 { stack.load(image("b\(number)"), by: other) }
         stack.hire(.download)
         var order: [String] = []
         while let held = stack.held(.fetch).first {

@@ -8,10 +8,10 @@ import Testing
 
 struct QuarantineTests {
     private func loader(_ size: Int, _ name: String = "a") -> ImageRequest {
-        .picture(name, size: size, .fromLoaderOnly).with { $0.originalStoreCacheTypes = .none }
+        .image(name, size: size, .fromLoaderOnly).with { $0.originalStoreCacheTypes = .none }
     }
 
-    /// A stack whose decoder has crashed `count` times with a picture.
+    /// A stack whose decoder has crashed `count` times with an image.
     private func stack(decoderCrashes count: Int) -> (Stack, ClientID, Token) {
         var stack = Stack()
         stack.hireAll()
@@ -46,7 +46,7 @@ struct QuarantineTests {
         #expect(stack.isAtRest)
     }
 
-    @Test func otherPicturesAreNotConcerned() {
+    @Test func otherImagesAreNotConcerned() {
         var (stack, client, _) = stack(decoderCrashes: 2)
         let other = stack.load(loader(5, "b"), by: client)
         stack.finishAll()

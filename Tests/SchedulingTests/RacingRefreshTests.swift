@@ -21,10 +21,10 @@ struct RacingRefreshTests {
         init(_ change: (inout ImageRequest) -> Void = { _ in }) throws {
             stack.hireAll(credit: 8)
             client = stack.connect()
-            first = stack.load(.picture(size: 100, .refreshCached).with(change), by: client)
+            first = stack.load(.image(size: 100, .refreshCached).with(change), by: client)
             stack.finish(.query, stack.hit(try #require(stack.held(.query).first), etag: "\"0\""))
             older = try #require(stack.held(.fetch).first)
-            second = stack.load(.picture(size: 7, .refreshCached).with(change), by: client)
+            second = stack.load(.image(size: 7, .refreshCached).with(change), by: client)
             stack.finish(.query, stack.hit(try #require(stack.held(.query).first), etag: "\"1\""))
             let id = older.job.id
             newer = try #require(stack.held(.fetch).first { $0.job.id != id })
@@ -167,7 +167,7 @@ struct RacingRefreshTests {
     @Test func whoRefreshesAfterwardsAsksAnew() throws {
         var race = try Race()
         try race.arrive(race.newer, etag: "\"3\"")
-        race.stack.load(.picture(size: 5, .refreshCached), by: race.client)
+        race.stack.load(.image(size: 5, .refreshCached), by: race.client)
         let query = try #require(race.queries.last)
         race.stack.finish(query, race.stack.hit(query, etag: "\"0\""))
         #expect(race.stack.held(.fetch).count == 2)
@@ -206,7 +206,7 @@ struct RacingRefreshTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let first = stack.load(.picture(size: 100, .refreshCached), by: client)
+        let first = stack.load(.image(size: 100, .refreshCached), by: client)
         stack.finish(.query, stack.hit(try #require(stack.held(.query).first), etag: "\"1\""))
         let fetch = try #require(stack.held(.fetch).first)
         let body = FetchedBody(
@@ -215,7 +215,7 @@ struct RacingRefreshTests {
         stack.finish(fetch, .fetched(body))
         for stage in [JobStage.query, .decode, .transform].prefix(point) { stack.finish(stage) }
         let busy = stack.allHeld.map(\.job.id)
-        let second = stack.load(.picture(size: 100, .refreshCached), by: client)
+        let second = stack.load(.image(size: 100, .refreshCached), by: client)
         let query = try #require(stack.held(.query).first { !busy.contains($0.job.id) })
         stack.finish(query, stack.hit(query, etag: "\"1\""))
         #expect(stack.held(.fetch).count == 1, "the origin is asked again")

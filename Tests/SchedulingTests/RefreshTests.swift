@@ -21,7 +21,7 @@ struct RefreshTests {
         ) {
             stack.hireAll()
             client = stack.connect()
-            let image = ImageRequest.picture(size: size, .refreshCached).with(change)
+            let image = ImageRequest.image(size: size, .refreshCached).with(change)
             token = stack.load(image, by: client)
             guard let held = stack.held(.query).first else { return }
             stack.finish(held, stack.hit(held, tier: tier, etag: etag))
@@ -90,7 +90,7 @@ struct RefreshTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture(size: 9, .refreshCached), by: client)
+        let token = stack.load(.image(size: 9, .refreshCached), by: client)
         stack.run(.query, .query)
         guard case .fetch(let work) = stack.held(.fetch).first?.job.work else {
             Issue.record("it is fetched")
@@ -159,7 +159,7 @@ struct RefreshTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture(size: 9, .refreshCached), by: client)
+        let token = stack.load(.image(size: 9, .refreshCached), by: client)
         stack.finish(.query)
         let original = stack.held(.query)[0]
         stack.finish(original, stack.hit(original, etag: Self.v1))
@@ -184,13 +184,13 @@ struct RefreshTests {
 
     @Test func twoRefreshesShareTheirQuestionAndNoPlainLoadJoinsIt() {
         var setting = Setting()
-        let second = setting.stack.load(.picture(size: 100, .refreshCached), by: setting.client)
+        let second = setting.stack.load(.image(size: 100, .refreshCached), by: setting.client)
         setting.weighed()
         #expect(setting.stack.held(.fetch).count == 1)
-        let other = setting.stack.load(.picture(size: 7, .refreshCached), by: setting.client)
+        let other = setting.stack.load(.image(size: 7, .refreshCached), by: setting.client)
         setting.weighed()
         #expect(setting.stack.held(.fetch).count == 1, "another size, the same source")
-        let plain = setting.stack.load(.picture(size: 100, .fromLoaderOnly), by: setting.client)
+        let plain = setting.stack.load(.image(size: 100, .fromLoaderOnly), by: setting.client)
         #expect(setting.stack.held(.fetch).count == 2)
         let conditional = setting.stack.held(.fetch)[0]
         setting.stack.finish(conditional, .failed(ImageError(.cacheNotModified, "")))
@@ -205,7 +205,7 @@ struct RefreshTests {
 
     @Test func aRefreshWithoutValidatorsAndAPlainLoadShareTheirTransfer() {
         var setting = Setting(etag: "imagebus:1-1")
-        let plain = setting.stack.load(.picture(size: 100, .fromLoaderOnly), by: setting.client)
+        let plain = setting.stack.load(.image(size: 100, .fromLoaderOnly), by: setting.client)
         #expect(setting.stack.held(.fetch).count == 1)
         setting.fetched(etag: nil)
         setting.weighed(etag: "imagebus:1-1")
@@ -225,7 +225,7 @@ struct RefreshTests {
             guard case .store(let work) = held.job.work else { return nil }
             return work.metadata.etag
         }
-        _ = setting.stack.load(.picture(size: 100, .refreshCached), by: setting.client)
+        _ = setting.stack.load(.image(size: 100, .refreshCached), by: setting.client)
         setting.weighed(etag: mark.first)
         #expect(setting.stack.held(.fetch).count == 1, "the origin is asked again")
         setting.stack.finishAll()
@@ -245,7 +245,7 @@ struct RefreshTests {
         #expect(setting.last != nil)
         #expect(setting.stack.held(.store).count == 1, "the original is being stored")
         // Another size of the same old bytes.
-        let second = setting.stack.load(.picture(size: 7, .refreshCached), by: setting.client)
+        let second = setting.stack.load(.image(size: 7, .refreshCached), by: setting.client)
         setting.weighed()
         #expect(setting.stack.held(.fetch).count == 1, "the origin is asked again")
         setting.fetched(etag: "\"3\"")
@@ -314,7 +314,7 @@ struct RefreshTests {
         var terms = LoadTerms()
         (terms.cache, terms.originalCache) = ("x", "x")
         let other = setting.stack.load(
-            .picture(size: 100, .refreshCached).with { $0.originalStoreCacheTypes = .none },
+            .image(size: 100, .refreshCached).with { $0.originalStoreCacheTypes = .none },
             by: setting.client, terms: terms)
         setting.weighed()
         #expect(setting.stack.held(.fetch).count == 1, "both ask the same")
@@ -340,7 +340,7 @@ struct RefreshTests {
         var setting = Setting()
         setting.fetched()
         // Another size begins with the cached original meanwhile.
-        let other = setting.stack.load(.picture(size: 5), by: setting.client)
+        let other = setting.stack.load(.image(size: 5), by: setting.client)
         for held in setting.stack.held(.query) {
             guard case .query(let work) = held.job.work else { continue }
             if work.destination == .results { setting.stack.finish(held, .miss) }
@@ -377,10 +377,10 @@ struct RefreshTests {
         var setting = Setting()
         setting.fetched()
         setting.stack.run(.query, .decode, .transform)
-        let late = setting.stack.load(.picture(size: 100), by: setting.client)
+        let late = setting.stack.load(.image(size: 100), by: setting.client)
         let query = setting.stack.held(.query)[0]
         for held in setting.stack.held(.store) { setting.stack.finish(held) }
-        let after = setting.stack.load(.picture(size: 100), by: setting.client)
+        let after = setting.stack.load(.image(size: 100), by: setting.client)
         setting.stack.finish(query, setting.stack.hit(query, length: 2 << 20, etag: Self.v1))
         #expect(setting.stack.reply(late) == nil && setting.stack.reply(after) == nil)
         setting.weighed(etag: Self.v2)

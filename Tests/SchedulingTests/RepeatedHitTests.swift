@@ -9,9 +9,9 @@ struct RepeatedHitTests {
     private let token = Token(Identifier128(high: 5, low: 5))
     private let load: LoadRequest
 
-    init() { load = LoadRequest(token: token, image: .picture()) }
+    init() { load = LoadRequest(token: token, image: .image()) }
 
-    /// A stack with one client and one picture in memory, and the ticket of a load of it.
+    /// A stack with one client and one image in memory, and the ticket of a load of it.
     private func stack(
         expiresInMilliseconds: UInt64? = nil
     ) throws -> (Stack, ClientID, BlockReference, HitTicket) {
@@ -29,7 +29,7 @@ struct RepeatedHitTests {
 
     @Test func aTicketSaysWhatTheWholeWaySays() throws {
         var (stack, client, _, ticket) = try stack()
-        let whole = stack.load(.picture(), by: client)
+        let whole = stack.load(.image(), by: client)
         #expect(stack.image(whole) == ticket.image)
         #expect(answers(ticket, &stack, client))
         #expect(stack.counters.requests == 2 && stack.counters.memoryHits == 2)
@@ -75,7 +75,7 @@ struct RepeatedHitTests {
 
     @Test func aTokenInUseGoesTheWholeWay() throws {
         var (stack, client, _, ticket) = try stack()
-        stack.load(.picture("b"), by: client, token: token)
+        stack.load(.image("b"), by: client, token: token)
         #expect(!answers(ticket, &stack, client))
     }
 
@@ -96,7 +96,7 @@ struct RepeatedHitTests {
         var (stack, client, _, ticket) = try stack()
         stack.scheduler.reconfigured()
         #expect(!answers(ticket, &stack, client))
-        let whole = stack.load(.picture(), by: client)
+        let whole = stack.load(.image(), by: client)
         #expect(stack.image(whole)?.cacheType == .memory, "the entry stands")
         let found = stack.scheduler.hitTicket(for: load, LoadTerms())
         let again = try #require(found)
@@ -108,26 +108,26 @@ struct RepeatedHitTests {
         var (stack, client, reference, ticket) = try stack()
         for number in 0..<62 {
             stack.publish("http://example.org/\(number).jpg")
-            stack.load(.picture("\(number)"), by: client)
+            stack.load(.image("\(number)"), by: client)
         }
         for _ in 0..<100 { #expect(answers(ticket, &stack, client)) }
         let other = stack.publish("http://example.org/other.jpg")
-        let load = LoadRequest(token: token, image: .picture("other"))
+        let load = LoadRequest(token: token, image: .image("other"))
         let found = stack.scheduler.hitTicket(for: load, LoadTerms())
         let last = try #require(found)
         #expect(!answers(last, &stack, client), "the whole way tells the cache")
         #expect(answers(ticket, &stack, client), "it is in the batch already")
-        stack.load(.picture("other"), by: client)
+        stack.load(.image("other"), by: client)
         #expect(stack.touched.suffix(2) == [reference.block, other.block])
         #expect(stack.touched.count == 64)
         #expect(answers(last, &stack, client))
     }
 
     @Test(arguments: [
-        ImageRequest.picture("a", size: nil, .fromLoaderOnly),
-        ImageRequest.picture().with { $0.queryCacheTypes = .disk },
-        ImageRequest.picture().with { $0.timeoutMilliseconds = 0 },
-        ImageRequest.picture().with { $0.url = "nonsense" },
+        ImageRequest.image("a", size: nil, .fromLoaderOnly),
+        ImageRequest.image().with { $0.queryCacheTypes = .disk },
+        ImageRequest.image().with { $0.timeoutMilliseconds = 0 },
+        ImageRequest.image().with { $0.url = "nonsense" },
     ])
     func whatMemoryMayNotAnswerHasNoTicket(image: ImageRequest) throws {
         var (stack, _, _, _) = try stack()
@@ -141,7 +141,7 @@ struct RepeatedHitTests {
         var (stack, client, _, _) = try stack()
         var terms = LoadTerms()
         terms.mayDownload = false
-        let image = ImageRequest.picture("a", .refreshCached)
+        let image = ImageRequest.image("a", .refreshCached)
         let token = stack.load(image, by: client, terms: terms)
         #expect(stack.image(token)?.cacheType == .memory)
         #expect(stack.allHeld.isEmpty)
@@ -152,7 +152,7 @@ struct RepeatedHitTests {
 
     @Test func aRetryAfterAStaleCopyHasNoTicket() throws {
         var (stack, _, _, _) = try stack()
-        let retry = LoadRequest(token: token, image: .picture(), staleRetries: 1)
+        let retry = LoadRequest(token: token, image: .image(), staleRetries: 1)
         let ticket = stack.scheduler.hitTicket(for: retry, LoadTerms())
         #expect(ticket == nil)
     }

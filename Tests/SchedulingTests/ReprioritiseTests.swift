@@ -8,7 +8,7 @@ import Testing
 /// A client wants something more or less badly than it said.
 struct ReprioritiseTests {
     private func loader(_ name: String, _ options: RequestOptions = []) -> ImageRequest {
-        .picture(name, size: 3, options.union(.fromLoaderOnly))
+        .image(name, size: 3, options.union(.fromLoaderOnly))
     }
 
     private func name(_ held: Stack.Held) -> String {
@@ -165,7 +165,7 @@ struct ReprioritiseTests {
     @Test func queriesMoveAndUnknownTokensAndThoseOfOthersAreIgnored() {
         var stack = Stack()
         let (client, other) = (stack.connect(), stack.connect())
-        let token = stack.load(.picture("a"), by: client)
+        let token = stack.load(.image("a"), by: client)
         stack.send(.reprioritise(other, token, .high))
         stack.send(.reprioritise(client, Token(Identifier128(high: 5, low: 5)), .high))
         stack.send(.reprioritiseGroup(client, GroupID(Identifier128(high: 5, low: 5)), .high))

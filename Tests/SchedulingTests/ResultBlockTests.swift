@@ -13,9 +13,9 @@ struct ResultBlockTests {
         stack.hireAll()
         let (first, second) = (stack.connect(), stack.connect())
         let block = stack.publish(key, length: large).block
-        stack.load(.picture(), by: first)
-        stack.load(.picture(), by: first)
-        stack.load(.picture(), by: second)
+        stack.load(.image(), by: first)
+        stack.load(.image(), by: first)
+        stack.load(.image(), by: second)
         stack.evict(block)
         #expect(stack.actions == [])
         stack.release(0, by: first)
@@ -41,7 +41,7 @@ struct ResultBlockTests {
         stack.hireAll()
         let client = stack.connect()
         let block = stack.publish(key, length: large - 1).block
-        stack.load(.picture(), by: client)
+        stack.load(.image(), by: client)
         stack.evict(block)
         #expect(stack.actions == [])
         stack.send(.clientReleased(client, [block]))
@@ -53,8 +53,8 @@ struct ResultBlockTests {
         stack.hireAll()
         let client = stack.connect()
         let block = stack.publish(key, length: large).block
-        stack.load(.picture(), by: client)
-        stack.load(.picture(), by: client)
+        stack.load(.image(), by: client)
+        stack.load(.image(), by: client)
         stack.evict(block)
         stack.disconnect(client)
         #expect(stack.actions == [.release(stack.worker(.cache), [block])])
@@ -65,7 +65,7 @@ struct ResultBlockTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let image = ImageRequest.picture("a", size: 5, .fromLoaderOnly).with {
+        let image = ImageRequest.image("a", size: 5, .fromLoaderOnly).with {
             $0.storeCacheTypes = .none
             $0.originalStoreCacheTypes = .none
         }
@@ -90,7 +90,7 @@ struct ResultBlockTests {
         stack.hireAll()
         let client = stack.connect()
         let token = stack.load(
-            .picture("a", size: 5, [.fromLoaderOnly, .waitStoreCache]), by: client)
+            .image("a", size: 5, [.fromLoaderOnly, .waitStoreCache]), by: client)
         stack.run(.fetch, .decode)
         let transform = stack.held(.transform)[0]
         stack.finish(transform, stack.success(transform, length: large))
@@ -114,11 +114,11 @@ struct ResultBlockTests {
         stack.hireAll()
         let client = stack.connect()
         stack.publish(key, length: large)
-        stack.load(.picture(), by: client)
+        stack.load(.image(), by: client)
         stack.kill(stack.worker(.cache))
         let cache = stack.hire(.cache, credit: 4)
         let block = stack.publish(key, length: large).block
-        stack.load(.picture(), by: client)
+        stack.load(.image(), by: client)
         stack.evict(block)
         stack.release(0, by: client)
         #expect(stack.actions == [])

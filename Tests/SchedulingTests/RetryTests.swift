@@ -7,7 +7,7 @@ import Testing
 @testable import Tables
 
 struct RetryTests {
-    private let image = ImageRequest.picture("a", .fromLoaderOnly)
+    private let image = ImageRequest.image("a", .fromLoaderOnly)
     private let url = "http://example.org/a.jpg"
 
     private static func status(_ status: Int, retryAfter: String? = nil) -> JobResult {
@@ -120,7 +120,7 @@ struct RetryTests {
         let first = stack.load(image, by: client)
         stack.fail(.fetch, .connectionBroken)
         let same = stack.load(image, by: client)
-        let other = stack.load(.picture("a", size: 4, .fromLoaderOnly), by: client)
+        let other = stack.load(.image("a", size: 4, .fromLoaderOnly), by: client)
         #expect(stack.held(.fetch).isEmpty)
         stack.pass(milliseconds: 250)
         stack.finishAll()

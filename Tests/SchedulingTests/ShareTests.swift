@@ -8,10 +8,10 @@ import Testing
 
 /// What one host, and what class low, may have of the workers.
 struct ShareTests {
-    private func picture(_ host: String, _ name: String, _ options: RequestOptions = [])
+    private func image(_ host: String, _ name: String, _ options: RequestOptions = [])
         -> ImageRequest
     {
-        ImageRequest.picture(name, size: nil, options.union(.fromLoaderOnly)).with {
+        ImageRequest.image(name, size: nil, options.union(.fromLoaderOnly)).with {
             $0.url = "http://\(host)/\(name).jpg"
         }
     }
@@ -28,10 +28,10 @@ struct ShareTests {
         stack.hire(.download, credit: 4)
         stack.hire(.download, credit: 4)
         let client = stack.connect()
-        for name in ["1", "2", "3", "4"] { stack.load(picture("slow", name), by: client) }
-        stack.load(picture("SLOW:80", "5"), by: client)
-        stack.load(picture("slow:8080", "6"), by: client)
-        stack.load(picture("fast", "7"), by: client)
+        for name in ["1", "2", "3", "4"] { stack.load(image("slow", name), by: client) }
+        stack.load(image("SLOW:80", "5"), by: client)
+        stack.load(image("slow:8080", "6"), by: client)
+        stack.load(image("fast", "7"), by: client)
         #expect(fetches(stack) == ["slow/1", "slow/2", "slow:8080/6", "fast/7"])
         stack.finish(stack.held(.fetch)[1])
         #expect(fetches(stack) == ["slow/1", "slow/3", "slow:8080/6", "fast/7"])
@@ -42,8 +42,8 @@ struct ShareTests {
         var stack = Stack { $0.dispatch.fetchesPerHostMax = 1 }
         stack.hire(.download, credit: 4)
         let client = stack.connect()
-        let first = stack.load(picture("slow", "1"), by: client)
-        stack.load(picture("slow", "2"), by: client)
+        let first = stack.load(image("slow", "1"), by: client)
+        stack.load(image("slow", "2"), by: client)
         stack.send(.cancel(client, first))
         #expect(fetches(stack) == [])
         stack.finish(stack.allHeld[0], .failed(ImageError(.cancelled, "stopped")))
@@ -55,7 +55,7 @@ struct ShareTests {
         var stack = Stack { $0.dispatch.fetchesPerHostMax = 1 }
         let worker = stack.hire(.download, credit: 4)
         let client = stack.connect()
-        for name in ["1", "2"] { stack.load(picture("slow", name), by: client) }
+        for name in ["1", "2"] { stack.load(image("slow", name), by: client) }
         stack.hire(.download, credit: 4)
         #expect(fetches(stack) == ["slow/1"])
         stack.kill(worker)
@@ -69,8 +69,8 @@ struct ShareTests {
         var stack = Stack { $0.dispatch.fetchesPerHostMax = 1 }
         stack.hire(.download, credit: 8)
         let (first, second) = (stack.connect(), stack.connect())
-        for name in ["1", "2", "3", "4"] { stack.load(picture("slow", name), by: first) }
-        stack.load(picture("slow", "5"), by: second)
+        for name in ["1", "2", "3", "4"] { stack.load(image("slow", name), by: first) }
+        stack.load(image("slow", "5"), by: second)
         var order: [String] = []
         while let held = stack.held(.fetch).first {
             order += fetches(stack)
@@ -84,7 +84,7 @@ struct ShareTests {
         var stack = Stack { $0.dispatch.fetchesPerHostMax = 0 }
         stack.hire(.download, credit: 128)
         let client = stack.connect()
-        for name in 0..<96 { stack.load(picture("slow", "\(name)"), by: client) }
+        for name in 0..<96 { stack.load(image("slow", "\(name)"), by: client) }
         #expect(stack.held(.fetch).count == 96)
     }
 
@@ -92,12 +92,12 @@ struct ShareTests {
         var stack = Stack()
         stack.hire(.download, credit: 8)
         let client = stack.connect()
-        for name in 0..<8 { stack.load(picture("h\(name)", "low", .lowPriority), by: client) }
+        for name in 0..<8 { stack.load(image("h\(name)", "low", .lowPriority), by: client) }
         #expect(fetches(stack) == ["h0/low", "h1/low"])
         let credit = stack.scheduler.report.credits[.download]
         #expect(credit == SchedulerReport.Credit(window: 8, held: 2, heldLow: 2))
         let other = stack.connect()
-        for name in 0..<8 { stack.load(picture("n\(name)", "x"), by: other) }
+        for name in 0..<8 { stack.load(image("n\(name)", "x"), by: other) }
         #expect(fetches(stack).count == 7)
         stack.finish(stack.held(.fetch)[0])
         #expect(fetches(stack).last == "n5/x", "normal ones first")
@@ -115,11 +115,11 @@ struct ShareTests {
         var stack = Stack()
         stack.hire(.download, credit: 16)
         let (first, second, third) = (stack.connect(), stack.connect(), stack.connect())
-        for number in 0..<30 { stack.load(picture("h\(number)", "a"), by: first) }
+        for number in 0..<30 { stack.load(image("h\(number)", "a"), by: first) }
         #expect(count("a", stack) == 12)
-        for number in 0..<30 { stack.load(picture("h\(number)", "b"), by: second) }
+        for number in 0..<30 { stack.load(image("h\(number)", "b"), by: second) }
         #expect(count("b", stack) == 3)
-        stack.load(picture("h", "c"), by: third)
+        stack.load(image("h", "c"), by: third)
         #expect(count("c", stack) == 1, "who has none finds a place")
         // Nobody is stopped: places go over as transfers end.
         for held in stack.held(.fetch).prefix(8) { stack.finish(held) }
@@ -133,11 +133,11 @@ struct ShareTests {
         var stack = Stack { $0.dispatch.fetchesPerHostMax = 8 }
         stack.hire(.download, credit: 100)
         let (first, second) = (stack.connect(), stack.connect())
-        for number in 0..<30 { stack.load(picture("slow", "a\(number)"), by: first) }
+        for number in 0..<30 { stack.load(image("slow", "a\(number)"), by: first) }
         #expect(count("a", stack) == 6)
-        stack.load(picture("slow", "b"), by: second)
+        stack.load(image("slow", "b"), by: second)
         #expect(count("b", stack) == 1)
-        stack.load(picture("other", "x"), by: first)
+        stack.load(image("other", "x"), by: first)
         #expect(count("x", stack) == 1)
         #expect(stack.faults == [])
     }
@@ -146,9 +146,9 @@ struct ShareTests {
         var stack = Stack()
         stack.hire(.download, credit: 8)
         let (first, second) = (stack.connect(), stack.connect())
-        for number in 0..<9 { stack.load(picture("h\(number)", "a"), by: first) }
+        for number in 0..<9 { stack.load(image("h\(number)", "a"), by: first) }
         #expect(!fetches(stack).contains("h8/a"))
-        stack.load(picture("h8", "a"), by: second)
+        stack.load(image("h8", "a"), by: second)
         #expect(fetches(stack).contains("h8/a"))
         let jobs = stack.scheduler.deriver.dispatcher.jobs.values
         let holders = jobs.filter { $0.worker != nil }.map(\.holder)
@@ -162,11 +162,11 @@ struct ShareTests {
         var stack = Stack()
         let client = stack.connect()
         let (lost, _) = (stack.hire(.download, credit: 16), stack.hire(.download, credit: 16))
-        for number in 0..<24 { stack.load(picture("h\(number)", "a"), by: client) }
+        for number in 0..<24 { stack.load(image("h\(number)", "a"), by: client) }
         #expect(fetches(stack).count == 24)
         stack.kill(lost)
         #expect(fetches(stack).count == 12)
-        stack.load(picture("h", "b"), by: stack.connect())
+        stack.load(image("h", "b"), by: stack.connect())
         #expect(count("b", stack) == 1)
         #expect(stack.scheduler.audit() == [])
         #expect(stack.faults == [])
@@ -176,7 +176,7 @@ struct ShareTests {
         var stack = Stack()
         stack.hire(.download, credit: 4)
         let client = stack.connect()
-        for number in 0..<9 { stack.load(picture("h\(number)", "a"), by: client) }
+        for number in 0..<9 { stack.load(image("h\(number)", "a"), by: client) }
         var most = 0
         while let held = stack.held(.fetch).first {
             most = max(most, stack.held(.fetch).count)
@@ -189,7 +189,7 @@ struct ShareTests {
     @Test func oneWorkerForOneJobIsLowsToo() {
         var stack = Stack()
         stack.hire(.download, credit: 1)
-        stack.load(picture("h", "low", .lowPriority), by: stack.connect())
+        stack.load(image("h", "low", .lowPriority), by: stack.connect())
         #expect(fetches(stack) == ["h/low"])
     }
 
@@ -198,12 +198,12 @@ struct ShareTests {
         stack.hire(.download, credit: 4)
         let client = stack.connect()
         let tokens = (0..<3).map {
-            stack.load(picture("h\($0)", "low", .lowPriority), by: client)
+            stack.load(image("h\($0)", "low", .lowPriority), by: client)
         }
         #expect(fetches(stack) == ["h0/low"])
         stack.send(.reprioritise(client, tokens[2], .normal))
         #expect(fetches(stack) == ["h0/low", "h2/low"])
-        stack.load(picture("h1", "low", .highPriority), by: stack.connect())
+        stack.load(image("h1", "low", .highPriority), by: stack.connect())
         #expect(fetches(stack) == ["h0/low", "h1/low", "h2/low"])
         #expect(stack.faults == [])
     }

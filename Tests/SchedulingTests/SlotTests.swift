@@ -6,8 +6,8 @@ import Testing
 
 /// Slots: a new load cancels what its slot wanted before (SEMANTICS §8.7).
 struct SlotTests {
-    private let image = ImageRequest.picture("a", size: 5, .fromLoaderOnly)
-    private let other = ImageRequest.picture("b", size: 5, .fromLoaderOnly)
+    private let image = ImageRequest.image("a", size: 5, .fromLoaderOnly)
+    private let other = ImageRequest.image("b", size: 5, .fromLoaderOnly)
 
     private func stack() -> (Stack, ClientID) {
         var stack = Stack()
@@ -58,7 +58,7 @@ struct SlotTests {
         let first = stack.load(image, by: client, slot: "s")
         let second = stack.load(avoiding, by: client, slot: "s")
         #expect(stack.reply(first) == nil)
-        let third = stack.load(.picture("c", size: 5), by: client, slot: "s")
+        let third = stack.load(.image("c", size: 5), by: client, slot: "s")
         #expect(stack.reply(first) == nil, "it was given up to nobody: as upstream")
         #expect(stack.error(second) == .cancelled)
         stack.finishAll()

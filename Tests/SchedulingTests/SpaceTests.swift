@@ -7,10 +7,10 @@ import Testing
 
 struct SpaceTests {
     private func loader(_ name: String) -> ImageRequest {
-        .picture(name, size: 5, .fromLoaderOnly).with { $0.originalStoreCacheTypes = .none }
+        .image(name, size: 5, .fromLoaderOnly).with { $0.originalStoreCacheTypes = .none }
     }
 
-    /// Two decoded pictures, of which the second found no space, and a block that is in use.
+    /// Two decoded images, of which the second found no space, and a block that is in use.
     private func stackWithAParkedDecode() -> (Stack, Token) {
         var stack = Stack()
         stack.hireAll()
@@ -90,7 +90,7 @@ struct SpaceTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture("a", size: 5, .fromLoaderOnly), by: client)
+        let token = stack.load(.image("a", size: 5, .fromLoaderOnly), by: client)
         stack.run(.fetch, .decode)
         stack.fail(.store, .arenaFull)
         #expect(stack.scheduler.report.queued[.store] == nil)
@@ -109,7 +109,7 @@ struct SpaceTests {
         #expect(stack.error(poor) == .busy)
 
         let block = stack.publish("http://example.org/big.jpg", length: 1 << 20).block
-        stack.load(.picture("big"), by: client)
+        stack.load(.image("big"), by: client)
         stack.evict(block)
         let rich = stack.load(loader("b"), by: client)
         stack.run(.fetch, .decode, .transform)
@@ -126,7 +126,7 @@ struct SpaceTests {
         stack.hireAll()
         let client = stack.connect()
         let block = stack.publish("http://example.org/big.jpg", length: 1 << 20).block
-        stack.load(.picture("big"), by: client)
+        stack.load(.image("big"), by: client)
         stack.evict(block)
         let late = stack.load(loader("b").with { $0.timeoutMilliseconds = 1_000 }, by: client)
         stack.run(.fetch, .decode, .transform)
@@ -166,7 +166,7 @@ struct SpaceTests {
         let (client, other) = (stack.connect(), stack.connect())
         let url = "http://example.org/a.jpg"
         let block = stack.publish(url, length: 2 << 20).block
-        let image = ImageRequest.picture("a")
+        let image = ImageRequest.image("a")
         let kept = (0..<2).map { _ in stack.load(image, by: client) }
         let copied = stack.load(image, by: client)
         #expect(kept.allSatisfy { stack.image($0)?.mustCopy == false })
@@ -187,8 +187,8 @@ struct SpaceTests {
         stack.hireAll()
         let url = "http://example.org/a.jpg"
         stack.publish(url, length: 2 << 20)
-        let first = stack.load(.picture("a"), by: stack.connect())
-        let second = stack.load(.picture("a"), by: stack.connect())
+        let first = stack.load(.image("a"), by: stack.connect())
+        let second = stack.load(.image("a"), by: stack.connect())
         #expect(stack.image(first)?.mustCopy == false)
         #expect(stack.image(second)?.mustCopy == true)
     }

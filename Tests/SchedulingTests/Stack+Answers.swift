@@ -161,8 +161,8 @@ extension Stack {
 }
 
 extension ImageRequest {
-    /// A load of a picture; `size` makes it a thumbnail.
-    static func picture(
+    /// A load of an image; `size` makes it a thumbnail.
+    static func image(
         _ name: String = "a", size: Int? = nil, _ options: RequestOptions = []
     ) -> ImageRequest {
         var request = ImageRequest(url: "http://example.org/\(name).jpg")

@@ -32,14 +32,14 @@ extension Stack {
     @discardableResult
     mutating func prefetch(
         _ names: [String], by client: ClientID, batch: Token? = nil, isLast: Bool = true,
-        concurrency: UInt32 = 0, like image: ImageRequest = .picture(size: 5),
+        concurrency: UInt32 = 0, like image: ImageRequest = .image(size: 5),
         terms: PrefetchTerms = PrefetchTerms()
     ) -> Token {
         lastToken += 1
         let token = batch ?? Token(Identifier128(high: 2, low: lastToken))
         if prefetching[token] == nil, waiting[token] == nil { prefetching[token] = client }
         let request = PrefetchRequest(
-            batch: token, image: image, urls: names.map { ImageRequest.picture($0).url },
+            batch: token, image: image, urls: names.map { ImageRequest.image($0).url },
             isLast: isLast, concurrency: concurrency)
         resolve(terms.members)
         send(.prefetch(client, request, terms.terms))

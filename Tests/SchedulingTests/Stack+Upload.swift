@@ -4,7 +4,7 @@ import Messages
 @testable import Scheduling
 
 extension Stack {
-    /// A picture that a client brings along; equal names are equal bytes.
+    /// An image that a client brings along; equal names are equal bytes.
     @discardableResult
     mutating func upload(
         _ name: String, by client: ClientID, token: Token? = nil, group: GroupID? = nil,

@@ -6,7 +6,7 @@ import Testing
 @testable import Scheduling
 
 struct StoreTests {
-    private let waiting = ImageRequest.picture(
+    private let waiting = ImageRequest.image(
         "a", size: 5, [.fromLoaderOnly, .waitStoreCache])
 
     @Test func waitStoreCacheWaitsForBothStoresAndSaysWhichTiersHaveIt() {
@@ -14,7 +14,7 @@ struct StoreTests {
         stack.hireAll()
         let client = stack.connect()
         let token = stack.load(waiting, by: client)
-        let hasty = stack.load(.picture("a", size: 5, .fromLoaderOnly), by: client)
+        let hasty = stack.load(.image("a", size: 5, .fromLoaderOnly), by: client)
         stack.run(.fetch, .decode, .transform)
         let stores = stack.held(.store)
         for store in stores {
@@ -61,7 +61,7 @@ struct StoreTests {
         stack.hireAll()
         let client = stack.connect()
         let token = stack.load(
-            ImageRequest.picture("a", size: nil, [.fromLoaderOnly, .waitStoreCache]).with {
+            ImageRequest.image("a", size: nil, [.fromLoaderOnly, .waitStoreCache]).with {
                 $0.infoOnly = true
             }, by: client)
         stack.run(.fetch, .decode)
@@ -76,7 +76,7 @@ struct StoreTests {
         stack.hireAll()
         let client = stack.connect()
         let token = stack.load(
-            ImageRequest.picture("a", size: nil, [.fromLoaderOnly, .waitStoreCache]).with {
+            ImageRequest.image("a", size: nil, [.fromLoaderOnly, .waitStoreCache]).with {
                 $0.infoOnly = true
                 $0.storeCacheTypes = .none
                 $0.originalStoreCacheTypes = .none
@@ -104,7 +104,7 @@ struct StoreTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        stack.load(.picture("a", size: 5, .fromLoaderOnly), by: client)
+        stack.load(.image("a", size: 5, .fromLoaderOnly), by: client)
         stack.finish(.fetch)
         #expect(stack.held(.store).isEmpty)
         stack.fail(.decode, .badImageData)
@@ -117,9 +117,9 @@ struct StoreTests {
         stack.hireAll(credit: 8)
         let client = stack.connect()
         for size in 1...5 {
-            stack.load(.picture("a", size: size, .fromLoaderOnly), by: client)
+            stack.load(.image("a", size: size, .fromLoaderOnly), by: client)
         }
-        stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
         stack.finish(.fetch)
         for decode in stack.held(.decode) { stack.finish(decode) }
         let originals = stack.held(.store).filter {
@@ -135,10 +135,10 @@ struct StoreTests {
         var stack = Stack { $0.dispatch.queuedJobsMax = 1 }
         stack.hireAll(credit: 1)
         let client = stack.connect()
-        let token = stack.load(.picture("a", size: 5, .fromLoaderOnly), by: client)
+        let token = stack.load(.image("a", size: 5, .fromLoaderOnly), by: client)
         stack.finish(.fetch)
         // One query is held by the cache and one waits.
-        for name in ["x", "y"] { stack.load(.picture(name), by: client) }
+        for name in ["x", "y"] { stack.load(.image(name), by: client) }
         stack.finish(.decode)
         #expect(stack.scheduler.report.queued[.store] == nil)
         stack.finishAll()
@@ -150,8 +150,8 @@ struct StoreTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        stack.load(.picture("a"), by: client)
-        stack.load(.picture("b").with { $0.storeCacheTypes = .disk }, by: client)
+        stack.load(.image("a"), by: client)
+        stack.load(.image("b").with { $0.storeCacheTypes = .disk }, by: client)
         let promotes = stack.held(.query).map { held in
             guard case .query(let work) = held.job.work else { return false }
             return work.promotes

@@ -19,7 +19,7 @@ struct TermsTests {
         terms { ($0.cache, $0.originalCache) = (cache, cache) }
     }
 
-    private static let image = ImageRequest.picture(size: 5, .fromLoaderOnly).with {
+    private static let image = ImageRequest.image(size: 5, .fromLoaderOnly).with {
         $0.originalStoreCacheTypes = .disk
     }
 
@@ -88,7 +88,7 @@ struct TermsTests {
         stack.vary = "Accept"
         stack.load(Self.image, by: client, terms: LoadTerms(identity: "one"))
         _ = Self.storedKeys(&stack)
-        stack.load(.picture(size: 5), by: client, terms: LoadTerms(identity: "two"))
+        stack.load(.image(size: 5), by: client, terms: LoadTerms(identity: "two"))
         guard case .query(let query) = stack.held(.query).first?.job.work else {
             Issue.record("the cache is asked")
             return
@@ -100,7 +100,7 @@ struct TermsTests {
 
     @Test func aRefreshReplacesWhatIsBeingStoredUnderOtherTexts() {
         var (stack, client) = Stack.staffed()
-        let token = stack.load(.picture(size: 5, .refreshCached), by: client)
+        let token = stack.load(.image(size: 5, .refreshCached), by: client)
         stack.finish(stack.held(.query)[0], stack.hit(stack.held(.query)[0], etag: "\"1\""))
         let older = stack.load(Self.image, by: client, terms: Self.kept("x"))
         stack.finishAll()
@@ -113,10 +113,10 @@ struct TermsTests {
     @Test func whoMayNotDownloadGetsWhatCachesHave() {
         var (stack, client) = Stack.staffed()
         let mayNot = Self.terms { $0.mayDownload = false }
-        let missing = stack.load(.picture(size: 5), by: client, terms: mayNot)
+        let missing = stack.load(.image(size: 5), by: client, terms: mayNot)
         stack.finishAll()
         #expect(stack.isMiss(missing))
-        let cached = stack.load(.picture(size: 5, .refreshCached), by: client, terms: mayNot)
+        let cached = stack.load(.image(size: 5, .refreshCached), by: client, terms: mayNot)
         stack.finish(stack.held(.query)[0], stack.hit(stack.held(.query)[0]))
         #expect(stack.image(cached) != nil)
         #expect(stack.gets.isEmpty && stack.isAtRest, "\(stack)")
@@ -125,7 +125,7 @@ struct TermsTests {
     @Test func patternsOfSourcesGoAlongWithEachFetch() {
         var (stack, client) = Stack.staffed()
         let terms = Self.terms { $0.sources = ["http://example.org/*"] }
-        stack.load(.picture("a", .fromLoaderOnly), by: client, terms: terms)
+        stack.load(.image("a", .fromLoaderOnly), by: client, terms: terms)
         guard case .fetch(let work) = stack.held(.fetch).first?.job.work else {
             Issue.record("it is fetched")
             return
@@ -137,7 +137,7 @@ struct TermsTests {
     @Test func whoMayFollowFewerRedirectsSharesNoTransferWithOneThatFollowsMore() {
         var (stack, client) = Stack.staffed()
         let narrow = Self.terms { $0.sources = ["http://example.org/*"] }
-        let image = ImageRequest.picture("a", size: 5, .fromLoaderOnly)
+        let image = ImageRequest.image("a", size: 5, .fromLoaderOnly)
         let free = stack.load(image, by: client)
         let bound = stack.load(image, by: client, terms: narrow)
         let same = stack.load(image, by: client, terms: narrow)
@@ -159,7 +159,7 @@ struct TermsTests {
     @Test func whatTheConfigurationRefusesEndsAtOnce() {
         var (stack, client) = Stack.staffed()
         let refused = Self.terms { $0.refusal = ImageError(.addressForbidden, "no") }
-        let token = stack.load(.picture(), by: client, terms: refused)
+        let token = stack.load(.image(), by: client, terms: refused)
         #expect(stack.error(token) == .addressForbidden)
         #expect(stack.isAtRest && stack.allHeld.isEmpty)
     }
@@ -169,12 +169,12 @@ struct TermsTests {
     @Test func profilesHaveBlacklistsOfTheirOwn() {
         var (stack, client) = Stack.staffed()
         let other = Self.terms { $0.scope = "other" }
-        stack.load(.picture("a", .fromLoaderOnly), by: client)
+        stack.load(.image("a", .fromLoaderOnly), by: client)
         stack.run(.fetch)
         stack.fail(.decode, .badImageData)
-        let same = stack.load(.picture("a", .fromLoaderOnly), by: client)
+        let same = stack.load(.image("a", .fromLoaderOnly), by: client)
         #expect(stack.error(same) == .blacklisted)
-        let free = stack.load(.picture("a", .fromLoaderOnly), by: client, terms: other)
+        let free = stack.load(.image("a", .fromLoaderOnly), by: client, terms: other)
         #expect(stack.reply(free) == nil)
         stack.run(.fetch)
         stack.fail(.decode, .badImageData)
@@ -188,7 +188,7 @@ struct TermsTests {
             ($0.scope, $0.blocks) = ("strict", [.httpStatus(404): true])
         }
         let lax = Self.terms { ($0.scope, $0.blocks) = ("lax", [.error(.tlsFailed): false]) }
-        let image = ImageRequest.picture("a", .fromLoaderOnly)
+        let image = ImageRequest.image("a", .fromLoaderOnly)
         for terms in [strict, lax] { stack.load(image, by: client, terms: terms) }
         let error = ImageError(.invalidDownloadStatusCode, "no", details: ["httpStatus": "404"])
         stack.finish(.fetch, .failed(error))
@@ -205,7 +205,7 @@ struct TermsTests {
 
     @Test func eachURLOfAPrefetchIsLoadedOnItsOwnTerms() {
         var (stack, client) = Stack.staffed()
-        let (own, refused) = (ImageRequest.picture("b", size: 9), ImageRequest.picture("c"))
+        let (own, refused) = (ImageRequest.image("b", size: 9), ImageRequest.image("c"))
         let all = PrefetchTerms(members: [
             own.url: Resolution(own, Self.kept("x")),
             refused.url: Resolution(

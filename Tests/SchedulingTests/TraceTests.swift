@@ -15,9 +15,9 @@ import Testing
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        stack.load(.picture(size: 5), by: client, trace: first)
-        stack.load(.picture(size: 5), by: client, trace: second)
-        stack.load(.picture(size: 6), by: client, trace: second)
+        stack.load(.image(size: 5), by: client, trace: first)
+        stack.load(.image(size: 5), by: client, trace: second)
+        stack.load(.image(size: 6), by: client, trace: second)
         var seen: [JobStage: Set<TraceContext?>] = [:]
         while let held = stack.allHeld.first {
             seen[held.job.work.stage, default: []].insert(held.job.trace)
@@ -34,7 +34,7 @@ import Testing
     @Test func aNewAttemptKeepsItsTrace() throws {
         var stack = Stack()
         stack.hireAll()
-        stack.load(.picture(size: nil, .fromLoaderOnly), by: stack.connect(), trace: first)
+        stack.load(.image(size: nil, .fromLoaderOnly), by: stack.connect(), trace: first)
         stack.kill(try #require(stack.held(.fetch).first).worker)
         stack.hire(.download)
         let again = try #require(stack.held(.fetch).first).job
@@ -46,7 +46,7 @@ import Testing
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture(size: 5), by: client, trace: first)
+        let token = stack.load(.image(size: 5), by: client, trace: first)
         stack.run(.query, .query, .fetch, .decode)
         stack.kill(stack.worker(.decode))
         stack.hire(.decode)
@@ -59,11 +59,11 @@ import Testing
 
         let refused = stack.load(ImageRequest(url: "nonsense"), by: client, trace: second)
         #expect(stack.records[refused]?.trace == second)
-        let cancelled = stack.load(.picture("b"), by: client)
+        let cancelled = stack.load(.image("b"), by: client)
         stack.send(.cancel(client, cancelled))
         #expect(stack.records[cancelled]?.reply == stack.reply(cancelled))
         stack.publish("http://example.org/c.jpg")
-        let hit = stack.load(.picture("c", size: nil), by: client, trace: second)
+        let hit = stack.load(.image("c", size: nil), by: client, trace: second)
         #expect(stack.records[hit]?.trace == second)
         #expect(stack.faults == [])
     }

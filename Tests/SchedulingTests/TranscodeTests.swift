@@ -9,11 +9,11 @@ import Testing
 struct TranscodeTests {
     private static let webp = Serializer.transcode(.webp, quality: 70)
 
-    private func picture(
+    private func image(
         size: Int? = nil, _ options: RequestOptions = .fromLoaderOnly,
         _ serializer: Serializer = webp
     ) -> ImageRequest {
-        ImageRequest.picture("a", size: size, options).with { $0.context.serializer = serializer }
+        ImageRequest.image("a", size: size, options).with { $0.context.serializer = serializer }
     }
 
     /// What is stored by jobs that workers hold, without deliveries.
@@ -35,7 +35,7 @@ struct TranscodeTests {
 
     @Test func anOriginalIsDeliveredAsItIsAndWrittenAsTheSerializerMadeIt() throws {
         var (stack, client) = Stack.staffed()
-        let token = stack.load(picture(), by: client)
+        let token = stack.load(image(), by: client)
         stack.run(.fetch, .decode)
         let delivery = try #require(
             stack.held(.store).lazy.compactMap { held -> StoreWork? in
@@ -67,7 +67,7 @@ struct TranscodeTests {
 
     @Test func aResultIsEncodedASecondTimeOutOfItsOwnPixels() throws {
         var (stack, client) = Stack.staffed()
-        let request = picture(size: 5).with { $0.originalStoreCacheTypes = .none }
+        let request = image(size: 5).with { $0.originalStoreCacheTypes = .none }
         let token = stack.load(request, by: client)
         stack.run(.fetch, .decode, .transform, .store)
         #expect(stack.image(token) != nil)
@@ -84,7 +84,7 @@ struct TranscodeTests {
 
     @Test func whoWaitsForStoresWaitsForTheSerializerAsWell() {
         var (stack, client) = Stack.staffed()
-        let token = stack.load(picture(size: 5, [.fromLoaderOnly, .waitStoreCache]), by: client)
+        let token = stack.load(image(size: 5, [.fromLoaderOnly, .waitStoreCache]), by: client)
         stack.run(.fetch, .decode)
         // The original is decoded anew.
         stack.run(.transform)
@@ -103,7 +103,7 @@ struct TranscodeTests {
         for stage in [JobStage.decode, .transform, .store] {
             var (stack, client) = Stack.staffed()
             let token = stack.load(
-                picture(size: nil, [.fromLoaderOnly, .waitStoreCache]), by: client)
+                image(size: nil, [.fromLoaderOnly, .waitStoreCache]), by: client)
             stack.run(.fetch, .decode, .store)
             for earlier in [JobStage.decode, .transform].prefix(while: { $0 != stage }) {
                 stack.finish(earlier)
@@ -118,13 +118,13 @@ struct TranscodeTests {
     @Test func theFirstWhoWantsTheDiskDecidesForThoseWhoShareItsWork() throws {
         var (stack, client) = Stack.staffed()
         stack.load(
-            picture().with {
+            image().with {
                 $0.storeCacheTypes = .memory
                 $0.originalStoreCacheTypes = .none
             }, by: client)
-        stack.load(picture(size: nil, .fromLoaderOnly, .transcode(.png, quality: nil)), by: client)
+        stack.load(image(size: nil, .fromLoaderOnly, .transcode(.png, quality: nil)), by: client)
         let plain = stack.load(
-            picture(size: nil, [.fromLoaderOnly, .waitStoreCache], .asIs), by: client)
+            image(size: nil, [.fromLoaderOnly, .waitStoreCache], .asIs), by: client)
         stack.run(.fetch, .decode, .store, .decode, .transform)
         #expect(stored(stack).map(\.metadata.info.format) == [.png])
         stack.finishAll()
@@ -134,9 +134,9 @@ struct TranscodeTests {
 
     @Test func whatIsAsItIsNeedsNoWork() {
         var (stack, client) = Stack.staffed()
-        stack.load(picture(size: 5, .fromLoaderOnly, .asIs), by: client)
+        stack.load(image(size: 5, .fromLoaderOnly, .asIs), by: client)
         stack.load(
-            picture().with {
+            image().with {
                 $0.storeCacheTypes = .memory
                 $0.originalStoreCacheTypes = .none
             }, by: client)
@@ -147,11 +147,11 @@ struct TranscodeTests {
 
     @Test func theOriginalStaysAtHandUntilTheDiskHasIt() {
         var (stack, client) = Stack.staffed()
-        let request = picture(size: 5).with { $0.storeCacheTypes = .none }
+        let request = image(size: 5).with { $0.storeCacheTypes = .none }
         stack.load(request, by: client)
         stack.run(.fetch, .decode, .transform, .store)
         // Its second encoding is on the way: nobody asks the origin again.
-        stack.load(picture(size: 6), by: client)
+        stack.load(image(size: 6), by: client)
         #expect(stack.held(.fetch).isEmpty)
         stack.finishAll()
         #expect(stack.counters.fetches == 1)
@@ -160,7 +160,7 @@ struct TranscodeTests {
 
     @Test func aCancelEndsTheReplyAndNotTheStore() {
         var (stack, client) = Stack.staffed()
-        let token = stack.load(picture(size: nil, [.fromLoaderOnly, .waitStoreCache]), by: client)
+        let token = stack.load(image(size: nil, [.fromLoaderOnly, .waitStoreCache]), by: client)
         stack.run(.fetch, .decode, .store)
         stack.send(.cancel(client, token))
         #expect(stack.error(token) == .cancelled)
@@ -173,7 +173,7 @@ struct TranscodeTests {
 
     @Test func whatIsRemovedMeanwhileIsNotWritten() {
         var (stack, client) = Stack.staffed()
-        stack.load(picture(), by: client)
+        stack.load(image(), by: client)
         stack.run(.fetch, .decode, .store)
         stack.questions[1] = client
         stack.send(
@@ -186,9 +186,9 @@ struct TranscodeTests {
         #expect(stack.isAtRest, "\(stack.testDescription)")
     }
 
-    @Test func anAnimationIsNotMadeIntoOnePicture() {
+    @Test func anAnimationIsNotMadeIntoOneImage() {
         var (stack, client) = Stack.staffed()
-        let token = stack.load(picture(size: nil, [.fromLoaderOnly, .waitStoreCache]), by: client)
+        let token = stack.load(image(size: nil, [.fromLoaderOnly, .waitStoreCache]), by: client)
         stack.run(.fetch)
         let info = ImageInfo(format: .gif, size: PixelSize(width: 4, height: 4), pages: 3)
         stack.finish(.decode, .decoded(DecodedImage(info: info, pixels: nil)))
@@ -199,7 +199,7 @@ struct TranscodeTests {
 
     @Test func thereIsALimitToWhatIsEncodedAnew() {
         var (stack, client) = Stack.staffed { $0.derivation.transcodesMax = 0 }
-        let token = stack.load(picture(size: nil, [.fromLoaderOnly, .waitStoreCache]), by: client)
+        let token = stack.load(image(size: nil, [.fromLoaderOnly, .waitStoreCache]), by: client)
         stack.run(.fetch, .decode, .store)
         #expect(stack.image(token)?.storedTiers == .memory)
         #expect(stack.isAtRest, "\(stack.testDescription)")
@@ -212,7 +212,7 @@ struct TranscodeTests {
         size: Int?, pages: Int = 1, _ change: (inout SchedulerLimits) -> Void = { _ in }
     ) -> (Stack, ClientID, Token) {
         var (stack, client) = Stack.staffed(change)
-        let token = stack.load(picture(size: size, .refreshCached), by: client)
+        let token = stack.load(image(size: size, .refreshCached), by: client)
         stack.finish(.query, stack.hit(stack.held(.query)[0], etag: "\"0\""))
         // Other bytes than the cache has, by their length.
         stack.finish(.fetch)
@@ -283,7 +283,7 @@ struct TranscodeTests {
 
     @Test func whatWasNotRefreshedStays() {
         var (stack, client) = Stack.staffed { $0.derivation.transcodesMax = 0 }
-        stack.load(picture(size: 5), by: client)
+        stack.load(image(size: 5), by: client)
         #expect(removals(&stack).isEmpty)
     }
 
@@ -291,7 +291,7 @@ struct TranscodeTests {
         var (stack, client, _) = changed(size: 5) { $0.derivation.transcodesMax = 0 }
         stack.finish(.transform)
         while let held = stack.held(.store).first { stack.finish(held) }
-        let late = stack.load(picture(size: 5, []), by: client)
+        let late = stack.load(image(size: 5, []), by: client)
         let removals = stack.held(.query).filter { held in
             if case .entry = held.job.work { true } else { false }
         }
@@ -308,9 +308,9 @@ struct TranscodeTests {
         for kind in WorkerKind.workers where kind != .decode { stack.hire(kind, credit: 4) }
         stack.hire(.decode, credit: 1)
         let client = stack.connect()
-        stack.load(picture(), by: client)
-        stack.load(.picture("b", size: nil, .fromLoaderOnly), by: client)
-        stack.load(.picture("c", size: nil, .fromLoaderOnly), by: client)
+        stack.load(image(), by: client)
+        stack.load(.image("b", size: nil, .fromLoaderOnly), by: client)
+        stack.load(.image("c", size: nil, .fromLoaderOnly), by: client)
         for fetch in stack.held(.fetch) { stack.finish(fetch) }
         var needs: [DecodeNeed] = []
         while let held = stack.held(.decode).first {
@@ -324,15 +324,15 @@ struct TranscodeTests {
 
     @Test func whatKillsTheEncoderTwiceIsNotTriedAgain() {
         var (stack, client) = Stack.staffed()
-        let token = stack.load(picture(size: nil, [.fromLoaderOnly, .waitStoreCache]), by: client)
+        let token = stack.load(image(size: nil, [.fromLoaderOnly, .waitStoreCache]), by: client)
         stack.run(.fetch, .decode, .store, .decode)
         for _ in 0..<2 {
             stack.crash(stack.held(.transform)[0])
             stack.hire(.transform)
         }
         #expect(stack.image(token)?.storedTiers == CacheTypes.none)
-        // The picture itself is not in doubt.
-        let again = stack.load(picture(), by: client)
+        // The image itself is not in doubt.
+        let again = stack.load(image(), by: client)
         stack.finishAll()
         #expect(stack.image(again) != nil)
         #expect(stack.isAtRest, "\(stack.testDescription)")
@@ -342,7 +342,7 @@ struct TranscodeTests {
         for kind in [WorkerKind.download, .decode, .transform, .cache] {
             var (stack, client) = Stack.staffed()
             let token = stack.load(
-                picture(size: 5, [.waitStoreCache, .fromLoaderOnly]), by: client)
+                image(size: 5, [.waitStoreCache, .fromLoaderOnly]), by: client)
             stack.run(.fetch, .decode, .transform)
             stack.finish(stack.held(.decode)[0])
             stack.kill(stack.worker(kind))

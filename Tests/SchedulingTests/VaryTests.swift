@@ -10,7 +10,7 @@ struct VaryTests {
     private static let key = "http://example.org/a.jpg"
 
     private static func image(_ accept: String?, size: Int? = nil) -> ImageRequest {
-        ImageRequest.picture(size: size).with {
+        ImageRequest.image(size: size).with {
             $0.headers = accept.map { [HTTPHeader(name: "Accept", value: $0)] } ?? []
         }
     }
@@ -145,7 +145,7 @@ struct VaryTests {
         let found = stack.scheduler.hitTicket(for: load, LoadTerms())
         let ticket = try #require(found)
         for vary in ["Accept", nil, "DPR"] {
-            let other = ImageRequest.picture("other", .fromLoaderOnly)
+            let other = ImageRequest.image("other", .fromLoaderOnly)
             _ = Self.keys(&stack, other, vary: vary, by: client)
             var scheduler = stack.scheduler
             let isAnswered = scheduler.answer(ticket, again: load.token, of: client, at: stack.now)

@@ -9,7 +9,7 @@ extension Walk {
         guard random.oneIn(3) else { return nil }
         let fallbacks: [Fallback] = [
             .none, .colour(Colour(argb: 0x80FF_0000)), .colour(Colour(argb: 0)),
-            .url(ImageRequest.picture(pick(["a", "b", "c", "d", "e"]) ?? "a").url),
+            .url(ImageRequest.image(pick(["a", "b", "c", "d", "e"]) ?? "a").url),
             .url("http://other.example/a.jpg"), .url("ftp://example.org/a.jpg"),
             .url("http://user:word@example.org/a.jpg"),
         ]

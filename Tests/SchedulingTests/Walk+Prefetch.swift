@@ -56,7 +56,7 @@ extension Walk {
         var all = PrefetchTerms(terms: random.oneIn(4) ? terms() : LoadTerms())
         for name in names where random.oneIn(4) {
             var own = image
-            own.url = ImageRequest.picture(name).url
+            own.url = ImageRequest.image(name).url
             all.members[own.url] = Resolution(own, terms())
         }
         return all

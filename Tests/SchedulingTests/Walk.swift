@@ -139,7 +139,7 @@ struct Walk {
         case .cancelAny: if let token = pick(tokens) { stack.send(.cancelAny(token)) }
         case .forgive:
             guard let client = pick(stack.clients.sorted()) else { return }
-            let url = ImageRequest.picture(pick(["a", "b", "c"]) ?? "a").url
+            let url = ImageRequest.image(pick(["a", "b", "c"]) ?? "a").url
             let commands: [BlacklistCommand] = [.clear, .list(after: 0), .remove(url: url)]
             stack.send(.blacklist(client, pick(commands) ?? .clear))
         case .ask: ask()
@@ -237,11 +237,11 @@ struct Walk {
     }
 
     mutating func request() -> ImageRequest {
-        var request = ImageRequest.picture(
+        var request = ImageRequest.image(
             pick(["a", "b", "c"]) ?? "a", size: random.oneIn(4) ? nil : draw(1...3))
         if random.oneIn(4) { request.output.format = .webp }
         if random.oneIn(4) { request.headers = [HTTPHeader(name: "Accept", value: "image/*")] }
-        if random.oneIn(12) { request = ImageRequest.picture().with { $0.infoOnly = true } }
+        if random.oneIn(12) { request = ImageRequest.image().with { $0.infoOnly = true } }
         if random.oneIn(3) {
             let host = pick(["Other.example:80", "other.example", "[::1]:8080"]) ?? ""
             request.url = "http://\(host)/\(pick(["a", "b"]) ?? "a").jpg"
@@ -372,7 +372,7 @@ struct Walk {
     private mutating func publish() {
         guard stack.workers.values.contains(where: { $0.kind == .cache }) else { return }
         let name = pick(["a", "b", "c"]) ?? "a"
-        let request = ImageRequest.picture(name, size: random.oneIn(2) ? nil : draw(1...3))
+        let request = ImageRequest.image(name, size: random.oneIn(2) ? nil : draw(1...3))
         guard let url = try? SourceURL(request.url) else { return }
         let reference = stack.publish(
             CacheKey.result(request, url: url, terms: LoadTerms()),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Scheduling
 
-/// What a request may ask for besides its picture.
+/// What a request may ask for besides its image.
 @Suite struct WishTests {
     private func error(_ change: (inout ImageRequest) -> Void) -> ImageError? {
         var request = ImageRequest(url: "http://host/a.jpg")

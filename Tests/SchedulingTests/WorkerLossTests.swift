@@ -10,7 +10,7 @@ struct WorkerLossTests {
         let worker = stack.hire(.download, credit: 2)
         let client = stack.connect()
         for name in ["a", "b", "c"] {
-            stack.load(.picture(name, size: nil, .fromLoaderOnly), by: client)
+            stack.load(.image(name, size: nil, .fromLoaderOnly), by: client)
         }
         stack.kill(worker)
         stack.hire(.download, credit: 3)
@@ -23,7 +23,7 @@ struct WorkerLossTests {
     @Test func afterTenWorkersTheRequestEnds() {
         var stack = Stack()
         let client = stack.connect()
-        let token = stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        let token = stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
         for attempt in 1...10 {
             #expect(stack.reply(token) == nil, "attempt \(attempt)")
             stack.kill(stack.hire(.download))
@@ -36,7 +36,7 @@ struct WorkerLossTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture("a", size: nil, .fromLoaderOnly), by: client)
+        let token = stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
         stack.send(.cancel(client, token))
         stack.kill(stack.worker(.download))
         #expect(stack.isAtRest)
@@ -46,7 +46,7 @@ struct WorkerLossTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture("a", size: 5, .fromLoaderOnly), by: client)
+        let token = stack.load(.image("a", size: 5, .fromLoaderOnly), by: client)
         stack.finish(.fetch)
         let decode = stack.held(.decode)[0]
         stack.kill(stack.worker(.download))
@@ -63,7 +63,7 @@ struct WorkerLossTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture("a", size: 5, .fromLoaderOnly), by: client)
+        let token = stack.load(.image("a", size: 5, .fromLoaderOnly), by: client)
         stack.run(.fetch, .decode)
         stack.kill(stack.worker(.decode))
         stack.hire(.decode)
@@ -79,7 +79,7 @@ struct WorkerLossTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture(size: 5), by: client)
+        let token = stack.load(.image(size: 5), by: client)
         stack.run(.query, .query, .fetch, .decode, .store)
         stack.kill(stack.worker(.decode))
         stack.hire(.decode)
@@ -96,7 +96,7 @@ struct WorkerLossTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture(size: 5), by: client)
+        let token = stack.load(.image(size: 5), by: client)
         stack.run(.query, .query, .fetch, .decode, .transform)
         stack.kill(stack.worker(.transform))
         stack.hire(.transform)
@@ -112,7 +112,7 @@ struct WorkerLossTests {
         stack.hire(.download)
         let client = stack.connect()
         let token = stack.load(
-            ImageRequest.picture("a", size: 5, .fromLoaderOnly).with {
+            ImageRequest.image("a", size: 5, .fromLoaderOnly).with {
                 $0.originalStoreCacheTypes = .none
             }, by: client)
         for _ in 1...10 {
@@ -131,7 +131,7 @@ struct WorkerLossTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture(), by: client)
+        let token = stack.load(.image(), by: client)
         stack.kill(stack.worker(.cache))
         stack.pass(milliseconds: 200)
         #expect(stack.reply(token) == nil)
@@ -148,7 +148,7 @@ struct WorkerLossTests {
         stack.hireAll()
         let client = stack.connect()
         func image(_ milliseconds: Int) -> ImageRequest {
-            ImageRequest.picture("a", size: nil, .fromLoaderOnly).with {
+            ImageRequest.image("a", size: nil, .fromLoaderOnly).with {
                 $0.timeoutMilliseconds = milliseconds
             }
         }
@@ -168,7 +168,7 @@ struct WorkerLossTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let token = stack.load(.picture(size: 5), by: client)
+        let token = stack.load(.image(size: 5), by: client)
         stack.finish(.query)
         let original = stack.held(.query)[0]
         stack.finish(original, stack.hit(original))
@@ -186,7 +186,7 @@ struct WorkerLossTests {
         stack.hireAll()
         let client = stack.connect()
         let token = stack.load(
-            .picture("a", size: 5, [.fromLoaderOnly, .waitStoreCache]), by: client)
+            .image("a", size: 5, [.fromLoaderOnly, .waitStoreCache]), by: client)
         stack.run(.fetch, .decode, .transform)
         let delivery = stack.held(.store)[1]
         stack.finish(delivery)

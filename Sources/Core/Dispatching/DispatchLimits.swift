@@ -67,7 +67,7 @@ public struct DispatchLimits: Hashable, Sendable {
         /// Encoded results.
         public var transform: UInt64 = 256 << 20
 
-        /// A few of the largest pictures at a time.
+        /// A few of the largest images at a time.
         public init() {}
 
         /// Of one kind; `nil` where there is none.

@@ -14,7 +14,7 @@ extension Dispatcher {
     /// may have made all of the pixels apart: none of them waits for those.
     private func usableBytes(of pool: PoolID) -> UInt64 {
         let live = ledger.liveBytes(of: pool)
-        guard limits.pools[pool].kind == .decode else { return live }
+        guard limits.pools.kind(of: pool) == .decode else { return live }
         return live > pixelBytesApart ? live - pixelBytesApart : 0
     }
 
@@ -32,7 +32,7 @@ extension Dispatcher {
     /// Whether anything that such workers made may be released without anybody finding space first.
     /// Pixels apart are kept by those who may be waiting for it.
     private func hasRoomToCome(_ pool: PoolID) -> Bool {
-        guard limits.pools[pool].kind == .decode, pixelBytesApart > 0 else {
+        guard limits.pools.kind(of: pool) == .decode, pixelBytesApart > 0 else {
             return ledger.hasLiveBlocks(of: pool)
         }
         return usableBytes(of: pool) > 0

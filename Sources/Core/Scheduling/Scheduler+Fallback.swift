@@ -75,7 +75,7 @@ extension Scheduler {
                 distrustsMemory: distrustsMemory, trace: trace)
         case .colour(let colour):
             // Its sides are looked at before they are reckoned with.
-            try RequestNames.check(picture: failed, limits.derivation.image)
+            try RequestNames.check(image: failed, limits.derivation.image)
             let canvas = Canvas(colour: colour, size: failed.nominalSize)
             let image = failed.painting(canvas)
             return Order(

@@ -15,7 +15,7 @@ extension Scheduler {
     }
 
     /// Under which texts a request's result and original are cached, as far as is known; throws
-    /// what is wrong with its picture.
+    /// what is wrong with its image.
     mutating func names(
         of image: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false
     ) throws(ImageError) -> RequestNames {

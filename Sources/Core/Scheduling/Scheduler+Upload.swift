@@ -4,7 +4,7 @@ import ImageModel
 public import Messages
 import Tables
 
-// A picture without a URL: its source is there before it is admitted.
+// An image without a URL: its source is there before it is admitted.
 extension Scheduler {
     /// The scheme of the names that uploads have instead of a URL, followed by the digest of the
     /// bytes; nothing can be fetched by such a name.

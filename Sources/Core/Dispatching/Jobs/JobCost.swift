@@ -52,7 +52,7 @@ extension TransformWork {
 extension PaintWork {
     fileprivate var encoderClass: UInt64 { output.encoderClass(as: resultFormat) }
 
-    /// The same of a picture of one colour.
+    /// The same of an image of one colour.
     package func refusal(atMost costMax: UInt64) -> ImageError? {
         output.refusal(of: size, encoderClass, atMost: costMax)
     }

@@ -3,7 +3,7 @@ import Messages
 
 /// Content and the operation on it that is suspected of killing workers (SEMANTICS §7.5).
 ///
-/// Equal suspects share their evidence: ten sizes of one picture that kills decoders are one
+/// Equal suspects share their evidence: ten sizes of one image that kills decoders are one
 /// suspect, while a transform is one with its steps and output.
 package enum Suspect: Hashable, Sendable {
     /// The transfer of a source.

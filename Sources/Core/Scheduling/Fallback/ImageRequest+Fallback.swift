@@ -3,7 +3,7 @@ import ImageModel
 import Messages
 
 extension ImageRequest {
-    /// A picture of one colour in the size of the result; it costs less than keeping it.
+    /// An image of one colour in the size of the result; it costs less than keeping it.
     func painting(_ canvas: Canvas) -> ImageRequest {
         var image = loading(fallback: "colour:\(canvas.colour)")
         image.thumbnail = nil

@@ -2,7 +2,7 @@ import Derivation
 import ImageModel
 import Messages
 
-/// What makes a picture one that may be asked for; checked once for each set of names.
+/// What makes an image one that may be asked for; checked once for each set of names.
 extension RequestNames {
     /// Throws the first thing that is wrong with the source, the steps or the output.
     init(
@@ -25,7 +25,7 @@ extension RequestNames {
         try self.init(request, url, terms, limits)
     }
 
-    /// Of a picture that is painted: no loader takes its URL, which is but a name.
+    /// Of an image that is painted: no loader takes its URL, which is but a name.
     init(painting request: ImageRequest, limits: ImageLimits) throws(ImageError) {
         try self.init(request, SourceURL(request.url), LoadTerms(), limits)
     }
@@ -33,7 +33,7 @@ extension RequestNames {
     private init(
         _ request: ImageRequest, _ url: SourceURL, _ terms: LoadTerms, _ limits: ImageLimits
     ) throws(ImageError) {
-        try Self.check(picture: request, limits)
+        try Self.check(image: request, limits)
         self.init(request, url, terms)
         let bytes = max(result.utf8.count, original.utf8.count)
         guard bytes <= MessageLimits.keyBytesMax - Self.variantBytesMax else {
@@ -71,7 +71,7 @@ extension RequestNames {
     }
 
     /// Throws the first thing that is wrong with steps or output.
-    static func check(picture request: ImageRequest, _ limits: ImageLimits) throws(ImageError) {
+    static func check(image request: ImageRequest, _ limits: ImageLimits) throws(ImageError) {
         try check(steps: request, limits)
         try check(output: request)
     }

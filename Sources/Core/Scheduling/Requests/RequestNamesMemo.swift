@@ -4,7 +4,7 @@ import Messages
 
 /// Names that were derived before, so that a hit costs a look-up and no string surgery.
 struct RequestNamesMemo: Sendable {
-    /// What the names depend on: the picture and who asks, no wish.
+    /// What the names depend on: the image and who asks, no wish.
     struct Question: Hashable, Sendable {
         let url: String
         let headers: [HTTPHeader]
@@ -61,7 +61,7 @@ struct RequestNamesMemo: Sendable {
     /// Names are derived anew from now on.
     mutating func removeAll() { known.removeAll(keepingCapacity: true) }
 
-    /// The names of a request; throws what is wrong with its picture. Forgets all when full: the
+    /// The names of a request; throws what is wrong with its image. Forgets all when full: the
     /// names that are in use come back at once.
     mutating func names(
         of request: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false, limits: ImageLimits
