@@ -220,7 +220,7 @@ let testing: [Target] = [
     tests(
         "SchedulingTests",
         ["Scheduling", "Derivation", "Dispatching", "Tables", "Messages", "ImageModel", "TestKit"]),
-    tests("WireTests", ["Wire", "Messages", "ImageModel", "TestKit"]),
+    tests("WireTests", ["Wire", "CMessages", "Messages", "ImageModel", "TestKit"]),
     tests("EventLoopTests", ["EventLoop", "ZeroMQ", "Linux", "Messages", "TestKit"]),
     tests("ObservabilityTests", ["Observability", "Linux"]),
     tests(

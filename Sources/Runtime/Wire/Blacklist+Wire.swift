@@ -2,89 +2,94 @@ import CMessages
 import ImageModel
 import Messages
 
-extension BlacklistCommand {
-    init(_ wire: Imagebus__V1__BlacklistCommand, _ read: FieldReader) throws(WireError) {
-        switch wire.command_case {
-        case IMAGEBUS__V1__BLACKLIST_COMMAND__COMMAND_LIST:
-            self = .list(after: try read.required(wire.list, "BlacklistCommand.list").after)
-        case IMAGEBUS__V1__BLACKLIST_COMMAND__COMMAND_REMOVE:
-            self = .remove(
-                url: try read.text(
-                    wire.remove, "BlacklistCommand.remove", limit: RequestLimits.urlBytesMax))
-        case IMAGEBUS__V1__BLACKLIST_COMMAND__COMMAND_CLEAR: self = .clear
-        default: throw .field("BlacklistCommand.command", .missing)
-        }
+extension BlacklistCommand: WireMessage {
+    static var begin: (CPart<Imagebus__V1__BlacklistCommand>?) -> Void {
+        imagebus__v1__blacklist_command__init
     }
+    static var blank: Self { .clear }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__BlacklistCommand>
-    {
-        let wire = try write.make(imagebus__v1__blacklist_command__init)
-        switch self {
-        case .list(let after):
-            wire.pointee.command_case = IMAGEBUS__V1__BLACKLIST_COMMAND__COMMAND_LIST
-            let list = try write.make(imagebus__v1__blacklist_command__list__init)
-            list.pointee.after = after
-            wire.pointee.list = list
-        case .remove(let url):
-            wire.pointee.command_case = IMAGEBUS__V1__BLACKLIST_COMMAND__COMMAND_REMOVE
-            wire.pointee.remove = try write.text(
-                url, "BlacklistCommand.remove", limit: RequestLimits.urlBytesMax)
-        case .clear:
-            wire.pointee.command_case = IMAGEBUS__V1__BLACKLIST_COMMAND__COMMAND_CLEAR
-            wire.pointee.clear = try write.make(imagebus__v1__unit__init)
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__BlacklistCommand>
+    ) throws(WireError) {
+        if try map.part(
+            { if case .list(let after) = value { BlacklistPage(after: after) } else { nil } },
+            { value = .list(after: $0.after) }, &wire.pointee.list,
+            if: &wire.pointee.command_case, 1, "BlacklistCommand.list")
+        {
+            return
         }
-        return wire
+        if try map.text(
+            { if case .remove(let url) = value { url } else { nil } }, { value = .remove(url: $0) },
+            &wire.pointee.remove,
+            if: &wire.pointee.command_case, 2, "BlacklistCommand.remove",
+            limit: RequestLimits.urlBytesMax)
+        {
+            return
+        }
+        if try map.unit(
+            value == .clear, { value = .clear }, &wire.pointee.clear,
+            if: &wire.pointee.command_case, 3, "BlacklistCommand.clear")
+        {
+            return
+        }
+        throw .field("BlacklistCommand.command", .missing)
     }
 }
 
-extension BlacklistReport {
-    init(_ wire: Imagebus__V1__BlacklistReport, _ read: FieldReader) throws(WireError) {
-        self.init(
-            entries: try read.list(
-                wire.n_entries, wire.entries, "BlacklistReport.entries",
-                limit: MessageLimits.blacklistEntriesMax
-            ) { part throws(WireError) in try Entry(part, read) },
-            hasMore: wire.has_more != 0, removed: wire.removed)
-    }
+/// Which entries are listed.
+struct BlacklistPage: WireMessage {
+    var after: UInt64
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__BlacklistReport>
-    {
-        let wire = try write.make(imagebus__v1__blacklist_report__init)
-        wire.pointee.n_entries = entries.count
-        wire.pointee.entries = try write.list(
-            entries, "BlacklistReport.entries", limit: MessageLimits.blacklistEntriesMax
-        ) { entry throws(WireError) in try entry.wire(write) }
-        wire.pointee.has_more = hasMore ? 1 : 0
-        wire.pointee.removed = removed
-        return wire
+    static var begin: (CPart<Imagebus__V1__BlacklistCommand__List>?) -> Void {
+        imagebus__v1__blacklist_command__list__init
+    }
+    static var blank: Self { Self(after: 0) }
+
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self,
+        _ wire: CPart<Imagebus__V1__BlacklistCommand__List>
+    ) throws(WireError) {
+        try map.number(&value.after, &wire.pointee.after, "List.after")
     }
 }
 
-extension BlacklistReport.Entry {
-    fileprivate init(_ wire: Imagebus__V1__BlacklistReport__Entry, _ read: FieldReader)
-        throws(WireError)
-    {
-        self.init(
-            number: try read.counted(wire.number, "Entry.number"),
-            url: try read.text(wire.url, "Entry.url", limit: MessageLimits.keyBytesMax),
-            operation: try read.text(
-                wire.operation, "Entry.operation", limit: MessageLimits.textBytesMax),
-            reason: try read.known(wire.reason.rawValue, "Entry.reason"),
-            expiresInMilliseconds: wire.expires_in_milliseconds)
+extension BlacklistReport: WireMessage {
+    static var begin: (CPart<Imagebus__V1__BlacklistReport>?) -> Void {
+        imagebus__v1__blacklist_report__init
+    }
+    static var blank: Self { Self(entries: [], hasMore: false, removed: 0) }
+
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__BlacklistReport>
+    ) throws(WireError) {
+        try map.list(
+            &value.entries, &wire.pointee.n_entries, &wire.pointee.entries,
+            "BlacklistReport.entries", limit: MessageLimits.blacklistEntriesMax)
+        map.flag(&value.hasMore, &wire.pointee.has_more, "BlacklistReport.has_more")
+        try map.number(&value.removed, &wire.pointee.removed, "BlacklistReport.removed")
+    }
+}
+
+extension BlacklistReport.Entry: WireMessage {
+    static var begin: (CPart<Imagebus__V1__BlacklistReport__Entry>?) -> Void {
+        imagebus__v1__blacklist_report__entry__init
+    }
+    static var blank: Self {
+        Self(number: 0, url: "", operation: "", reason: .poisoned, expiresInMilliseconds: 0)
     }
 
-    fileprivate func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__BlacklistReport__Entry>
-    {
-        let wire = try write.make(imagebus__v1__blacklist_report__entry__init)
-        wire.pointee.number = number
-        wire.pointee.url = try write.text(url, "Entry.url", limit: MessageLimits.keyBytesMax)
-        wire.pointee.operation = try write.text(
-            operation, "Entry.operation", limit: MessageLimits.textBytesMax)
-        wire.pointee.reason = .init(rawValue: .init(reason.rawValue))
-        wire.pointee.expires_in_milliseconds = expiresInMilliseconds
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self,
+        _ wire: CPart<Imagebus__V1__BlacklistReport__Entry>
+    ) throws(WireError) {
+        try map.counted(&value.number, &wire.pointee.number, "Entry.number")
+        try map.text(&value.url, &wire.pointee.url, "Entry.url", limit: MessageLimits.keyBytesMax)
+        try map.text(
+            &value.operation, &wire.pointee.operation, "Entry.operation",
+            limit: MessageLimits.textBytesMax)
+        try map.word(&value.reason, &wire.pointee.reason, "Entry.reason")
+        try map.number(
+            &value.expiresInMilliseconds, &wire.pointee.expires_in_milliseconds,
+            "Entry.expires_in_milliseconds")
     }
 }

@@ -1,53 +1,36 @@
 import CMessages
 import Messages
 
-extension BlockReference {
-    init(_ wire: Imagebus__V1__Reference, _ read: FieldReader) throws(WireError) {
-        guard !wire.offset.addingReportingOverflow(wire.length).overflow else {
-            throw .field("Reference.length", .outOfRange)
-        }
-        self.init(
-            producer: try wire.producer.map { part throws(WireError) in
-                try Producer(part.pointee, read)
-            },
-            arena: try read.known(wire.arena.rawValue, "Reference.arena"), segment: wire.segment,
-            offset: wire.offset, length: wire.length,
-            block: BlockID(try read.counted(wire.block, "Reference.block")))
-    }
+extension BlockReference: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Reference>?) -> Void { imagebus__v1__reference__init }
+    static var blank: Self { Self(segment: 0, offset: 0, length: 0, block: BlockID(0)) }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__Reference>
-    {
-        guard !offset.addingReportingOverflow(length).overflow else {
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Reference>
+    ) throws(WireError) {
+        try map.maybe(&value.producer, &wire.pointee.producer, "Reference.producer")
+        try map.word(&value.arena, &wire.pointee.arena, "Reference.arena")
+        try map.number(&value.segment, &wire.pointee.segment, "Reference.segment")
+        try map.number(&value.offset, &wire.pointee.offset, "Reference.offset")
+        try map.number(&value.length, &wire.pointee.length, "Reference.length")
+        try map.counted(&value.block, &wire.pointee.block, "Reference.block")
+        guard !value.offset.addingReportingOverflow(value.length).overflow else {
             throw .field("Reference.length", .outOfRange)
         }
-        let wire = try write.make(imagebus__v1__reference__init)
-        if let producer { wire.pointee.producer = try producer.wire(write) }
-        wire.pointee.arena = .init(rawValue: .init(arena.rawValue))
-        wire.pointee.segment = segment
-        wire.pointee.offset = offset
-        wire.pointee.length = length
-        wire.pointee.block = try write.counted(block.value, "Reference.block")
-        return wire
     }
 }
 
-extension BlockReference.Producer {
-    init(_ wire: Imagebus__V1__Producer, _ read: FieldReader) throws(WireError) {
-        self.init(
-            kind: try read.known(wire.kind.rawValue, "Producer.kind"),
-            incarnation: Incarnation(
-                try read.identifier(wire.incarnation, "Producer.incarnation")),
-            pool: try PoolName(wire: wire.pool, "Producer.pool", read))
+extension BlockReference.Producer: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Producer>?) -> Void { imagebus__v1__producer__init }
+    static var blank: Self { Self(kind: .coordinator, incarnation: .blank, pool: usualPool) }
+
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Producer>
+    ) throws(WireError) {
+        try map.word(&value.kind, &wire.pointee.kind, "Producer.kind")
+        try map.identifier(&value.incarnation, &wire.pointee.incarnation, "Producer.incarnation")
+        try map.pool(&value.pool, of: value.kind, &wire.pointee.pool, "Producer.pool")
     }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__Producer>
-    {
-        let wire = try write.make(imagebus__v1__producer__init)
-        wire.pointee.kind = .init(rawValue: .init(kind.rawValue))
-        wire.pointee.incarnation = try write.bytes(incarnation.value)
-        if pool != PoolName(kind) { wire.pointee.pool = try pool.wire("Producer.pool", write) }
-        return wire
-    }
+    private static let usualPool = PoolName(.coordinator)
 }

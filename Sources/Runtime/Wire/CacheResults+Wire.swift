@@ -2,52 +2,49 @@ import CMessages
 import ImageModel
 import Messages
 
-extension CacheHit {
-    init(_ wire: Imagebus__V1__CacheHit, _ read: FieldReader) throws(WireError) {
-        self.init(
-            reference: try BlockReference(
-                try read.required(wire.reference, "CacheHit.reference"), read),
-            tier: try CacheTypes(wire.tier, "CacheHit.tier"),
-            metadata: try StoredMetadata(
-                try read.required(wire.metadata, "CacheHit.metadata"), read))
-    }
+extension CacheHit: WireMessage {
+    static var begin: (CPart<Imagebus__V1__CacheHit>?) -> Void { imagebus__v1__cache_hit__init }
+    static var blank: Self { Self(reference: .blank, tier: [], metadata: .blank) }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__CacheHit>
-    {
-        let wire = try write.make(imagebus__v1__cache_hit__init)
-        wire.pointee.reference = try reference.wire(write)
-        wire.pointee.tier = UInt32(tier.rawValue)
-        wire.pointee.metadata = try metadata.wire(write)
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__CacheHit>
+    ) throws(WireError) {
+        try map.part(&value.reference, &wire.pointee.reference, "CacheHit.reference")
+        try map.tiers(&value.tier, &wire.pointee.tier, "CacheHit.tier")
+        try map.part(&value.metadata, &wire.pointee.metadata, "CacheHit.metadata")
     }
 }
 
-extension StoreReport {
-    init(_ wire: Imagebus__V1__StoreReport, _ read: FieldReader) throws(WireError) {
-        self.init(
-            delivered: try wire.delivered.map { part throws(WireError) in
-                try BlockReference(part.pointee, read)
-            },
-            tiers: try CacheTypes(wire.tiers, "StoreReport.tiers"),
-            skipped: try read.text(
-                wire.skipped, present: wire.maybe_skipped_case.rawValue != 0,
-                "StoreReport.skipped", limit: MessageLimits.textBytesMax),
-            isSame: wire.is_same != 0)
+extension StoreReport: WireMessage {
+    static var begin: (CPart<Imagebus__V1__StoreReport>?) -> Void {
+        imagebus__v1__store_report__init
     }
+    static var blank: Self { Self(delivered: nil, tiers: [], skipped: nil, isSame: false) }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__StoreReport>
-    {
-        let wire = try write.make(imagebus__v1__store_report__init)
-        if let delivered { wire.pointee.delivered = try delivered.wire(write) }
-        wire.pointee.tiers = UInt32(tiers.rawValue)
-        wire.pointee.is_same = isSame ? 1 : 0
-        if let skipped {
-            wire.pointee.maybe_skipped_case = IMAGEBUS__V1__STORE_REPORT__MAYBE_SKIPPED_SKIPPED
-            wire.pointee.skipped = try write.text(
-                skipped, "StoreReport.skipped", limit: MessageLimits.textBytesMax)
-        }
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__StoreReport>
+    ) throws(WireError) {
+        try map.maybe(&value.delivered, &wire.pointee.delivered, "StoreReport.delivered")
+        try map.tiers(&value.tiers, &wire.pointee.tiers, "StoreReport.tiers")
+        try map.text(
+            &value.skipped, &wire.pointee.skipped, if: &wire.pointee.maybe_skipped_case, 3,
+            "StoreReport.skipped", limit: MessageLimits.textBytesMax)
+        map.flag(&value.isSame, &wire.pointee.is_same, "StoreReport.is_same")
+    }
+}
+
+/// The tiers that had an entry.
+struct EntryReport: WireMessage {
+    var tiers: CacheTypes
+
+    static var begin: (CPart<Imagebus__V1__EntryReport>?) -> Void {
+        imagebus__v1__entry_report__init
+    }
+    static var blank: Self { Self(tiers: []) }
+
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__EntryReport>
+    ) throws(WireError) {
+        try map.tiers(&value.tiers, &wire.pointee.tiers, "EntryReport.tiers")
     }
 }

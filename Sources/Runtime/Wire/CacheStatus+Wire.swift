@@ -1,39 +1,34 @@
 import CMessages
 import Messages
 
-extension CacheStatus {
-    init(_ wire: Imagebus__V1__CacheStatus, _ read: FieldReader) throws(WireError) {
-        self.init()
-        memoryEntries = wire.memory_entries
-        memoryBytes = wire.memory_bytes
-        disk = try read.known(wire.disk.rawValue, "CacheStatus.disk")
-        diskReason = try read.text(
-            wire.disk_reason, "CacheStatus.disk_reason", limit: MessageLimits.textBytesMax)
-        diskEntries = wire.disk_entries
-        diskBytes = wire.disk_bytes
-        diskOverheadBytes = wire.disk_overhead_bytes
-        diskBytesMax = wire.disk_bytes_max
-        entriesLost = wire.entries_lost
-        indexesSetAside = wire.indexes_set_aside
-        storesSkipped = wire.stores_skipped
+extension CacheStatus: WireMessage {
+    static var begin: (CPart<Imagebus__V1__CacheStatus>?) -> Void {
+        imagebus__v1__cache_status__init
     }
+    static var blank: Self { Self() }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__CacheStatus>
-    {
-        let wire = try write.make(imagebus__v1__cache_status__init)
-        wire.pointee.memory_entries = memoryEntries
-        wire.pointee.memory_bytes = memoryBytes
-        wire.pointee.disk = .init(rawValue: .init(disk.rawValue))
-        wire.pointee.disk_reason = try write.text(
-            diskReason, "CacheStatus.disk_reason", limit: MessageLimits.textBytesMax)
-        wire.pointee.disk_entries = diskEntries
-        wire.pointee.disk_bytes = diskBytes
-        wire.pointee.disk_overhead_bytes = diskOverheadBytes
-        wire.pointee.disk_bytes_max = diskBytesMax
-        wire.pointee.entries_lost = entriesLost
-        wire.pointee.indexes_set_aside = indexesSetAside
-        wire.pointee.stores_skipped = storesSkipped
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__CacheStatus>
+    ) throws(WireError) {
+        try map.number(
+            &value.memoryEntries, &wire.pointee.memory_entries, "CacheStatus.memory_entries")
+        try map.number(&value.memoryBytes, &wire.pointee.memory_bytes, "CacheStatus.memory_bytes")
+        try map.word(&value.disk, &wire.pointee.disk, "CacheStatus.disk")
+        try map.text(
+            &value.diskReason, &wire.pointee.disk_reason, "CacheStatus.disk_reason",
+            limit: MessageLimits.textBytesMax)
+        try map.number(&value.diskEntries, &wire.pointee.disk_entries, "CacheStatus.disk_entries")
+        try map.number(&value.diskBytes, &wire.pointee.disk_bytes, "CacheStatus.disk_bytes")
+        try map.number(
+            &value.diskOverheadBytes, &wire.pointee.disk_overhead_bytes,
+            "CacheStatus.disk_overhead_bytes")
+        try map.number(
+            &value.diskBytesMax, &wire.pointee.disk_bytes_max, "CacheStatus.disk_bytes_max")
+        try map.number(&value.entriesLost, &wire.pointee.entries_lost, "CacheStatus.entries_lost")
+        try map.number(
+            &value.indexesSetAside, &wire.pointee.indexes_set_aside, "CacheStatus.indexes_set_aside"
+        )
+        try map.number(
+            &value.storesSkipped, &wire.pointee.stores_skipped, "CacheStatus.stores_skipped")
     }
 }

@@ -8,52 +8,30 @@ extension MessageEncoder {
     /// Prepares a message of a client.
     public mutating func encode(_ message: ClientMessage) throws(WireError) -> EncodedMessage {
         switch message {
-        case .hello(let hello):
-            try prepare(.clientHello, limit: limit, hello.wire)
-        case .load(let request):
-            try prepare(.load, limit: limit, request.wire)
+        case .hello(let hello): try prepare(.clientHello, limit: limit, hello)
+        case .load(let request): try prepare(.load, limit: limit, request)
         case .cancel(let token):
-            try prepare(.cancel, limit: limit, token.cancel)
+            try prepare(.cancel, limit: limit, Cancellation(target: .token(token)))
         case .cancelGroup(let group):
-            try prepare(.cancel, limit: limit, group.cancel)
+            try prepare(.cancel, limit: limit, Cancellation(target: .group(group)))
         case .reprioritise(let token, let priority):
-            try prepare(.reprioritise, limit: limit) { write throws(WireError) in
-                try priority.wire(of: token, write)
-            }
+            try prepare(
+                .reprioritise, limit: limit,
+                Reprioritisation(target: .token(token), priority: priority))
         case .reprioritiseGroup(let group, let priority):
-            try prepare(.reprioritise, limit: limit) { write throws(WireError) in
-                try priority.wire(of: group, write)
-            }
-        case .prefetch(let request):
-            try prepare(.prefetch, limit: limit, request.wire)
+            try prepare(
+                .reprioritise, limit: limit,
+                Reprioritisation(target: .group(group), priority: priority))
+        case .prefetch(let request): try prepare(.prefetch, limit: limit, request)
         case .release(let blocks):
-            try prepare(.release, limit: limit) { write throws(WireError) in
-                try BlockID.release(blocks, write)
-            }
-        case .status:
-            try prepare(.status, limit: limit) { write throws(WireError) in
-                try write.make(imagebus__v1__status__init)
-            }
-        case .blacklist(let command):
-            try prepare(.blacklistCommand, limit: limit, command.wire)
-        case .cache(let command):
-            try prepare(.cacheCommand, limit: limit, command.wire)
-        case .piece(let piece):
-            try prepare(.piece, limit: limit, piece.wire)
-        case .taken(let bytes):
-            try prepare(.taken, limit: limit) { write throws(WireError) in
-                try Piece.taken(bytes, write)
-            }
-        case .drain(let kind):
-            try prepare(.drainCommand, limit: limit) { write throws(WireError) in
-                let wire = try write.make(imagebus__v1__drain_command__init)
-                wire.pointee.kind = .init(rawValue: .init(kind.rawValue))
-                return wire
-            }
-        case .goodbye:
-            try prepare(.goodbye, limit: limit) { write throws(WireError) in
-                try GoodbyeReason.terminated.wire(write)
-            }
+            try prepare(.release, limit: limit, ReleaseBlocks(blocks: blocks))
+        case .status: try prepare(.status, limit: limit, StatusMessage())
+        case .blacklist(let command): try prepare(.blacklistCommand, limit: limit, command)
+        case .cache(let command): try prepare(.cacheCommand, limit: limit, command)
+        case .piece(let piece): try prepare(.piece, limit: limit, piece)
+        case .taken(let bytes): try prepare(.taken, limit: limit, TakenBytes(count: bytes))
+        case .drain(let kind): try prepare(.drainCommand, limit: limit, DrainOrder(kind: kind))
+        case .goodbye: try prepare(.goodbye, limit: limit, GoodbyeReason.terminated)
         }
     }
 }
@@ -65,49 +43,39 @@ extension MessageDecoder {
     {
         switch kind {
         case .clientHello:
-            try decode(body, limit: limit, imagebus__v1__client_hello__unpack) {
-                part, read throws(WireError) in .hello(try ClientHello(part, read))
-            }
-        case .load:
-            try decode(body, limit: limit, imagebus__v1__load__unpack) {
-                part, read throws(WireError) in .load(try LoadRequest(part, read))
-            }
+            return .hello(try decode(body, limit: limit, imagebus__v1__client_hello__unpack))
+        case .load: return .load(try decode(body, limit: limit, imagebus__v1__load__unpack))
         case .cancel:
-            try decode(body, limit: limit, imagebus__v1__cancel__unpack) {
-                part, read throws(WireError) in try ClientMessage.cancelling(part, read)
+            let cancellation: Cancellation = try decode(
+                body, limit: limit, imagebus__v1__cancel__unpack)
+            return switch cancellation.target {
+            case .token(let token): .cancel(token)
+            case .group(let group): .cancelGroup(group)
             }
         case .reprioritise:
-            try decode(body, limit: limit, imagebus__v1__reprioritise__unpack) {
-                part, read throws(WireError) in try ClientMessage.reprioritising(part, read)
+            let change: Reprioritisation = try decode(
+                body, limit: limit, imagebus__v1__reprioritise__unpack)
+            return switch change.target {
+            case .token(let token): .reprioritise(token, change.priority)
+            case .group(let group): .reprioritiseGroup(group, change.priority)
             }
         case .prefetch:
-            try decode(body, limit: limit, imagebus__v1__prefetch__unpack) {
-                part, read throws(WireError) in .prefetch(try PrefetchRequest(part, read))
-            }
+            return .prefetch(try decode(body, limit: limit, imagebus__v1__prefetch__unpack))
         case .release:
-            try decode(body, limit: limit, imagebus__v1__release__unpack) {
-                part, _ throws(WireError) in
-                .release(try BlockID.list(part.n_blocks, part.blocks, "Release.blocks"))
-            }
+            return .release(
+                (try decode(body, limit: limit, imagebus__v1__release__unpack) as ReleaseBlocks)
+                    .blocks)
         case .status:
-            try decode(body, limit: limit, imagebus__v1__status__unpack) {
-                _, _ throws(WireError) in .status
-            }
-        case .piece:
-            try decode(body, limit: limit, imagebus__v1__piece__unpack) {
-                part, read throws(WireError) in .piece(try Piece(part, read))
-            }
+            _ = try decode(body, limit: limit, imagebus__v1__status__unpack) as StatusMessage
+            return .status
+        case .piece: return .piece(try decode(body, limit: limit, imagebus__v1__piece__unpack))
         case .taken:
-            try decode(body, limit: limit, imagebus__v1__taken__unpack) {
-                part, read throws(WireError) in .taken(try Piece.taken(part, read))
-            }
+            return .taken(
+                (try decode(body, limit: limit, imagebus__v1__taken__unpack) as TakenBytes).count)
         case .goodbye:
-            try decode(body, limit: limit, imagebus__v1__goodbye__unpack) {
-                part, read throws(WireError) in
-                _ = try GoodbyeReason(part, read)
-                return .goodbye
-            }
-        default: try operatorMessage(kind, body)
+            _ = try decode(body, limit: limit, imagebus__v1__goodbye__unpack) as GoodbyeReason
+            return .goodbye
+        default: return try operatorMessage(kind, body)
         }
     }
 
@@ -117,18 +85,13 @@ extension MessageDecoder {
     {
         switch kind {
         case .blacklistCommand:
-            try decode(body, limit: limit, imagebus__v1__blacklist_command__unpack) {
-                part, read throws(WireError) in .blacklist(try BlacklistCommand(part, read))
-            }
+            .blacklist(try decode(body, limit: limit, imagebus__v1__blacklist_command__unpack))
         case .cacheCommand:
-            try decode(body, limit: limit, imagebus__v1__cache_command__unpack) {
-                part, read throws(WireError) in .cache(try CacheCommand(part, read))
-            }
+            .cache(try decode(body, limit: limit, imagebus__v1__cache_command__unpack))
         case .drainCommand:
-            try decode(body, limit: limit, imagebus__v1__drain_command__unpack) {
-                part, read throws(WireError) in
-                .drain(try read.known(part.kind.rawValue, "DrainCommand.kind"))
-            }
+            .drain(
+                (try decode(body, limit: limit, imagebus__v1__drain_command__unpack) as DrainOrder)
+                    .kind)
         default: throw .unexpectedKind(kind)
         }
     }

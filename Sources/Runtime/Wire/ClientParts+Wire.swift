@@ -2,86 +2,61 @@ import CMessages
 import ImageModel
 import Messages
 
-extension ClientHello {
-    init(_ wire: Imagebus__V1__ClientHello, _ read: FieldReader) throws(WireError) {
-        self.init(
-            incarnation: Incarnation(
-                try read.identifier(wire.incarnation, "ClientHello.incarnation")),
-            pid: wire.pid,
-            version: try read.text(
-                wire.version, "ClientHello.version", limit: MessageLimits.textBytesMax),
-            wantsPieces: wire.wants_pieces != 0,
-            secret: try ListenerSecret(wire.secret, "ClientHello.secret", read))
+extension ClientHello: WireMessage {
+    static var begin: (CPart<Imagebus__V1__ClientHello>?) -> Void {
+        imagebus__v1__client_hello__init
     }
+    static var blank: Self { Self(incarnation: .blank, pid: 0, version: "") }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__ClientHello>
-    {
-        let wire = try write.make(imagebus__v1__client_hello__init)
-        wire.pointee.incarnation = try write.bytes(incarnation.value)
-        wire.pointee.pid = pid
-        wire.pointee.version = try write.text(
-            version, "ClientHello.version", limit: MessageLimits.textBytesMax)
-        wire.pointee.wants_pieces = wantsPieces ? 1 : 0
-        if let secret { wire.pointee.secret = try secret.wire("ClientHello.secret", write) }
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__ClientHello>
+    ) throws(WireError) {
+        try map.identifier(&value.incarnation, &wire.pointee.incarnation, "ClientHello.incarnation")
+        try map.number(&value.pid, &wire.pointee.pid, "ClientHello.pid")
+        try map.text(
+            &value.version, &wire.pointee.version, "ClientHello.version",
+            limit: MessageLimits.textBytesMax)
+        map.flag(&value.wantsPieces, &wire.pointee.wants_pieces, "ClientHello.wants_pieces")
+        try map.secret(&value.secret, &wire.pointee.secret, "ClientHello.secret")
     }
 }
 
-extension ClientWelcome {
-    init(_ wire: Imagebus__V1__ClientWelcome, _ read: FieldReader) throws(WireError) {
-        self.init(
-            epoch: Epoch(try read.identifier(wire.epoch, "ClientWelcome.epoch")),
-            window: wire.window, pieceWindow: wire.piece_window)
+extension ClientWelcome: WireMessage {
+    static var begin: (CPart<Imagebus__V1__ClientWelcome>?) -> Void {
+        imagebus__v1__client_welcome__init
     }
+    static var blank: Self { Self(epoch: .blank, window: 0) }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__ClientWelcome>
-    {
-        let wire = try write.make(imagebus__v1__client_welcome__init)
-        wire.pointee.epoch = try write.bytes(epoch.value)
-        wire.pointee.window = window
-        wire.pointee.piece_window = pieceWindow
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__ClientWelcome>
+    ) throws(WireError) {
+        try map.identifier(&value.epoch, &wire.pointee.epoch, "ClientWelcome.epoch")
+        try map.number(&value.window, &wire.pointee.window, "ClientWelcome.window")
+        try map.number(&value.pieceWindow, &wire.pointee.piece_window, "ClientWelcome.piece_window")
     }
 }
 
-extension LoadRequest {
+extension LoadRequest: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Load>?) -> Void { imagebus__v1__load__init }
+    static var blank: Self { Self(token: .blank, image: .blank) }
+
     /// Every fault after the token is about this request.
-    init(_ wire: Imagebus__V1__Load, _ read: FieldReader) throws(WireError) {
-        let token = Token(try read.identifier(wire.token, "Load.token"))
+    static func fields(_ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Load>)
+        throws(WireError)
+    {
+        try map.identifier(&value.token, &wire.pointee.token, "Load.token")
         do {
-            self.init(
-                token: token,
-                group: wire.group.len == 0
-                    ? nil : GroupID(try read.identifier(wire.group, "Load.group")),
-                image: try ImageRequest(try read.required(wire.image, "Load.image"), read),
-                wantsProgress: wire.wants_progress != 0,
-                staleRetries: try read.exactly(wire.stale_retries, "Load.stale_retries"),
-                detach: wire.detach != 0, wantsPieces: wire.wants_pieces != 0,
-                uploadBytes: wire.upload_bytes, slot: try read.name(wire.slot, "Load.slot"),
-                trace: try read.trace(wire.traceparent, "Load.traceparent"))
+            try map.identifier(maybe: &value.group, &wire.pointee.group, "Load.group")
+            try map.part(&value.image, &wire.pointee.image, "Load.image")
+            map.flag(&value.wantsProgress, &wire.pointee.wants_progress, "Load.wants_progress")
+            try map.number(&value.staleRetries, &wire.pointee.stale_retries, "Load.stale_retries")
+            map.flag(&value.detach, &wire.pointee.detach, "Load.detach")
+            map.flag(&value.wantsPieces, &wire.pointee.wants_pieces, "Load.wants_pieces")
+            try map.number(&value.uploadBytes, &wire.pointee.upload_bytes, "Load.upload_bytes")
+            try map.name(&value.slot, &wire.pointee.slot, "Load.slot")
+            try map.formed(&value.trace, &wire.pointee.traceparent, "Load.traceparent")
         } catch {
-            throw error.about(token)
-        }
-    }
-
-    func wire(_ write: FieldWriter) throws(WireError) -> UnsafeMutablePointer<Imagebus__V1__Load> {
-        do {
-            let wire = try write.make(imagebus__v1__load__init)
-            wire.pointee.token = try write.bytes(token.value)
-            if let group { wire.pointee.group = try write.bytes(group.value) }
-            wire.pointee.image = try image.wire(write)
-            wire.pointee.wants_progress = wantsProgress ? 1 : 0
-            wire.pointee.stale_retries = UInt32(staleRetries)
-            wire.pointee.detach = detach ? 1 : 0
-            wire.pointee.wants_pieces = wantsPieces ? 1 : 0
-            wire.pointee.upload_bytes = uploadBytes
-            wire.pointee.slot = try write.name(slot, "Load.slot")
-            wire.pointee.traceparent = try write.trace(trace, "Load.traceparent")
-            return wire
-        } catch {
-            throw error.about(token)
+            throw error.about(value.token)
         }
     }
 }

@@ -2,19 +2,15 @@ import CMessages
 import ImageModel
 import Messages
 
-extension EntryWork {
-    init(_ wire: Imagebus__V1__Entry, _ read: FieldReader) throws(WireError) {
-        self.init(
-            action: try read.known(wire.action.rawValue, "Entry.action"),
-            key: try read.text(wire.key, "Entry.key", limit: MessageLimits.keyBytesMax),
-            tiers: try CacheTypes(wire.tiers, "Entry.tiers"))
-    }
+extension EntryWork: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Entry>?) -> Void { imagebus__v1__entry__init }
+    static var blank: Self { Self(action: .contains, key: "", tiers: []) }
 
-    func wire(_ write: FieldWriter) throws(WireError) -> UnsafeMutablePointer<Imagebus__V1__Entry> {
-        let wire = try write.make(imagebus__v1__entry__init)
-        wire.pointee.action = .init(rawValue: .init(action.rawValue))
-        wire.pointee.key = try write.text(key, "Entry.key", limit: MessageLimits.keyBytesMax)
-        wire.pointee.tiers = UInt32(tiers.rawValue)
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Entry>
+    ) throws(WireError) {
+        try map.word(&value.action, &wire.pointee.action, "Entry.action")
+        try map.text(&value.key, &wire.pointee.key, "Entry.key", limit: MessageLimits.keyBytesMax)
+        try map.tiers(&value.tiers, &wire.pointee.tiers, "Entry.tiers")
     }
 }

@@ -2,33 +2,33 @@ import CMessages
 import ImageModel
 import Messages
 
-extension Fallback {
-    init(_ wire: Imagebus__V1__Fallback, _ read: FieldReader) throws(WireError) {
-        switch wire.fallback_case {
-        case IMAGEBUS__V1__FALLBACK__FALLBACK_NONE: self = .none
-        case IMAGEBUS__V1__FALLBACK__FALLBACK_URL:
-            self = .url(try read.text(wire.url, "Fallback.url", limit: RequestLimits.urlBytesMax))
-        case IMAGEBUS__V1__FALLBACK__FALLBACK_COLOUR: self = .colour(Colour(argb: wire.colour))
-        default: throw .field("Fallback.fallback", .missing)
-        }
-    }
+extension Fallback: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Fallback>?) -> Void { imagebus__v1__fallback__init }
+    static var blank: Self { .none }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__Fallback>
-    {
-        let wire = try write.make(imagebus__v1__fallback__init)
-        switch self {
-        case .none:
-            wire.pointee.fallback_case = IMAGEBUS__V1__FALLBACK__FALLBACK_NONE
-            wire.pointee.none = try write.make(imagebus__v1__unit__init)
-        case .url(let url):
-            wire.pointee.fallback_case = IMAGEBUS__V1__FALLBACK__FALLBACK_URL
-            wire.pointee.url = try write.text(
-                url, "Fallback.url", limit: RequestLimits.urlBytesMax)
-        case .colour(let colour):
-            wire.pointee.fallback_case = IMAGEBUS__V1__FALLBACK__FALLBACK_COLOUR
-            wire.pointee.colour = colour.argb
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Fallback>
+    ) throws(WireError) {
+        if try map.unit(
+            value == .none, { value = .none }, &wire.pointee.none, if: &wire.pointee.fallback_case,
+            1, "Fallback.none")
+        {
+            return
         }
-        return wire
+        if try map.text(
+            { if case .url(let url) = value { url } else { nil } }, { value = .url($0) },
+            &wire.pointee.url,
+            if: &wire.pointee.fallback_case, 2, "Fallback.url", limit: RequestLimits.urlBytesMax)
+        {
+            return
+        }
+        if try map.number(
+            { if case .colour(let colour) = value { colour.argb } else { nil } },
+            { value = .colour(Colour(argb: $0)) }, &wire.pointee.colour,
+            if: &wire.pointee.fallback_case, 3, "Fallback.colour")
+        {
+            return
+        }
+        throw .field("Fallback.fallback", .missing)
     }
 }

@@ -2,33 +2,30 @@ import CMessages
 import ImageModel
 import Messages
 
-extension FetchWork {
-    init(_ wire: Imagebus__V1__Fetch, _ read: FieldReader) throws(WireError) {
-        self.init(
-            url: try read.text(wire.url, "Fetch.url", limit: RequestLimits.urlBytesMax),
-            headers: try HTTPHeader.list(wire.n_headers, wire.headers, "Fetch.headers", read),
-            bodyBytesMax: wire.body_bytes_max,
-            validators: try wire.validators.map { part throws(WireError) in
-                try Validators(part.pointee, read)
-            },
-            sources: try read.texts(
-                wire.n_sources, wire.sources, "Fetch.sources", countMax: MessageLimits.sourcesMax,
-                limit: MessageLimits.sourcesBytesMax, totalMax: MessageLimits.sourcesBytesMax))
+extension FetchWork: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Fetch>?) -> Void { imagebus__v1__fetch__init }
+    static var blank: Self {
+        Self(url: "", headers: [], bodyBytesMax: 0, validators: nil, sources: [])
     }
 
-    func wire(_ write: FieldWriter) throws(WireError) -> UnsafeMutablePointer<Imagebus__V1__Fetch> {
-        let wire = try write.make(imagebus__v1__fetch__init)
-        wire.pointee.url = try write.text(url, "Fetch.url", limit: RequestLimits.urlBytesMax)
-        wire.pointee.n_headers = headers.count
-        wire.pointee.headers = try HTTPHeader.wire(headers, "Fetch.headers", write)
-        wire.pointee.body_bytes_max = bodyBytesMax
-        wire.pointee.validators = try validators.map { part throws(WireError) in
-            try part.wire(write)
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Fetch>
+    ) throws(WireError) {
+        try map.text(&value.url, &wire.pointee.url, "Fetch.url", limit: RequestLimits.urlBytesMax)
+        try map.headers(
+            &value.headers, &wire.pointee.n_headers, &wire.pointee.headers, "Fetch.headers")
+        try map.number(&value.bodyBytesMax, &wire.pointee.body_bytes_max, "Fetch.body_bytes_max")
+        var validators = value.validators.map {
+            OriginValidators(etag: $0.etag, lastModified: $0.lastModified)
         }
-        wire.pointee.n_sources = sources.count
-        wire.pointee.sources = try write.texts(
-            sources, "Fetch.sources", countMax: MessageLimits.sourcesMax,
-            limit: MessageLimits.sourcesBytesMax, totalMax: MessageLimits.sourcesBytesMax)
-        return wire
+        try map.maybe(&validators, &wire.pointee.validators, "Fetch.validators")
+        value.validators = try validators?.checked()
+        try map.texts(
+            &value.sources, &wire.pointee.n_sources, &wire.pointee.sources, "Fetch.sources",
+            countMax: MessageLimits.sourcesMax, limit: MessageLimits.sourcesBytesMax)
+        guard value.sources.reduce(0, { $0 + $1.utf8.count }) <= MessageLimits.sourcesBytesMax
+        else {
+            throw .field("Fetch.sources", .tooLong(limit: MessageLimits.sourcesBytesMax))
+        }
     }
 }

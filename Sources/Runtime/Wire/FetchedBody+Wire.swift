@@ -2,79 +2,40 @@ import CMessages
 import ImageModel
 import Messages
 
-extension FetchedBody {
-    init(_ wire: Imagebus__V1__FetchedBody, _ read: FieldReader) throws(WireError) {
-        let limit = MessageLimits.originHeaderBytesMax
-        self.init(
-            reference: try BlockReference(
-                try read.required(wire.reference, "FetchedBody.reference"), read),
-            httpStatus: try read.exactly(wire.http_status, "FetchedBody.http_status"),
-            contentType: try read.text(
-                wire.content_type, present: wire.maybe_content_type_case.rawValue != 0,
-                "FetchedBody.content_type", limit: limit),
-            etag: try read.text(
-                wire.etag, present: wire.maybe_etag_case.rawValue != 0, "FetchedBody.etag",
-                limit: limit),
-            lastModified: try read.text(
-                wire.last_modified, present: wire.maybe_last_modified_case.rawValue != 0,
-                "FetchedBody.last_modified", limit: limit),
-            cacheControl: try read.text(
-                wire.cache_control, present: wire.maybe_cache_control_case.rawValue != 0,
-                "FetchedBody.cache_control", limit: limit),
-            vary: try read.text(
-                wire.vary, present: wire.maybe_vary_case.rawValue != 0, "FetchedBody.vary",
-                limit: limit),
-            effectiveURL: try read.text(
-                wire.effective_url, "FetchedBody.effective_url", limit: RequestLimits.urlBytesMax),
-            format: wire.maybe_format_case.rawValue == 0
-                ? nil : try read.known(wire.format.rawValue, "FetchedBody.format"))
+extension FetchedBody: WireMessage {
+    static var begin: (CPart<Imagebus__V1__FetchedBody>?) -> Void {
+        imagebus__v1__fetched_body__init
     }
+    static var blank: Self { Self(reference: .blank, httpStatus: 0, effectiveURL: "") }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__FetchedBody>
-    {
-        let wire = try write.make(imagebus__v1__fetched_body__init)
-        wire.pointee.reference = try reference.wire(write)
-        wire.pointee.http_status = UInt32(httpStatus)
-        wire.pointee.effective_url = try write.text(
-            effectiveURL, "FetchedBody.effective_url", limit: RequestLimits.urlBytesMax)
-        if let format {
-            wire.pointee.maybe_format_case = IMAGEBUS__V1__FETCHED_BODY__MAYBE_FORMAT_FORMAT
-            wire.pointee.format = .init(rawValue: .init(format.rawValue))
-        }
-        try putHeaders(into: &wire.pointee, write)
-        return wire
-    }
-
-    private func putHeaders(into wire: inout Imagebus__V1__FetchedBody, _ write: FieldWriter)
-        throws(WireError)
-    {
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__FetchedBody>
+    ) throws(WireError) {
         let limit = MessageLimits.originHeaderBytesMax
-        if let contentType {
-            wire.maybe_content_type_case =
-                IMAGEBUS__V1__FETCHED_BODY__MAYBE_CONTENT_TYPE_CONTENT_TYPE
-            wire.content_type = try write.text(
-                contentType, "FetchedBody.content_type", limit: limit)
-        }
-        if let etag {
-            wire.maybe_etag_case = IMAGEBUS__V1__FETCHED_BODY__MAYBE_ETAG_ETAG
-            wire.etag = try write.text(etag, "FetchedBody.etag", limit: limit)
-        }
-        if let lastModified {
-            wire.maybe_last_modified_case =
-                IMAGEBUS__V1__FETCHED_BODY__MAYBE_LAST_MODIFIED_LAST_MODIFIED
-            wire.last_modified = try write.text(
-                lastModified, "FetchedBody.last_modified", limit: limit)
-        }
-        if let cacheControl {
-            wire.maybe_cache_control_case =
-                IMAGEBUS__V1__FETCHED_BODY__MAYBE_CACHE_CONTROL_CACHE_CONTROL
-            wire.cache_control = try write.text(
-                cacheControl, "FetchedBody.cache_control", limit: limit)
-        }
-        if let vary {
-            wire.maybe_vary_case = IMAGEBUS__V1__FETCHED_BODY__MAYBE_VARY_VARY
-            wire.vary = try write.text(vary, "FetchedBody.vary", limit: limit)
-        }
+        try map.part(&value.reference, &wire.pointee.reference, "FetchedBody.reference")
+        try map.number(&value.httpStatus, &wire.pointee.http_status, "FetchedBody.http_status")
+        try map.text(
+            &value.contentType, &wire.pointee.content_type,
+            if: &wire.pointee.maybe_content_type_case, 3, "FetchedBody.content_type", limit: limit)
+        try map.text(
+            &value.etag, &wire.pointee.etag, if: &wire.pointee.maybe_etag_case, 4,
+            "FetchedBody.etag", limit: limit)
+        try map.text(
+            &value.lastModified, &wire.pointee.last_modified,
+            if: &wire.pointee.maybe_last_modified_case, 5, "FetchedBody.last_modified", limit: limit
+        )
+        try map.text(
+            &value.cacheControl, &wire.pointee.cache_control,
+            if: &wire.pointee.maybe_cache_control_case, 6, "FetchedBody.cache_control", limit: limit
+        )
+        try map.text(
+            &value.vary, &wire.pointee.vary, if: &wire.pointee.maybe_vary_case, 7,
+            "FetchedBody.vary", limit: limit)
+        try map.text(
+            &value.effectiveURL, &wire.pointee.effective_url, "FetchedBody.effective_url",
+            limit: RequestLimits.urlBytesMax)
+        try map.word(
+            &value.format, &wire.pointee.format, if: &wire.pointee.maybe_format_case, 9,
+            "FetchedBody.format")
     }
 }

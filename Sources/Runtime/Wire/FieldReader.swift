@@ -1,134 +1,187 @@
 import CMessages
+import Glibc
 import ImageModel
 import Messages
 
 /// Reads the fields of an unpacked message: everything is checked here, once, by rule and name.
-struct FieldReader {
+struct FieldReader: FieldMap {
     let region: UnsafeMutablePointer<SlabRegion>
+    let container: String
 
-    /// A text of `limit` bytes at most. protobuf-c checks neither UTF-8 nor NULs.
-    func text(_ pointer: UnsafeMutablePointer<CChar>?, _ field: String, limit: Int)
-        throws(WireError) -> String
+    func take<Contents>(_ contents: Contents, _ put: (Contents) -> Void) { put(contents) }
+
+    func has(
+        _ isPresent: Bool, _ which: inout some RawRepresentable<UInt32>, _ number: UInt32
+    ) -> Bool { which.rawValue == number }
+
+    func has(_ isPresent: Bool, _ member: inout ProtobufCBinaryData) -> Bool { member.len > 0 }
+
+    func number<Number: FixedWidthInteger>(
+        _ value: inout Number, _ member: inout some FixedWidthInteger, _ field: String
+    ) throws(WireError) {
+        guard let number = Number(exactly: member) else { throw .field(field, .outOfRange) }
+        value = number
+    }
+
+    func counted<Number: FixedWidthInteger>(
+        _ value: inout Number, _ member: inout some FixedWidthInteger, _ field: String
+    ) throws(WireError) {
+        guard member != 0 else { throw .field(field, .outOfRange) }
+        try number(&value, &member, field)
+    }
+
+    func finite(_ value: inout Double, _ member: inout Double, _ field: String) throws(WireError) {
+        guard member.isFinite else { throw .field(field, .outOfRange) }
+        value = member
+    }
+
+    func flag(_ value: inout Bool, _ member: inout protobuf_c_boolean, _ field: String) {
+        value = member != 0
+    }
+
+    func word<Word: RawRepresentable>(
+        _ value: inout Word, _ member: inout some RawRepresentable<some FixedWidthInteger>,
+        _ field: String
+    ) throws(WireError) where Word.RawValue: FixedWidthInteger {
+        guard let raw = Word.RawValue(exactly: member.rawValue), let word = Word(rawValue: raw)
+        else { throw .field(field, .unknownValue) }
+        value = word
+    }
+
+    func word<Word: RawRepresentable>(
+        _ value: inout Word?, _ member: inout some RawRepresentable<some FixedWidthInteger>,
+        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
+    ) throws(WireError) where Word.RawValue: FixedWidthInteger {
+        guard which.rawValue == number else { return }
+        guard let raw = Word.RawValue(exactly: member.rawValue), let word = Word(rawValue: raw)
+        else { throw .field(field, .unknownValue) }
+        value = word
+    }
+
+    /// A third bit is a tier that this version does not know.
+    func tiers(_ value: inout CacheTypes, _ member: inout UInt32, _ field: String)
+        throws(WireError)
     {
+        guard let bits = UInt8(exactly: member), bits & ~CacheTypes.all.rawValue == 0 else {
+            throw .field(field, .unknownValue)
+        }
+        value = CacheTypes(rawValue: bits)
+    }
+
+    func identifier(
+        _ value: inout Identifier128, _ member: inout ProtobufCBinaryData, _ field: String
+    ) throws(WireError) {
+        guard let start = UnsafeRawPointer(member.data), member.len == Identifier128.byteCount
+        else { throw .field(field, .notAnIdentifier) }
+        value = Identifier128(
+            high: UInt64(bigEndian: start.loadUnaligned(as: UInt64.self)),
+            low: UInt64(bigEndian: start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+    }
+
+    func data(
+        _ value: inout [UInt8], _ member: inout ProtobufCBinaryData, _ field: String, limit: Int
+    ) throws(WireError) {
+        guard let start = member.data, member.len > 0 else { throw .field(field, .missing) }
+        guard member.len <= limit else { throw .field(field, .tooLong(limit: limit)) }
+        value = Array(UnsafeBufferPointer(start: start, count: member.len))
+    }
+
+    func numbers<Number: FixedWidthInteger>(
+        _ value: inout [Number], _ count: inout Int,
+        _ member: inout UnsafeMutablePointer<Number>?, _ field: String, limit: Int, least: Number
+    ) throws(WireError) {
+        guard count <= limit else { throw .field(field, .tooMany(limit: limit)) }
+        let numbers = UnsafeBufferPointer(start: member, count: member == nil ? 0 : count)
+        guard numbers.allSatisfy({ $0 >= least }) else { throw .field(field, .outOfRange) }
+        value = Array(numbers)
+    }
+}
+
+// Texts and messages.
+extension FieldReader {
+    func text(_ value: inout String, _ member: inout CText?, _ field: String, limit: Int)
+        throws(WireError)
+    {
+        value = try text(member, field, limit: limit)
+    }
+
+    func text(
+        _ value: inout String?, _ member: inout CText?,
+        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String, limit: Int
+    ) throws(WireError) {
+        value = which.rawValue == number ? try text(member, field, limit: limit) : nil
+    }
+
+    func name(_ value: inout String?, _ member: inout CText?, _ field: String) throws(WireError) {
+        let name = try text(member, field, limit: RequestLimits.nameBytesMax)
+        value = name.isEmpty ? nil : name
+    }
+
+    func formed<Text: FormedText>(
+        _ value: inout Text?, _ member: inout CText?, _ field: String
+    ) throws(WireError) {
+        let text = try text(member, field, limit: Text.readBytesMax)
+        value = text.isEmpty ? nil : try Text(reading: text, field)
+    }
+
+    func texts(
+        _ value: inout [String], _ count: inout Int,
+        _ member: inout UnsafeMutablePointer<CText?>?, _ field: String, countMax: Int, limit: Int
+    ) throws(WireError) {
+        guard count <= countMax else { throw .field(field, .tooMany(limit: countMax)) }
+        guard let elements = member else { return }
+        value.reserveCapacity(count)
+        for index in 0..<count { value.append(try text(elements[index], field, limit: limit)) }
+    }
+
+    /// protobuf-c checks neither UTF-8 nor NULs.
+    private func text(_ pointer: CText?, _ field: String, limit: Int) throws(WireError) -> String {
         guard let pointer, let size = region.pointee.size(at: pointer) else { return "" }
         let count = size - 1
         guard count <= limit else { throw .field(field, .tooLong(limit: limit)) }
         let bytes = UnsafeRawBufferPointer(start: pointer, count: count)
-        guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
-            throw .field(field, .notText)
-        }
+        guard memchr(pointer, 0, count) == nil, let text = String(validating: bytes, as: UTF8.self)
+        else { throw .field(field, .notText) }
         return text
     }
 
-    /// A text with presence.
-    func text(
-        _ pointer: UnsafeMutablePointer<CChar>?, present: Bool, _ field: String, limit: Int
-    ) throws(WireError) -> String? {
-        present ? try text(pointer, field, limit: limit) : nil
+    func part<Part: WireMessage>(
+        _ value: inout Part, _ member: inout CPart<Part.Form>?, _ field: String
+    ) throws(WireError) {
+        guard let wire = member else { throw .field(field, .missing) }
+        try Part.fields(FieldReader(region: region, container: field), &value, wire)
     }
 
-    /// A name; `nil` for an empty text.
-    func name(_ pointer: UnsafeMutablePointer<CChar>?, _ field: String) throws(WireError)
-        -> String?
-    {
-        let name = try text(pointer, field, limit: RequestLimits.nameBytesMax)
-        return name.isEmpty ? nil : name
+    func part<Part: WireMessage>(
+        _ value: inout Part, unless isUsual: Bool, _ member: inout CPart<Part.Form>?,
+        _ field: String
+    ) throws(WireError) {
+        guard let wire = member else { return }
+        try Part.fields(FieldReader(region: region, container: field), &value, wire)
     }
 
-    /// The elements of a repeated text, `countMax` at most, of `limit` bytes each and, where there
-    /// is a limit for that, `totalMax` in all.
-    func texts(
-        _ count: Int, _ elements: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
-        _ field: String, countMax: Int, limit: Int, totalMax: Int? = nil
-    ) throws(WireError) -> [String] {
-        guard count <= countMax else { throw .field(field, .tooMany(limit: countMax)) }
-        guard let elements else { return [] }
-        var texts: [String] = []
-        texts.reserveCapacity(count)
-        var total = 0
-        for index in 0..<count {
-            let text = try text(elements[index], field, limit: limit)
-            total += text.utf8.count
-            if let totalMax, total > totalMax { throw .field(field, .tooLong(limit: totalMax)) }
-            texts.append(text)
-        }
-        return texts
+    func maybe<Part: WireMessage>(
+        _ value: inout Part?, _ member: inout CPart<Part.Form>?, _ field: String
+    ) throws(WireError) {
+        guard let wire = member else { return }
+        var part = Part.blank
+        try Part.fields(FieldReader(region: region, container: field), &part, wire)
+        value = part
     }
 
-    /// Exactly 16 bytes.
-    func identifier(_ data: ProtobufCBinaryData, _ field: String) throws(WireError)
-        -> Identifier128
-    {
-        let bytes = UnsafeRawBufferPointer(start: data.data, count: data.data == nil ? 0 : data.len)
-        guard bytes.count == Identifier128.byteCount else {
-            throw .field(field, .notAnIdentifier)
-        }
-        return Identifier128(
-            high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-            low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
-    }
-
-    /// A copy of bytes; at least one, `limit` at most.
-    func data(_ data: ProtobufCBinaryData, _ field: String, limit: Int) throws(WireError)
-        -> [UInt8]
-    {
-        guard let start = data.data, data.len > 0 else { throw .field(field, .missing) }
-        guard data.len <= limit else { throw .field(field, .tooLong(limit: limit)) }
-        return Array(UnsafeBufferPointer(start: start, count: data.len))
-    }
-
-    /// A word of an enumeration that this version knows.
-    func known<Word: RawRepresentable>(_ raw: some BinaryInteger, _ field: String)
-        throws(WireError) -> Word where Word.RawValue: BinaryInteger
-    {
-        guard let value = Word.RawValue(exactly: raw), let word = Word(rawValue: value) else {
-            throw .field(field, .unknownValue)
-        }
-        return word
-    }
-
-    /// The same number in another width.
-    func exactly<Number: BinaryInteger>(_ value: some BinaryInteger, _ field: String)
-        throws(WireError) -> Number
-    {
-        guard let number = Number(exactly: value) else { throw .field(field, .outOfRange) }
-        return number
-    }
-
-    /// A number that is not 0.
-    func counted<Number: BinaryInteger>(_ value: Number, _ field: String) throws(WireError)
-        -> Number
-    {
-        guard value != 0 else { throw .field(field, .outOfRange) }
-        return value
-    }
-
-    /// Neither infinite nor NaN.
-    func finite(_ value: Double, _ field: String) throws(WireError) -> Double {
-        guard value.isFinite else { throw .field(field, .outOfRange) }
-        return value
-    }
-
-    /// A message that must be there.
-    func required<Part>(_ pointer: UnsafeMutablePointer<Part>?, _ field: String)
-        throws(WireError) -> Part
-    {
-        guard let pointer else { throw .field(field, .missing) }
-        return pointer.pointee
-    }
-
-    /// The elements of a repeated message, `limit` at most.
-    func list<Part, Value>(
-        _ count: Int, _ elements: UnsafeMutablePointer<UnsafeMutablePointer<Part>?>?,
-        _ field: String, limit: Int, _ read: (Part) throws(WireError) -> Value
-    ) throws(WireError) -> [Value] {
+    func list<Part: WireMessage>(
+        _ value: inout [Part], _ count: inout Int, _ member: inout CList<Part.Form>?,
+        _ field: String, limit: Int
+    ) throws(WireError) {
         guard count <= limit else { throw .field(field, .tooMany(limit: limit)) }
-        guard let elements else { return [] }
-        var values: [Value] = []
-        values.reserveCapacity(count)
+        guard let elements = member else { return }
+        let reader = FieldReader(region: region, container: field)
+        value.reserveCapacity(count)
         for index in 0..<count {
-            values.append(try read(try required(elements[index], field)))
+            guard let wire = elements[index] else { throw .field(field, .missing) }
+            var part = Part.blank
+            try Part.fields(reader, &part, wire)
+            value.append(part)
         }
-        return values
     }
 }

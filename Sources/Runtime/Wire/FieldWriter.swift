@@ -1,132 +1,209 @@
 import CMessages
+import Glibc
 import ImageModel
 import Messages
 
 /// Builds the C form of a message in a slab. What the receiver would refuse is refused here
 /// already, so that a value of ours that cannot travel never costs a session.
-struct FieldWriter {
+struct FieldWriter: FieldMap {
     let region: UnsafeMutablePointer<SlabRegion>
+    let container: String
 
-    /// An empty message.
-    func make<Part>(_ initialise: (UnsafeMutablePointer<Part>?) -> Void) throws(WireError)
-        -> UnsafeMutablePointer<Part>
+    /// The C form of a message; `field` is the one that it lies in.
+    static func build<Message: WireMessage>(
+        _ value: inout Message, in region: UnsafeMutablePointer<SlabRegion>, _ field: String
+    ) throws(WireError) -> CPart<Message.Form> {
+        let writer = FieldWriter(region: region, container: field)
+        let wire = try writer.allocate(1, of: Message.Form.self)
+        Message.begin(wire)
+        try Message.fields(writer, &value, wire)
+        return wire
+    }
+
+    func take<Contents>(_ contents: Contents, _ put: (Contents) -> Void) {}
+
+    func has(
+        _ isPresent: Bool, _ which: inout some RawRepresentable<UInt32>, _ number: UInt32
+    ) -> Bool {
+        if isPresent { Self.set(&which, number) }
+        return isPresent
+    }
+
+    func has(_ isPresent: Bool, _ member: inout ProtobufCBinaryData) -> Bool { isPresent }
+
+    func number<Number: FixedWidthInteger>(
+        _ value: inout Number, _ member: inout some FixedWidthInteger, _ field: String
+    ) throws(WireError) {
+        try Self.set(&member, value, field)
+    }
+
+    func counted<Number: FixedWidthInteger>(
+        _ value: inout Number, _ member: inout some FixedWidthInteger, _ field: String
+    ) throws(WireError) {
+        guard value != 0 else { throw .field(field, .outOfRange) }
+        try Self.set(&member, value, field)
+    }
+
+    func finite(_ value: inout Double, _ member: inout Double, _ field: String) throws(WireError) {
+        guard value.isFinite else { throw .field(field, .outOfRange) }
+        member = value
+    }
+
+    func flag(_ value: inout Bool, _ member: inout protobuf_c_boolean, _ field: String) {
+        member = value ? 1 : 0
+    }
+
+    func word<Word: RawRepresentable>(
+        _ value: inout Word, _ member: inout some RawRepresentable<some FixedWidthInteger>,
+        _ field: String
+    ) throws(WireError) where Word.RawValue: FixedWidthInteger {
+        Self.set(&member, value.rawValue)
+    }
+
+    func word<Word: RawRepresentable>(
+        _ value: inout Word?, _ member: inout some RawRepresentable<some FixedWidthInteger>,
+        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
+    ) throws(WireError) where Word.RawValue: FixedWidthInteger {
+        guard let value else { return }
+        Self.set(&which, number)
+        Self.set(&member, value.rawValue)
+    }
+
+    func tiers(_ value: inout CacheTypes, _ member: inout UInt32, _ field: String)
+        throws(WireError)
     {
-        let part = try allocate(1, of: Part.self)
-        initialise(part)
-        return part
+        member = UInt32(value.rawValue)
     }
 
-    /// A copy of a text, ended by a NUL.
-    func text(_ text: String, _ field: String, limit: Int) throws(WireError)
-        -> UnsafeMutablePointer<CChar>
-    {
-        let count = text.utf8.count
-        guard count <= limit else { throw .field(field, .tooLong(limit: limit)) }
-        let target = try allocate(count + 1, of: CChar.self)
-        let bytes = UnsafeMutableRawBufferPointer(start: target, count: count)
-        bytes.copyBytes(from: text.utf8)
-        guard !bytes.contains(0) else { throw .field(field, .notText) }
-        target[count] = 0
-        return target
+    func identifier(
+        _ value: inout Identifier128, _ member: inout ProtobufCBinaryData, _ field: String
+    ) throws(WireError) {
+        let target = try allocate(Identifier128.byteCount, of: UInt8.self)
+        let bytes = UnsafeMutableRawPointer(target)
+        bytes.storeBytes(of: value.high.bigEndian, as: UInt64.self)
+        bytes.storeBytes(of: value.low.bigEndian, toByteOffset: 8, as: UInt64.self)
+        member = ProtobufCBinaryData(len: Identifier128.byteCount, data: target)
     }
 
-    /// A name, or an empty text.
-    func name(_ name: String?, _ field: String) throws(WireError) -> UnsafeMutablePointer<CChar> {
-        try text(name ?? "", field, limit: RequestLimits.nameBytesMax)
+    func data(
+        _ value: inout [UInt8], _ member: inout ProtobufCBinaryData, _ field: String, limit: Int
+    ) throws(WireError) {
+        guard !value.isEmpty else { throw .field(field, .missing) }
+        guard value.count <= limit else { throw .field(field, .tooLong(limit: limit)) }
+        let target = try allocate(value.count, of: UInt8.self)
+        UnsafeMutableRawBufferPointer(start: target, count: value.count).copyBytes(from: value)
+        member = ProtobufCBinaryData(len: value.count, data: target)
     }
 
-    /// The elements of a repeated text, within the limits of `FieldReader.texts`.
-    func texts(
-        _ texts: [String], _ field: String, countMax: Int, limit: Int, totalMax: Int? = nil
-    ) throws(WireError) -> UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> {
-        guard texts.count <= countMax else { throw .field(field, .tooMany(limit: countMax)) }
-        if let totalMax, texts.reduce(0, { $0 + $1.utf8.count }) > totalMax {
-            throw .field(field, .tooLong(limit: totalMax))
-        }
-        let parts = try allocate(texts.count, of: UnsafeMutablePointer<CChar>?.self)
-        for (index, text) in texts.enumerated() {
-            (parts + index).initialize(to: try self.text(text, field, limit: limit))
-        }
-        return parts
-    }
-
-    /// The 16 bytes.
-    func bytes(_ identifier: Identifier128) throws(WireError) -> ProtobufCBinaryData {
-        let target = UnsafeMutableRawPointer(
-            try allocate(Identifier128.byteCount, of: UInt8.self))
-        target.storeBytes(of: identifier.high.bigEndian, as: UInt64.self)
-        target.storeBytes(of: identifier.low.bigEndian, toByteOffset: 8, as: UInt64.self)
-        return ProtobufCBinaryData(
-            len: Identifier128.byteCount,
-            data: target.assumingMemoryBound(to: UInt8.self))
-    }
-
-    /// A copy of bytes; at least one, `limit` at most.
-    func data(_ bytes: [UInt8], _ field: String, limit: Int) throws(WireError)
-        -> ProtobufCBinaryData
-    {
-        guard !bytes.isEmpty else { throw .field(field, .missing) }
-        guard bytes.count <= limit else { throw .field(field, .tooLong(limit: limit)) }
-        let target = try allocate(bytes.count, of: UInt8.self)
-        UnsafeMutableRawBufferPointer(start: target, count: bytes.count).copyBytes(from: bytes)
-        return ProtobufCBinaryData(len: bytes.count, data: target)
+    func numbers<Number: FixedWidthInteger>(
+        _ value: inout [Number], _ count: inout Int,
+        _ member: inout UnsafeMutablePointer<Number>?, _ field: String, limit: Int, least: Number
+    ) throws(WireError) {
+        guard value.count <= limit else { throw .field(field, .tooMany(limit: limit)) }
+        guard value.allSatisfy({ $0 >= least }) else { throw .field(field, .outOfRange) }
+        let target = try allocate(value.count, of: Number.self)
+        for index in value.indices { target[index] = value[index] }
+        (count, member) = (value.count, target)
     }
 
     /// The same number in another width.
-    func exactly<Number: BinaryInteger>(_ value: some BinaryInteger, _ field: String)
-        throws(WireError) -> Number
+    private static func set<Raw: FixedWidthInteger>(
+        _ member: inout Raw, _ number: some FixedWidthInteger, _ field: String
+    ) throws(WireError) {
+        guard let raw = Raw(exactly: number) else { throw .field(field, .outOfRange) }
+        member = raw
+    }
+
+    private static func set<Raw: RawRepresentable>(
+        _ member: inout Raw, _ number: some FixedWidthInteger
+    ) where Raw.RawValue: FixedWidthInteger {
+        if let raw = Raw(rawValue: Raw.RawValue(truncatingIfNeeded: number)) { member = raw }
+    }
+}
+
+// Texts and messages.
+extension FieldWriter {
+    func text(_ value: inout String, _ member: inout CText?, _ field: String, limit: Int)
+        throws(WireError)
     {
-        guard let number = Number(exactly: value) else { throw .field(field, .outOfRange) }
-        return number
+        member = try copy(value, field, limit: limit)
     }
 
-    /// A number that is not 0.
-    func counted<Number: BinaryInteger>(_ value: Number, _ field: String) throws(WireError)
-        -> Number
-    {
-        guard value != 0 else { throw .field(field, .outOfRange) }
-        return value
+    func text(
+        _ value: inout String?, _ member: inout CText?,
+        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String, limit: Int
+    ) throws(WireError) {
+        guard let value else { return }
+        Self.set(&which, number)
+        member = try copy(value, field, limit: limit)
     }
 
-    /// Neither infinite nor NaN.
-    func finite(_ value: Double, _ field: String) throws(WireError) -> Double {
-        guard value.isFinite else { throw .field(field, .outOfRange) }
-        return value
+    func name(_ value: inout String?, _ member: inout CText?, _ field: String) throws(WireError) {
+        guard let value else { return }
+        member = try copy(value, field, limit: RequestLimits.nameBytesMax)
     }
 
-    /// The elements of a repeated message, `limit` at most.
-    func list<Value, Part>(
-        _ values: [Value], _ field: String, limit: Int,
-        _ write: (Value) throws(WireError) -> UnsafeMutablePointer<Part>
-    ) throws(WireError) -> UnsafeMutablePointer<UnsafeMutablePointer<Part>?> {
-        guard values.count <= limit else { throw .field(field, .tooMany(limit: limit)) }
-        let parts = try allocate(values.count, of: UnsafeMutablePointer<Part>?.self)
-        for (index, value) in values.enumerated() {
-            (parts + index).initialize(to: try write(value))
+    func formed<Text: FormedText>(
+        _ value: inout Text?, _ member: inout CText?, _ field: String
+    ) throws(WireError) {
+        guard let value else { return }
+        member = try copy(value.text, field, limit: Text.bytesMax)
+    }
+
+    func texts(
+        _ value: inout [String], _ count: inout Int,
+        _ member: inout UnsafeMutablePointer<CText?>?, _ field: String, countMax: Int, limit: Int
+    ) throws(WireError) {
+        guard value.count <= countMax else { throw .field(field, .tooMany(limit: countMax)) }
+        let parts = try allocate(value.count, of: CText?.self)
+        for index in value.indices {
+            (parts + index).initialize(to: try copy(value[index], field, limit: limit))
         }
-        return parts
+        (count, member) = (value.count, parts)
     }
 
-    /// Block ids as a packed list of numbers.
-    func numbers(_ blocks: [BlockID], _ field: String) throws(WireError)
-        -> UnsafeMutablePointer<UInt64>
-    {
-        guard blocks.count <= MessageLimits.idsMax else {
-            throw .field(field, .tooMany(limit: MessageLimits.idsMax))
-        }
-        let numbers = try allocate(blocks.count, of: UInt64.self)
-        for (index, block) in blocks.enumerated() {
-            numbers[index] = try counted(block.value, field)
-        }
-        return numbers
+    func part<Part: WireMessage>(
+        _ value: inout Part, _ member: inout CPart<Part.Form>?, _ field: String
+    ) throws(WireError) {
+        member = try Self.build(&value, in: region, field)
     }
 
-    /// Numbers as a packed list.
-    func array<Number: FixedWidthInteger>(_ numbers: [Number]) throws(WireError)
-        -> UnsafeMutablePointer<Number>
-    {
-        let target = try allocate(numbers.count, of: Number.self)
-        for (index, number) in numbers.enumerated() { target[index] = number }
+    func part<Part: WireMessage>(
+        _ value: inout Part, unless isUsual: Bool, _ member: inout CPart<Part.Form>?,
+        _ field: String
+    ) throws(WireError) {
+        if !isUsual { member = try Self.build(&value, in: region, field) }
+    }
+
+    func maybe<Part: WireMessage>(
+        _ value: inout Part?, _ member: inout CPart<Part.Form>?, _ field: String
+    ) throws(WireError) {
+        guard var part = value else { return }
+        member = try Self.build(&part, in: region, field)
+    }
+
+    func list<Part: WireMessage>(
+        _ value: inout [Part], _ count: inout Int, _ member: inout CList<Part.Form>?,
+        _ field: String, limit: Int
+    ) throws(WireError) {
+        if value.isEmpty { return }
+        guard value.count <= limit else { throw .field(field, .tooMany(limit: limit)) }
+        let parts = try allocate(value.count, of: CPart<Part.Form>?.self)
+        for index in value.indices {
+            var part = value[index]
+            (parts + index).initialize(to: try Self.build(&part, in: region, field))
+        }
+        (count, member) = (value.count, parts)
+    }
+
+    /// A copy of a text, ended by a NUL.
+    private func copy(_ text: String, _ field: String, limit: Int) throws(WireError) -> CText {
+        let count = text.utf8.count
+        guard count <= limit else { throw .field(field, .tooLong(limit: limit)) }
+        let target = try allocate(count + 1, of: CChar.self)
+        UnsafeMutableRawBufferPointer(start: target, count: count).copyBytes(from: text.utf8)
+        guard memchr(target, 0, count) == nil else { throw .field(field, .notText) }
+        target[count] = 0
         return target
     }
 

@@ -1,16 +1,13 @@
 import CMessages
 import Messages
 
-extension GoodbyeReason {
-    init(_ wire: Imagebus__V1__Goodbye, _ read: FieldReader) throws(WireError) {
-        self = try read.known(wire.reason.rawValue, "Goodbye.reason")
-    }
+extension GoodbyeReason: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Goodbye>?) -> Void { imagebus__v1__goodbye__init }
+    static var blank: Self { .drained }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__Goodbye>
-    {
-        let wire = try write.make(imagebus__v1__goodbye__init)
-        wire.pointee.reason = .init(rawValue: .init(rawValue))
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Goodbye>
+    ) throws(WireError) {
+        try map.word(&value, &wire.pointee.reason, "Goodbye.reason")
     }
 }

@@ -2,60 +2,41 @@ import CMessages
 import ImageModel
 import Messages
 
-extension ImageError {
-    init(_ wire: Imagebus__V1__Error, _ read: FieldReader) throws(WireError) {
-        let pairs = try read.list(
-            wire.n_details, wire.details, "Error.details", limit: MessageLimits.detailsMax
-        ) { part throws(WireError) in try Self.detail(part, read) }
-        let details = Dictionary(pairs) { first, _ in first }
-        guard details.count == pairs.count else { throw .field("Error.details", .duplicate) }
-        self.init(
-            try read.known(wire.code.rawValue, "Error.code"),
-            try read.text(wire.message, "Error.message", limit: MessageLimits.textBytesMax),
-            details: details)
-    }
+/// Name and value together have the limit of a text.
+private enum ErrorDetailLimits: DetailLimits {
+    static var nameMax: Int { MessageLimits.textBytesMax }
+    static func valueMax(beside name: String) -> Int { nameMax - name.utf8.count }
+}
+
+extension ImageError: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Error>?) -> Void { imagebus__v1__error__init }
+    static var blank: Self { Self(.internalError, "") }
 
     /// An error always gets out: what is too long is cut, NULs become spaces, details beyond the
     /// limit are left out, the last names first.
-    func wire(_ write: FieldWriter) throws(WireError) -> UnsafeMutablePointer<Imagebus__V1__Error> {
-        let limit = MessageLimits.textBytesMax
-        let wire = try write.make(imagebus__v1__error__init)
-        wire.pointee.code = .init(rawValue: .init(code.rawValue))
-        wire.pointee.message = try write.text(
-            Self.cut(message, to: limit), "Error.message", limit: limit)
-        let details = Self.kept(of: details)
-        wire.pointee.n_details = details.count
-        wire.pointee.details = try write.list(
-            details, "Error.details", limit: MessageLimits.detailsMax
-        ) { part throws(WireError) in try Self.wire(part.key, part.value, write) }
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Error>
+    ) throws(WireError) {
+        var (message, details) = (
+            cut(value.message, to: MessageLimits.textBytesMax), value.travellingDetails
+        )
+        try map.details(
+            &details, ErrorDetailLimits.self, &wire.pointee.n_details, &wire.pointee.details,
+            "Error.details", limit: MessageLimits.detailsMax)
+        try map.word(&value.code, &wire.pointee.code, "Error.code")
+        try map.text(
+            &message, &wire.pointee.message, "Error.message", limit: MessageLimits.textBytesMax)
+        (value.message, value.details) = (message, details)
     }
 
-    private static func kept(of details: [String: String]) -> [(key: String, value: String)] {
-        guard !details.isEmpty else { return [] }
-        let named = details.map { (cut($0, to: MessageLimits.textBytesMax), $1) }
+    private var travellingDetails: [String: String] {
+        guard !details.isEmpty else { return [:] }
+        let named = details.map { (Self.cut($0, to: ErrorDetailLimits.nameMax), $1) }
         let unique = Dictionary(named) { first, _ in first }.sorted { $0.key < $1.key }
-        return Array(unique.prefix(MessageLimits.detailsMax))
-    }
-
-    private static func detail(_ wire: Imagebus__V1__Detail, _ read: FieldReader)
-        throws(WireError) -> (String, String)
-    {
-        let limit = MessageLimits.textBytesMax
-        let name = try read.text(wire.name, "Detail.name", limit: limit)
-        let rest = limit - name.utf8.count
-        return (name, try read.text(wire.value, "Detail.value", limit: rest))
-    }
-
-    private static func wire(_ name: String, _ value: String, _ write: FieldWriter)
-        throws(WireError) -> UnsafeMutablePointer<Imagebus__V1__Detail>
-    {
-        let limit = MessageLimits.textBytesMax
-        let wire = try write.make(imagebus__v1__detail__init)
-        wire.pointee.name = try write.text(name, "Detail.name", limit: limit)
-        let rest = limit - name.utf8.count
-        wire.pointee.value = try write.text(cut(value, to: rest), "Detail.value", limit: rest)
-        return wire
+        let kept = unique.prefix(MessageLimits.detailsMax).map { name, value in
+            (name, Self.cut(value, to: ErrorDetailLimits.valueMax(beside: name)))
+        }
+        return Dictionary(uniqueKeysWithValues: kept)
     }
 
     /// The text without NULs, up to the last whole character within `limit` bytes.

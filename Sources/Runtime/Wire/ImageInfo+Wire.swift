@@ -1,28 +1,17 @@
 import CMessages
 import ImageModel
 
-extension ImageInfo {
-    init(_ wire: Imagebus__V1__ImageInfo, _ read: FieldReader) throws(WireError) {
-        self.init(
-            format: try read.known(wire.format.rawValue, "ImageInfo.format"),
-            size: PixelSize(
-                width: try read.exactly(wire.width, "ImageInfo.width"),
-                height: try read.exactly(wire.height, "ImageInfo.height")),
-            pages: try read.exactly(
-                try read.counted(wire.pages, "ImageInfo.pages"), "ImageInfo.pages"),
-            hasAlpha: wire.has_alpha != 0)
-    }
+extension ImageInfo: WireMessage {
+    static var begin: (CPart<Imagebus__V1__ImageInfo>?) -> Void { imagebus__v1__image_info__init }
+    static var blank: Self { Self(format: .undefined, size: .blank) }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__ImageInfo>
-    {
-        let wire = try write.make(imagebus__v1__image_info__init)
-        wire.pointee.format = .init(rawValue: .init(format.rawValue))
-        wire.pointee.width = try write.exactly(size.width, "ImageInfo.width")
-        wire.pointee.height = try write.exactly(size.height, "ImageInfo.height")
-        wire.pointee.pages = try write.exactly(
-            try write.counted(pages, "ImageInfo.pages"), "ImageInfo.pages")
-        wire.pointee.has_alpha = hasAlpha ? 1 : 0
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__ImageInfo>
+    ) throws(WireError) {
+        try map.word(&value.format, &wire.pointee.format, "ImageInfo.format")
+        try map.number(&value.size.width, &wire.pointee.width, "ImageInfo.width")
+        try map.number(&value.size.height, &wire.pointee.height, "ImageInfo.height")
+        try map.counted(&value.pages, &wire.pointee.pages, "ImageInfo.pages")
+        map.flag(&value.hasAlpha, &wire.pointee.has_alpha, "ImageInfo.has_alpha")
     }
 }

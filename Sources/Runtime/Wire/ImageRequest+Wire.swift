@@ -2,64 +2,54 @@ import CMessages
 import ImageModel
 import Messages
 
-extension ImageRequest {
-    /// Counts and lengths are checked here; what makes sense is for admission.
-    init(_ wire: Imagebus__V1__ImageRequest, _ read: FieldReader) throws(WireError) {
-        self.init(
-            url: try read.text(wire.url, "ImageRequest.url", limit: RequestLimits.urlBytesMax))
-        headers = try HTTPHeader.list(wire.n_headers, wire.headers, "ImageRequest.headers", read)
-        thumbnail = try wire.thumbnail.map { part throws(WireError) in
-            Thumbnail(
-                box: try PixelSize(part.pointee.box, "Thumbnail.box", read),
-                preservesAspectRatio: part.pointee.preserves_aspect_ratio != 0)
-        }
-        guard wire.n_steps <= RequestLimits.stepsMax else {
-            throw .field("ImageRequest.steps", .tooMany(limit: RequestLimits.stepsMax))
-        }
-        steps = try TransformStep.list(wire.n_steps, wire.steps, "ImageRequest.steps", read)
-        output = try OutputOptions(wire.output, read)
-        infoOnly = wire.info_only != 0
-        options = RequestOptions(rawValue: wire.options)
-        try readWishes(wire, read)
-        context = try RequestContext(wire.context, read)
+extension ImageRequest: WireMessage {
+    static var begin: (CPart<Imagebus__V1__ImageRequest>?) -> Void {
+        imagebus__v1__image_request__init
     }
+    static var blank: Self { Self(url: "") }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__ImageRequest>
-    {
-        let wire = try write.make(imagebus__v1__image_request__init)
-        wire.pointee.url = try write.text(
-            url, "ImageRequest.url", limit: RequestLimits.urlBytesMax)
-        if !headers.isEmpty {
-            wire.pointee.n_headers = headers.count
-            wire.pointee.headers = try HTTPHeader.wire(headers, "ImageRequest.headers", write)
-        }
-        wire.pointee.thumbnail = try thumbnail.map { part throws(WireError) in
-            try part.wire(write)
-        }
-        guard steps.count <= RequestLimits.stepsMax else {
-            throw .field("ImageRequest.steps", .tooMany(limit: RequestLimits.stepsMax))
-        }
-        if !steps.isEmpty {
-            wire.pointee.n_steps = steps.count
-            wire.pointee.steps = try TransformStep.wire(steps, "ImageRequest.steps", write)
-        }
-        wire.pointee.output = try output.wire(write)
-        wire.pointee.info_only = infoOnly ? 1 : 0
-        wire.pointee.options = options.rawValue
-        writeWishes(&wire.pointee)
-        wire.pointee.context = try context.wire(write)
-        return wire
+    /// Counts and lengths are checked here; what makes sense is for admission.
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__ImageRequest>
+    ) throws(WireError) {
+        try map.url(of: &value, &wire.pointee.url)
+        try map.headers(
+            &value.headers, &wire.pointee.n_headers, &wire.pointee.headers, "ImageRequest.headers")
+        try map.maybe(&value.thumbnail, &wire.pointee.thumbnail, "ImageRequest.thumbnail")
+        try map.list(
+            &value.steps, &wire.pointee.n_steps, &wire.pointee.steps, "ImageRequest.steps",
+            limit: RequestLimits.stepsMax)
+        try map.part(
+            &value.output, unless: value.output.isDefault, &wire.pointee.output,
+            "ImageRequest.output")
+        map.flag(&value.infoOnly, &wire.pointee.info_only, "ImageRequest.info_only")
+        try map.bits(&value.options, &wire.pointee.options, "ImageRequest.options")
+        try wishes(map, &value, wire)
+        try map.part(
+            &value.context, unless: value.context.isEmpty, &wire.pointee.context,
+            "ImageRequest.context")
     }
 }
 
-extension Thumbnail {
-    fileprivate func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__Thumbnail>
-    {
-        let wire = try write.make(imagebus__v1__thumbnail__init)
-        wire.pointee.box = try box.wire(write)
-        wire.pointee.preserves_aspect_ratio = preservesAspectRatio ? 1 : 0
-        return wire
+extension FieldMap {
+    /// A request changes the URLs that it is given, which is done once, when it is read.
+    fileprivate func url(of value: inout ImageRequest, _ member: inout CText?) throws(WireError) {
+        var url = value.url
+        try text(&url, &member, "ImageRequest.url", limit: RequestLimits.urlBytesMax)
+        if url != value.url { value.url = url }
+    }
+}
+
+extension Thumbnail: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Thumbnail>?) -> Void { imagebus__v1__thumbnail__init }
+    static var blank: Self { Self(box: .blank, preservesAspectRatio: false) }
+
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Thumbnail>
+    ) throws(WireError) {
+        try map.part(&value.box, &wire.pointee.box, "Thumbnail.box")
+        map.flag(
+            &value.preservesAspectRatio, &wire.pointee.preserves_aspect_ratio,
+            "Thumbnail.preserves_aspect_ratio")
     }
 }

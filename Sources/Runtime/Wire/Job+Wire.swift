@@ -2,94 +2,104 @@ import CMessages
 import ImageModel
 import Messages
 
-extension Job {
-    init(_ wire: Imagebus__V1__Job, _ read: FieldReader) throws(WireError) {
-        self.init(
-            id: JobID(try read.counted(wire.id, "Job.id")),
-            attempt: try read.counted(wire.attempt, "Job.attempt"),
-            work: try JobWork(wire, read), millisecondsLeft: wire.milliseconds_left,
-            priority: try read.known(wire.priority.rawValue, "Job.priority"),
-            trace: try read.trace(wire.traceparent, "Job.traceparent"))
+extension Job: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Job>?) -> Void { imagebus__v1__job__init }
+    static var blank: Self {
+        Self(id: JobID(0), attempt: 0, work: .query(.blank), millisecondsLeft: 0, priority: .normal)
     }
 
-    func wire(_ write: FieldWriter) throws(WireError) -> UnsafeMutablePointer<Imagebus__V1__Job> {
-        let wire = try write.make(imagebus__v1__job__init)
-        wire.pointee.id = try write.counted(id.value, "Job.id")
-        wire.pointee.attempt = try write.counted(attempt, "Job.attempt")
-        wire.pointee.milliseconds_left = millisecondsLeft
-        wire.pointee.priority = .init(rawValue: .init(priority.rawValue))
-        wire.pointee.traceparent = try write.trace(trace, "Job.traceparent")
-        try work.put(into: &wire.pointee, write)
-        return wire
-    }
-}
-
-extension JobWork {
-    fileprivate init(_ wire: Imagebus__V1__Job, _ read: FieldReader) throws(WireError) {
-        switch wire.work_case {
-        case IMAGEBUS__V1__JOB__WORK_FETCH:
-            self = .fetch(try FetchWork(try read.required(wire.fetch, "Job.fetch"), read))
-        case IMAGEBUS__V1__JOB__WORK_QUERY:
-            self = .query(try QueryWork(try read.required(wire.query, "Job.query"), read))
-        case IMAGEBUS__V1__JOB__WORK_STORE:
-            self = .store(try StoreWork(try read.required(wire.store, "Job.store"), read))
-        case IMAGEBUS__V1__JOB__WORK_DECODE:
-            self = .decode(try DecodeWork(try read.required(wire.decode, "Job.decode"), read))
-        case IMAGEBUS__V1__JOB__WORK_TRANSFORM:
-            self = .transform(
-                try TransformWork(try read.required(wire.transform, "Job.transform"), read))
-        case IMAGEBUS__V1__JOB__WORK_ENTRY:
-            self = .entry(try EntryWork(try read.required(wire.entry, "Job.entry"), read))
-        case IMAGEBUS__V1__JOB__WORK_PAINT:
-            self = .paint(try PaintWork(try read.required(wire.paint, "Job.paint"), read))
-        default: throw .field("Job.work", .missing)
-        }
-    }
-
-    fileprivate func put(into wire: inout Imagebus__V1__Job, _ write: FieldWriter)
+    static func fields(_ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Job>)
         throws(WireError)
     {
-        switch self {
-        case .fetch(let work):
-            wire.work_case = IMAGEBUS__V1__JOB__WORK_FETCH
-            wire.fetch = try work.wire(write)
-        case .query(let work):
-            wire.work_case = IMAGEBUS__V1__JOB__WORK_QUERY
-            wire.query = try work.wire(write)
-        case .store(let work):
-            wire.work_case = IMAGEBUS__V1__JOB__WORK_STORE
-            wire.store = try work.wire(write)
-        case .entry(let work):
-            wire.work_case = IMAGEBUS__V1__JOB__WORK_ENTRY
-            wire.entry = try work.wire(write)
-        case .decode(let work):
-            wire.work_case = IMAGEBUS__V1__JOB__WORK_DECODE
-            wire.decode = try work.wire(write)
-        case .transform(let work):
-            wire.work_case = IMAGEBUS__V1__JOB__WORK_TRANSFORM
-            wire.transform = try work.wire(write)
-        case .paint(let work):
-            wire.work_case = IMAGEBUS__V1__JOB__WORK_PAINT
-            wire.paint = try work.wire(write)
+        try map.counted(&value.id, &wire.pointee.id, "Job.id")
+        try map.counted(&value.attempt, &wire.pointee.attempt, "Job.attempt")
+        try work(map, &value, wire)
+        try map.number(
+            &value.millisecondsLeft, &wire.pointee.milliseconds_left, "Job.milliseconds_left")
+        try map.word(&value.priority, &wire.pointee.priority, "Job.priority")
+        try map.formed(&value.trace, &wire.pointee.traceparent, "Job.traceparent")
+    }
+
+    private static func work(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Job>
+    ) throws(WireError) {
+        if try map.part(
+            { if case .fetch(let work) = value.work { work } else { nil } },
+            { value.work = .fetch($0) }, &wire.pointee.fetch,
+            if: &wire.pointee.work_case, 8, "Job.fetch")
+        {
+            return
         }
+        if try map.part(
+            { if case .query(let work) = value.work { work } else { nil } },
+            { value.work = .query($0) }, &wire.pointee.query,
+            if: &wire.pointee.work_case, 9, "Job.query")
+        {
+            return
+        }
+        if try map.part(
+            { if case .store(let work) = value.work { work } else { nil } },
+            { value.work = .store($0) }, &wire.pointee.store,
+            if: &wire.pointee.work_case, 10, "Job.store")
+        {
+            return
+        }
+        if try map.part(
+            { if case .decode(let work) = value.work { work } else { nil } },
+            { value.work = .decode($0) }, &wire.pointee.decode,
+            if: &wire.pointee.work_case, 11, "Job.decode")
+        {
+            return
+        }
+        if try map.part(
+            { if case .transform(let work) = value.work { work } else { nil } },
+            { value.work = .transform($0) }, &wire.pointee.transform,
+            if: &wire.pointee.work_case, 12, "Job.transform")
+        {
+            return
+        }
+        if try map.part(
+            { if case .entry(let work) = value.work { work } else { nil } },
+            { value.work = .entry($0) }, &wire.pointee.entry,
+            if: &wire.pointee.work_case, 13, "Job.entry")
+        {
+            return
+        }
+        if try map.part(
+            { if case .paint(let work) = value.work { work } else { nil } },
+            { value.work = .paint($0) }, &wire.pointee.paint,
+            if: &wire.pointee.work_case, 14, "Job.paint")
+        {
+            return
+        }
+        throw .field("Job.work", .missing)
     }
 }
 
-extension JobAdjustment {
-    init(_ wire: Imagebus__V1__AdjustJob, _ read: FieldReader) throws(WireError) {
-        self.init(
-            id: JobID(try read.counted(wire.id, "AdjustJob.id")),
-            millisecondsLeft: wire.milliseconds_left,
-            priority: try read.known(wire.priority.rawValue, "AdjustJob.priority"))
-    }
+extension JobAdjustment: WireMessage {
+    static var begin: (CPart<Imagebus__V1__AdjustJob>?) -> Void { imagebus__v1__adjust_job__init }
+    static var blank: Self { Self(id: JobID(0), millisecondsLeft: 0, priority: .normal) }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__AdjustJob>
-    {
-        let wire = try write.make(imagebus__v1__adjust_job__init)
-        wire.pointee.id = try write.counted(id.value, "AdjustJob.id")
-        wire.pointee.milliseconds_left = millisecondsLeft
-        wire.pointee.priority = .init(rawValue: .init(priority.rawValue))
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__AdjustJob>
+    ) throws(WireError) {
+        try map.counted(&value.id, &wire.pointee.id, "AdjustJob.id")
+        try map.number(
+            &value.millisecondsLeft, &wire.pointee.milliseconds_left, "AdjustJob.milliseconds_left")
+        try map.word(&value.priority, &wire.pointee.priority, "AdjustJob.priority")
+    }
+}
+
+/// A job that nobody wants any more.
+struct CancelledJob: WireMessage {
+    var id: JobID
+
+    static var begin: (CPart<Imagebus__V1__CancelJob>?) -> Void { imagebus__v1__cancel_job__init }
+    static var blank: Self { Self(id: JobID(0)) }
+
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__CancelJob>
+    ) throws(WireError) {
+        try map.counted(&value.id, &wire.pointee.id, "CancelJob.id")
     }
 }

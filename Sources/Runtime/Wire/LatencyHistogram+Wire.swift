@@ -1,45 +1,44 @@
 import CMessages
 import Messages
 
-extension LatencyHistogram {
-    /// None is an empty one: who counts nothing yet says nothing.
-    init(
-        _ wire: UnsafeMutablePointer<Imagebus__V1__StatusReport__Histogram>?, _ field: String
+extension LatencyHistogram: WireMessage {
+    static var begin: (CPart<Imagebus__V1__StatusReport__Histogram>?) -> Void {
+        imagebus__v1__status_report__histogram__init
+    }
+    static var blank: Self { Self() }
+
+    /// The buckets that count something; packed, so that all histograms of a report fit a frame.
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self,
+        _ wire: CPart<Imagebus__V1__StatusReport__Histogram>
     ) throws(WireError) {
-        guard let part = wire?.pointee else {
-            self.init()
-            return
-        }
-        guard part.n_buckets <= Self.lastBucket + 1 else {
-            throw .field(field, .tooMany(limit: Self.lastBucket + 1))
-        }
-        guard part.n_counts == part.n_buckets else {
+        let limit = lastBucket + 1
+        var buckets = value.counts.keys.sorted().map { UInt32($0) }
+        var numbers = buckets.map { value.counts[Int($0)] ?? 0 }
+        var sum = value.sum
+        try map.numbers(
+            &buckets, &wire.pointee.n_buckets, &wire.pointee.buckets, map.container, limit: limit,
+            least: 0)
+        try map.numbers(
+            &numbers, &wire.pointee.n_counts, &wire.pointee.counts, "Histogram.counts",
+            limit: limit, least: 0)
+        try map.number(&sum, &wire.pointee.microseconds, "Histogram.microseconds")
+        value = LatencyHistogram(counts: try counts(buckets, numbers), sum: sum)
+    }
+
+    private static func counts(_ buckets: [UInt32], _ numbers: [UInt64]) throws(WireError) -> [Int:
+        UInt64]
+    {
+        guard numbers.count == buckets.count else {
             throw .field("Histogram.counts", .outOfRange)
         }
         var counts: [Int: UInt64] = [:]
-        if let buckets = part.buckets, let numbers = part.counts {
-            for index in 0..<part.n_buckets {
-                let bucket = Int(buckets[index])
-                guard bucket <= Self.lastBucket, counts[bucket] == nil else {
-                    throw .field("Histogram.buckets", .outOfRange)
-                }
-                counts[bucket] = numbers[index]
+        for (bucket, number) in zip(buckets, numbers) {
+            let isNew = counts.updateValue(number, forKey: Int(bucket)) == nil
+            guard bucket <= lastBucket, isNew else {
+                throw .field("Histogram.buckets", .outOfRange)
             }
         }
-        self.init(counts: counts, sum: part.microseconds)
-    }
-
-    /// The buckets that count something; packed, so that all histograms of a report fit a frame.
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__StatusReport__Histogram>
-    {
-        let wire = try write.make(imagebus__v1__status_report__histogram__init)
-        let filled = counts.sorted { $0.key < $1.key }
-        wire.pointee.n_buckets = filled.count
-        wire.pointee.buckets = try write.array(filled.map { UInt32($0.key) })
-        wire.pointee.n_counts = filled.count
-        wire.pointee.counts = try write.array(filled.map(\.value))
-        wire.pointee.microseconds = sum
-        return wire
+        return counts
     }
 }

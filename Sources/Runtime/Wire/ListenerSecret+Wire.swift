@@ -1,16 +1,15 @@
 import CMessages
 import Messages
 
-extension ListenerSecret {
-    /// `nil` for no bytes at all.
-    init?(_ data: ProtobufCBinaryData, _ field: String, _ read: FieldReader) throws(WireError) {
-        guard data.len > 0 else { return nil }
-        let bytes = try read.data(data, field, limit: Self.byteCount)
+extension FieldMap {
+    /// A secret, or no bytes at all.
+    func secret(
+        _ value: inout ListenerSecret?, _ member: inout ProtobufCBinaryData, _ field: String
+    ) throws(WireError) {
+        guard has(value != nil, &member) else { return }
+        var bytes = value?.bytes ?? []
+        try data(&bytes, &member, field, limit: ListenerSecret.byteCount)
         guard let secret = ListenerSecret(bytes) else { throw .field(field, .outOfRange) }
-        self = secret
-    }
-
-    func wire(_ field: String, _ write: FieldWriter) throws(WireError) -> ProtobufCBinaryData {
-        try write.data(bytes, field, limit: Self.byteCount)
+        value = secret
     }
 }

@@ -15,11 +15,10 @@ public struct MessageDecoder: ~Copyable {
     init(quota: Int) { slab = Slab(quota: quota) }
 
     /// Unpacks a body of `limit` bytes at most and reads it.
-    mutating func decode<Part, Message>(
+    mutating func decode<Message: WireMessage>(
         _ body: RawSpan, limit: Int,
         _ unpack: (UnsafeMutablePointer<ProtobufCAllocator>?, Int, UnsafePointer<UInt8>?)
-            -> UnsafeMutablePointer<Part>?,
-        _ read: (Part, FieldReader) throws(WireError) -> Message
+            -> CPart<Message.Form>?
     ) throws(WireError) -> Message {
         guard body.byteCount <= limit else { throw .tooLarge(limit: limit) }
         slab.reset()
@@ -30,6 +29,8 @@ public struct MessageDecoder: ~Copyable {
         guard let part else {
             throw slab.region.pointee.isExhausted ? .quotaExceeded : .malformed
         }
-        return try read(part.pointee, FieldReader(region: slab.region))
+        var message = Message.blank
+        try Message.fields(FieldReader(region: slab.region, container: ""), &message, part)
+        return message
     }
 }

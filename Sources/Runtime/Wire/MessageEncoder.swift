@@ -46,15 +46,15 @@ public struct MessageEncoder: ~Copyable {
     }
 
     /// Builds the C form and measures it.
-    mutating func prepare<Part>(
-        _ kind: MessageKind, limit: Int,
-        _ build: (FieldWriter) throws(WireError) -> UnsafeMutablePointer<Part>
-    ) throws(WireError) -> EncodedMessage {
+    mutating func prepare(_ kind: MessageKind, limit: Int, _ value: consuming some WireMessage)
+        throws(WireError) -> EncodedMessage
+    {
         slab.reset()
         (prepared, byteCount) = (nil, 0)
         // Every generated message begins with its base.
-        let message = UnsafeMutableRawPointer(try build(FieldWriter(region: slab.region)))
-            .assumingMemoryBound(to: ProtobufCMessage.self)
+        let message = UnsafeMutableRawPointer(
+            try FieldWriter.build(&value, in: slab.region, "")
+        ).assumingMemoryBound(to: ProtobufCMessage.self)
         let size = protobuf_c_message_get_packed_size(message)
         guard size <= limit else { throw .tooLarge(limit: limit) }
         (prepared, byteCount) = (message, size)

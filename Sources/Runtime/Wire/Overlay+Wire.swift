@@ -2,43 +2,34 @@ import CMessages
 import ImageModel
 import Messages
 
-extension Overlay {
-    init(_ wire: Imagebus__V1__Overlay, _ read: FieldReader) throws(WireError) {
-        self.init(
-            url: try read.text(wire.url, "Overlay.url", limit: RequestLimits.urlBytesMax),
-            x: try read.exactly(wire.x, "Overlay.x"), y: try read.exactly(wire.y, "Overlay.y"),
-            opacity: try read.finite(wire.opacity, "Overlay.opacity"))
-    }
+extension Overlay: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Overlay>?) -> Void { imagebus__v1__overlay__init }
+    static var blank: Self { Self(url: "") }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__Overlay>
-    {
-        let wire = try write.make(imagebus__v1__overlay__init)
-        wire.pointee.url = try write.text(url, "Overlay.url", limit: RequestLimits.urlBytesMax)
-        wire.pointee.x = Int64(x)
-        wire.pointee.y = Int64(y)
-        wire.pointee.opacity = try write.finite(opacity, "Overlay.opacity")
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Overlay>
+    ) throws(WireError) {
+        var (url, x, y, opacity) = (value.url, value.x, value.y, value.opacity)
+        try map.text(&url, &wire.pointee.url, "Overlay.url", limit: RequestLimits.urlBytesMax)
+        try map.number(&x, &wire.pointee.x, "Overlay.x")
+        try map.number(&y, &wire.pointee.y, "Overlay.y")
+        try map.finite(&opacity, &wire.pointee.opacity, "Overlay.opacity")
+        value = Overlay(url: url, x: x, y: y, opacity: opacity)
     }
 }
 
-extension OverlayInput {
-    init(_ wire: Imagebus__V1__OverlayInput, _ read: FieldReader) throws(WireError) {
-        self.init(
-            source: try BlockReference(try read.required(wire.source, "OverlayInput.source"), read),
-            layout: try PixelLayout(try read.required(wire.layout, "OverlayInput.layout"), read),
-            info: try ImageInfo(try read.required(wire.info, "OverlayInput.info"), read))
-        try layout.check(in: source, "OverlayInput.layout")
+extension OverlayInput: WireMessage {
+    static var begin: (CPart<Imagebus__V1__OverlayInput>?) -> Void {
+        imagebus__v1__overlay_input__init
     }
+    static var blank: Self { Self(source: .blank, layout: .blank, info: .blank) }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__OverlayInput>
-    {
-        try layout.check(in: source, "OverlayInput.layout")
-        let wire = try write.make(imagebus__v1__overlay_input__init)
-        wire.pointee.source = try source.wire(write)
-        wire.pointee.layout = try layout.wire(write)
-        wire.pointee.info = try info.wire(write)
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__OverlayInput>
+    ) throws(WireError) {
+        try map.part(&value.source, &wire.pointee.source, "OverlayInput.source")
+        try map.part(&value.layout, &wire.pointee.layout, "OverlayInput.layout")
+        try map.part(&value.info, &wire.pointee.info, "OverlayInput.info")
+        try value.layout.check(in: value.source, "OverlayInput.layout")
     }
 }

@@ -2,25 +2,22 @@ import CMessages
 import ImageModel
 import Messages
 
-extension PaintWork {
-    init(_ wire: Imagebus__V1__Paint, _ read: FieldReader) throws(WireError) {
-        self.init(
-            colour: Colour(argb: wire.colour),
-            size: try PixelSize(wire.size, "Paint.size", read),
-            output: try OutputOptions(wire.output, read),
-            limits: try ImageLimits(try read.required(wire.limits, "Paint.limits"), read))
-        guard size.isPositive else { throw .field("Paint.size", .outOfRange) }
+extension PaintWork: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Paint>?) -> Void { imagebus__v1__paint__init }
+    static var blank: Self {
+        Self(colour: Colour(argb: 0), size: .blank, output: .blank, limits: .blank)
     }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__Paint>
-    {
-        guard size.isPositive else { throw .field("Paint.size", .outOfRange) }
-        let wire = try write.make(imagebus__v1__paint__init)
-        wire.pointee.colour = colour.argb
-        wire.pointee.size = try size.wire(write)
-        wire.pointee.output = try output.wire(write)
-        wire.pointee.limits = try limits.wire(write)
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Paint>
+    ) throws(WireError) {
+        var argb = value.colour.argb
+        try map.number(&argb, &wire.pointee.colour, "Paint.colour")
+        value.colour = Colour(argb: argb)
+        try map.part(&value.size, &wire.pointee.size, "Paint.size")
+        try map.part(
+            &value.output, unless: value.output.isDefault, &wire.pointee.output, "Paint.output")
+        try map.part(&value.limits, &wire.pointee.limits, "Paint.limits")
+        guard value.size.isPositive else { throw .field("Paint.size", .outOfRange) }
     }
 }

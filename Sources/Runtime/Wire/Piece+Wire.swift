@@ -1,43 +1,38 @@
 import CMessages
 import Messages
 
-extension Piece {
+extension Piece: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Piece>?) -> Void { imagebus__v1__piece__init }
+    static var blank: Self { Self(token: .blank, offset: 0, total: 0, bytes: []) }
+
     /// Every fault after the token is about that request.
-    init(_ wire: Imagebus__V1__Piece, _ read: FieldReader) throws(WireError) {
-        let token = Token(try read.identifier(wire.token, "Piece.token"))
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Piece>
+    ) throws(WireError) {
+        try map.identifier(&value.token, &wire.pointee.token, "Piece.token")
         do throws(WireError) {
-            let bytes = try read.data(
-                wire.data, "Piece.data", limit: MessageLimits.pieceBytesMax)
-            let (end, overflow) = wire.offset.addingReportingOverflow(UInt64(bytes.count))
-            guard !overflow, end <= wire.total else {
-                throw .field("Piece.offset", .outOfRange)
-            }
-            self.init(token: token, offset: wire.offset, total: wire.total, bytes: bytes)
+            try map.number(&value.offset, &wire.pointee.offset, "Piece.offset")
+            try map.number(&value.total, &wire.pointee.total, "Piece.total")
+            try map.data(
+                &value.bytes, &wire.pointee.data, "Piece.data", limit: MessageLimits.pieceBytesMax)
+            let (end, overflow) = value.offset.addingReportingOverflow(UInt64(value.bytes.count))
+            guard !overflow, end <= value.total else { throw .field("Piece.offset", .outOfRange) }
         } catch {
-            throw error.about(token)
+            throw error.about(value.token)
         }
     }
+}
 
-    func wire(_ write: FieldWriter) throws(WireError) -> UnsafeMutablePointer<Imagebus__V1__Piece> {
-        let wire = try write.make(imagebus__v1__piece__init)
-        wire.pointee.token = try write.bytes(token.value)
-        wire.pointee.offset = offset
-        wire.pointee.total = total
-        wire.pointee.data = try write.data(bytes, "Piece.data", limit: MessageLimits.pieceBytesMax)
-        return wire
-    }
+/// So many bytes of pieces were taken.
+struct TakenBytes: WireMessage {
+    var count: UInt64
 
-    /// So many bytes of pieces were taken.
-    static func taken(_ bytes: UInt64, _ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__Taken>
-    {
-        let wire = try write.make(imagebus__v1__taken__init)
-        wire.pointee.bytes = try write.counted(bytes, "Taken.bytes")
-        return wire
-    }
+    static var begin: (CPart<Imagebus__V1__Taken>?) -> Void { imagebus__v1__taken__init }
+    static var blank: Self { Self(count: 0) }
 
-    static func taken(_ wire: Imagebus__V1__Taken, _ read: FieldReader) throws(WireError) -> UInt64
-    {
-        try read.counted(wire.bytes, "Taken.bytes")
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Taken>
+    ) throws(WireError) {
+        try map.counted(&value.count, &wire.pointee.bytes, "Taken.bytes")
     }
 }

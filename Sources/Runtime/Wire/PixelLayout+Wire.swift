@@ -2,31 +2,27 @@ import CMessages
 import ImageModel
 import Messages
 
-extension PixelLayout {
-    /// One plane, or three of one band; the whole fits an `Int`, and the active part is the picture
+extension PixelLayout: WireMessage {
+    static var begin: (CPart<Imagebus__V1__PixelLayout>?) -> Void {
+        imagebus__v1__pixel_layout__init
+    }
+    static var blank: Self { Self(planes: [], orientation: .upright) }
+
+    /// One plane, or three of one band; the whole fits an `Int`, and the active part is the image
     /// but for a fraction of the last column and row.
-    init(_ wire: Imagebus__V1__PixelLayout, _ read: FieldReader) throws(WireError) {
-        let planes = try read.list(
-            wire.n_planes, wire.planes, "PixelLayout.planes", limit: Self.planesMax
-        ) { part throws(WireError) in try PixelPlane(part, read) }
-        guard (1...8).contains(wire.orientation) else {
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__PixelLayout>
+    ) throws(WireError) {
+        try map.list(
+            &value.planes, &wire.pointee.n_planes, &wire.pointee.planes, "PixelLayout.planes",
+            limit: planesMax)
+        var orientation = value.orientation.exif
+        try map.number(&orientation, &wire.pointee.orientation, "PixelLayout.orientation")
+        guard (1...8).contains(orientation) else {
             throw .field("PixelLayout.orientation", .outOfRange)
         }
-        self.init(planes: planes, orientation: Orientation(exif: Int(wire.orientation)))
-        try check()
-    }
-
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__PixelLayout>
-    {
-        try check()
-        let wire = try write.make(imagebus__v1__pixel_layout__init)
-        wire.pointee.n_planes = planes.count
-        wire.pointee.planes = try write.list(
-            planes, "PixelLayout.planes", limit: Self.planesMax
-        ) { plane throws(WireError) in try plane.wire(write) }
-        wire.pointee.orientation = UInt32(orientation.exif)
-        return wire
+        value.orientation = Orientation(exif: orientation)
+        try value.check()
     }
 
     /// The bytes that the layout describes lie in the referenced ones.

@@ -2,34 +2,25 @@ import CMessages
 import ImageModel
 import Messages
 
-extension PixelPlane {
-    init(_ wire: Imagebus__V1__PixelPlane, _ read: FieldReader) throws(WireError) {
-        self.init(
-            bands: try read.known(wire.bands.rawValue, "PixelPlane.bands"),
-            offset: try read.exactly(wire.offset, "PixelPlane.offset"),
-            size: PixelSize(
-                width: try read.exactly(wire.width, "PixelPlane.width"),
-                height: try read.exactly(wire.height, "PixelPlane.height")),
-            stride: try read.exactly(wire.stride, "PixelPlane.stride"),
-            activeWidth: try read.finite(wire.active_width, "PixelPlane.active_width"),
-            activeHeight: try read.finite(wire.active_height, "PixelPlane.active_height"))
+extension PixelPlane: WireMessage {
+    static var begin: (CPart<Imagebus__V1__PixelPlane>?) -> Void { imagebus__v1__pixel_plane__init }
+    static var blank: Self {
+        Self(bands: .grey, offset: 0, size: .blank, stride: 0, activeWidth: 0, activeHeight: 0)
     }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__PixelPlane>
-    {
-        let wire = try write.make(imagebus__v1__pixel_plane__init)
-        wire.pointee.bands = .init(rawValue: .init(bands.rawValue))
-        wire.pointee.offset = try write.exactly(offset, "PixelPlane.offset")
-        wire.pointee.width = try write.exactly(size.width, "PixelPlane.width")
-        wire.pointee.height = try write.exactly(size.height, "PixelPlane.height")
-        wire.pointee.stride = try write.exactly(stride, "PixelPlane.stride")
-        wire.pointee.active_width = try write.finite(activeWidth, "PixelPlane.active_width")
-        wire.pointee.active_height = try write.finite(activeHeight, "PixelPlane.active_height")
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__PixelPlane>
+    ) throws(WireError) {
+        try map.word(&value.bands, &wire.pointee.bands, "PixelPlane.bands")
+        try map.number(&value.offset, &wire.pointee.offset, "PixelPlane.offset")
+        try map.number(&value.size.width, &wire.pointee.width, "PixelPlane.width")
+        try map.number(&value.size.height, &wire.pointee.height, "PixelPlane.height")
+        try map.number(&value.stride, &wire.pointee.stride, "PixelPlane.stride")
+        try map.finite(&value.activeWidth, &wire.pointee.active_width, "PixelPlane.active_width")
+        try map.finite(&value.activeHeight, &wire.pointee.active_height, "PixelPlane.active_height")
     }
 
-    /// Rows hold their columns, and all but a fraction of the last column and row is picture.
+    /// Rows hold their columns, and all but a fraction of the last column and row is image.
     func check() throws(WireError) {
         guard byteCount != nil else { throw .field("PixelPlane.stride", .outOfRange) }
         guard isActive else { throw .field("PixelPlane.active", .outOfRange) }

@@ -2,36 +2,27 @@ import CMessages
 import ImageModel
 
 // Sizes of requests travel as they are, negative ones too: admission refuses them with a reason.
-extension PixelSize {
-    init(
-        _ wire: UnsafeMutablePointer<Imagebus__V1__Size>?, _ field: String, _ read: FieldReader
-    ) throws(WireError) {
-        let part = try read.required(wire, field)
-        self.init(
-            width: try read.exactly(part.width, field), height: try read.exactly(part.height, field)
-        )
-    }
+extension PixelSize: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Size>?) -> Void { imagebus__v1__size__init }
+    static var blank: Self { Self(width: 0, height: 0) }
 
-    func wire(_ write: FieldWriter) throws(WireError) -> UnsafeMutablePointer<Imagebus__V1__Size> {
-        let wire = try write.make(imagebus__v1__size__init)
-        wire.pointee.width = Int64(width)
-        wire.pointee.height = Int64(height)
-        return wire
+    static func fields(_ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Size>)
+        throws(WireError)
+    {
+        try map.number(&value.width, &wire.pointee.width, map.container)
+        try map.number(&value.height, &wire.pointee.height, map.container)
     }
 }
 
-extension PixelRect {
-    init(_ wire: Imagebus__V1__Rect, _ read: FieldReader) throws(WireError) {
-        self.init(
-            x: try read.exactly(wire.x, "Rect.x"), y: try read.exactly(wire.y, "Rect.y"),
-            size: try PixelSize(wire.size, "Rect.size", read))
-    }
+extension PixelRect: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Rect>?) -> Void { imagebus__v1__rect__init }
+    static var blank: Self { Self(x: 0, y: 0, size: .blank) }
 
-    func wire(_ write: FieldWriter) throws(WireError) -> UnsafeMutablePointer<Imagebus__V1__Rect> {
-        let wire = try write.make(imagebus__v1__rect__init)
-        wire.pointee.x = Int64(x)
-        wire.pointee.y = Int64(y)
-        wire.pointee.size = try size.wire(write)
-        return wire
+    static func fields(_ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Rect>)
+        throws(WireError)
+    {
+        try map.number(&value.x, &wire.pointee.x, "Rect.x")
+        try map.number(&value.y, &wire.pointee.y, "Rect.y")
+        try map.part(&value.size, &wire.pointee.size, "Rect.size")
     }
 }

@@ -1,20 +1,23 @@
-import CMessages
 import Messages
 
-extension PoolName {
-    /// The name; `nil` for an empty text.
-    init?(
-        wire: UnsafeMutablePointer<CChar>?, _ field: String, _ read: FieldReader
-    ) throws(WireError) {
-        let text = try read.text(wire, field, limit: Self.bytesMax)
-        if text.isEmpty { return nil }
+extension PoolName: FormedText {
+    init?(reading text: String, _ field: String) throws(WireError) {
         guard let name = PoolName(text) else { throw .field(field, .unknownValue) }
         self = name
     }
 
-    func wire(_ field: String, _ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<CChar>
-    {
-        try write.text(text, field, limit: Self.bytesMax)
+    /// The pools that every stack has, by kind.
+    fileprivate static let usual = WorkerKind.allCases.map { PoolName($0) }
+}
+
+extension FieldMap {
+    /// A pool; absent where it is the one that every stack has of the kind.
+    func pool(
+        _ value: inout PoolName, of kind: WorkerKind, _ member: inout CText?, _ field: String
+    ) throws(WireError) {
+        let usual = PoolName.usual[Int(kind.rawValue)]
+        var further = value == usual ? nil : value
+        try formed(&further, &member, field)
+        value = further ?? usual
     }
 }

@@ -2,100 +2,81 @@ import CMessages
 import ImageModel
 import Messages
 
-extension Reply {
-    init(_ wire: Imagebus__V1__Reply, _ read: FieldReader) throws(WireError) {
-        self.init(
-            token: Token(try read.identifier(wire.token, "Reply.token")),
-            outcome: try Outcome(wire, read), timings: try StageTimings(wire.timings, read),
-            isRefreshing: wire.is_refreshing != 0)
+extension Reply: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Reply>?) -> Void { imagebus__v1__reply__init }
+    static var blank: Self { Self(token: .blank, outcome: .notModified) }
+
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Reply>
+    ) throws(WireError) {
+        try map.identifier(&value.token, &wire.pointee.token, "Reply.token")
+        try outcome(map, &value, wire)
+        try map.part(&value.timings, unless: false, &wire.pointee.timings, "Reply.timings")
+        map.flag(&value.isRefreshing, &wire.pointee.is_refreshing, "Reply.is_refreshing")
     }
 
-    func wire(_ write: FieldWriter) throws(WireError) -> UnsafeMutablePointer<Imagebus__V1__Reply> {
-        let wire = try write.make(imagebus__v1__reply__init)
-        wire.pointee.token = try write.bytes(token.value)
-        wire.pointee.timings = try timings.wire(write)
-        wire.pointee.is_refreshing = isRefreshing ? 1 : 0
-        switch outcome {
-        case .image(let image):
-            wire.pointee.outcome_case = IMAGEBUS__V1__REPLY__OUTCOME_IMAGE
-            wire.pointee.image = try image.wire(write)
-        case .miss(let key):
-            wire.pointee.outcome_case = IMAGEBUS__V1__REPLY__OUTCOME_MISS
-            wire.pointee.miss = try write.text(key, "Reply.miss", limit: MessageLimits.keyBytesMax)
-        case .failure(let error):
-            wire.pointee.outcome_case = IMAGEBUS__V1__REPLY__OUTCOME_FAILURE
-            wire.pointee.failure = try error.wire(write)
-        case .notModified:
-            wire.pointee.outcome_case = IMAGEBUS__V1__REPLY__OUTCOME_NOT_MODIFIED
-            wire.pointee.not_modified = try write.make(imagebus__v1__unit__init)
+    private static func outcome(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Reply>
+    ) throws(WireError) {
+        if try map.part(
+            { if case .image(let image) = value.outcome { image } else { nil } },
+            { value.outcome = .image($0) }, &wire.pointee.image,
+            if: &wire.pointee.outcome_case, 3, "Reply.image")
+        {
+            return
         }
-        return wire
+        if try map.text(
+            { if case .miss(let key) = value.outcome { key } else { nil } },
+            { value.outcome = .miss(key: $0) }, &wire.pointee.miss,
+            if: &wire.pointee.outcome_case, 4, "Reply.miss", limit: MessageLimits.keyBytesMax)
+        {
+            return
+        }
+        if try map.part(
+            { if case .failure(let error) = value.outcome { error } else { nil } },
+            { value.outcome = .failure($0) }, &wire.pointee.failure,
+            if: &wire.pointee.outcome_case, 5, "Reply.failure")
+        {
+            return
+        }
+        if try map.unit(
+            value.outcome.isUnchanged, { value.outcome = .notModified }, &wire.pointee.not_modified,
+            if: &wire.pointee.outcome_case, 6, "Reply.not_modified")
+        {
+            return
+        }
+        throw .field("Reply.outcome", .missing)
     }
 }
 
 extension Reply.Outcome {
-    fileprivate init(_ wire: Imagebus__V1__Reply, _ read: FieldReader) throws(WireError) {
-        switch wire.outcome_case {
-        case IMAGEBUS__V1__REPLY__OUTCOME_IMAGE:
-            self = .image(try DeliveredImage(try read.required(wire.image, "Reply.image"), read))
-        case IMAGEBUS__V1__REPLY__OUTCOME_MISS:
-            self = .miss(
-                key: try read.text(wire.miss, "Reply.miss", limit: MessageLimits.keyBytesMax))
-        case IMAGEBUS__V1__REPLY__OUTCOME_FAILURE:
-            self = .failure(try ImageError(try read.required(wire.failure, "Reply.failure"), read))
-        case IMAGEBUS__V1__REPLY__OUTCOME_NOT_MODIFIED: self = .notModified
-        default: throw .field("Reply.outcome", .missing)
-        }
-    }
+    fileprivate var isUnchanged: Bool { if case .notModified = self { true } else { false } }
 }
 
-extension DeliveredImage {
-    init(_ wire: Imagebus__V1__DeliveredImage, _ read: FieldReader) throws(WireError) {
-        self.init(
-            reference: try wire.reference.map { part throws(WireError) in
-                try BlockReference(part.pointee, read)
-            },
-            info: try ImageInfo(try read.required(wire.info, "DeliveredImage.info"), read),
-            cacheType: try CacheTypes(wire.cache_type, "DeliveredImage.cache_type"),
-            key: try read.text(wire.key, "DeliveredImage.key", limit: MessageLimits.keyBytesMax),
-            storedTiers: wire.maybe_stored_tiers_case.rawValue == 0
-                ? nil : try CacheTypes(wire.stored_tiers, "DeliveredImage.stored_tiers"),
-            mustCopy: wire.must_copy != 0,
-            pieceBytes: wire.maybe_piece_bytes_case.rawValue == 0 ? nil : wire.piece_bytes,
-            scaleFactor: wire.maybe_scale_factor_case.rawValue == 0
-                ? 1 : try read.finite(wire.scale_factor, "DeliveredImage.scale_factor"),
-            fallbackFor: try wire.fallback_for.map { part throws(WireError) in
-                try ImageError(part.pointee, read)
-            })
+extension DeliveredImage: WireMessage {
+    static var begin: (CPart<Imagebus__V1__DeliveredImage>?) -> Void {
+        imagebus__v1__delivered_image__init
     }
+    static var blank: Self { Self(reference: nil, info: .blank, cacheType: [], key: "") }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__DeliveredImage>
-    {
-        let wire = try write.make(imagebus__v1__delivered_image__init)
-        if let reference { wire.pointee.reference = try reference.wire(write) }
-        wire.pointee.info = try info.wire(write)
-        wire.pointee.cache_type = UInt32(cacheType.rawValue)
-        wire.pointee.key = try write.text(
-            key, "DeliveredImage.key", limit: MessageLimits.keyBytesMax)
-        if let storedTiers {
-            wire.pointee.maybe_stored_tiers_case =
-                IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS_STORED_TIERS
-            wire.pointee.stored_tiers = UInt32(storedTiers.rawValue)
-        }
-        wire.pointee.must_copy = mustCopy ? 1 : 0
-        if let pieceBytes {
-            wire.pointee.maybe_piece_bytes_case =
-                IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES_PIECE_BYTES
-            wire.pointee.piece_bytes = pieceBytes
-        }
-        if scaleFactor != 1 {
-            wire.pointee.maybe_scale_factor_case =
-                IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_SCALE_FACTOR_SCALE_FACTOR
-            wire.pointee.scale_factor = try write.finite(
-                scaleFactor, "DeliveredImage.scale_factor")
-        }
-        if let fallbackFor { wire.pointee.fallback_for = try fallbackFor.wire(write) }
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__DeliveredImage>
+    ) throws(WireError) {
+        try map.maybe(&value.reference, &wire.pointee.reference, "DeliveredImage.reference")
+        try map.part(&value.info, &wire.pointee.info, "DeliveredImage.info")
+        try map.tiers(&value.cacheType, &wire.pointee.cache_type, "DeliveredImage.cache_type")
+        try map.text(
+            &value.key, &wire.pointee.key, "DeliveredImage.key", limit: MessageLimits.keyBytesMax)
+        try map.tiers(
+            &value.storedTiers, &wire.pointee.stored_tiers,
+            if: &wire.pointee.maybe_stored_tiers_case, 5, "DeliveredImage.stored_tiers")
+        map.flag(&value.mustCopy, &wire.pointee.must_copy, "DeliveredImage.must_copy")
+        try map.number(
+            &value.pieceBytes, &wire.pointee.piece_bytes, if: &wire.pointee.maybe_piece_bytes_case,
+            7, "DeliveredImage.piece_bytes")
+        try map.finite(
+            &value.scaleFactor, unless: 1, &wire.pointee.scale_factor,
+            if: &wire.pointee.maybe_scale_factor_case, 8, "DeliveredImage.scale_factor")
+        try map.maybe(&value.fallbackFor, &wire.pointee.fallback_for, "DeliveredImage.fallback_for")
     }
 }

@@ -1,25 +1,36 @@
 import CMessages
 import Messages
 
-extension RequestProgress {
-    init(_ wire: Imagebus__V1__Event, _ read: FieldReader) throws(WireError) {
-        guard wire.event_case == IMAGEBUS__V1__EVENT__EVENT_PROGRESS else {
-            throw .field("Event.event", .missing)
-        }
-        let part = try read.required(wire.progress, "Event.progress")
-        self.init(
-            token: Token(try read.identifier(wire.token, "Event.token")), received: part.received,
-            expected: part.expected)
-    }
+extension RequestProgress: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Event>?) -> Void { imagebus__v1__event__init }
+    static var blank: Self { Self(token: .blank, received: 0, expected: 0) }
 
-    func wire(_ write: FieldWriter) throws(WireError) -> UnsafeMutablePointer<Imagebus__V1__Event> {
-        let part = try write.make(imagebus__v1__event__progress__init)
-        part.pointee.received = received
-        part.pointee.expected = expected
-        let wire = try write.make(imagebus__v1__event__init)
-        wire.pointee.token = try write.bytes(token.value)
-        wire.pointee.event_case = IMAGEBUS__V1__EVENT__EVENT_PROGRESS
-        wire.pointee.progress = part
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Event>
+    ) throws(WireError) {
+        try map.identifier(&value.token, &wire.pointee.token, "Event.token")
+        let isThere = try map.part(
+            { ReceivedBytes(received: value.received, expected: value.expected) },
+            { (value.received, value.expected) = ($0.received, $0.expected) },
+            &wire.pointee.progress, if: &wire.pointee.event_case, 2, "Event.progress")
+        guard isThere else { throw .field("Event.event", .missing) }
+    }
+}
+
+/// How much of an image was received.
+struct ReceivedBytes: WireMessage {
+    var received: UInt64
+    var expected: UInt64
+
+    static var begin: (CPart<Imagebus__V1__Event__Progress>?) -> Void {
+        imagebus__v1__event__progress__init
+    }
+    static var blank: Self { Self(received: 0, expected: 0) }
+
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Event__Progress>
+    ) throws(WireError) {
+        try map.number(&value.received, &wire.pointee.received, "Progress.received")
+        try map.number(&value.expected, &wire.pointee.expected, "Progress.expected")
     }
 }

@@ -1,39 +1,33 @@
 import CMessages
 import Messages
 
-extension SegmentAnnouncement {
-    init(_ wire: Imagebus__V1__Segments__Segment, _ read: FieldReader) throws(WireError) {
-        self.init(
-            arena: try read.known(wire.arena.rawValue, "Segment.arena"), number: wire.number,
-            size: wire.size)
+extension SegmentAnnouncement: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Segments__Segment>?) -> Void {
+        imagebus__v1__segments__segment__init
     }
+    static var blank: Self { Self(arena: .stage, number: 0, size: 0) }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__Segments__Segment>
-    {
-        let wire = try write.make(imagebus__v1__segments__segment__init)
-        wire.pointee.arena = .init(rawValue: .init(arena.rawValue))
-        wire.pointee.number = number
-        wire.pointee.size = size
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Segments__Segment>
+    ) throws(WireError) {
+        try map.word(&value.arena, &wire.pointee.arena, "Segment.arena")
+        try map.number(&value.number, &wire.pointee.number, "Segment.number")
+        try map.number(&value.size, &wire.pointee.size, "Segment.size")
     }
+}
 
-    static func list(_ wire: Imagebus__V1__Segments, _ read: FieldReader) throws(WireError)
-        -> [SegmentAnnouncement]
-    {
-        try read.list(
-            wire.n_segments, wire.segments, "Segments.segments", limit: MessageLimits.segmentsMax
-        ) { part throws(WireError) in try SegmentAnnouncement(part, read) }
-    }
+/// Segments that were opened, or that were closed.
+struct AnnouncedSegments: WireMessage {
+    var segments: [SegmentAnnouncement]
 
-    static func wire(_ segments: [SegmentAnnouncement], _ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__Segments>
-    {
-        let wire = try write.make(imagebus__v1__segments__init)
-        wire.pointee.n_segments = segments.count
-        wire.pointee.segments = try write.list(
-            segments, "Segments.segments", limit: MessageLimits.segmentsMax
-        ) { segment throws(WireError) in try segment.wire(write) }
-        return wire
+    static var begin: (CPart<Imagebus__V1__Segments>?) -> Void { imagebus__v1__segments__init }
+    static var blank: Self { Self(segments: []) }
+
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Segments>
+    ) throws(WireError) {
+        try map.list(
+            &value.segments, &wire.pointee.n_segments, &wire.pointee.segments, "Segments.segments",
+            limit: MessageLimits.segmentsMax)
     }
 }

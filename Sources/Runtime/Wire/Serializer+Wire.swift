@@ -2,45 +2,62 @@ import CMessages
 import ImageModel
 import Messages
 
-private let nameMax = RequestLimits.nameBytesMax
+extension Serializer: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Serializer>?) -> Void { imagebus__v1__serializer__init }
+    static var blank: Self { .asIs }
 
-extension Serializer {
-    init(_ wire: Imagebus__V1__Serializer, _ read: FieldReader) throws(WireError) {
-        switch wire.serializer_case {
-        case IMAGEBUS__V1__SERIALIZER__SERIALIZER_AS_IS: self = .asIs
-        case IMAGEBUS__V1__SERIALIZER__SERIALIZER_TRANSCODE:
-            let part = try read.required(wire.transcode, "Serializer.transcode")
-            self = .transcode(
-                try read.known(part.format.rawValue, "Transcode.format"),
-                quality: part.maybe_quality_case.rawValue == 0
-                    ? nil : try read.exactly(part.quality, "Transcode.quality"))
-        case IMAGEBUS__V1__SERIALIZER__SERIALIZER_NAMED:
-            self = .named(try read.text(wire.named, "Serializer.named", limit: nameMax))
-        default: throw .field("Serializer.serializer", .missing)
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Serializer>
+    ) throws(WireError) {
+        if try map.unit(
+            value == .asIs, { value = .asIs }, &wire.pointee.as_is,
+            if: &wire.pointee.serializer_case, 1, "Serializer.as_is")
+        {
+            return
         }
+        if try map.part(
+            { Transcoding(value) }, { value = .transcode($0.format, quality: $0.quality) },
+            &wire.pointee.transcode,
+            if: &wire.pointee.serializer_case, 2, "Serializer.transcode")
+        {
+            return
+        }
+        if try map.text(
+            { if case .named(let name) = value { name } else { nil } }, { value = .named($0) },
+            &wire.pointee.named,
+            if: &wire.pointee.serializer_case, 3, "Serializer.named",
+            limit: RequestLimits.nameBytesMax)
+        {
+            return
+        }
+        throw .field("Serializer.serializer", .missing)
+    }
+}
+
+/// The case of a serializer that encodes an image anew.
+struct Transcoding: WireMessage {
+    var format: ImageFormat
+    var quality: Int?
+
+    static var begin: (CPart<Imagebus__V1__Transcode>?) -> Void { imagebus__v1__transcode__init }
+    static var blank: Self { Self(format: .undefined, quality: nil) }
+
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Transcode>
+    ) throws(WireError) {
+        try map.word(&value.format, &wire.pointee.format, "Transcode.format")
+        try map.number(
+            &value.quality, &wire.pointee.quality, if: &wire.pointee.maybe_quality_case, 2,
+            "Transcode.quality")
     }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__Serializer>
-    {
-        let wire = try write.make(imagebus__v1__serializer__init)
-        switch self {
-        case .asIs:
-            wire.pointee.serializer_case = IMAGEBUS__V1__SERIALIZER__SERIALIZER_AS_IS
-            wire.pointee.as_is = try write.make(imagebus__v1__unit__init)
-        case .transcode(let format, let quality):
-            let part = try write.make(imagebus__v1__transcode__init)
-            part.pointee.format = .init(rawValue: .init(format.rawValue))
-            if let quality {
-                part.pointee.maybe_quality_case = IMAGEBUS__V1__TRANSCODE__MAYBE_QUALITY_QUALITY
-                part.pointee.quality = Int64(quality)
-            }
-            wire.pointee.serializer_case = IMAGEBUS__V1__SERIALIZER__SERIALIZER_TRANSCODE
-            wire.pointee.transcode = part
-        case .named(let name):
-            wire.pointee.serializer_case = IMAGEBUS__V1__SERIALIZER__SERIALIZER_NAMED
-            wire.pointee.named = try write.text(name, "Serializer.named", limit: nameMax)
-        }
-        return wire
+    private init(format: ImageFormat, quality: Int?) {
+        (self.format, self.quality) = (format, quality)
+    }
+
+    /// `nil` for another case.
+    init?(_ serializer: Serializer) {
+        guard case .transcode(let format, let quality) = serializer else { return nil }
+        self.init(format: format, quality: quality)
     }
 }

@@ -3,138 +3,126 @@ import Messages
 
 private let textMax = MessageLimits.textBytesMax
 
-extension StatusReport.ProcessStatus {
-    init(_ wire: Imagebus__V1__StatusReport__Process, _ read: FieldReader) throws(WireError) {
-        self.init(
-            kind: try read.known(wire.kind.rawValue, "Process.kind"), pid: wire.pid,
-            state: try read.text(wire.state, "Process.state", limit: textMax),
-            restarts: wire.restarts, jobs: wire.jobs,
-            sandbox: SandboxLayers(rawValue: wire.sandbox), credit: wire.credit,
-            pool: try PoolName(wire: wire.pool, "Process.pool", read))
+extension StatusReport.ProcessStatus: WireMessage {
+    static var begin: (CPart<Imagebus__V1__StatusReport__Process>?) -> Void {
+        imagebus__v1__status_report__process__init
     }
+    static var blank: Self { Self(kind: .coordinator, pid: 0, state: "", restarts: 0, jobs: 0) }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__StatusReport__Process>
-    {
-        let wire = try write.make(imagebus__v1__status_report__process__init)
-        wire.pointee.kind = .init(rawValue: .init(kind.rawValue))
-        wire.pointee.pid = pid
-        wire.pointee.state = try write.text(state, "Process.state", limit: textMax)
-        wire.pointee.restarts = restarts
-        wire.pointee.jobs = jobs
-        wire.pointee.sandbox = sandbox.rawValue
-        wire.pointee.credit = credit
-        if pool != PoolName(kind) { wire.pointee.pool = try pool.wire("Process.pool", write) }
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self,
+        _ wire: CPart<Imagebus__V1__StatusReport__Process>
+    ) throws(WireError) {
+        try map.word(&value.kind, &wire.pointee.kind, "Process.kind")
+        try map.number(&value.pid, &wire.pointee.pid, "Process.pid")
+        try map.text(&value.state, &wire.pointee.state, "Process.state", limit: textMax)
+        try map.number(&value.restarts, &wire.pointee.restarts, "Process.restarts")
+        try map.number(&value.jobs, &wire.pointee.jobs, "Process.jobs")
+        try map.bits(&value.sandbox, &wire.pointee.sandbox, "Process.sandbox")
+        try map.number(&value.credit, &wire.pointee.credit, "Process.credit")
+        try map.pool(&value.pool, of: value.kind, &wire.pointee.pool, "Process.pool")
     }
 }
 
-extension StatusReport.PoolStatus {
-    init(_ wire: Imagebus__V1__StatusReport__Pool, _ read: FieldReader) throws(WireError) {
-        guard let name = try PoolName(wire: wire.name, "Pool.name", read) else {
-            throw .field("Pool.name", .missing)
-        }
-        self.init(
-            name: name, kind: try read.known(wire.kind.rawValue, "Pool.kind"),
-            isForeign: wire.foreign != 0, workers: wire.workers, jobs: wire.jobs,
-            credit: wire.credit, queued: wire.queued, outputBytes: wire.output_bytes)
+extension StatusReport.PoolStatus: WireMessage {
+    static var begin: (CPart<Imagebus__V1__StatusReport__Pool>?) -> Void {
+        imagebus__v1__status_report__pool__init
+    }
+    static var blank: Self {
+        Self(
+            name: PoolName(.coordinator), kind: .coordinator, isForeign: false, workers: 0, jobs: 0,
+            credit: 0, queued: 0, outputBytes: 0)
     }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__StatusReport__Pool>
-    {
-        let wire = try write.make(imagebus__v1__status_report__pool__init)
-        wire.pointee.name = try name.wire("Pool.name", write)
-        wire.pointee.kind = .init(rawValue: .init(kind.rawValue))
-        wire.pointee.foreign = isForeign ? 1 : 0
-        wire.pointee.workers = workers
-        wire.pointee.jobs = jobs
-        wire.pointee.credit = credit
-        wire.pointee.queued = queued
-        wire.pointee.output_bytes = outputBytes
-        return wire
-    }
-}
-
-extension StatusReport.SocketStatus {
-    init(_ wire: Imagebus__V1__StatusReport__Socket, _ read: FieldReader) throws(WireError) {
-        self.init(
-            name: try read.text(wire.name, "Socket.name", limit: textMax),
-            messagesReceived: wire.messages_received, messagesSent: wire.messages_sent,
-            bytesReceived: wire.bytes_received, bytesSent: wire.bytes_sent,
-            largestMessage: wire.largest_message)
-    }
-
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__StatusReport__Socket>
-    {
-        let wire = try write.make(imagebus__v1__status_report__socket__init)
-        wire.pointee.name = try write.text(name, "Socket.name", limit: textMax)
-        wire.pointee.messages_received = messagesReceived
-        wire.pointee.messages_sent = messagesSent
-        wire.pointee.bytes_received = bytesReceived
-        wire.pointee.bytes_sent = bytesSent
-        wire.pointee.largest_message = largestMessage
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__StatusReport__Pool>
+    ) throws(WireError) {
+        var name: PoolName? = value.name
+        try map.formed(&name, &wire.pointee.name, "Pool.name")
+        guard let name else { throw .field("Pool.name", .missing) }
+        value.name = name
+        try map.word(&value.kind, &wire.pointee.kind, "Pool.kind")
+        map.flag(&value.isForeign, &wire.pointee.foreign, "Pool.foreign")
+        try map.number(&value.workers, &wire.pointee.workers, "Pool.workers")
+        try map.number(&value.jobs, &wire.pointee.jobs, "Pool.jobs")
+        try map.number(&value.credit, &wire.pointee.credit, "Pool.credit")
+        try map.number(&value.queued, &wire.pointee.queued, "Pool.queued")
+        try map.number(&value.outputBytes, &wire.pointee.output_bytes, "Pool.output_bytes")
     }
 }
 
-extension StatusReport.Counter {
-    init(_ wire: Imagebus__V1__StatusReport__Counter, _ read: FieldReader) throws(WireError) {
-        self.init(
-            name: try read.text(wire.name, "Counter.name", limit: textMax), value: wire.value)
+extension StatusReport.SocketStatus: WireMessage {
+    static var begin: (CPart<Imagebus__V1__StatusReport__Socket>?) -> Void {
+        imagebus__v1__status_report__socket__init
+    }
+    static var blank: Self {
+        Self(
+            name: "", messagesReceived: 0, messagesSent: 0, bytesReceived: 0, bytesSent: 0,
+            largestMessage: 0)
     }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__StatusReport__Counter>
-    {
-        let wire = try write.make(imagebus__v1__status_report__counter__init)
-        wire.pointee.name = try write.text(name, "Counter.name", limit: textMax)
-        wire.pointee.value = value
-        return wire
-    }
-}
-
-extension StatusReport.Cancellations {
-    init(_ wire: Imagebus__V1__StatusReport__Cancellations, _ read: FieldReader)
-        throws(WireError)
-    {
-        self.init(
-            stage: try read.text(wire.stage, "Cancellations.stage", limit: textMax),
-            hard: wire.hard,
-            durations: try LatencyHistogram(wire.durations, "Cancellations.durations"))
-    }
-
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__StatusReport__Cancellations>
-    {
-        let wire = try write.make(imagebus__v1__status_report__cancellations__init)
-        wire.pointee.stage = try write.text(stage, "Cancellations.stage", limit: textMax)
-        wire.pointee.hard = hard
-        wire.pointee.durations = try durations.wire(write)
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__StatusReport__Socket>
+    ) throws(WireError) {
+        try map.text(&value.name, &wire.pointee.name, "Socket.name", limit: textMax)
+        try map.number(
+            &value.messagesReceived, &wire.pointee.messages_received, "Socket.messages_received")
+        try map.number(&value.messagesSent, &wire.pointee.messages_sent, "Socket.messages_sent")
+        try map.number(&value.bytesReceived, &wire.pointee.bytes_received, "Socket.bytes_received")
+        try map.number(&value.bytesSent, &wire.pointee.bytes_sent, "Socket.bytes_sent")
+        try map.number(
+            &value.largestMessage, &wire.pointee.largest_message, "Socket.largest_message")
     }
 }
 
-extension StatusReport.StageStatus {
-    init(_ wire: Imagebus__V1__StatusReport__Stage, _ read: FieldReader) throws(WireError) {
-        self.init(
-            stage: try read.text(wire.stage, "Stage.stage", limit: textMax),
-            queued: wire.queued, queuedCost: wire.queued_cost, running: wire.running,
-            waits: try LatencyHistogram(wire.waits, "Stage.waits"),
-            works: try LatencyHistogram(wire.works, "Stage.works"))
+extension StatusReport.Counter: WireMessage {
+    static var begin: (CPart<Imagebus__V1__StatusReport__Counter>?) -> Void {
+        imagebus__v1__status_report__counter__init
+    }
+    static var blank: Self { Self(name: "", value: 0) }
+
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self,
+        _ wire: CPart<Imagebus__V1__StatusReport__Counter>
+    ) throws(WireError) {
+        try map.text(&value.name, &wire.pointee.name, "Counter.name", limit: textMax)
+        try map.number(&value.value, &wire.pointee.value, "Counter.value")
+    }
+}
+
+extension StatusReport.Cancellations: WireMessage {
+    static var begin: (CPart<Imagebus__V1__StatusReport__Cancellations>?) -> Void {
+        imagebus__v1__status_report__cancellations__init
+    }
+    static var blank: Self { Self(stage: "", hard: 0, durations: .blank) }
+
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self,
+        _ wire: CPart<Imagebus__V1__StatusReport__Cancellations>
+    ) throws(WireError) {
+        try map.text(&value.stage, &wire.pointee.stage, "Cancellations.stage", limit: textMax)
+        try map.number(&value.hard, &wire.pointee.hard, "Cancellations.hard")
+        try map.part(
+            &value.durations, unless: false, &wire.pointee.durations, "Cancellations.durations")
+    }
+}
+
+extension StatusReport.StageStatus: WireMessage {
+    static var begin: (CPart<Imagebus__V1__StatusReport__Stage>?) -> Void {
+        imagebus__v1__status_report__stage__init
+    }
+    static var blank: Self {
+        Self(stage: "", queued: 0, queuedCost: 0, running: 0, waits: .blank, works: .blank)
     }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__StatusReport__Stage>
-    {
-        let wire = try write.make(imagebus__v1__status_report__stage__init)
-        wire.pointee.stage = try write.text(stage, "Stage.stage", limit: textMax)
-        wire.pointee.queued = queued
-        wire.pointee.queued_cost = queuedCost
-        wire.pointee.running = running
-        wire.pointee.waits = try waits.wire(write)
-        wire.pointee.works = try works.wire(write)
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__StatusReport__Stage>
+    ) throws(WireError) {
+        try map.text(&value.stage, &wire.pointee.stage, "Stage.stage", limit: textMax)
+        try map.number(&value.queued, &wire.pointee.queued, "Stage.queued")
+        try map.number(&value.queuedCost, &wire.pointee.queued_cost, "Stage.queued_cost")
+        try map.number(&value.running, &wire.pointee.running, "Stage.running")
+        try map.part(&value.waits, unless: false, &wire.pointee.waits, "Stage.waits")
+        try map.part(&value.works, unless: false, &wire.pointee.works, "Stage.works")
     }
 }

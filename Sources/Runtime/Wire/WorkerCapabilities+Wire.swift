@@ -1,51 +1,53 @@
 import CMessages
 import Messages
 
-private typealias Names = Imagebus__V1__Capabilities__Names
-
-extension WorkerCapabilities {
-    init(_ wire: Imagebus__V1__Capabilities, _ read: FieldReader) throws(WireError) {
-        self.init(
-            schemes: try Self.names(wire.schemes, "Capabilities.schemes", read),
-            formatsIn: try Self.names(wire.formats_in, "Capabilities.formats_in", read),
-            formatsOut: try Self.names(wire.formats_out, "Capabilities.formats_out", read),
-            steps: try Self.names(wire.steps, "Capabilities.steps", read))
+extension WorkerCapabilities: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Capabilities>?) -> Void {
+        imagebus__v1__capabilities__init
     }
+    static var blank: Self { Self() }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__Capabilities>
-    {
-        let wire = try write.make(imagebus__v1__capabilities__init)
-        wire.pointee.schemes = try Self.wire(schemes, "Capabilities.schemes", write)
-        wire.pointee.formats_in = try Self.wire(formatsIn, "Capabilities.formats_in", write)
-        wire.pointee.formats_out = try Self.wire(formatsOut, "Capabilities.formats_out", write)
-        wire.pointee.steps = try Self.wire(steps, "Capabilities.steps", write)
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Capabilities>
+    ) throws(WireError) {
+        try map.entries(&value.schemes, &wire.pointee.schemes, "Capabilities.schemes")
+        try map.entries(&value.formatsIn, &wire.pointee.formats_in, "Capabilities.formats_in")
+        try map.entries(&value.formatsOut, &wire.pointee.formats_out, "Capabilities.formats_out")
+        try map.entries(&value.steps, &wire.pointee.steps, "Capabilities.steps")
     }
+}
 
-    /// A list of which each entry is said once.
-    private static func names(
-        _ wire: UnsafeMutablePointer<Names>?, _ field: String, _ read: FieldReader
-    ) throws(WireError) -> Set<String>? {
-        guard let wire else { return nil }
-        let texts = try read.texts(
-            wire.pointee.n_names, wire.pointee.names, field, countMax: entriesMax,
-            limit: entryBytesMax)
-        guard texts.allSatisfy(isEntry) else { throw .field(field, .unknownValue) }
-        let names = Set(texts)
-        guard names.count == texts.count else { throw .field(field, .duplicate) }
-        return names
+extension FieldMap {
+    fileprivate func entries(
+        _ value: inout Set<String>?, _ member: inout CPart<Imagebus__V1__Capabilities__Names>?,
+        _ field: String
+    ) throws(WireError) {
+        var list = value.map { CapabilityNames(names: $0) }
+        try maybe(&list, &member, field)
+        value = list?.names
     }
+}
 
-    private static func wire(
-        _ names: Set<String>?, _ field: String, _ write: FieldWriter
-    ) throws(WireError) -> UnsafeMutablePointer<Names>? {
-        guard let names else { return nil }
-        guard names.allSatisfy(isEntry) else { throw .field(field, .unknownValue) }
-        let wire = try write.make(imagebus__v1__capabilities__names__init)
-        wire.pointee.n_names = names.count
-        wire.pointee.names = try write.texts(
-            names.sorted(), field, countMax: entriesMax, limit: entryBytesMax)
-        return wire
+/// A list of which each entry is said once; faults name the list.
+struct CapabilityNames: WireMessage {
+    var names: Set<String>
+
+    static var begin: (CPart<Imagebus__V1__Capabilities__Names>?) -> Void {
+        imagebus__v1__capabilities__names__init
+    }
+    static var blank: Self { Self(names: []) }
+
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Capabilities__Names>
+    ) throws(WireError) {
+        var names = value.names.sorted()
+        try map.texts(
+            &names, &wire.pointee.n_names, &wire.pointee.names, map.container,
+            countMax: WorkerCapabilities.entriesMax, limit: WorkerCapabilities.entryBytesMax)
+        guard names.allSatisfy(WorkerCapabilities.isEntry) else {
+            throw .field(map.container, .unknownValue)
+        }
+        value.names = Set(names)
+        guard value.names.count == names.count else { throw .field(map.container, .duplicate) }
     }
 }

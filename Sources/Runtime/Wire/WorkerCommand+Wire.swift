@@ -8,44 +8,18 @@ extension MessageEncoder {
     /// Prepares a message to a worker.
     public mutating func encode(_ command: WorkerCommand) throws(WireError) -> EncodedMessage {
         switch command {
-        case .welcome(let welcome):
-            try prepare(.workerWelcome, limit: limit) { write throws(WireError) in
-                let wire = try write.make(imagebus__v1__worker_welcome__init)
-                wire.pointee.epoch = try write.bytes(welcome.epoch.value)
-                return wire
-            }
-        case .helloRequired:
-            try prepare(.helloRequired, limit: limit) { write throws(WireError) in
-                try write.make(imagebus__v1__hello_required__init)
-            }
-        case .job(let job):
-            try prepare(.job, limit: limit) { write throws(WireError) in try job.wire(write) }
-        case .adjust(let adjustment):
-            try prepare(.adjustJob, limit: limit) { write throws(WireError) in
-                try adjustment.wire(write)
-            }
-        case .cancelJob(let id):
-            try prepare(.cancelJob, limit: limit) { write throws(WireError) in
-                let wire = try write.make(imagebus__v1__cancel_job__init)
-                wire.pointee.id = try write.counted(id.value, "CancelJob.id")
-                return wire
-            }
+        case .welcome(let welcome): try prepare(.workerWelcome, limit: limit, welcome)
+        case .helloRequired: try prepare(.helloRequired, limit: limit, HelloRequiredMessage())
+        case .job(let job): try prepare(.job, limit: limit, job)
+        case .adjust(let adjustment): try prepare(.adjustJob, limit: limit, adjustment)
+        case .cancelJob(let id): try prepare(.cancelJob, limit: limit, CancelledJob(id: id))
         case .release(let blocks):
-            try prepare(.release, limit: limit) { write throws(WireError) in
-                try BlockID.release(blocks, write)
-            }
+            try prepare(.release, limit: limit, ReleaseBlocks(blocks: blocks))
         case .touched(let blocks):
-            try prepare(.touched, limit: limit) { write throws(WireError) in
-                try BlockID.touched(blocks, write)
-            }
-        case .drain:
-            try prepare(.drain, limit: limit) { write throws(WireError) in
-                try write.make(imagebus__v1__drain__init)
-            }
+            try prepare(.touched, limit: limit, TouchedBlocks(blocks: blocks))
+        case .drain: try prepare(.drain, limit: limit, DrainMessage())
         case .refused(let error):
-            try prepare(.refused, limit: limit) { write throws(WireError) in
-                try error.refusal(of: nil, write)
-            }
+            try prepare(.refused, limit: limit, Refusal(error: error, token: nil))
         }
     }
 }
@@ -58,47 +32,33 @@ extension MessageDecoder {
         switch kind {
         case .versions: throw VersionRefusal.error(body)
         case .workerWelcome:
-            try decode(body, limit: limit, imagebus__v1__worker_welcome__unpack) {
-                part, read throws(WireError) in
-                let epoch = try read.identifier(part.epoch, "WorkerWelcome.epoch")
-                return .welcome(WorkerWelcome(epoch: Epoch(epoch)))
-            }
+            return .welcome(try decode(body, limit: limit, imagebus__v1__worker_welcome__unpack))
         case .helloRequired:
-            try decode(body, limit: limit, imagebus__v1__hello_required__unpack) {
-                _, _ throws(WireError) in .helloRequired
-            }
-        case .job:
-            try decode(body, limit: limit, imagebus__v1__job__unpack) {
-                part, read throws(WireError) in .job(try Job(part, read))
-            }
+            _ =
+                try decode(body, limit: limit, imagebus__v1__hello_required__unpack)
+                as HelloRequiredMessage
+            return .helloRequired
+        case .job: return .job(try decode(body, limit: limit, imagebus__v1__job__unpack))
         case .adjustJob:
-            try decode(body, limit: limit, imagebus__v1__adjust_job__unpack) {
-                part, read throws(WireError) in .adjust(try JobAdjustment(part, read))
-            }
+            return .adjust(try decode(body, limit: limit, imagebus__v1__adjust_job__unpack))
         case .cancelJob:
-            try decode(body, limit: limit, imagebus__v1__cancel_job__unpack) {
-                part, read throws(WireError) in
-                .cancelJob(JobID(try read.counted(part.id, "CancelJob.id")))
-            }
+            return .cancelJob(
+                (try decode(body, limit: limit, imagebus__v1__cancel_job__unpack) as CancelledJob)
+                    .id)
         case .release:
-            try decode(body, limit: limit, imagebus__v1__release__unpack) {
-                part, _ throws(WireError) in
-                .release(try BlockID.list(part.n_blocks, part.blocks, "Release.blocks"))
-            }
+            return .release(
+                (try decode(body, limit: limit, imagebus__v1__release__unpack) as ReleaseBlocks)
+                    .blocks)
         case .touched:
-            try decode(body, limit: limit, imagebus__v1__touched__unpack) {
-                part, _ throws(WireError) in
-                .touched(try BlockID.list(part.n_blocks, part.blocks, "Touched.blocks"))
-            }
+            return .touched(
+                (try decode(body, limit: limit, imagebus__v1__touched__unpack) as TouchedBlocks)
+                    .blocks)
         case .drain:
-            try decode(body, limit: limit, imagebus__v1__drain__unpack) {
-                _, _ throws(WireError) in .drain
-            }
+            _ = try decode(body, limit: limit, imagebus__v1__drain__unpack) as DrainMessage
+            return .drain
         case .refused:
-            try decode(body, limit: limit, imagebus__v1__refused__unpack) {
-                part, read throws(WireError) in
-                .refused(try ImageError(refusal: part, read))
-            }
+            return .refused(
+                (try decode(body, limit: limit, imagebus__v1__refused__unpack) as Refusal).error)
         default: throw .unexpectedKind(kind)
         }
     }

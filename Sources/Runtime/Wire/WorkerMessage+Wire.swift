@@ -8,48 +8,19 @@ extension MessageEncoder {
     /// Prepares a message of a worker.
     public mutating func encode(_ message: WorkerMessage) throws(WireError) -> EncodedMessage {
         switch message {
-        case .hello(let hello):
-            try prepare(.workerHello, limit: limit) { write throws(WireError) in
-                try hello.wire(write)
-            }
-        case .credit(let jobs):
-            try prepare(.credit, limit: limit) { write throws(WireError) in
-                let wire = try write.make(imagebus__v1__credit__init)
-                wire.pointee.jobs = jobs
-                return wire
-            }
+        case .hello(let hello): try prepare(.workerHello, limit: limit, hello)
+        case .credit(let jobs): try prepare(.credit, limit: limit, CreditGrant(jobs: jobs))
         case .segmentsOpened(let segments):
-            try prepare(.segmentsOpened, limit: limit) { write throws(WireError) in
-                try SegmentAnnouncement.wire(segments, write)
-            }
+            try prepare(.segmentsOpened, limit: limit, AnnouncedSegments(segments: segments))
         case .segmentsClosed(let segments):
-            try prepare(.segmentsClosed, limit: limit) { write throws(WireError) in
-                try SegmentAnnouncement.wire(segments, write)
-            }
-        case .progress(let progress):
-            try prepare(.progress, limit: limit) { write throws(WireError) in
-                try progress.wire(write)
-            }
-        case .outcome(let outcome):
-            try prepare(.outcome, limit: limit) { write throws(WireError) in
-                try outcome.wire(write)
-            }
-        case .stored(let notice):
-            try prepare(.stored, limit: limit) { write throws(WireError) in
-                try notice.wire(write)
-            }
+            try prepare(.segmentsClosed, limit: limit, AnnouncedSegments(segments: segments))
+        case .progress(let progress): try prepare(.progress, limit: limit, progress)
+        case .outcome(let outcome): try prepare(.outcome, limit: limit, outcome)
+        case .stored(let notice): try prepare(.stored, limit: limit, notice)
         case .evicted(let blocks):
-            try prepare(.evicted, limit: limit) { write throws(WireError) in
-                try BlockID.evicted(blocks, write)
-            }
-        case .cacheStatus(let status):
-            try prepare(.cacheStatus, limit: limit) { write throws(WireError) in
-                try status.wire(write)
-            }
-        case .goodbye(let reason):
-            try prepare(.goodbye, limit: limit) { write throws(WireError) in
-                try reason.wire(write)
-            }
+            try prepare(.evicted, limit: limit, EvictedBlocks(blocks: blocks))
+        case .cacheStatus(let status): try prepare(.cacheStatus, limit: limit, status)
+        case .goodbye(let reason): try prepare(.goodbye, limit: limit, reason)
         }
     }
 }
@@ -61,50 +32,31 @@ extension MessageDecoder {
     {
         switch kind {
         case .workerHello:
-            try decode(body, limit: limit, imagebus__v1__worker_hello__unpack) {
-                part, read throws(WireError) in .hello(try WorkerHello(part, read))
-            }
+            .hello(try decode(body, limit: limit, imagebus__v1__worker_hello__unpack))
         case .credit:
-            try decode(body, limit: limit, imagebus__v1__credit__unpack) {
-                part, _ throws(WireError) in .credit(part.jobs)
-            }
+            .credit(
+                (try decode(body, limit: limit, imagebus__v1__credit__unpack) as CreditGrant).jobs)
         case .segmentsOpened:
-            try decode(body, limit: limit, imagebus__v1__segments__unpack) {
-                part, read throws(WireError) in
-                .segmentsOpened(try SegmentAnnouncement.list(part, read))
-            }
+            .segmentsOpened(try segments(body))
         case .segmentsClosed:
-            try decode(body, limit: limit, imagebus__v1__segments__unpack) {
-                part, read throws(WireError) in
-                .segmentsClosed(try SegmentAnnouncement.list(part, read))
-            }
-        case .progress:
-            try decode(body, limit: limit, imagebus__v1__progress__unpack) {
-                part, read throws(WireError) in .progress(try JobProgress(part, read))
-            }
-        case .outcome:
-            try decode(body, limit: limit, imagebus__v1__outcome__unpack) {
-                part, read throws(WireError) in .outcome(try JobOutcome(part, read))
-            }
-        case .stored:
-            try decode(body, limit: limit, imagebus__v1__stored__unpack) {
-                part, read throws(WireError) in .stored(try StoredNotice(part, read))
-            }
+            .segmentsClosed(try segments(body))
+        case .progress: .progress(try decode(body, limit: limit, imagebus__v1__progress__unpack))
+        case .outcome: .outcome(try decode(body, limit: limit, imagebus__v1__outcome__unpack))
+        case .stored: .stored(try decode(body, limit: limit, imagebus__v1__stored__unpack))
         case .evicted:
-            try decode(body, limit: limit, imagebus__v1__evicted__unpack) {
-                part, _ throws(WireError) in
-                .evicted(try BlockID.list(part.n_blocks, part.blocks, "Evicted.blocks"))
-            }
+            .evicted(
+                (try decode(body, limit: limit, imagebus__v1__evicted__unpack) as EvictedBlocks)
+                    .blocks)
         case .cacheStatus:
-            try decode(body, limit: limit, imagebus__v1__cache_status__unpack) {
-                part, read throws(WireError) in .cacheStatus(try CacheStatus(part, read))
-            }
-        case .goodbye:
-            try decode(body, limit: limit, imagebus__v1__goodbye__unpack) {
-                part, read throws(WireError) in
-                .goodbye(try GoodbyeReason(part, read))
-            }
+            .cacheStatus(try decode(body, limit: limit, imagebus__v1__cache_status__unpack))
+        case .goodbye: .goodbye(try decode(body, limit: limit, imagebus__v1__goodbye__unpack))
         default: throw .unexpectedKind(kind)
         }
+    }
+
+    private mutating func segments(_ body: RawSpan) throws(WireError) -> [SegmentAnnouncement] {
+        let announced: AnnouncedSegments = try decode(
+            body, limit: limit, imagebus__v1__segments__unpack)
+        return announced.segments
     }
 }

@@ -2,81 +2,74 @@ import CMessages
 import ImageModel
 import Messages
 
-extension WorkerHello {
-    init(_ wire: Imagebus__V1__WorkerHello, _ read: FieldReader) throws(WireError) {
-        self.init(
-            incarnation: Incarnation(
-                try read.identifier(wire.incarnation, "WorkerHello.incarnation")),
-            pid: wire.pid, restarts: wire.restarts,
-            version: try read.text(
-                wire.version, "WorkerHello.version", limit: MessageLimits.textBytesMax),
-            credit: wire.credit, sandbox: SandboxLayers(rawValue: wire.sandbox),
-            secret: try ListenerSecret(wire.secret, "WorkerHello.secret", read),
-            capabilities: try wire.capabilities.map { part throws(WireError) in
-                try WorkerCapabilities(part.pointee, read)
-            } ?? .all)
+extension WorkerHello: WireMessage {
+    static var begin: (CPart<Imagebus__V1__WorkerHello>?) -> Void {
+        imagebus__v1__worker_hello__init
+    }
+    static var blank: Self {
+        Self(incarnation: .blank, pid: 0, restarts: 0, version: "", credit: 0)
     }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__WorkerHello>
-    {
-        let wire = try write.make(imagebus__v1__worker_hello__init)
-        wire.pointee.incarnation = try write.bytes(incarnation.value)
-        wire.pointee.pid = pid
-        wire.pointee.restarts = restarts
-        wire.pointee.version = try write.text(
-            version, "WorkerHello.version", limit: MessageLimits.textBytesMax)
-        wire.pointee.credit = credit
-        wire.pointee.sandbox = sandbox.rawValue
-        if let secret { wire.pointee.secret = try secret.wire("WorkerHello.secret", write) }
-        if capabilities != .all { wire.pointee.capabilities = try capabilities.wire(write) }
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__WorkerHello>
+    ) throws(WireError) {
+        try map.identifier(&value.incarnation, &wire.pointee.incarnation, "WorkerHello.incarnation")
+        try map.number(&value.pid, &wire.pointee.pid, "WorkerHello.pid")
+        try map.number(&value.restarts, &wire.pointee.restarts, "WorkerHello.restarts")
+        try map.text(
+            &value.version, &wire.pointee.version, "WorkerHello.version",
+            limit: MessageLimits.textBytesMax)
+        try map.number(&value.credit, &wire.pointee.credit, "WorkerHello.credit")
+        try map.bits(&value.sandbox, &wire.pointee.sandbox, "WorkerHello.sandbox")
+        try map.secret(&value.secret, &wire.pointee.secret, "WorkerHello.secret")
+        try map.part(
+            &value.capabilities, unless: value.capabilities == .all, &wire.pointee.capabilities,
+            "WorkerHello.capabilities")
     }
 }
 
-extension JobProgress {
-    init(_ wire: Imagebus__V1__Progress, _ read: FieldReader) throws(WireError) {
-        self.init(
-            id: JobID(try read.counted(wire.id, "Progress.id")),
-            attempt: try read.counted(wire.attempt, "Progress.attempt"),
-            received: wire.received, expected: wire.expected)
+extension WorkerWelcome: WireMessage {
+    static var begin: (CPart<Imagebus__V1__WorkerWelcome>?) -> Void {
+        imagebus__v1__worker_welcome__init
     }
+    static var blank: Self { Self(epoch: .blank) }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__Progress>
-    {
-        let wire = try write.make(imagebus__v1__progress__init)
-        wire.pointee.id = try write.counted(id.value, "Progress.id")
-        wire.pointee.attempt = try write.counted(attempt, "Progress.attempt")
-        wire.pointee.received = received
-        wire.pointee.expected = expected
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__WorkerWelcome>
+    ) throws(WireError) {
+        try map.identifier(&value.epoch, &wire.pointee.epoch, "WorkerWelcome.epoch")
     }
 }
 
-extension StoredNotice {
-    init(_ wire: Imagebus__V1__Stored, _ read: FieldReader) throws(WireError) {
-        self.init(
-            key: try read.text(wire.key, "Stored.key", limit: MessageLimits.keyBytesMax),
-            reference: try BlockReference(
-                try read.required(wire.reference, "Stored.reference"), read),
-            info: try ImageInfo(try read.required(wire.info, "Stored.info"), read),
-            expiresInMilliseconds: wire.maybe_expires_in_milliseconds_case.rawValue == 0
-                ? nil : wire.expires_in_milliseconds)
+extension JobProgress: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Progress>?) -> Void { imagebus__v1__progress__init }
+    static var blank: Self { Self(id: JobID(0), attempt: 0, received: 0, expected: 0) }
+
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Progress>
+    ) throws(WireError) {
+        try map.counted(&value.id, &wire.pointee.id, "Progress.id")
+        try map.counted(&value.attempt, &wire.pointee.attempt, "Progress.attempt")
+        try map.number(&value.received, &wire.pointee.received, "Progress.received")
+        try map.number(&value.expected, &wire.pointee.expected, "Progress.expected")
+    }
+}
+
+extension StoredNotice: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Stored>?) -> Void { imagebus__v1__stored__init }
+    static var blank: Self {
+        Self(key: "", reference: .blank, info: .blank, expiresInMilliseconds: nil)
     }
 
-    func wire(_ write: FieldWriter) throws(WireError)
-        -> UnsafeMutablePointer<Imagebus__V1__Stored>
-    {
-        let wire = try write.make(imagebus__v1__stored__init)
-        wire.pointee.key = try write.text(key, "Stored.key", limit: MessageLimits.keyBytesMax)
-        wire.pointee.reference = try reference.wire(write)
-        wire.pointee.info = try info.wire(write)
-        if let expiresInMilliseconds {
-            wire.pointee.maybe_expires_in_milliseconds_case =
-                IMAGEBUS__V1__STORED__MAYBE_EXPIRES_IN_MILLISECONDS_EXPIRES_IN_MILLISECONDS
-            wire.pointee.expires_in_milliseconds = expiresInMilliseconds
-        }
-        return wire
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Stored>
+    ) throws(WireError) {
+        try map.text(&value.key, &wire.pointee.key, "Stored.key", limit: MessageLimits.keyBytesMax)
+        try map.part(&value.reference, &wire.pointee.reference, "Stored.reference")
+        try map.part(&value.info, &wire.pointee.info, "Stored.info")
+        try map.number(
+            &value.expiresInMilliseconds, &wire.pointee.expires_in_milliseconds,
+            if: &wire.pointee.maybe_expires_in_milliseconds_case, 4,
+            "Stored.expires_in_milliseconds")
     }
 }

@@ -1,0 +1,64 @@
+import CMessages
+import ImageModel
+import Messages
+
+// Fields that may be absent. `if` is the member that says which field of a `oneof` is there, and
+// the number behind it is that of the field in `imagebus.proto`.
+extension FieldMap {
+    func number<Number: FixedWidthInteger>(
+        _ value: inout Number?, _ member: inout some FixedWidthInteger,
+        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
+    ) throws(WireError) {
+        guard has(value != nil, &which, number) else { return }
+        var present = value ?? 0
+        try self.number(&present, &member, field)
+        value = present
+    }
+
+    /// Absent where it is as usual.
+    func number<Number: FixedWidthInteger>(
+        _ value: inout Number, unless usual: Number, _ member: inout some FixedWidthInteger,
+        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
+    ) throws(WireError) {
+        guard has(value != usual, &which, number) else { return }
+        try self.number(&value, &member, field)
+    }
+
+    func finite(
+        _ value: inout Double?, _ member: inout Double,
+        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
+    ) throws(WireError) {
+        guard has(value != nil, &which, number) else { return }
+        var present = value ?? 0
+        try finite(&present, &member, field)
+        value = present
+    }
+
+    /// Absent where it is as usual.
+    func finite(
+        _ value: inout Double, unless usual: Double, _ member: inout Double,
+        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
+    ) throws(WireError) {
+        guard has(value != usual, &which, number) else { return }
+        try finite(&value, &member, field)
+    }
+
+    func tiers(
+        _ value: inout CacheTypes?, _ member: inout UInt32,
+        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
+    ) throws(WireError) {
+        guard has(value != nil, &which, number) else { return }
+        var present = value ?? []
+        try tiers(&present, &member, field)
+        value = present
+    }
+
+    /// Absent where they are as usual.
+    func tiers(
+        _ value: inout CacheTypes, unless usual: CacheTypes, _ member: inout UInt32,
+        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
+    ) throws(WireError) {
+        guard has(value != usual, &which, number) else { return }
+        try tiers(&value, &member, field)
+    }
+}

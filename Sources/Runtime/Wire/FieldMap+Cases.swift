@@ -1,0 +1,94 @@
+import CMessages
+import ImageModel
+import Messages
+
+// Fields of a `oneof` of several: `contents` is what the value has of that case, if it is of that
+// case, and `put` makes it one of that case. They return whether the message has that field. `if`
+// and the number are as for fields that may be absent.
+extension FieldMap {
+    @inline(__always)
+    func text(
+        _ contents: () -> String?, _ put: (String) -> Void, _ member: inout CText?,
+        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String, limit: Int
+    ) throws(WireError) -> Bool {
+        let contents = contents()
+        guard has(contents != nil, &which, number) else { return false }
+        var text = contents ?? ""
+        try self.text(&text, &member, field, limit: limit)
+        take(text, put)
+        return true
+    }
+
+    @inline(__always)
+    func number<Number: FixedWidthInteger>(
+        _ contents: () -> Number?, _ put: (Number) -> Void, _ member: inout Number,
+        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
+    ) throws(WireError) -> Bool {
+        let contents = contents()
+        guard has(contents != nil, &which, number) else { return false }
+        var present = contents ?? 0
+        try self.number(&present, &member, field)
+        take(present, put)
+        return true
+    }
+
+    @inline(__always)
+    func tiers(
+        _ contents: () -> CacheTypes?, _ put: (CacheTypes) -> Void, _ member: inout UInt32,
+        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
+    ) throws(WireError) -> Bool {
+        let contents = contents()
+        guard has(contents != nil, &which, number) else { return false }
+        var tiers = contents ?? []
+        try self.tiers(&tiers, &member, field)
+        take(tiers, put)
+        return true
+    }
+
+    @inline(__always)
+    func identifier<ID: WrappedIdentifier>(
+        _ contents: () -> ID?, _ put: (ID) -> Void, _ member: inout ProtobufCBinaryData,
+        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
+    ) throws(WireError) -> Bool {
+        let contents = contents()
+        guard has(contents != nil, &which, number) else { return false }
+        var identifier = contents ?? .blank
+        try self.identifier(&identifier, &member, field)
+        take(identifier, put)
+        return true
+    }
+
+    @inline(__always)
+    func part<Part: WireMessage>(
+        _ contents: () -> Part?, _ put: (Part) -> Void, _ member: inout CPart<Part.Form>?,
+        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
+    ) throws(WireError) -> Bool {
+        let contents = contents()
+        guard has(contents != nil, &which, number) else { return false }
+        var part = contents ?? .blank
+        try self.part(&part, &member, field)
+        take(part, put)
+        return true
+    }
+
+    /// A case without contents.
+    func unit(
+        _ isPresent: Bool, _ put: () -> Void, _ member: inout CPart<Imagebus__V1__Unit>?,
+        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
+    ) throws(WireError) -> Bool {
+        guard has(isPresent, &which, number) else { return false }
+        var unit = Unit()
+        try part(&unit, &member, field)
+        take((), put)
+        return true
+    }
+}
+
+/// A case without contents.
+struct Unit: WireMessage {
+    static var begin: (CPart<Imagebus__V1__Unit>?) -> Void { imagebus__v1__unit__init }
+    static var blank: Unit { Unit() }
+
+    static func fields(_ map: some FieldMap, _ value: inout Unit, _ wire: CPart<Imagebus__V1__Unit>)
+    {}
+}

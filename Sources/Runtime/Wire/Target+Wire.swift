@@ -1,0 +1,69 @@
+import CMessages
+import ImageModel
+import Messages
+
+/// What a client's message is about: a request, or a group of them.
+enum Target {
+    case token(Token)
+    case group(GroupID)
+}
+
+/// Requests are no longer wanted.
+struct Cancellation: WireMessage {
+    var target: Target
+
+    static var begin: (CPart<Imagebus__V1__Cancel>?) -> Void { imagebus__v1__cancel__init }
+    static var blank: Self { Self(target: .token(.blank)) }
+
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Cancel>
+    ) throws(WireError) {
+        if try map.identifier(
+            { if case .token(let token) = value.target { token } else { nil } },
+            { value.target = .token($0) }, &wire.pointee.token,
+            if: &wire.pointee.target_case, 1, "Cancel.token")
+        {
+            return
+        }
+        if try map.identifier(
+            { if case .group(let group) = value.target { group } else { nil } },
+            { value.target = .group($0) }, &wire.pointee.group,
+            if: &wire.pointee.target_case, 2, "Cancel.group")
+        {
+            return
+        }
+        throw .field("Cancel.target", .missing)
+    }
+}
+
+/// Requests are wanted more or less than before.
+struct Reprioritisation: WireMessage {
+    var target: Target
+    var priority: Priority
+
+    static var begin: (CPart<Imagebus__V1__Reprioritise>?) -> Void {
+        imagebus__v1__reprioritise__init
+    }
+    static var blank: Self { Self(target: .token(.blank), priority: .normal) }
+
+    static func fields(
+        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Reprioritise>
+    ) throws(WireError) {
+        try map.word(&value.priority, &wire.pointee.priority, "Reprioritise.priority")
+        if try map.identifier(
+            { if case .token(let token) = value.target { token } else { nil } },
+            { value.target = .token($0) }, &wire.pointee.token,
+            if: &wire.pointee.target_case, 1, "Reprioritise.token")
+        {
+            return
+        }
+        if try map.identifier(
+            { if case .group(let group) = value.target { group } else { nil } },
+            { value.target = .group($0) }, &wire.pointee.group,
+            if: &wire.pointee.target_case, 2, "Reprioritise.group")
+        {
+            return
+        }
+        throw .field("Reprioritise.target", .missing)
+    }
+}

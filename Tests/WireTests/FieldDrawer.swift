@@ -1,0 +1,219 @@
+import CMessages
+import ImageModel
+import Messages
+
+@testable import Wire
+
+/// Draws the value of each field by its rule, and notes the line that said it.
+struct FieldDrawer: FieldMap {
+    let log: FieldLog
+    let pass: FieldPass
+    let container: String
+    /// Whether values stay as they are: those that have to agree with one another.
+    let keeps: Bool
+
+    /// A value within all limits.
+    static func draw<Message: WireMessage>(_ log: FieldLog, in container: String = "") -> Message {
+        let form = UnsafeMutablePointer<Message.Form>.allocate(capacity: 1)
+        defer { form.deallocate() }
+        for _ in 0..<2_000 {
+            Message.begin(form)
+            let whole = whole(log) as Message?
+            var value = whole ?? .blank
+            let drawer = FieldDrawer(
+                log: log, pass: FieldPass(log, form), container: container, keeps: whole != nil)
+            // What breaks a rule of several fields together is drawn anew.
+            do { try Message.fields(drawer, &value, form) } catch { continue }
+            return value
+        }
+        preconditionFailure("\(Message.self) cannot be drawn")
+    }
+
+    /// Values whose fields have to agree.
+    private static func whole<Message>(_ log: FieldLog) -> Message? {
+        switch Message.self {
+        case is PixelLayout.Type: log.values.layout() as? Message
+        case is LatencyHistogram.Type: log.values.histogram() as? Message
+        case is ImageError.Type: log.values.error() as? Message
+        default: nil
+        }
+    }
+
+    func take<Contents>(_ contents: Contents, _ put: (Contents) -> Void) { put(contents) }
+
+    func has(
+        _ isPresent: Bool, _ which: inout some RawRepresentable<UInt32>, _ number: UInt32
+    ) -> Bool {
+        pass.note(number)
+        let choice = withUnsafePointer(to: &which) { pass.choice(UnsafeRawPointer($0)) }
+        return keeps ? isPresent : choice == number
+    }
+
+    func has(_ isPresent: Bool, _ member: inout ProtobufCBinaryData) -> Bool {
+        keeps ? isPresent : log.values.bool()
+    }
+
+    private func note<Member>(_ member: inout Member, _ field: String, limit: Int? = nil) {
+        withUnsafePointer(to: &member) { pass.note(UnsafeRawPointer($0), field, limit: limit) }
+    }
+
+    func number<Number: FixedWidthInteger, Raw: FixedWidthInteger>(
+        _ value: inout Number, _ member: inout Raw, _ field: String
+    ) {
+        note(&member, field)
+        if !keeps { value = log.values.number(common(Number.self, Raw.self)) }
+    }
+
+    func counted<Number: FixedWidthInteger, Raw: FixedWidthInteger>(
+        _ value: inout Number, _ member: inout Raw, _ field: String
+    ) {
+        note(&member, field)
+        let range = common(Number.self, Raw.self)
+        if !keeps { value = log.values.number(max(1, range.lowerBound)...range.upperBound) }
+    }
+
+    /// The numbers that both types have.
+    private func common<Number: FixedWidthInteger, Raw: FixedWidthInteger>(
+        _ number: Number.Type, _ raw: Raw.Type
+    ) -> ClosedRange<Number> { Number(clamping: Raw.min)...Number(clamping: Raw.max) }
+
+    func finite(_ value: inout Double, _ member: inout Double, _ field: String) {
+        note(&member, field)
+        if !keeps { value = log.values.finite() }
+    }
+
+    func flag(_ value: inout Bool, _ member: inout protobuf_c_boolean, _ field: String) {
+        note(&member, field)
+        if !keeps { value = log.values.bool() }
+    }
+
+    func word<Word: RawRepresentable>(
+        _ value: inout Word, _ member: inout some RawRepresentable<some FixedWidthInteger>,
+        _ field: String
+    ) where Word.RawValue: FixedWidthInteger {
+        note(&member, field)
+        value = keeps ? value : word() ?? value
+    }
+
+    func word<Word: RawRepresentable>(
+        _ value: inout Word?, _ member: inout some RawRepresentable<some FixedWidthInteger>,
+        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
+    ) where Word.RawValue: FixedWidthInteger {
+        guard has(value != nil, &which, number) else { return }
+        note(&member, field)
+        value = keeps ? value : word()
+    }
+
+    private func word<Word: RawRepresentable>() -> Word? where Word.RawValue: FixedWidthInteger {
+        let numbers = [-1...101, 1_000...1_003, 2_000...2_004, 3_000...3_027].joined()
+        let words = numbers.compactMap { number in
+            Word.RawValue(exactly: number).flatMap { Word(rawValue: $0) }
+        }
+        return words.randomElement(using: &log.values.source)
+    }
+
+    func tiers(_ value: inout CacheTypes, _ member: inout UInt32, _ field: String) {
+        note(&member, field)
+        if !keeps { value = log.values.tiers() }
+    }
+
+    func identifier(
+        _ value: inout Identifier128, _ member: inout ProtobufCBinaryData, _ field: String
+    ) {
+        note(&member, field, limit: Identifier128.byteCount)
+        if !keeps { value = log.values.identifier() }
+    }
+
+    func data(
+        _ value: inout [UInt8], _ member: inout ProtobufCBinaryData, _ field: String, limit: Int
+    ) {
+        note(&member, field, limit: limit)
+        if !keeps { value = log.values.list(min(limit, 32)...min(limit, 32)) { $0.number() } }
+    }
+
+    func numbers<Number: FixedWidthInteger>(
+        _ value: inout [Number], _ count: inout Int,
+        _ member: inout UnsafeMutablePointer<Number>?, _ field: String, limit: Int, least: Number
+    ) {
+        note(&member, field, limit: limit)
+        if !keeps { value = log.values.list(0...min(limit, 20)) { $0.number(least...Number.max) } }
+    }
+}
+
+// Texts and messages.
+extension FieldDrawer {
+    private func drawn(_ field: String, limit: Int) -> String {
+        // Any text is a parameter, but the name is that of a step that somebody has.
+        if field == "NamedStep.name" { return "vendor.step-\(log.values.number(0...9) as Int)" }
+        // A byte beyond ASCII takes three once a URL is percent-encoded.
+        let limit = field.hasSuffix(".url") ? limit / 3 : limit
+        return log.values.text(log.values.number(0...9) == 0 ? limit : min(limit, 40))
+    }
+
+    func text(_ value: inout String, _ member: inout CText?, _ field: String, limit: Int) {
+        note(&member, field, limit: limit)
+        if !keeps { value = drawn(field, limit: limit) }
+    }
+
+    func text(
+        _ value: inout String?, _ member: inout CText?,
+        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String, limit: Int
+    ) {
+        guard has(value != nil, &which, number) else { return }
+        note(&member, field, limit: limit)
+        if !keeps { value = drawn(field, limit: limit) }
+    }
+
+    func name(_ value: inout String?, _ member: inout CText?, _ field: String) {
+        note(&member, field, limit: RequestLimits.nameBytesMax)
+        if !keeps { value = log.values.maybe { $0.name() } }
+    }
+
+    func formed<Text: FormedText>(_ value: inout Text?, _ member: inout CText?, _ field: String) {
+        note(&member, field, limit: Text.bytesMax)
+        if !keeps { value = log.values.poolName() as? Text ?? log.values.trace() as? Text }
+    }
+
+    func texts(
+        _ value: inout [String], _ count: inout Int,
+        _ member: inout UnsafeMutablePointer<CText?>?, _ field: String, countMax: Int, limit: Int
+    ) {
+        note(&member, field, limit: countMax)
+        if !keeps { value = log.values.list(0...min(countMax, 8)) { $0.poolName().text } }
+    }
+
+    func part<Part: WireMessage>(
+        _ value: inout Part, _ member: inout CPart<Part.Form>?, _ field: String
+    ) {
+        note(&member, field)
+        if !keeps { value = Self.draw(log, in: field) }
+    }
+
+    func part<Part: WireMessage>(
+        _ value: inout Part, unless isUsual: Bool, _ member: inout CPart<Part.Form>?,
+        _ field: String
+    ) {
+        part(&value, &member, field)
+    }
+
+    func maybe<Part: WireMessage>(
+        _ value: inout Part?, _ member: inout CPart<Part.Form>?, _ field: String
+    ) {
+        note(&member, field)
+        if !keeps { value = log.values.bool() ? Self.draw(log, in: field) : nil }
+    }
+
+    func list<Part: WireMessage>(
+        _ value: inout [Part], _ count: inout Int, _ member: inout CList<Part.Form>?,
+        _ field: String, limit: Int
+    ) {
+        note(&member, field, limit: limit)
+        if keeps {
+            // Their lines are noted all the same.
+            for _ in value { _ = Self.draw(log, in: field) as Part }
+        } else {
+            let drawn = log.values.number(0...min(limit, 3)) as Int
+            value = (0..<drawn).map { _ in Self.draw(log, in: field) }
+        }
+    }
+}

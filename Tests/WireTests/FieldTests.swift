@@ -1,0 +1,130 @@
+import CMessages
+import ImageModel
+import Messages
+import Testing
+
+@testable import Wire
+
+/// The lines of `WireMessage.fields` against what protobuf-c knows of `imagebus.proto`.
+@Suite struct FieldTests {
+    /// Every message that is sent by itself.
+    private let messages: [any WireMessage.Type] = [
+        WorkerHello.self, WorkerWelcome.self, HelloRequiredMessage.self, CreditGrant.self,
+        Job.self, JobAdjustment.self, JobProgress.self, JobOutcome.self, CancelledJob.self,
+        ReleaseBlocks.self, StoredNotice.self, EvictedBlocks.self, TouchedBlocks.self,
+        DrainMessage.self, GoodbyeReason.self, AnnouncedSegments.self, Refusal.self,
+        CacheStatus.self, ClientHello.self, ClientWelcome.self, LoadRequest.self,
+        Cancellation.self, Reprioritisation.self, PrefetchRequest.self, PrefetchReport.self,
+        StatusMessage.self, BlacklistCommand.self, CacheCommand.self, CacheReport.self,
+        Piece.self, TakenBytes.self, RequestProgress.self, Reply.self, StatusReport.self,
+        BlacklistReport.self, DrainOrder.self, DrainAnswer.self,
+    ]
+
+    private func descriptor<Message: WireMessage>(_ type: Message.Type)
+        -> ProtobufCMessageDescriptor
+    {
+        let form = UnsafeMutablePointer<Message.Form>.allocate(capacity: 1)
+        defer { form.deallocate() }
+        Message.begin(form)
+        return UnsafeRawPointer(form).assumingMemoryBound(to: ProtobufCMessage.self).pointee
+            .descriptor.pointee
+    }
+
+    private func fields(_ message: ProtobufCMessageDescriptor) -> [ProtobufCFieldDescriptor] {
+        (0..<Int(message.n_fields)).map { message.fields[$0] }
+    }
+
+    /// All messages, by name, with those that are in them.
+    private func descriptors() -> [String: [ProtobufCFieldDescriptor]] {
+        var found: [String: [ProtobufCFieldDescriptor]] = [:]
+        var rest = messages.map { descriptor($0) }
+        while let next = rest.popLast() {
+            guard found.updateValue(fields(next), forKey: String(cString: next.name)) == nil
+            else { continue }
+            for field in fields(next) where field.type == PROTOBUF_C_TYPE_MESSAGE {
+                rest.append(
+                    field.descriptor.assumingMemoryBound(to: ProtobufCMessageDescriptor.self)
+                        .pointee)
+            }
+        }
+        return found
+    }
+
+    /// The lines that values of all messages came by.
+    private func lines() -> FieldLog {
+        let log = FieldLog(seed: 1)
+        func draw<Message: WireMessage>(_ type: Message.Type) {
+            _ = FieldDrawer.draw(log) as Message
+        }
+        for _ in 0..<40 { for message in messages { draw(message) } }
+        return log
+    }
+
+    @Test func theMessagesAreThoseOfTheProtoFile() throws {
+        let heads = try ProtocolText.read("imagebus.proto").lines.filter { line in
+            line.drop { $0 == " " }.hasPrefix("message ")
+        }
+        #expect(descriptors().count == heads.count)
+    }
+
+    @Test func everyFieldOfEveryMessageHasOneLine() {
+        let log = lines()
+        #expect(log.twice.isEmpty)
+        for (message, fields) in descriptors() {
+            let said = Set(log.lines[message, default: [:]].keys)
+            let known = Set(fields.map(\.id))
+            #expect(said == known, "\(message)")
+        }
+    }
+
+    /// But for parts whose faults name the field that they lie in.
+    @Test func everyLineNamesItsField() {
+        let log = lines()
+        let parts: Set = ["Size", "Header", "Names"]
+        for (message, fields) in descriptors() {
+            let word = String(message.split(separator: ".").last ?? "")
+            for field in fields where !parts.contains(word) {
+                guard let line = log.lines[message]?[field.id] else { continue }
+                let name = "\(word).\(String(cString: field.name))"
+                let isOfHistogram = message.hasSuffix("Histogram") && name != line.field
+                #expect(line.field == name || isOfHistogram, "\(message)")
+            }
+        }
+    }
+
+    @Test func everyTextAndListHasALimit() {
+        let log = lines()
+        for (message, fields) in descriptors() {
+            for field in fields {
+                let isBounded =
+                    field.label == PROTOBUF_C_LABEL_REPEATED
+                    || field.type == PROTOBUF_C_TYPE_STRING || field.type == PROTOBUF_C_TYPE_BYTES
+                let limit = log.lines[message]?[field.id]?.limit
+                #expect(!isBounded || limit ?? 0 > 0, "\(message).\(String(cString: field.name))")
+            }
+        }
+    }
+
+    /// What is drawn by the lines is written, and read again as the same message.
+    @Test func everyMessageThatIsWithinItsRulesTravels() throws {
+        let log = FieldLog(seed: 2)
+        for _ in 0..<20 { for message in messages { try travels(message, log) } }
+    }
+
+    private func travels<Message: WireMessage>(_ type: Message.Type, _ log: FieldLog) throws {
+        let slab = Slab(quota: 4 << 20)
+        var sent: Message = FieldDrawer.draw(log)
+        let wire = try FieldWriter.build(&sent, in: slab.region, "")
+        let body = packed(wire)
+        var received = Message.blank
+        try Message.fields(FieldReader(region: slab.region, container: ""), &received, wire)
+        #expect(packed(try FieldWriter.build(&received, in: slab.region, "")) == body, "\(type)")
+    }
+
+    private func packed<Form>(_ wire: CPart<Form>) -> [UInt8] {
+        let message = UnsafeMutableRawPointer(wire).assumingMemoryBound(to: ProtobufCMessage.self)
+        var bytes = [UInt8](repeating: 0, count: protobuf_c_message_get_packed_size(message))
+        protobuf_c_message_pack(message, &bytes)
+        return bytes
+    }
+}
