@@ -23,7 +23,7 @@ struct FieldDrawer: FieldMap {
             let drawer = FieldDrawer(
                 log: log, pass: FieldPass(log, form), container: container, keeps: whole != nil)
             // What breaks a rule of several fields together is drawn anew.
-            do { try Message.fields(drawer, &value, form) } catch { continue }
+            do { try value.fields(drawer, form) } catch { continue }
             return value
         }
         preconditionFailure("\(Message.self) cannot be drawn")

@@ -20,14 +20,20 @@ import Testing
         BlacklistReport.self, DrainOrder.self, DrainAnswer.self,
     ]
 
-    private func descriptor<Message: WireMessage>(_ type: Message.Type)
-        -> ProtobufCMessageDescriptor
+    private static func pointer<Message: WireMessage>(_ type: Message.Type)
+        -> UnsafePointer<ProtobufCMessageDescriptor>
     {
         let form = UnsafeMutablePointer<Message.Form>.allocate(capacity: 1)
         defer { form.deallocate() }
         Message.begin(form)
         return UnsafeRawPointer(form).assumingMemoryBound(to: ProtobufCMessage.self).pointee
-            .descriptor.pointee
+            .descriptor
+    }
+
+    private func descriptor<Message: WireMessage>(_ type: Message.Type)
+        -> ProtobufCMessageDescriptor
+    {
+        Self.pointer(type).pointee
     }
 
     private func fields(_ message: ProtobufCMessageDescriptor) -> [ProtobufCFieldDescriptor] {
@@ -50,13 +56,28 @@ import Testing
         return found
     }
 
-    /// The lines that values of all messages came by.
+    private func isBounded(_ field: ProtobufCFieldDescriptor) -> Bool {
+        field.label == PROTOBUF_C_LABEL_REPEATED || field.type == PROTOBUF_C_TYPE_STRING
+            || field.type == PROTOBUF_C_TYPE_BYTES
+    }
+
+    /// The lines that values of all messages came by, drawn until all fields were there once.
     private func lines() -> FieldLog {
         let log = FieldLog(seed: 1)
         func draw<Message: WireMessage>(_ type: Message.Type) {
             _ = FieldDrawer.draw(log) as Message
         }
-        for _ in 0..<40 { for message in messages { draw(message) } }
+        func isComplete(_ message: String, _ fields: [ProtobufCFieldDescriptor]) -> Bool {
+            fields.allSatisfy { field in
+                let line = log.lines[message]?[field.id]
+                return line != nil && (line?.limit != nil || !isBounded(field))
+            }
+        }
+        let descriptors = descriptors()
+        for _ in 0..<1_000 {
+            for message in messages { draw(message) }
+            if descriptors.allSatisfy({ isComplete($0.key, $0.value) }) { break }
+        }
         return log
     }
 
@@ -95,12 +116,9 @@ import Testing
     @Test func everyTextAndListHasALimit() {
         let log = lines()
         for (message, fields) in descriptors() {
-            for field in fields {
-                let isBounded =
-                    field.label == PROTOBUF_C_LABEL_REPEATED
-                    || field.type == PROTOBUF_C_TYPE_STRING || field.type == PROTOBUF_C_TYPE_BYTES
+            for field in fields where isBounded(field) {
                 let limit = log.lines[message]?[field.id]?.limit
-                #expect(!isBounded || limit ?? 0 > 0, "\(message).\(String(cString: field.name))")
+                #expect(limit ?? 0 > 0, "\(message).\(String(cString: field.name))")
             }
         }
     }
@@ -112,13 +130,56 @@ import Testing
     }
 
     private func travels<Message: WireMessage>(_ type: Message.Type, _ log: FieldLog) throws {
+        let body = try drawn(type, log)
+        #expect(try rewritten(type, body) == body, "\(type)")
+    }
+
+    /// Bytes that nobody meant to send are refused, or they are a message that can be sent on.
+    @Test func everyMessageThatIsDamagedIsRefusedOrTravels() throws {
+        let log = FieldLog(seed: 3)
+        var accepted = 0
+        for _ in 0..<20 {
+            for message in messages { accepted += try damaged(message, log) ? 1 : 0 }
+        }
+        #expect(accepted > 0 && accepted < 20 * messages.count)
+    }
+
+    /// Whether it was accepted.
+    private func damaged<Message: WireMessage>(_ type: Message.Type, _ log: FieldLog) throws
+        -> Bool
+    {
+        var body = try drawn(type, log)
+        for _ in 0..<3 where !body.isEmpty {
+            body[log.values.number(0...body.count - 1)] = log.values.number()
+        }
+        guard let accepted = try rewritten(type, body) else { return false }
+        #expect(try rewritten(type, accepted) == accepted, "\(type)")
+        return true
+    }
+
+    private func drawn<Message: WireMessage>(_ type: Message.Type, _ log: FieldLog) throws
+        -> [UInt8]
+    {
         let slab = Slab(quota: 4 << 20)
-        var sent: Message = FieldDrawer.draw(log)
-        let wire = try FieldWriter.build(&sent, in: slab.region, "")
-        let body = packed(wire)
-        var received = Message.blank
-        try Message.fields(FieldReader(region: slab.region, container: ""), &received, wire)
-        #expect(packed(try FieldWriter.build(&received, in: slab.region, "")) == body, "\(type)")
+        var message: Message = FieldDrawer.draw(log)
+        return packed(try FieldWriter.build(&message, in: slab.region, ""))
+    }
+
+    /// What is written of what is read of a body; `nil` where it is refused.
+    private func rewritten<Message: WireMessage>(_ type: Message.Type, _ body: [UInt8]) throws
+        -> [UInt8]?
+    {
+        let slab = Slab(quota: 4 << 20)
+        var allocator = slab.allocator
+        var message = Message.blank
+        guard
+            let unpacked = protobuf_c_message_unpack(
+                Self.pointer(type), &allocator, body.count, body)
+        else { return nil }
+        let form = UnsafeMutableRawPointer(unpacked).assumingMemoryBound(to: Message.Form.self)
+        let reader = FieldReader(region: slab.region, container: "")
+        do { try message.fields(reader, form) } catch { return nil }
+        return packed(try FieldWriter.build(&message, in: slab.region, ""))
     }
 
     private func packed<Form>(_ wire: CPart<Form>) -> [UInt8] {

@@ -24,14 +24,12 @@ extension FieldMap {
 struct ReleaseBlocks: WireMessage {
     var blocks: [BlockID]
 
-    static var begin: (CPart<Imagebus__V1__Release>?) -> Void { imagebus__v1__release__init }
+    typealias Form = Imagebus__V1__Release
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__release__init }
     static var blank: Self { Self(blocks: []) }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Release>
-    ) throws(WireError) {
-        try map.blocks(
-            &value.blocks, &wire.pointee.n_blocks, &wire.pointee.blocks, "Release.blocks")
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.blocks(&blocks, &wire.pointee.n_blocks, &wire.pointee.blocks, "Release.blocks")
     }
 }
 
@@ -39,14 +37,12 @@ struct ReleaseBlocks: WireMessage {
 struct TouchedBlocks: WireMessage {
     var blocks: [BlockID]
 
-    static var begin: (CPart<Imagebus__V1__Touched>?) -> Void { imagebus__v1__touched__init }
+    typealias Form = Imagebus__V1__Touched
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__touched__init }
     static var blank: Self { Self(blocks: []) }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Touched>
-    ) throws(WireError) {
-        try map.blocks(
-            &value.blocks, &wire.pointee.n_blocks, &wire.pointee.blocks, "Touched.blocks")
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.blocks(&blocks, &wire.pointee.n_blocks, &wire.pointee.blocks, "Touched.blocks")
     }
 }
 
@@ -54,13 +50,11 @@ struct TouchedBlocks: WireMessage {
 struct EvictedBlocks: WireMessage {
     var blocks: [BlockID]
 
-    static var begin: (CPart<Imagebus__V1__Evicted>?) -> Void { imagebus__v1__evicted__init }
+    typealias Form = Imagebus__V1__Evicted
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__evicted__init }
     static var blank: Self { Self(blocks: []) }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Evicted>
-    ) throws(WireError) {
-        try map.blocks(
-            &value.blocks, &wire.pointee.n_blocks, &wire.pointee.blocks, "Evicted.blocks")
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.blocks(&blocks, &wire.pointee.n_blocks, &wire.pointee.blocks, "Evicted.blocks")
     }
 }

@@ -13,16 +13,14 @@ struct Detail<Limits: DetailLimits>: WireMessage {
     var name: String
     var value: String
 
-    static var begin: (CPart<Imagebus__V1__Detail>?) -> Void { imagebus__v1__detail__init }
+    typealias Form = Imagebus__V1__Detail
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__detail__init }
     static var blank: Self { Self(name: "", value: "") }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Detail>
-    ) throws(WireError) {
-        try map.text(&value.name, &wire.pointee.name, "Detail.name", limit: Limits.nameMax)
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.text(&name, &wire.pointee.name, "Detail.name", limit: Limits.nameMax)
         try map.text(
-            &value.value, &wire.pointee.value, "Detail.value",
-            limit: Limits.valueMax(beside: value.name))
+            &value, &wire.pointee.value, "Detail.value", limit: Limits.valueMax(beside: name))
     }
 }
 

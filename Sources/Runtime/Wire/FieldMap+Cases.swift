@@ -86,9 +86,9 @@ extension FieldMap {
 
 /// A case without contents.
 struct Unit: WireMessage {
-    static var begin: (CPart<Imagebus__V1__Unit>?) -> Void { imagebus__v1__unit__init }
-    static var blank: Unit { Unit() }
+    typealias Form = Imagebus__V1__Unit
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__unit__init }
+    static var blank: Self { Self() }
 
-    static func fields(_ map: some FieldMap, _ value: inout Unit, _ wire: CPart<Imagebus__V1__Unit>)
-    {}
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) {}
 }

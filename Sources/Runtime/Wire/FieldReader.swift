@@ -149,7 +149,7 @@ extension FieldReader {
         _ value: inout Part, _ member: inout CPart<Part.Form>?, _ field: String
     ) throws(WireError) {
         guard let wire = member else { throw .field(field, .missing) }
-        try Part.fields(FieldReader(region: region, container: field), &value, wire)
+        try value.fields(FieldReader(region: region, container: field), wire)
     }
 
     func part<Part: WireMessage>(
@@ -157,7 +157,7 @@ extension FieldReader {
         _ field: String
     ) throws(WireError) {
         guard let wire = member else { return }
-        try Part.fields(FieldReader(region: region, container: field), &value, wire)
+        try value.fields(FieldReader(region: region, container: field), wire)
     }
 
     func maybe<Part: WireMessage>(
@@ -165,7 +165,7 @@ extension FieldReader {
     ) throws(WireError) {
         guard let wire = member else { return }
         var part = Part.blank
-        try Part.fields(FieldReader(region: region, container: field), &part, wire)
+        try part.fields(FieldReader(region: region, container: field), wire)
         value = part
     }
 
@@ -180,7 +180,7 @@ extension FieldReader {
         for index in 0..<count {
             guard let wire = elements[index] else { throw .field(field, .missing) }
             var part = Part.blank
-            try Part.fields(reader, &part, wire)
+            try part.fields(reader, wire)
             value.append(part)
         }
     }

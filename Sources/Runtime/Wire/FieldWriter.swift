@@ -16,7 +16,7 @@ struct FieldWriter: FieldMap {
         let writer = FieldWriter(region: region, container: field)
         let wire = try writer.allocate(1, of: Message.Form.self)
         Message.begin(wire)
-        try Message.fields(writer, &value, wire)
+        try value.fields(writer, wire)
         return wire
     }
 

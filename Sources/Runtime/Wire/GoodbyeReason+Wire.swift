@@ -2,12 +2,11 @@ import CMessages
 import Messages
 
 extension GoodbyeReason: WireMessage {
-    static var begin: (CPart<Imagebus__V1__Goodbye>?) -> Void { imagebus__v1__goodbye__init }
+    typealias Form = Imagebus__V1__Goodbye
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__goodbye__init }
     static var blank: Self { .drained }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Goodbye>
-    ) throws(WireError) {
-        try map.word(&value, &wire.pointee.reason, "Goodbye.reason")
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.word(&self, &wire.pointee.reason, "Goodbye.reason")
     }
 }

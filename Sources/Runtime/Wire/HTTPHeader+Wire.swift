@@ -17,15 +17,14 @@ extension FieldMap {
 }
 
 extension HTTPHeader: WireMessage {
-    static var begin: (CPart<Imagebus__V1__Header>?) -> Void { imagebus__v1__header__init }
+    typealias Form = Imagebus__V1__Header
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__header__init }
     static var blank: Self { Self(name: "", value: "") }
 
     /// Faults name the list: its limit is one of all headers together.
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Header>
-    ) throws(WireError) {
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         let limit = RequestLimits.headerBytesMax
-        try map.text(&value.name, &wire.pointee.name, map.container, limit: limit)
-        try map.text(&value.value, &wire.pointee.value, map.container, limit: limit)
+        try map.text(&name, &wire.pointee.name, map.container, limit: limit)
+        try map.text(&value, &wire.pointee.value, map.container, limit: limit)
     }
 }

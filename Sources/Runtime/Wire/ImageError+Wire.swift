@@ -9,24 +9,23 @@ private enum ErrorDetailLimits: DetailLimits {
 }
 
 extension ImageError: WireMessage {
-    static var begin: (CPart<Imagebus__V1__Error>?) -> Void { imagebus__v1__error__init }
+    typealias Form = Imagebus__V1__Error
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__error__init }
     static var blank: Self { Self(.internalError, "") }
 
     /// An error always gets out: what is too long is cut, NULs become spaces, details beyond the
     /// limit are left out, the last names first.
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Error>
-    ) throws(WireError) {
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         var (message, details) = (
-            cut(value.message, to: MessageLimits.textBytesMax), value.travellingDetails
+            Self.cut(self.message, to: MessageLimits.textBytesMax), travellingDetails
         )
         try map.details(
             &details, ErrorDetailLimits.self, &wire.pointee.n_details, &wire.pointee.details,
             "Error.details", limit: MessageLimits.detailsMax)
-        try map.word(&value.code, &wire.pointee.code, "Error.code")
+        try map.word(&code, &wire.pointee.code, "Error.code")
         try map.text(
             &message, &wire.pointee.message, "Error.message", limit: MessageLimits.textBytesMax)
-        (value.message, value.details) = (message, details)
+        (self.message, self.details) = (message, details)
     }
 
     private var travellingDetails: [String: String] {

@@ -2,16 +2,15 @@ import CMessages
 import ImageModel
 
 extension ImageInfo: WireMessage {
-    static var begin: (CPart<Imagebus__V1__ImageInfo>?) -> Void { imagebus__v1__image_info__init }
+    typealias Form = Imagebus__V1__ImageInfo
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__image_info__init }
     static var blank: Self { Self(format: .undefined, size: .blank) }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__ImageInfo>
-    ) throws(WireError) {
-        try map.word(&value.format, &wire.pointee.format, "ImageInfo.format")
-        try map.number(&value.size.width, &wire.pointee.width, "ImageInfo.width")
-        try map.number(&value.size.height, &wire.pointee.height, "ImageInfo.height")
-        try map.counted(&value.pages, &wire.pointee.pages, "ImageInfo.pages")
-        map.flag(&value.hasAlpha, &wire.pointee.has_alpha, "ImageInfo.has_alpha")
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.word(&format, &wire.pointee.format, "ImageInfo.format")
+        try map.number(&size.width, &wire.pointee.width, "ImageInfo.width")
+        try map.number(&size.height, &wire.pointee.height, "ImageInfo.height")
+        try map.counted(&pages, &wire.pointee.pages, "ImageInfo.pages")
+        map.flag(&hasAlpha, &wire.pointee.has_alpha, "ImageInfo.has_alpha")
     }
 }

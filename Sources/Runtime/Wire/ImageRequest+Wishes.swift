@@ -6,27 +6,25 @@ import ImageModel
 extension ImageRequest {
     private static let usual = ImageRequest(url: "")
 
-    static func wishes(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__ImageRequest>
-    ) throws(WireError) {
+    mutating func mapWishes(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         try map.tiers(
-            &value.queryCacheTypes, unless: usual.queryCacheTypes, &wire.pointee.query_cache_types,
+            &queryCacheTypes, unless: Self.usual.queryCacheTypes, &wire.pointee.query_cache_types,
             if: &wire.pointee.maybe_query_cache_types_case, 8, "ImageRequest.query_cache_types")
         try map.tiers(
-            &value.storeCacheTypes, unless: usual.storeCacheTypes, &wire.pointee.store_cache_types,
+            &storeCacheTypes, unless: Self.usual.storeCacheTypes, &wire.pointee.store_cache_types,
             if: &wire.pointee.maybe_store_cache_types_case, 9, "ImageRequest.store_cache_types")
         try map.tiers(
-            &value.originalQueryCacheTypes, unless: usual.originalQueryCacheTypes,
+            &originalQueryCacheTypes, unless: Self.usual.originalQueryCacheTypes,
             &wire.pointee.original_query_cache_types,
             if: &wire.pointee.maybe_original_query_cache_types_case, 10,
             "ImageRequest.original_query_cache_types")
         try map.tiers(
-            &value.originalStoreCacheTypes, unless: usual.originalStoreCacheTypes,
+            &originalStoreCacheTypes, unless: Self.usual.originalStoreCacheTypes,
             &wire.pointee.original_store_cache_types,
             if: &wire.pointee.maybe_original_store_cache_types_case, 11,
             "ImageRequest.original_store_cache_types")
         try map.number(
-            &value.timeoutMilliseconds, unless: usual.timeoutMilliseconds,
+            &timeoutMilliseconds, unless: Self.usual.timeoutMilliseconds,
             &wire.pointee.timeout_milliseconds, if: &wire.pointee.maybe_timeout_milliseconds_case,
             12, "ImageRequest.timeout_milliseconds")
     }

@@ -3,71 +3,67 @@ import ImageModel
 import Messages
 
 extension Job: WireMessage {
-    static var begin: (CPart<Imagebus__V1__Job>?) -> Void { imagebus__v1__job__init }
+    typealias Form = Imagebus__V1__Job
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__job__init }
     static var blank: Self {
         Self(id: JobID(0), attempt: 0, work: .query(.blank), millisecondsLeft: 0, priority: .normal)
     }
 
-    static func fields(_ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Job>)
-        throws(WireError)
-    {
-        try map.counted(&value.id, &wire.pointee.id, "Job.id")
-        try map.counted(&value.attempt, &wire.pointee.attempt, "Job.attempt")
-        try work(map, &value, wire)
-        try map.number(
-            &value.millisecondsLeft, &wire.pointee.milliseconds_left, "Job.milliseconds_left")
-        try map.word(&value.priority, &wire.pointee.priority, "Job.priority")
-        try map.formed(&value.trace, &wire.pointee.traceparent, "Job.traceparent")
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.counted(&id, &wire.pointee.id, "Job.id")
+        try map.counted(&attempt, &wire.pointee.attempt, "Job.attempt")
+        try mapWork(map, wire)
+        try map.number(&millisecondsLeft, &wire.pointee.milliseconds_left, "Job.milliseconds_left")
+        try map.word(&priority, &wire.pointee.priority, "Job.priority")
+        try map.formed(&trace, &wire.pointee.traceparent, "Job.traceparent")
     }
 
-    private static func work(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Job>
-    ) throws(WireError) {
+    private mutating func mapWork(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         if try map.part(
-            { if case .fetch(let work) = value.work { work } else { nil } },
-            { value.work = .fetch($0) }, &wire.pointee.fetch,
+            { if case .fetch(let work) = work { work } else { nil } }, { work = .fetch($0) },
+            &wire.pointee.fetch,
             if: &wire.pointee.work_case, 8, "Job.fetch")
         {
             return
         }
         if try map.part(
-            { if case .query(let work) = value.work { work } else { nil } },
-            { value.work = .query($0) }, &wire.pointee.query,
+            { if case .query(let work) = work { work } else { nil } }, { work = .query($0) },
+            &wire.pointee.query,
             if: &wire.pointee.work_case, 9, "Job.query")
         {
             return
         }
         if try map.part(
-            { if case .store(let work) = value.work { work } else { nil } },
-            { value.work = .store($0) }, &wire.pointee.store,
+            { if case .store(let work) = work { work } else { nil } }, { work = .store($0) },
+            &wire.pointee.store,
             if: &wire.pointee.work_case, 10, "Job.store")
         {
             return
         }
         if try map.part(
-            { if case .decode(let work) = value.work { work } else { nil } },
-            { value.work = .decode($0) }, &wire.pointee.decode,
+            { if case .decode(let work) = work { work } else { nil } }, { work = .decode($0) },
+            &wire.pointee.decode,
             if: &wire.pointee.work_case, 11, "Job.decode")
         {
             return
         }
         if try map.part(
-            { if case .transform(let work) = value.work { work } else { nil } },
-            { value.work = .transform($0) }, &wire.pointee.transform,
+            { if case .transform(let work) = work { work } else { nil } },
+            { work = .transform($0) }, &wire.pointee.transform,
             if: &wire.pointee.work_case, 12, "Job.transform")
         {
             return
         }
         if try map.part(
-            { if case .entry(let work) = value.work { work } else { nil } },
-            { value.work = .entry($0) }, &wire.pointee.entry,
+            { if case .entry(let work) = work { work } else { nil } }, { work = .entry($0) },
+            &wire.pointee.entry,
             if: &wire.pointee.work_case, 13, "Job.entry")
         {
             return
         }
         if try map.part(
-            { if case .paint(let work) = value.work { work } else { nil } },
-            { value.work = .paint($0) }, &wire.pointee.paint,
+            { if case .paint(let work) = work { work } else { nil } }, { work = .paint($0) },
+            &wire.pointee.paint,
             if: &wire.pointee.work_case, 14, "Job.paint")
         {
             return
@@ -77,16 +73,15 @@ extension Job: WireMessage {
 }
 
 extension JobAdjustment: WireMessage {
-    static var begin: (CPart<Imagebus__V1__AdjustJob>?) -> Void { imagebus__v1__adjust_job__init }
+    typealias Form = Imagebus__V1__AdjustJob
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__adjust_job__init }
     static var blank: Self { Self(id: JobID(0), millisecondsLeft: 0, priority: .normal) }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__AdjustJob>
-    ) throws(WireError) {
-        try map.counted(&value.id, &wire.pointee.id, "AdjustJob.id")
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.counted(&id, &wire.pointee.id, "AdjustJob.id")
         try map.number(
-            &value.millisecondsLeft, &wire.pointee.milliseconds_left, "AdjustJob.milliseconds_left")
-        try map.word(&value.priority, &wire.pointee.priority, "AdjustJob.priority")
+            &millisecondsLeft, &wire.pointee.milliseconds_left, "AdjustJob.milliseconds_left")
+        try map.word(&priority, &wire.pointee.priority, "AdjustJob.priority")
     }
 }
 
@@ -94,12 +89,11 @@ extension JobAdjustment: WireMessage {
 struct CancelledJob: WireMessage {
     var id: JobID
 
-    static var begin: (CPart<Imagebus__V1__CancelJob>?) -> Void { imagebus__v1__cancel_job__init }
+    typealias Form = Imagebus__V1__CancelJob
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__cancel_job__init }
     static var blank: Self { Self(id: JobID(0)) }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__CancelJob>
-    ) throws(WireError) {
-        try map.counted(&value.id, &wire.pointee.id, "CancelJob.id")
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.counted(&id, &wire.pointee.id, "CancelJob.id")
     }
 }

@@ -2,20 +2,16 @@ import CMessages
 import Messages
 
 extension LatencyHistogram: WireMessage {
-    static var begin: (CPart<Imagebus__V1__StatusReport__Histogram>?) -> Void {
-        imagebus__v1__status_report__histogram__init
-    }
+    typealias Form = Imagebus__V1__StatusReport__Histogram
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__status_report__histogram__init }
     static var blank: Self { Self() }
 
     /// The buckets that count something; packed, so that all histograms of a report fit a frame.
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self,
-        _ wire: CPart<Imagebus__V1__StatusReport__Histogram>
-    ) throws(WireError) {
-        let limit = lastBucket + 1
-        var buckets = value.counts.keys.sorted().map { UInt32($0) }
-        var numbers = buckets.map { value.counts[Int($0)] ?? 0 }
-        var sum = value.sum
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        let limit = Self.lastBucket + 1
+        var buckets = counts.keys.sorted().map { UInt32($0) }
+        var numbers = buckets.map { counts[Int($0)] ?? 0 }
+        var sum = self.sum
         try map.numbers(
             &buckets, &wire.pointee.n_buckets, &wire.pointee.buckets, map.container, limit: limit,
             least: 0)
@@ -23,7 +19,7 @@ extension LatencyHistogram: WireMessage {
             &numbers, &wire.pointee.n_counts, &wire.pointee.counts, "Histogram.counts",
             limit: limit, least: 0)
         try map.number(&sum, &wire.pointee.microseconds, "Histogram.microseconds")
-        value = LatencyHistogram(counts: try counts(buckets, numbers), sum: sum)
+        self = LatencyHistogram(counts: try Self.counts(buckets, numbers), sum: sum)
     }
 
     private static func counts(_ buckets: [UInt32], _ numbers: [UInt64]) throws(WireError) -> [Int:

@@ -30,7 +30,7 @@ public struct MessageDecoder: ~Copyable {
             throw slab.region.pointee.isExhausted ? .quotaExceeded : .malformed
         }
         var message = Message.blank
-        try Message.fields(FieldReader(region: slab.region, container: ""), &message, part)
+        try message.fields(FieldReader(region: slab.region, container: ""), part)
         return message
     }
 }

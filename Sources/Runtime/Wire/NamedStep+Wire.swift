@@ -6,18 +6,16 @@ struct StepByName: WireMessage {
     var name: String
     var parameters: [String: String]
 
-    static var begin: (CPart<Imagebus__V1__NamedStep>?) -> Void { imagebus__v1__named_step__init }
+    typealias Form = Imagebus__V1__NamedStep
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__named_step__init }
     static var blank: Self { Self(name: "", parameters: [:]) }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__NamedStep>
-    ) throws(WireError) {
-        try map.text(
-            &value.name, &wire.pointee.name, "NamedStep.name", limit: RequestLimits.nameBytesMax)
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.text(&name, &wire.pointee.name, "NamedStep.name", limit: RequestLimits.nameBytesMax)
         try map.details(
-            &value.parameters, ParameterLimits.self, &wire.pointee.n_parameters,
-            &wire.pointee.parameters, "NamedStep.parameters", limit: RequestLimits.parametersMax)
-        guard value.step != nil else { throw .field("NamedStep.name", .unknownValue) }
+            &parameters, ParameterLimits.self, &wire.pointee.n_parameters, &wire.pointee.parameters,
+            "NamedStep.parameters", limit: RequestLimits.parametersMax)
+        guard step != nil else { throw .field("NamedStep.name", .unknownValue) }
     }
 
     /// `nil` for a step that has a message of its own.

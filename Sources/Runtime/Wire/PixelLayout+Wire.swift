@@ -3,26 +3,23 @@ import ImageModel
 import Messages
 
 extension PixelLayout: WireMessage {
-    static var begin: (CPart<Imagebus__V1__PixelLayout>?) -> Void {
-        imagebus__v1__pixel_layout__init
-    }
+    typealias Form = Imagebus__V1__PixelLayout
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__pixel_layout__init }
     static var blank: Self { Self(planes: [], orientation: .upright) }
 
     /// One plane, or three of one band; the whole fits an `Int`, and the active part is the image
     /// but for a fraction of the last column and row.
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__PixelLayout>
-    ) throws(WireError) {
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         try map.list(
-            &value.planes, &wire.pointee.n_planes, &wire.pointee.planes, "PixelLayout.planes",
-            limit: planesMax)
-        var orientation = value.orientation.exif
+            &planes, &wire.pointee.n_planes, &wire.pointee.planes, "PixelLayout.planes",
+            limit: Self.planesMax)
+        var orientation = self.orientation.exif
         try map.number(&orientation, &wire.pointee.orientation, "PixelLayout.orientation")
         guard (1...8).contains(orientation) else {
             throw .field("PixelLayout.orientation", .outOfRange)
         }
-        value.orientation = Orientation(exif: orientation)
-        try value.check()
+        self.orientation = Orientation(exif: orientation)
+        try check()
     }
 
     /// The bytes that the layout describes lie in the referenced ones.

@@ -3,27 +3,26 @@ import ImageModel
 import Messages
 
 extension Serializer: WireMessage {
-    static var begin: (CPart<Imagebus__V1__Serializer>?) -> Void { imagebus__v1__serializer__init }
+    typealias Form = Imagebus__V1__Serializer
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__serializer__init }
     static var blank: Self { .asIs }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Serializer>
-    ) throws(WireError) {
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         if try map.unit(
-            value == .asIs, { value = .asIs }, &wire.pointee.as_is,
-            if: &wire.pointee.serializer_case, 1, "Serializer.as_is")
+            self == .asIs, { self = .asIs }, &wire.pointee.as_is, if: &wire.pointee.serializer_case,
+            1, "Serializer.as_is")
         {
             return
         }
         if try map.part(
-            { Transcoding(value) }, { value = .transcode($0.format, quality: $0.quality) },
+            { Transcoding(self) }, { self = .transcode($0.format, quality: $0.quality) },
             &wire.pointee.transcode,
             if: &wire.pointee.serializer_case, 2, "Serializer.transcode")
         {
             return
         }
         if try map.text(
-            { if case .named(let name) = value { name } else { nil } }, { value = .named($0) },
+            { if case .named(let name) = self { name } else { nil } }, { self = .named($0) },
             &wire.pointee.named,
             if: &wire.pointee.serializer_case, 3, "Serializer.named",
             limit: RequestLimits.nameBytesMax)
@@ -39,15 +38,14 @@ struct Transcoding: WireMessage {
     var format: ImageFormat
     var quality: Int?
 
-    static var begin: (CPart<Imagebus__V1__Transcode>?) -> Void { imagebus__v1__transcode__init }
+    typealias Form = Imagebus__V1__Transcode
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__transcode__init }
     static var blank: Self { Self(format: .undefined, quality: nil) }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Transcode>
-    ) throws(WireError) {
-        try map.word(&value.format, &wire.pointee.format, "Transcode.format")
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.word(&format, &wire.pointee.format, "Transcode.format")
         try map.number(
-            &value.quality, &wire.pointee.quality, if: &wire.pointee.maybe_quality_case, 2,
+            &quality, &wire.pointee.quality, if: &wire.pointee.maybe_quality_case, 2,
             "Transcode.quality")
     }
 

@@ -7,13 +7,12 @@ import Messages
 struct CreditGrant: WireMessage {
     var jobs: UInt32
 
-    static var begin: (CPart<Imagebus__V1__Credit>?) -> Void { imagebus__v1__credit__init }
+    typealias Form = Imagebus__V1__Credit
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__credit__init }
     static var blank: Self { Self(jobs: 0) }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Credit>
-    ) throws(WireError) {
-        try map.number(&value.jobs, &wire.pointee.jobs, "Credit.jobs")
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.number(&jobs, &wire.pointee.jobs, "Credit.jobs")
     }
 }
 
@@ -21,15 +20,12 @@ struct CreditGrant: WireMessage {
 struct DrainOrder: WireMessage {
     var kind: WorkerKind
 
-    static var begin: (CPart<Imagebus__V1__DrainCommand>?) -> Void {
-        imagebus__v1__drain_command__init
-    }
+    typealias Form = Imagebus__V1__DrainCommand
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__drain_command__init }
     static var blank: Self { Self(kind: .coordinator) }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__DrainCommand>
-    ) throws(WireError) {
-        try map.word(&value.kind, &wire.pointee.kind, "DrainCommand.kind")
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.word(&kind, &wire.pointee.kind, "DrainCommand.kind")
     }
 }
 
@@ -37,46 +33,38 @@ struct DrainOrder: WireMessage {
 struct DrainAnswer: WireMessage {
     var processes: UInt32
 
-    static var begin: (CPart<Imagebus__V1__DrainReport>?) -> Void {
-        imagebus__v1__drain_report__init
-    }
+    typealias Form = Imagebus__V1__DrainReport
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__drain_report__init }
     static var blank: Self { Self(processes: 0) }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__DrainReport>
-    ) throws(WireError) {
-        try map.number(&value.processes, &wire.pointee.processes, "DrainReport.processes")
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.number(&processes, &wire.pointee.processes, "DrainReport.processes")
     }
 }
 
 /// The peer has to introduce itself.
 struct HelloRequiredMessage: WireMessage {
-    static var begin: (CPart<Imagebus__V1__HelloRequired>?) -> Void {
-        imagebus__v1__hello_required__init
-    }
+    typealias Form = Imagebus__V1__HelloRequired
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__hello_required__init }
     static var blank: Self { Self() }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__HelloRequired>
-    ) {}
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) {}
 }
 
 /// The worker is to end.
 struct DrainMessage: WireMessage {
-    static var begin: (CPart<Imagebus__V1__Drain>?) -> Void { imagebus__v1__drain__init }
+    typealias Form = Imagebus__V1__Drain
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__drain__init }
     static var blank: Self { Self() }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Drain>
-    ) {}
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) {}
 }
 
 /// A report is wanted.
 struct StatusMessage: WireMessage {
-    static var begin: (CPart<Imagebus__V1__Status>?) -> Void { imagebus__v1__status__init }
+    typealias Form = Imagebus__V1__Status
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__status__init }
     static var blank: Self { Self() }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Status>
-    ) {}
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) {}
 }

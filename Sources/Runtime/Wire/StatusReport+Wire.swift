@@ -2,42 +2,38 @@ import CMessages
 import Messages
 
 extension StatusReport: WireMessage {
-    static var begin: (CPart<Imagebus__V1__StatusReport>?) -> Void {
-        imagebus__v1__status_report__init
-    }
+    typealias Form = Imagebus__V1__StatusReport
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__status_report__init }
     static var blank: Self { Self() }
 
     /// Rows of one kind in one report.
     static let rowsMax = 512
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__StatusReport>
-    ) throws(WireError) {
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         try map.list(
-            &value.processes, &wire.pointee.n_processes, &wire.pointee.processes,
-            "StatusReport.processes", limit: rowsMax)
+            &processes, &wire.pointee.n_processes, &wire.pointee.processes,
+            "StatusReport.processes", limit: Self.rowsMax)
         try map.list(
-            &value.sockets, &wire.pointee.n_sockets, &wire.pointee.sockets, "StatusReport.sockets",
-            limit: rowsMax)
+            &sockets, &wire.pointee.n_sockets, &wire.pointee.sockets, "StatusReport.sockets",
+            limit: Self.rowsMax)
         try map.list(
-            &value.counters, &wire.pointee.n_counters, &wire.pointee.counters,
-            "StatusReport.counters", limit: rowsMax)
+            &counters, &wire.pointee.n_counters, &wire.pointee.counters, "StatusReport.counters",
+            limit: Self.rowsMax)
         try map.number(
-            &value.uptimeMilliseconds, &wire.pointee.uptime_milliseconds,
+            &uptimeMilliseconds, &wire.pointee.uptime_milliseconds,
             "StatusReport.uptime_milliseconds")
         try map.list(
-            &value.cancellations, &wire.pointee.n_cancellations, &wire.pointee.cancellations,
-            "StatusReport.cancellations", limit: rowsMax)
+            &cancellations, &wire.pointee.n_cancellations, &wire.pointee.cancellations,
+            "StatusReport.cancellations", limit: Self.rowsMax)
         try map.list(
-            &value.stages, &wire.pointee.n_stages, &wire.pointee.stages, "StatusReport.stages",
-            limit: rowsMax)
-        try map.part(
-            &value.requests, unless: false, &wire.pointee.requests, "StatusReport.requests")
+            &stages, &wire.pointee.n_stages, &wire.pointee.stages, "StatusReport.stages",
+            limit: Self.rowsMax)
+        try map.part(&requests, unless: false, &wire.pointee.requests, "StatusReport.requests")
         try map.list(
-            &value.caches, &wire.pointee.n_caches, &wire.pointee.caches, "StatusReport.caches",
-            limit: rowsMax)
+            &caches, &wire.pointee.n_caches, &wire.pointee.caches, "StatusReport.caches",
+            limit: Self.rowsMax)
         try map.list(
-            &value.pools, &wire.pointee.n_pools, &wire.pointee.pools, "StatusReport.pools",
-            limit: rowsMax)
+            &pools, &wire.pointee.n_pools, &wire.pointee.pools, "StatusReport.pools",
+            limit: Self.rowsMax)
     }
 }

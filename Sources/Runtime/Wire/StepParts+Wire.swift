@@ -6,26 +6,24 @@ struct Resize: WireMessage {
     var box: PixelSize
     var mode: ResizeMode
 
-    static var begin: (CPart<Imagebus__V1__Resize>?) -> Void { imagebus__v1__resize__init }
+    typealias Form = Imagebus__V1__Resize
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__resize__init }
     static var blank: Self { Self(box: .blank, mode: .stretch) }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Resize>
-    ) throws(WireError) {
-        try map.part(&value.box, &wire.pointee.box, "Resize.box")
-        try map.word(&value.mode, &wire.pointee.mode, "Resize.mode")
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.part(&box, &wire.pointee.box, "Resize.box")
+        try map.word(&mode, &wire.pointee.mode, "Resize.mode")
     }
 }
 
 extension Rotation: WireMessage {
-    static var begin: (CPart<Imagebus__V1__Rotate>?) -> Void { imagebus__v1__rotate__init }
+    typealias Form = Imagebus__V1__Rotate
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__rotate__init }
     static var blank: Self { Self(radians: 0, fitsSize: false) }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Rotate>
-    ) throws(WireError) {
-        try map.finite(&value.radians, &wire.pointee.radians, "Rotate.radians")
-        map.flag(&value.fitsSize, &wire.pointee.fits_size, "Rotate.fits_size")
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.finite(&radians, &wire.pointee.radians, "Rotate.radians")
+        map.flag(&fitsSize, &wire.pointee.fits_size, "Rotate.fits_size")
     }
 }
 
@@ -34,14 +32,13 @@ struct Flip: WireMessage {
     var horizontal: Bool
     var vertical: Bool
 
-    static var begin: (CPart<Imagebus__V1__Flip>?) -> Void { imagebus__v1__flip__init }
+    typealias Form = Imagebus__V1__Flip
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__flip__init }
     static var blank: Self { Self(horizontal: false, vertical: false) }
 
-    static func fields(_ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Flip>)
-        throws(WireError)
-    {
-        map.flag(&value.horizontal, &wire.pointee.horizontal, "Flip.horizontal")
-        map.flag(&value.vertical, &wire.pointee.vertical, "Flip.vertical")
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        map.flag(&horizontal, &wire.pointee.horizontal, "Flip.horizontal")
+        map.flag(&vertical, &wire.pointee.vertical, "Flip.vertical")
     }
 
     private init(horizontal: Bool, vertical: Bool) {

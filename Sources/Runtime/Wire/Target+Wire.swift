@@ -12,22 +12,21 @@ enum Target {
 struct Cancellation: WireMessage {
     var target: Target
 
-    static var begin: (CPart<Imagebus__V1__Cancel>?) -> Void { imagebus__v1__cancel__init }
+    typealias Form = Imagebus__V1__Cancel
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__cancel__init }
     static var blank: Self { Self(target: .token(.blank)) }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Cancel>
-    ) throws(WireError) {
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         if try map.identifier(
-            { if case .token(let token) = value.target { token } else { nil } },
-            { value.target = .token($0) }, &wire.pointee.token,
+            { if case .token(let token) = target { token } else { nil } }, { target = .token($0) },
+            &wire.pointee.token,
             if: &wire.pointee.target_case, 1, "Cancel.token")
         {
             return
         }
         if try map.identifier(
-            { if case .group(let group) = value.target { group } else { nil } },
-            { value.target = .group($0) }, &wire.pointee.group,
+            { if case .group(let group) = target { group } else { nil } }, { target = .group($0) },
+            &wire.pointee.group,
             if: &wire.pointee.target_case, 2, "Cancel.group")
         {
             return
@@ -41,25 +40,22 @@ struct Reprioritisation: WireMessage {
     var target: Target
     var priority: Priority
 
-    static var begin: (CPart<Imagebus__V1__Reprioritise>?) -> Void {
-        imagebus__v1__reprioritise__init
-    }
+    typealias Form = Imagebus__V1__Reprioritise
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__reprioritise__init }
     static var blank: Self { Self(target: .token(.blank), priority: .normal) }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Reprioritise>
-    ) throws(WireError) {
-        try map.word(&value.priority, &wire.pointee.priority, "Reprioritise.priority")
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.word(&priority, &wire.pointee.priority, "Reprioritise.priority")
         if try map.identifier(
-            { if case .token(let token) = value.target { token } else { nil } },
-            { value.target = .token($0) }, &wire.pointee.token,
+            { if case .token(let token) = target { token } else { nil } }, { target = .token($0) },
+            &wire.pointee.token,
             if: &wire.pointee.target_case, 1, "Reprioritise.token")
         {
             return
         }
         if try map.identifier(
-            { if case .group(let group) = value.target { group } else { nil } },
-            { value.target = .group($0) }, &wire.pointee.group,
+            { if case .group(let group) = target { group } else { nil } }, { target = .group($0) },
+            &wire.pointee.group,
             if: &wire.pointee.target_case, 2, "Reprioritise.group")
         {
             return

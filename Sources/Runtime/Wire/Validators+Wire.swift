@@ -6,19 +6,18 @@ struct OriginValidators: WireMessage {
     var etag: String?
     var lastModified: String?
 
-    static var begin: (CPart<Imagebus__V1__Validators>?) -> Void { imagebus__v1__validators__init }
+    typealias Form = Imagebus__V1__Validators
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__validators__init }
     static var blank: Self { Self(etag: nil, lastModified: nil) }
 
-    static func fields(
-        _ map: some FieldMap, _ value: inout Self, _ wire: CPart<Imagebus__V1__Validators>
-    ) throws(WireError) {
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         let limit = MessageLimits.originHeaderBytesMax
         try map.text(
-            &value.etag, &wire.pointee.etag, if: &wire.pointee.maybe_etag_case, 1,
-            "Validators.etag", limit: limit)
+            &etag, &wire.pointee.etag, if: &wire.pointee.maybe_etag_case, 1, "Validators.etag",
+            limit: limit)
         try map.text(
-            &value.lastModified, &wire.pointee.last_modified,
-            if: &wire.pointee.maybe_last_modified_case, 2, "Validators.last_modified", limit: limit)
+            &lastModified, &wire.pointee.last_modified, if: &wire.pointee.maybe_last_modified_case,
+            2, "Validators.last_modified", limit: limit)
     }
 
     func checked() throws(WireError) -> Validators {

@@ -13,8 +13,7 @@ protocol WireMessage {
     static var blank: Self { get }
 
     /// Says each field of the message once.
-    static func fields(_ map: some FieldMap, _ value: inout Self, _ wire: CPart<Form>)
-        throws(WireError)
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError)
 }
 
 /// A text that has a form of its own.
