@@ -39,7 +39,9 @@ struct FieldDrawer: FieldMap {
         }
     }
 
-    func take<Contents>(_ contents: Contents, _ put: (Contents) -> Void) { put(contents) }
+    func take<Contents>(_ contents: consuming Contents, _ put: (consuming Contents) -> Void) {
+        put(contents)
+    }
 
     func has(
         _ isPresent: Bool, _ which: inout some RawRepresentable<UInt32>, _ number: UInt32

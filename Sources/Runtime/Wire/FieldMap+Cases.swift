@@ -5,10 +5,12 @@ import Messages
 // Fields of a `oneof` of several: `contents` is what the value has of that case, if it is of that
 // case, and `put` makes it one of that case. They return whether the message has that field. `if`
 // and the number are as for fields that may be absent.
+//
+// Inlined, the closures are a look at the case: otherwise a value would be copied for each.
 extension FieldMap {
     @inline(__always)
     func text(
-        _ contents: () -> String?, _ put: (String) -> Void, _ member: inout CText?,
+        _ contents: () -> String?, _ put: (consuming String) -> Void, _ member: inout CText?,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String, limit: Int
     ) throws(WireError) -> Bool {
         let contents = contents()
@@ -21,7 +23,7 @@ extension FieldMap {
 
     @inline(__always)
     func number<Number: FixedWidthInteger>(
-        _ contents: () -> Number?, _ put: (Number) -> Void, _ member: inout Number,
+        _ contents: () -> Number?, _ put: (consuming Number) -> Void, _ member: inout Number,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
     ) throws(WireError) -> Bool {
         let contents = contents()
@@ -34,7 +36,8 @@ extension FieldMap {
 
     @inline(__always)
     func tiers(
-        _ contents: () -> CacheTypes?, _ put: (CacheTypes) -> Void, _ member: inout UInt32,
+        _ contents: () -> CacheTypes?, _ put: (consuming CacheTypes) -> Void,
+        _ member: inout UInt32,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
     ) throws(WireError) -> Bool {
         let contents = contents()
@@ -47,7 +50,7 @@ extension FieldMap {
 
     @inline(__always)
     func identifier<ID: WrappedIdentifier>(
-        _ contents: () -> ID?, _ put: (ID) -> Void, _ member: inout ProtobufCBinaryData,
+        _ contents: () -> ID?, _ put: (consuming ID) -> Void, _ member: inout ProtobufCBinaryData,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
     ) throws(WireError) -> Bool {
         let contents = contents()
@@ -60,14 +63,14 @@ extension FieldMap {
 
     @inline(__always)
     func part<Part: WireMessage>(
-        _ contents: () -> Part?, _ put: (Part) -> Void, _ member: inout CPart<Part.Form>?,
+        _ contents: () -> Part?, _ put: (consuming Part) -> Void, _ member: inout CPart<Part.Form>?,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
     ) throws(WireError) -> Bool {
         let contents = contents()
         guard has(contents != nil, &which, number) else { return false }
-        var part = contents ?? .blank
+        var part = (consume contents) ?? .blank
         try self.part(&part, &member, field)
-        take(part, put)
+        take(consume part, put)
         return true
     }
 

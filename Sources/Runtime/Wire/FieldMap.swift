@@ -18,7 +18,7 @@ protocol FieldMap {
     var container: String { get }
 
     /// Puts what was read into the value; a value that is written has it already.
-    func take<Contents>(_ contents: Contents, _ put: (Contents) -> Void)
+    func take<Contents>(_ contents: consuming Contents, _ put: (consuming Contents) -> Void)
 
     /// Whether a field of a `oneof` is the one that is there; `number` is its number.
     func has(

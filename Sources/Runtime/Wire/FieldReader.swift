@@ -8,7 +8,9 @@ struct FieldReader: FieldMap {
     let region: UnsafeMutablePointer<SlabRegion>
     let container: String
 
-    func take<Contents>(_ contents: Contents, _ put: (Contents) -> Void) { put(contents) }
+    func take<Contents>(_ contents: consuming Contents, _ put: (consuming Contents) -> Void) {
+        put(contents)
+    }
 
     func has(
         _ isPresent: Bool, _ which: inout some RawRepresentable<UInt32>, _ number: UInt32
