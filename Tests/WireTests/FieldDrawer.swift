@@ -81,7 +81,8 @@ struct FieldDrawer: FieldMap {
 
     func finite(_ value: inout Double, _ member: inout Double, _ field: String) {
         note(&member, field)
-        if !keeps { value = log.values.finite() }
+        // An opacity is kept in thousandths, of which the largest numbers have too many.
+        if !keeps { value = Double(log.values.number() as Int32) / 1_000 }
     }
 
     func flag(_ value: inout Bool, _ member: inout protobuf_c_boolean, _ field: String) {
@@ -147,8 +148,9 @@ extension FieldDrawer {
     private func drawn(_ field: String, limit: Int) -> String {
         // Any text is a parameter, but the name is that of a step that somebody has.
         if field == "NamedStep.name" { return "vendor.step-\(log.values.number(0...9) as Int)" }
+        if log.breaks(field, limit: limit) { return String(repeating: "x", count: limit + 1) }
         // A byte beyond ASCII takes three once a URL is percent-encoded.
-        let limit = field.hasSuffix(".url") ? limit / 3 : limit
+        let limit = field.hasSuffix(".url") ? limit / 3 : max(limit, 0)
         return log.values.text(log.values.number(0...9) == 0 ? limit : min(limit, 40))
     }
 

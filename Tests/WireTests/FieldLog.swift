@@ -16,6 +16,21 @@ final class FieldLog {
     /// Fields that one pass over a message came by twice.
     private(set) var twice: Set<String> = []
 
+    /// The messages that texts were drawn for, by the names of their fields.
+    private(set) var texts: [String: String] = [:]
+    /// The message that is drawn.
+    var message = ""
+    /// The field whose texts are one byte too long, and the limit that they break.
+    var broken: (field: String, limit: Int)?
+
+    /// Whether a text is one that is too long.
+    func breaks(_ field: String, limit: Int) -> Bool {
+        texts[field] = message
+        guard field == broken?.field else { return false }
+        broken?.limit = limit
+        return true
+    }
+
     init(seed: UInt64) { values = RandomValues(seed: seed) }
 
     fileprivate func note(_ message: String, _ number: UInt32, _ field: String, _ limit: Int?) {

@@ -65,6 +65,7 @@ import Testing
     private func lines() -> FieldLog {
         let log = FieldLog(seed: 1)
         func draw<Message: WireMessage>(_ type: Message.Type) {
+            log.message = "\(type)"
             _ = FieldDrawer.draw(log) as Message
         }
         func isComplete(_ message: String, _ fields: [ProtobufCFieldDescriptor]) -> Bool {
@@ -121,6 +122,39 @@ import Testing
                 #expect(limit ?? 0 > 0, "\(message).\(String(cString: field.name))")
             }
         }
+    }
+
+    /// Headers are limited together, details by what they are details of.
+    @Test func noTextThatIsTooLongIsWritten() throws {
+        let log = lines()
+        let names = log.texts.filter { name, _ in
+            !name.hasSuffix(".headers") && !name.hasPrefix("Detail.")
+        }
+        #expect(names.count > 25)
+        for (field, message) in names {
+            let type = try #require(messages.first { "\($0)" == message })
+            let found = refusal(of: type, log, tooLong: field)
+            let limit = try #require(log.broken?.limit)
+            #expect(found == FieldFault(field: field, problem: .tooLong(limit: limit)))
+        }
+    }
+
+    /// Why a message with such a text is not written; drawn until there is one.
+    private func refusal<Message: WireMessage>(
+        of type: Message.Type, _ log: FieldLog, tooLong field: String
+    ) -> FieldFault? {
+        log.broken = (field, 0)
+        for _ in 0..<2_000 {
+            let slab = Slab(quota: 4 << 20)
+            var message: Message = FieldDrawer.draw(log)
+            do {
+                _ = try FieldWriter.build(&message, in: slab.region, "")
+            } catch {
+                guard case .field(let fault, _) = error else { return nil }
+                return fault
+            }
+        }
+        return nil
     }
 
     /// What is drawn by the lines is written, and read again as the same message.
