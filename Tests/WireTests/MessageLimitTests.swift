@@ -191,10 +191,10 @@ import Testing
             "a stride beyond an Int", .outcome, pixels(layout(stride: .max)), "PixelPlane.stride",
             .outOfRange),
         Case(
-            "more picture than columns", .outcome, pixels(layout(active: 2.01)),
+            "more image than columns", .outcome, pixels(layout(active: 2.01)),
             "PixelPlane.active", .outOfRange),
         Case(
-            "a column less of picture", .outcome, pixels(layout(active: 1)),
+            "a column less of image", .outcome, pixels(layout(active: 1)),
             "PixelPlane.active", .outOfRange),
         Case(
             "a width that is no number", .outcome, pixels(layout(active: .nan)),

@@ -26,7 +26,7 @@ enum ValueTarget {
         try expect(part.intersection(with: bounds) == part, "cropping twice is cropping once")
     }
 
-    /// Sizes within the limits of requests and pictures, as the geometry demands.
+    /// Sizes within the limits of requests and images, as the geometry demands.
     private static func checkResize(_ reader: inout ByteReader) throws(BrokenInvariant) {
         func within(_ size: PixelSize) -> PixelSize {
             PixelSize(
