@@ -28,6 +28,13 @@ struct OverlayTests {
         #expect(Overlay(text) == nil)
     }
 
+    /// What was read can be sent on, so that whoever checks it says what is wrong.
+    @Test func anOpacityThatIsTooLargeStaysANumber() {
+        let most = Double.greatestFiniteMagnitude
+        #expect(Overlay(url: "", opacity: most).opacity == most)
+        #expect(Overlay(url: "", opacity: 0.25049).opacity == 0.25)
+    }
+
     /// Nothing that is meant as a number is taken for a part of the URL.
     @Test(arguments: [
         "10,-10,2", "10,-10,-0.5", "10,-10,1e999", "5,10,20", "10", "x,1", "1.5,2", "40000,1",

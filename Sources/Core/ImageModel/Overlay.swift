@@ -12,11 +12,12 @@ public struct Overlay: Hashable, Sendable {
     public let opacity: Double
 
     /// At the top left corner, as it is, unless something else is said. What is no number is no
-    /// opacity: NaN stays what it is, and is refused.
+    /// opacity: NaN, and what is too large for thousandths, stays as it is and is refused.
     public init(url: String, x: Int = 0, y: Int = 0, opacity: Double = 1) {
         self.url = SourceURL.percentEncodingNonASCII(url)
         (self.x, self.y) = (x, y)
-        self.opacity = (opacity * 1_000).rounded() / 1_000
+        let thousandths = (opacity * 1_000).rounded()
+        self.opacity = thousandths.isInfinite ? opacity : thousandths / 1_000
     }
 
     /// Where, and how much of it is seen, without what it is.
