@@ -20,7 +20,7 @@ import Vips
         var description: String { "\(sides)" }
     }
 
-    /// Measured: 40.3 dB and 6.6 at worst of the small ones, 39.5 and 10.1, 44.4 and 4.2; all of a
+    /// Measured: 40.3 dB and 6.6 at worst of the small ones, 39.5 and 10.1, 44.4 and 4.2; all of an
     /// image one column or row further has 34.1 at best.
     static let classes = [
         SizeClass(sides: 32...63, count: 24, limit: Deviation(decibels: 38.5, column: 9)),

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func theSocketGoesWithItsDeskAndWhatOthersLeftWithTheNextOne() throws {
+    @Test func theSocketGoesWithItsListenerAndWhatOthersLeftWithTheNextOne() throws {
         for name in ["serve-all-1.sock", "serve-decode-2.sock"] {
             // The file stays when its listener ends.
             _ = try UnixListener(path: "\(folder.path)/\(name)", mode: 0o600)

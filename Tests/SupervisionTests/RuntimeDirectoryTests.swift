@@ -56,24 +56,34 @@ import Testing
     }
 
     /// Whoever takes a pool out of the configuration gets its memory back with the next start.
-    @Test func whatAPoolLeftThatIsNoMoreIsRemoved() throws {
+    /// What foreign workers made is theirs all the same.
+    @Test func whatAPoolLeftThatIsNoMoreIsRemovedUnlessItIsForeign() throws {
         let folder = try onTmpfs()
-        var gone = WorkerPool(name: try #require(PoolName("gone")), kind: .decode)
-        let kept = WorkerPool(name: try #require(PoolName("kept")), kind: .decode)
-        gone.trust = .foreign
-        let life = Incarnation(Identifier128(high: 1, low: 2))
-        let file = "\(life.value.hex).1"
+        let gone = WorkerPool(name: try #require(PoolName("gone")), kind: .decode)
+        var scans = WorkerPool(name: try #require(PoolName("scans")), kind: .decode)
+        scans.trust = .foreign
+        let file = "\(Incarnation(Identifier128(high: 1, low: 2)).value.hex).1"
         func start(_ pools: [WorkerPool]) throws -> String {
             try RuntimeDirectory(root: folder.path, kinds: Self.allKinds, pools: pools)
                 .paths.segmentsRoot
         }
-        let shared = try start([gone, kept])
-        try FileDescriptor.openDirectory("\(shared)/arena/gone")
-            .open(file, [.writeOnly, .create]).reserve(byteCount: 64)
-        _ = try start([gone, kept])
-        #expect(DirectoryEntries.names("\(shared)/arena/gone").contains(file))
-        _ = try start([kept])
-        #expect(!DirectoryEntries.names("\(shared)/arena/gone").contains(file))
+        let shared = try start([gone, scans])
+        func leave(in pool: String) throws {
+            try FileDescriptor.openDirectory("\(shared)/arena/\(pool)")
+                .open(file, [.writeOnly, .create]).reserve(byteCount: 64)
+        }
+        func isThere(in pool: String) -> Bool {
+            DirectoryEntries.names("\(shared)/arena/\(pool)").contains(file)
+        }
+        try leave(in: "gone")
+        try leave(in: "scans")
+        let used = try FileDescriptor.open("\(shared)/arena/gone/.supervisors.lock", .readWrite)
+        #expect(try used.tryLock(.exclusive))
+        _ = try start([])
+        #expect(isThere(in: "gone"), "somebody uses it, and is not waited for")
+        try used.close()
+        _ = try start([])
+        #expect(!isThere(in: "gone") && isThere(in: "scans"))
     }
 
     /// Where one pool is served apart, nothing of the kind's other one is touched.

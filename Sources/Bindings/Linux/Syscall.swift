@@ -1,6 +1,6 @@
 import Glibc
 
-/// The one listener to the kernel: repeats `call` while a signal interrupts it.
+/// The one way to the kernel: repeats `call` while a signal interrupts it.
 ///
 /// `call` returns a value >= 0, or -errno (CLinux's convention).
 @discardableResult

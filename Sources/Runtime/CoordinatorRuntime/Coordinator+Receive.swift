@@ -106,7 +106,7 @@ extension Coordinator {
             return tell(.toClient(.helloRequired), sender, gateway)
         }
         let client = ClientID(id)
-        if id == replacementAsker { replacementAsker = nil }
+        replacementAskers.remove(id)
         switch message {
         case .hello: return
         case .load(let request):
@@ -169,7 +169,7 @@ extension Coordinator {
             handle(.workerDraining(WorkerID(peer.id)), at: now)
         }
         guard kind == .coordinator else { return }
-        replacementAsker = `operator`
+        replacementAskers.insert(`operator`)
         tellShutdown(.replacementRequested, at: now)
     }
 

@@ -61,8 +61,9 @@ public struct Coordinator: ~Copyable {
     var partings: Set<RoutingID> = []
     var exitStatus: Int32?
     var shutdown = ShutdownState()
-    /// The operator who asked for a replacement, until its next message shows that it was answered.
-    var replacementAsker: UInt64?
+    /// Operators who asked for a replacement, until their next message shows that they have read
+    /// the answer.
+    var replacementAskers: Set<UInt64> = []
     var timers = CoordinatorTimers()
 
     /// Bytes of segments for what clients bring along.

@@ -170,19 +170,20 @@ extension RuntimeDirectory {
         return made
     }
 
-    /// Removes the segments of pools that the configuration no longer has: nobody else would, and
-    /// they occupy memory.
+    /// Removes the segments of own pools that the configuration no longer has: nobody else would,
+    /// and they occupy memory.
     private static func emptyArenas(
         in place: borrowing VerifiedDirectory, besides known: [PoolName]
     ) throws(RuntimeDirectoryError) {
         let arenas = try place.directory("arena", .above)
         do throws(Errno) {
+            // Opened anew, since listing moves a descriptor's offset.
             for entry in try FileDescriptor.openDirectory(arenas.path).entries() {
-                guard let name = PoolName(entry), !known.contains(name), name.text != "coordinator"
+                guard let name = PoolName(entry), !known.contains(name),
+                    name != PoolName(.coordinator), let left = try? arenas.directory(entry)
                 else { continue }
-                // What is no directory of ours is none of our leftovers.
-                guard let left = try? arenas.directory(entry, .others) else { continue }
-                _ = try? SegmentDirectory(left)
+                // What cannot be removed now is removed by the next start.
+                try? SegmentDirectory.clearLeftover(left)
             }
         } catch {
             throw .system(arenas.path, error)

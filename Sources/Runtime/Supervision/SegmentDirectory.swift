@@ -39,6 +39,16 @@ final class SegmentDirectory {
         // The lock's file stays: whoever has opened it already must meet the others at it.
     }
 
+    /// Unlinks all segments of a directory that supervisors no longer serve, where none does. One
+    /// that none ever served is of foreign workers, who remove their segments themselves
+    /// (PROTOCOL §10).
+    static func clearLeftover(_ directory: consuming VerifiedDirectory) throws(Errno) {
+        let path = directory.path
+        let lock = try directory.descriptor.open(lockName, [.readWrite, .noFollow])
+        guard try lock.tryLock(.exclusive) else { return }
+        try removeSegments(in: path)
+    }
+
     @discardableResult
     private static func removeSegments(
         in path: String, where isMeant: (Incarnation) -> Bool = { _ in true }

@@ -23,7 +23,7 @@ extension Coordinator {
 
     private var census: ShutdownCensus {
         ShutdownCensus(
-            clients: peers.count { $0.listener == .front || $0.id == replacementAsker },
+            clients: peers.count { $0.listener == .front || replacementAskers.contains($0.id) },
             jobs: scheduler.liveJobs, workers: peers.count(where: \.isWorker))
     }
 

@@ -15,8 +15,9 @@ enum ShutdownEvent: Hashable {
 
 /// Who and what an ending coordinator waits for.
 struct ShutdownCensus: Hashable {
-    /// Sessions of clients at the front listener, and that of the operator who asked for the end
-    /// until it is heard again: libzmq drops what a receiver has not read when its connection ends.
+    /// Sessions of clients at the front listener, and those of operators who asked for the end
+    /// until they are heard again: libzmq drops what a receiver has not read when its connection
+    /// ends.
     var clients: Int
     /// Jobs that workers have, or that wait for them.
     var jobs: Int

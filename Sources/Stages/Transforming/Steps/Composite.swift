@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Vips
 
-/// Lays another image over this one; what lies outside is left out. Grey becomes colour, a
+/// Lays another image over this one; what lies outside is left out. Grey becomes colour, an
 /// image without transparency stays so.
 struct Composite: ImageStep {
     let overlay: Overlay
