@@ -51,6 +51,8 @@ extension Command {
             coordinator how long it took until the worker was free again. Hard cancels are those
             that ended with the process, since native code did not heed them.
 
+            flood measures hits of one client alone, and while another one floods the stack.
+
             Without a URL the command serves images of its own from 127.0.0.1; a running stack
             must have been started with --allow-private-networks for that. A {n} in a URL counts
             up, so that each load is another image (hit: as many images as loads at a time);

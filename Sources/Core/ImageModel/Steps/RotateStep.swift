@@ -31,7 +31,7 @@ package struct RotateStep: StepForm {
     }
 
     static let syntax = StepSyntax(
-        "rotate", value: "DEG", "turn clockwise (repeatable)",
+        "rotate", value: "DEG", "turn clockwise, by a multiple of 90 (repeatable)",
         expected: "degrees clockwise, such as 90 or -12.5"
     ) { text in
         guard let degrees = PlainNumber.decimal(text), abs(degrees) <= 360_000 else { return nil }

@@ -11,7 +11,8 @@ extension Command {
             KIND is coordinator, download, cache, decode or transform. Its processes take nothing
             new, finish what they hold, write what is unwritten, and end; their supervisors start
             the next ones at once. Waits until these are there, 8 s at most: then it ends with 124,
-            and says what is missing. What a process cannot finish in that time another one does.
+            and says what is missing. What a process cannot finish in that time another one
+            begins again, within the request's own timeout.
             """,
         examples: [
             ("imagebus drain decode", "such as after an update of the programs"),

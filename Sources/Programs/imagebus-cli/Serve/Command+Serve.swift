@@ -40,7 +40,7 @@ extension Command {
                     OptionDefinition(
                         "disk-limit", value: "BYTES",
                         "the disk tier, such as 10G: bodies in whole blocks, the index, its\n"
-                            + "log, and indexes that were set aside; at least 1M"),
+                            + "log, and damaged indexes that were kept; at least 1M"),
                 ]
             ),
             ("downloads and queues", CoordinatorSettings.definitions),

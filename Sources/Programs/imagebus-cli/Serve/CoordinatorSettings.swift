@@ -38,7 +38,7 @@ struct CoordinatorSettings: Hashable {
     static let definitions: [OptionDefinition] = [
         OptionDefinition(
             "fetch-retries", value: "N",
-            "further attempts of a download that failed in passing (2)"),
+            "further attempts of a download that failed temporarily (2)"),
         OptionDefinition(
             "fetches-per-host", value: "N",
             "downloads of one host at a time (64; 0 without a limit)"),

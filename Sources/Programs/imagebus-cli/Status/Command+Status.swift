@@ -57,7 +57,7 @@ extension Command {
             Ends 0 when the coordinator answers within 2 s and has at least one worker of each kind
             that takes jobs; else 1, with the reason on standard error. With --only it looks no
             further than this runtime directory: the coordinator answers, or the supervisors of that
-            kind say that each of their processes runs and was welcomed.
+            kind say that each of their processes runs and is connected.
             """,
         examples: [
             ("imagebus health", "the whole stack"),
