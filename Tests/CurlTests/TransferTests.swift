@@ -12,7 +12,7 @@ import Testing
         #expect(result.error == nil)
         #expect(result.body == Array("image".utf8))
         #expect(result.head?.status == 200)
-        #expect(result.head?.contentLength == 7)
+        #expect(result.head?.contentLength == 5)
         #expect(result.head?.value("etag") == "\"x\"")
         let request = try #require(origin.requests("/a.png").first)
         #expect(request.method == "GET")
