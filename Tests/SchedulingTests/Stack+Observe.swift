@@ -281,8 +281,12 @@ extension Stack {
         let isFallback = image.fallbackFor != nil
         if isFallback { check(fallback: image, request) }
         if isPainted(image) { return }
+        // What an older refresh brought is delivered, and stored nowhere (PROTOCOL §8.6).
+        let isOvertaken =
+            request.options.contains(.refreshCached) && image.storedTiers == CacheTypes.none
         if image.cacheType == .none, waits, !request.infoOnly, vary == nil, cacheControl == nil,
-            !transcodes, !request.storeCacheTypes.isSubset(of: image.storedTiers ?? .none)
+            !transcodes, !isOvertaken,
+            !request.storeCacheTypes.isSubset(of: image.storedTiers ?? .none)
         {
             fault("a reply came before its stores")
         }
