@@ -63,7 +63,7 @@ let core: [Target] = [
     room("Core", "Tables", ["ImageModel", "Messages"]),
     room("Core", "Dispatching", ["ImageModel", "Messages", "Tables"]),
     room("Core", "Derivation", ["ImageModel", "Messages", "Tables", "Dispatching"]),
-    room("Core", "Scheduling", ["ImageModel", "Messages", "Tables", "Dispatching", "Derivation"]),
+    room("Core", "Admission", ["ImageModel", "Messages", "Tables", "Dispatching", "Derivation"]),
     room("Core", "Configuration", ["ImageModel", "Messages"]),
 ]
 
@@ -90,7 +90,7 @@ let runtime: [Target] = [
         "Runtime", "CoordinatorRuntime",
         [
             "Linux", "ZeroMQ", "Sodium", "ImageModel", "Messages", "StageContract", "Dispatching",
-            "Derivation", "Scheduling", "Configuration", "ConfigurationFile", "Wire", "EventLoop",
+            "Derivation", "Admission", "Configuration", "ConfigurationFile", "Wire", "EventLoop",
             "ControlSegment",
             "SharedArena", "Observability", "Bootstrap", "BusConnection",
         ]),
@@ -219,7 +219,7 @@ let testing: [Target] = [
     tests("ControlSegmentTests", ["ControlSegment", "Linux", "Messages", "TestKit"]),
     tests(
         "SchedulingTests",
-        ["Scheduling", "Derivation", "Dispatching", "Tables", "Messages", "ImageModel", "TestKit"]),
+        ["Admission", "Derivation", "Dispatching", "Tables", "Messages", "ImageModel", "TestKit"]),
     tests("WireTests", ["Wire", "CMessages", "Messages", "ImageModel", "TestKit"]),
     tests("EventLoopTests", ["EventLoop", "ZeroMQ", "Linux", "Messages", "TestKit"]),
     tests("ObservabilityTests", ["Observability", "Linux"]),
@@ -231,7 +231,7 @@ let testing: [Target] = [
     tests(
         "CoordinatorRuntimeTests",
         [
-            "CoordinatorRuntime", "Scheduling", "Wire", "Messages", "ImageModel", "StageContract",
+            "CoordinatorRuntime", "Admission", "Wire", "Messages", "ImageModel", "StageContract",
             "ZeroMQ", "Linux", "Observability", "ConfigurationFile", "TestKit",
         ]),
     tests("SupervisionTests", ["Supervision", "SharedArena", "Messages", "Linux", "TestKit"]),
@@ -277,7 +277,7 @@ let testing: [Target] = [
     tests("TidyTests", ["TestKit", "Linux"]),
     .target(
         name: "FuzzTargets",
-        dependencies: ["Wire", "Dispatching", "Scheduling", "Messages", "ImageModel"],
+        dependencies: ["Wire", "Dispatching", "Admission", "Messages", "ImageModel"],
         path: "Tests/Fuzz/Targets"),
     .testTarget(
         name: "FuzzReplayTests", dependencies: ["FuzzTargets", "TestKit"],

@@ -1,6 +1,6 @@
+import Admission
 import ImageModel
 import Messages
-import Scheduling
 import Testing
 
 @testable import CoordinatorRuntime

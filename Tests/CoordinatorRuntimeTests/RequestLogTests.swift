@@ -1,7 +1,7 @@
+import Admission
 import ImageModel
 import Messages
 import Observability
-import Scheduling
 import Testing
 
 @testable import CoordinatorRuntime

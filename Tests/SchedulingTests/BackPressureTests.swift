@@ -2,8 +2,8 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Admission
 @testable import Dispatching
-@testable import Scheduling
 
 /// Who is refused when too much waits, and what is counted.
 struct BackPressureTests {

@@ -3,8 +3,8 @@ import Messages
 import Tables
 import Testing
 
+@testable import Admission
 @testable import Dispatching
-@testable import Scheduling
 
 struct BlacklistTests {
     private let url = "http://example.org/a.jpg"

@@ -2,9 +2,9 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Admission
 @testable import Derivation
 @testable import Dispatching
-@testable import Scheduling
 
 struct BlockTests {
     /// What a reference can claim that is not so.

@@ -3,7 +3,7 @@ import ImageModel
 import Messages
 import Testing
 
-@testable import Scheduling
+@testable import Admission
 
 /// What concerns many requests is done to a few of them in each event.
 struct BulkWorkTests {

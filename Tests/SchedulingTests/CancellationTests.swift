@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
-@testable import Scheduling
+@testable import Admission
 
 struct CancellationTests {
     private let loader = ImageRequest.image("a", size: 5, .fromLoaderOnly)

@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
-@testable import Scheduling
+@testable import Admission
 
 struct CoalescingTests {
     @Test func aThousandRequestsForOneURLAreOneQueryOneFetchAndOneDecode() {

@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
-@testable import Scheduling
+@testable import Admission
 
 struct DetachTests {
     private let image = ImageRequest.image("a", size: 5, .fromLoaderOnly)

@@ -2,8 +2,8 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Admission
 @testable import Dispatching
-@testable import Scheduling
 
 struct DispatchTests {
     private func fetches(_ stack: Stack) -> [String] {

@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
-@testable import Scheduling
+@testable import Admission
 
 /// What operators want of one entry of the cache.
 @Suite struct EntryTests {

@@ -2,8 +2,8 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Admission
 @testable import Dispatching
-@testable import Scheduling
 
 /// Who of several clients is served next.
 struct FairnessTests {

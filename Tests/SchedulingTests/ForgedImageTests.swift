@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
-@testable import Scheduling
+@testable import Admission
 
 /// Transformers and decoders that say what cannot be, and images that are not what was said.
 struct ForgedImageTests {

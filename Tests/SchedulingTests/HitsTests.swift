@@ -3,9 +3,9 @@ import Messages
 import Tables
 import Testing
 
+@testable import Admission
 @testable import Derivation
 @testable import Dispatching
-@testable import Scheduling
 
 /// Remembered answers by themselves: each reason withdraws what it must, and nothing else.
 @Suite struct HitsTests {

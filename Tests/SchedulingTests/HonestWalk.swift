@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import TestKit
 
-@testable import Scheduling
+@testable import Admission
 
 /// A random walk with a cache that keeps what it is given and says what it had when it was asked,
 /// however late the answer comes, and without losses, lies and cancels: then no URL may ever be

@@ -1,8 +1,8 @@
 import ImageModel
 import Testing
 
+@testable import Admission
 @testable import Derivation
-@testable import Scheduling
 
 struct JobPlanTests {
     /// A request and the stages that it goes through unless one of the first finds the image.

@@ -3,8 +3,8 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Admission
 @testable import Derivation
-@testable import Scheduling
 
 /// What happens to those who wait for a cached original that the cache does not have.
 struct OnwardTests {

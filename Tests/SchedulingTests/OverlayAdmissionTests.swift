@@ -2,8 +2,8 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Admission
 @testable import Dispatching
-@testable import Scheduling
 
 /// When an overlay is refused, and when it is not asked for.
 struct OverlayAdmissionTests {

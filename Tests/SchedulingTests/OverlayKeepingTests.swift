@@ -2,9 +2,9 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Admission
 @testable import Derivation
 @testable import Dispatching
-@testable import Scheduling
 
 /// What is kept of overlays, and of what is made with them.
 struct OverlayKeepingTests {

@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
-@testable import Scheduling
+@testable import Admission
 
 /// Whether an image may be had whose overlay may not.
 struct OverlayPolicyTests {

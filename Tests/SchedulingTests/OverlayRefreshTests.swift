@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
-@testable import Scheduling
+@testable import Admission
 
 /// What a refresh makes of overlays, and of those who lay what it replaces over others.
 struct OverlayRefreshTests {

@@ -2,9 +2,9 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Admission
 @testable import Derivation
 @testable import Dispatching
-@testable import Scheduling
 
 struct OverlayTests {
     private let mark = "http://marks.example/mark.png"

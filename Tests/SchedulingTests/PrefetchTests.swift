@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
-@testable import Scheduling
+@testable import Admission
 
 /// Batches of URLs that will be wanted (SEMANTICS §12).
 struct PrefetchTests {

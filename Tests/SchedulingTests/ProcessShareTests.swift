@@ -2,8 +2,8 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Admission
 @testable import Dispatching
-@testable import Scheduling
 
 /// However many sessions a process has, it has one share.
 struct ProcessShareTests {

@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
-@testable import Scheduling
+@testable import Admission
 
 /// Of two refreshes of one image that is kept which the transfer brought that began last.
 struct RacingRefreshTests {

@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
-@testable import Scheduling
+@testable import Admission
 
 /// refreshCached: one, two, two or one reply (SEMANTICS §6.1).
 struct RefreshTests {

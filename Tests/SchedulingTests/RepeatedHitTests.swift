@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
-@testable import Scheduling
+@testable import Admission
 
 struct RepeatedHitTests {
     private let key = "http://example.org/a.jpg"

@@ -3,7 +3,7 @@ import Messages
 import Tables
 import Testing
 
-@testable import Scheduling
+@testable import Admission
 
 /// A client wants something more or less badly than it said.
 struct ReprioritiseTests {

@@ -2,9 +2,9 @@ import ImageModel
 import Messages
 import Tables
 
+@testable import Admission
 @testable import Derivation
 @testable import Dispatching
-@testable import Scheduling
 
 // What must hold between the tables after every event.
 extension Scheduler {

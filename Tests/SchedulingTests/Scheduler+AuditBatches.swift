@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Tables
 
-@testable import Scheduling
+@testable import Admission
 
 // Batches and slots.
 extension Scheduler {

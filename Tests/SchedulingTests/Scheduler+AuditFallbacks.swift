@@ -2,8 +2,8 @@ import ImageModel
 import Messages
 import Tables
 
+@testable import Admission
 @testable import Derivation
-@testable import Scheduling
 
 extension Scheduler {
     /// A fallback has nothing that its caller said to somebody else, and none of its own.

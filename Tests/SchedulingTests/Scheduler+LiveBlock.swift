@@ -1,9 +1,9 @@
 import ImageModel
 import Messages
 
+@testable import Admission
 @testable import Derivation
 @testable import Dispatching
-@testable import Scheduling
 
 extension Scheduler {
     /// A block of the worker that is in use.

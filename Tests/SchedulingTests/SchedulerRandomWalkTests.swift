@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import Scheduling
+@testable import Admission
 
 /// Random walks with the invariants of the scheduler checked on the way. A failure names its seed;
 /// `IMAGEBUS_WALK_SEED=N` walks that seed alone and audits every step, `IMAGEBUS_WALK_SEEDS` and

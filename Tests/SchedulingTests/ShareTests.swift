@@ -2,9 +2,9 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Admission
 @testable import Derivation
 @testable import Dispatching
-@testable import Scheduling
 
 /// What one host, and what class low, may have of the workers.
 struct ShareTests {

@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
-@testable import Scheduling
+@testable import Admission
 
 /// Slots: a new load cancels what its slot wanted before (SEMANTICS §8.7).
 struct SlotTests {

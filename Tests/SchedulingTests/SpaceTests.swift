@@ -2,8 +2,8 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Admission
 @testable import Dispatching
-@testable import Scheduling
 
 struct SpaceTests {
     private func loader(_ name: String) -> ImageRequest {

@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-@testable import Scheduling
+@testable import Admission
 
 // Workers that do what they are told, or what a test wants of them.
 extension Stack {

@@ -1,9 +1,9 @@
 import ImageModel
 import Messages
 
+@testable import Admission
 @testable import Derivation
 @testable import Dispatching
-@testable import Scheduling
 
 // What the scheduler asks for, held against what could really be done.
 extension Stack {

@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-@testable import Scheduling
+@testable import Admission
 
 /// On what terms a batch is loaded: the template, and URLs that are resolved otherwise.
 struct PrefetchTerms {

@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-@testable import Scheduling
+@testable import Admission
 
 // The short way of a repeated hit beside the whole one. A scheduler is a value: both are tried on
 // copies.

@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-@testable import Scheduling
+@testable import Admission
 
 extension Stack {
     /// An image that a client brings along; equal names are equal bytes.

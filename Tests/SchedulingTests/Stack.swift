@@ -3,8 +3,8 @@ import Messages
 import Tables
 import Testing
 
+@testable import Admission
 @testable import Dispatching
-@testable import Scheduling
 
 /// A scheduler with clients and workers played around it. Every action is checked against what a
 /// real stack could do with it; what must never happen is noted in `faults`.

@@ -3,8 +3,8 @@ import Messages
 import TestKit
 import Testing
 
+@testable import Admission
 @testable import Dispatching
-@testable import Scheduling
 
 /// The queue by itself.
 struct StageQueueTests {

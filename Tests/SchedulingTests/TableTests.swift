@@ -3,9 +3,9 @@ import Messages
 import TestKit
 import Testing
 
+@testable import Admission
 @testable import Derivation
 @testable import Dispatching
-@testable import Scheduling
 @testable public import Tables
 
 extension String: Tabled {}

@@ -2,8 +2,8 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Admission
 @testable import Dispatching
-@testable import Scheduling
 
 /// What a configuration says of requests (`LoadTerms`), and work that is shared all the same.
 struct TermsTests {

@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
-@testable import Scheduling
+@testable import Admission
 
 /// One trace through all stages, and into the log.
 @Suite struct TraceTests {

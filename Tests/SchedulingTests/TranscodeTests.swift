@@ -2,8 +2,8 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Admission
 @testable import Derivation
-@testable import Scheduling
 
 /// What serializers make of originals and results (SEMANTICS §5.8).
 struct TranscodeTests {

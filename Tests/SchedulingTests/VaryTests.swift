@@ -2,8 +2,8 @@ import ImageModel
 import Messages
 import Testing
 
+@testable import Admission
 @testable import Derivation
-@testable import Scheduling
 
 /// Answers that depend on request headers (SEMANTICS §5.10; RFC 9111 §4.1).
 struct VaryTests {

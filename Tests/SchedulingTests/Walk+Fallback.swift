@@ -1,6 +1,6 @@
 import ImageModel
 
-@testable import Scheduling
+@testable import Admission
 
 extension Walk {
     /// What is to be delivered where the image cannot be had: mostly nothing, sometimes what

@@ -1,6 +1,6 @@
 import ImageModel
 
-@testable import Scheduling
+@testable import Admission
 
 extension Walk {
     /// Those of a request, of which some say something of what is laid over it.

@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-@testable import Scheduling
+@testable import Admission
 
 // Batches, in whole and in parts.
 extension Walk {

@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-@testable import Scheduling
+@testable import Admission
 
 extension Walk {
     /// An operator puts bytes under a key that loads ask for, under an empty one, or again.

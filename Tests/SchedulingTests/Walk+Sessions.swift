@@ -1,6 +1,6 @@
 import Messages
 
-@testable import Scheduling
+@testable import Admission
 
 extension Walk {
     /// A session of a new client or of one that was there before, in one of two processes or where

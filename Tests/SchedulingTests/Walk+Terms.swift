@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-@testable import Scheduling
+@testable import Admission
 
 // What a configuration says of requests.
 extension Walk {

@@ -2,9 +2,9 @@ import ImageModel
 import Messages
 import TestKit
 
+@testable import Admission
 @testable import Derivation
 @testable import Dispatching
-@testable import Scheduling
 
 /// A random walk: clients, workers, deaths, lies and time, all drawn from one seed.
 struct Walk {

@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
-@testable import Scheduling
+@testable import Admission
 
 /// What a request may ask for besides its image.
 @Suite struct WishTests {

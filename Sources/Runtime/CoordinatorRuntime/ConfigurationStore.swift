@@ -1,9 +1,9 @@
+import Admission
 import Configuration
 import ConfigurationFile
 import EventLoop
 import ImageModel
 import Messages
-import Scheduling
 
 /// The configuration that holds, and the file that it comes from.
 struct ConfigurationStore {

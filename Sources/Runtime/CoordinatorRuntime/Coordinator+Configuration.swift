@@ -1,9 +1,9 @@
+import Admission
 import Bootstrap
 import ConfigurationFile
 import ImageModel
 import Messages
 import Observability
-import Scheduling
 
 // What the operator's file says of requests (SEMANTICS §13), and its reload.
 extension Coordinator {

@@ -1,5 +1,5 @@
+import Admission
 import Messages
-import Scheduling
 
 // How connections begin and end, and what follows for sessions.
 extension Coordinator {

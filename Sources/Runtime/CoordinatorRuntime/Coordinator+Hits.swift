@@ -1,6 +1,6 @@
+import Admission
 import EventLoop
 import Messages
-import Scheduling
 import Wire
 import ZeroMQ
 

@@ -1,6 +1,6 @@
+import Admission
 import EventLoop
 import Messages
-import Scheduling
 
 // What one turn does at the listeners, and how much of it.
 extension Coordinator {

@@ -1,5 +1,5 @@
+import Admission
 import Messages
-import Scheduling
 
 extension Coordinator {
     /// A load that brings no bytes along.

@@ -1,7 +1,7 @@
+import Admission
 import Bootstrap
 import Messages
 import Observability
-import Scheduling
 
 // One line for each request that the operator wants to see.
 extension Coordinator {

@@ -1,9 +1,9 @@
+import Admission
 import Bootstrap
 import EventLoop
 import ImageModel
 import Messages
 import Observability
-import Scheduling
 import Wire
 import ZeroMQ
 

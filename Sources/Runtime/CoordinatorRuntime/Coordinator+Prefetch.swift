@@ -1,6 +1,6 @@
+import Admission
 import ImageModel
 import Messages
-import Scheduling
 
 // Batches of URLs.
 extension Coordinator {

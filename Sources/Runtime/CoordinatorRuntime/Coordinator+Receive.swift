@@ -1,3 +1,4 @@
+import Admission
 import Bootstrap
 import ControlSegment
 import EventLoop
@@ -5,7 +6,6 @@ import ImageModel
 import Linux
 import Messages
 import Observability
-import Scheduling
 import SharedArena
 import Wire
 import ZeroMQ

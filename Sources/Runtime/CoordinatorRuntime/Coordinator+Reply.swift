@@ -1,5 +1,5 @@
+import Admission
 import Messages
-import Scheduling
 
 extension Coordinator {
     /// The end of a request: what is wanted in pieces begins to go out.

@@ -1,6 +1,6 @@
+import Admission
 import ImageModel
 import Messages
-import Scheduling
 
 // Slots: what is on its way to one ends when another load comes into it (SEMANTICS §8.7).
 extension Coordinator {

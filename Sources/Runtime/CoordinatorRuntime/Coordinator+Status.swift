@@ -1,9 +1,9 @@
+import Admission
 import Bootstrap
 import EventLoop
 import ImageModel
 import Linux
 import Messages
-import Scheduling
 
 extension Coordinator {
     /// What is known of the stack at this moment.

@@ -1,8 +1,8 @@
+import Admission
 import Bootstrap
 import EventLoop
 import Linux
 import Messages
-import Scheduling
 import SharedArena
 
 // One turn of the loop, in the order in which things happen.

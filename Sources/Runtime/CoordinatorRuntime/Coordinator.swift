@@ -1,3 +1,4 @@
+import Admission
 public import Bootstrap
 import Derivation
 import Dispatching
@@ -5,7 +6,6 @@ import EventLoop
 import Linux
 import Messages
 import Observability
-import Scheduling
 import SharedArena
 import Wire
 import ZeroMQ

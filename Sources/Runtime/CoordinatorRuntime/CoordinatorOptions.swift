@@ -1,8 +1,8 @@
+public import Admission
 public import Bootstrap
 import Derivation
 import Dispatching
 public import Observability
-public import Scheduling
 
 /// What the coordinator is told when it starts.
 public struct CoordinatorOptions: Sendable {

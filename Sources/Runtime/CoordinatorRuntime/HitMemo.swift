@@ -1,5 +1,5 @@
+import Admission
 import Messages
-import Scheduling
 import Wire
 
 /// Loads that hits answered before, by the bytes of their messages: the same load again costs a

@@ -1,6 +1,6 @@
+import Admission
 import Linux
 import Messages
-import Scheduling
 import ZeroMQ
 
 /// All sessions, by id, by listener and routing id, and by connection.

@@ -1,7 +1,7 @@
+import Admission
 import ImageModel
 import Messages
 import Observability
-import Scheduling
 
 /// Which requests get a line in the log, and what stands in it.
 ///

@@ -1,6 +1,6 @@
+import Admission
 import ImageModel
 import Messages
-import Scheduling
 
 /// Two requests, the second one mostly a variant of the first.
 ///

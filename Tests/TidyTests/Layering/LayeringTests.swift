@@ -55,7 +55,7 @@ import Testing
             room("Bindings", "ZeroMQ", ["CZMQ"]),
             room("Bindings", "Vips", ["CVips", "CVipsShims"]),
             room("Core", "Messages", []),
-            room("Core", "Scheduling", ["Messages"]),
+            room("Core", "Admission", ["Messages"]),
             room("Runtime", "Wire", ["CMessages", "Messages"]),
             room(
                 "Runtime", "Supervision",
@@ -107,8 +107,8 @@ import Testing
     @Test(arguments: [
         ("Messages", "import Wire"),
         ("Messages", "import Glibc"),
-        ("Scheduling", "import CZMQ"),
-        ("Scheduling", "import Scheduling"),
+        ("Admission", "import CZMQ"),
+        ("Admission", "import Admission"),
         ("Decoding", "import ZeroMQ"),
         ("Decoding", "public import Wire"),
         ("Supervision", "@preconcurrency import Decoding"),
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("Scheduling", "import Messages"),
+        ("Admission", "import Messages"),
         ("Wire", "import CMessages"),
         ("Supervision", "public import ZeroMQ"),
         ("Supervision", "import Glibc"),

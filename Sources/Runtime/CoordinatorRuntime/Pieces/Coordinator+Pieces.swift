@@ -1,8 +1,8 @@
+import Admission
 import Bootstrap
 import ImageModel
 import Messages
 import Observability
-import Scheduling
 import SharedArena
 
 // Results for clients that cannot open `results/` (PROTOCOL §10.1): only here does the coordinator

@@ -1,7 +1,7 @@
+import Admission
 import Bootstrap
 import ImageModel
 import Messages
-import Scheduling
 import SharedArena
 import Sodium
 import StageContract

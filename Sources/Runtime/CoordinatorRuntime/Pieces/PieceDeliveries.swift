@@ -1,5 +1,5 @@
+import Admission
 import Messages
-import Scheduling
 
 /// Results on their way to clients that get them in pieces (PROTOCOL §10.1): whose turn it is, and
 /// how much may be on the way. Bytes are read elsewhere, piece by piece, so that a client that

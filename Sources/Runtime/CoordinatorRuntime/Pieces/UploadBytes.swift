@@ -1,5 +1,5 @@
+import Admission
 import Messages
-import Scheduling
 
 /// Bytes of space that clients take with what they bring along, and who takes how many.
 ///

@@ -1,7 +1,7 @@
+import Admission
 import Bootstrap
 import Messages
 import Observability
-import Scheduling
 
 // Does what `ShutdownState` decides, and tells it what is left.
 extension Coordinator {

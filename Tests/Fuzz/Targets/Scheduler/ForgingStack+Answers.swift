@@ -1,6 +1,6 @@
+import Admission
 import ImageModel
 import Messages
-import Scheduling
 
 // What workers answer: as they should, or as the bytes say.
 extension ForgingStack {

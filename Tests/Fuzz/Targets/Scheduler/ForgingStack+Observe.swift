@@ -1,6 +1,6 @@
+import Admission
 import ImageModel
 import Messages
-import Scheduling
 
 // What the scheduler says, held against what can be so.
 extension ForgingStack {

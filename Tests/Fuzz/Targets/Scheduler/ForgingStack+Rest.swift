@@ -1,6 +1,6 @@
+import Admission
 import ImageModel
 import Messages
-import Scheduling
 
 // The end: nobody lies any more, and everything has to come to rest.
 extension ForgingStack {

@@ -1,6 +1,6 @@
+import Admission
 import ImageModel
 import Messages
-import Scheduling
 
 // One step of a walk that the bytes choose.
 extension ForgingStack {

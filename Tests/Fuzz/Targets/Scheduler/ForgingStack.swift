@@ -1,7 +1,7 @@
+import Admission
 import Dispatching
 import ImageModel
 import Messages
-import Scheduling
 
 /// A scheduler, and what those around it know: who is there, what they announced and handed over.
 struct ForgingStack {

@@ -1,6 +1,6 @@
+import Admission
 import ImageModel
 import Messages
-import Scheduling
 
 /// A sequence of what clients ask and workers claim: segments that come and go, outcomes that name
 /// bytes, sound or forged.
