@@ -32,6 +32,23 @@ import Testing
         }
     }
 
+    /// A socket that was read to its end is not asked again until its descriptor speaks.
+    @Test func whatComesAfterTheLastMessageWasReadIsFound() throws {
+        let pair = try SocketPair()
+        let dealer = try pair.dealer()
+        for round in 0..<3 {
+            #expect(try dealer.send(text: "\(round)") == .sent)
+            #expect(try pair.polls.wait(milliseconds: 10_000) == .ready(1))
+            #expect(try pair.receive())
+            #expect(try !pair.receive())
+            #expect(!pair.router.handle.unknown.isReadable)
+            #expect(try pair.polls.wait(milliseconds: 0) == .timedOut)
+        }
+        // What a later call notices is asked for.
+        #expect(try pair.router.currentOptions().isImmediate)
+        #expect(pair.router.handle.unknown.isReadable)
+    }
+
     @Test func aRemovedEntryIsNotReportedAndItsPlaceIsUsedAgain() throws {
         let first = try EventDescriptor()
         let second = try EventDescriptor()

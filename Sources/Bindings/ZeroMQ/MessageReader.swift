@@ -32,8 +32,11 @@ public struct MessageReader: ~Copyable {
     public mutating func receive(from socket: borrowing Socket) throws(ZMQError) -> Bool {
         count = 0
         isOverlong = false
-        socket.handle.isStirred = true
-        guard try receive(0, socket.pointer) else { return false }
+        socket.handle.stir()
+        guard try receive(0, socket.pointer) else {
+            socket.handle.foundNothingToRead()
+            return false
+        }
         count = 1
         while zmq_msg_more(slots + count - 1) != 0 {
             if count == framesMax {

@@ -6,6 +6,11 @@ struct PollReadiness: Hashable {
     var isWritable = false
 
     var isEmpty: Bool { !isReadable && !isWritable }
+
+    /// Whether something is in both.
+    func overlaps(_ other: PollReadiness) -> Bool {
+        isReadable && other.isReadable || isWritable && other.isWritable
+    }
 }
 
 /// One socket or descriptor of a `PollSet`.

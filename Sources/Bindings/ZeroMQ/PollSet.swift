@@ -44,7 +44,7 @@ public struct PollSet: ~Copyable {
     /// Returns its index, which stays the same until it is removed. A precondition: there is room.
     @discardableResult
     public mutating func add(_ socket: borrowing Socket) -> Int {
-        socket.handle.isStirred = true
+        socket.handle.stir()
         return place(PollEntry(.socket(socket.handle, descriptor: socket.descriptor)))
     }
 
@@ -68,7 +68,7 @@ public struct PollSet: ~Copyable {
         check(index)
         var entry = entries[index]
         entry.interest = PollReadiness(isReadable: readable, isWritable: writable)
-        if case .socket(let handle, _) = entry.source { handle.isStirred = true }
+        if case .socket(let handle, _) = entry.source { handle.stir() }
         put(entry, at: index)
     }
 
@@ -114,8 +114,8 @@ public struct PollSet: ~Copyable {
         var ready = 0
         for index in 0..<highWater {
             entries[index].found = PollReadiness()
-            guard case .socket(let handle, _) = entries[index].source, handle.isStirred,
-                !entries[index].interest.isEmpty
+            guard case .socket(let handle, _) = entries[index].source,
+                handle.unknown.overlaps(entries[index].interest)
             else { continue }
             if try look(at: index, handle) { ready += 1 }
         }
@@ -146,9 +146,8 @@ public struct PollSet: ~Copyable {
         entries[index].found = PollReadiness(
             isReadable: state.isReadable && interest.isReadable,
             isWritable: state.isWritable && interest.isWritable)
-        let isReady = !entries[index].found.isEmpty
-        handle.isStirred = isReady
-        return isReady
+        handle.unknown = entries[index].found
+        return !entries[index].found.isEmpty
     }
 
     private static func milliseconds() -> Int {

@@ -5,7 +5,7 @@ extension Socket {
     ///
     /// ROUTER_MANDATORY (always on) and ROUTER_HANDOVER (always off) can be set but not read.
     public borrowing func currentOptions() throws(ZMQError) -> SocketOptions {
-        handle.isStirred = true
+        handle.stir()
         let size = try Self.get(pointer, ZMQ_MAXMSGSIZE, Int64(0))
         var options = SocketOptions(frameBytesMax: Int(size))
         options.lingerMilliseconds = try number(ZMQ_LINGER)

@@ -23,7 +23,7 @@ extension Socket {
         _ bytes: UnsafeRawBufferPointer, more: Bool = false
     ) throws(ZMQError) -> SendOutcome {
         let pointer = pointer
-        handle.isStirred = true
+        handle.stir()
         return try Self.outcome {
             czmq_send(pointer, bytes.baseAddress, bytes.count, Self.flags(more))
         }
@@ -34,7 +34,7 @@ extension Socket {
         _ bytes: RawSpan, more: Bool = false
     ) throws(ZMQError) -> SendOutcome {
         let pointer = pointer
-        handle.isStirred = true
+        handle.stir()
         return try bytes.withUnsafeBytes { (raw) throws(ZMQError) in
             try Self.outcome {
                 czmq_send(pointer, raw.baseAddress, raw.count, Self.flags(more))
@@ -48,7 +48,7 @@ extension Socket {
         to peer: RoutingID, more: Bool = true
     ) throws(ZMQError) -> SendOutcome {
         let pointer = pointer
-        handle.isStirred = true
+        handle.stir()
         return try peer.withBytes { (raw) throws(ZMQError) in
             try Self.outcome {
                 czmq_send(pointer, raw.baseAddress, raw.count, Self.flags(more))
@@ -64,7 +64,7 @@ extension Socket {
         byteCount: Int, more: Bool = false, fill: (UnsafeMutableRawBufferPointer) -> Void
     ) throws(ZMQError) -> SendOutcome {
         let pointer = pointer
-        handle.isStirred = true
+        handle.stir()
         var message = zmq_msg_t()
         // A small body lies inside the structure, so it must not move until it is sent.
         return try withUnsafeMutablePointer(to: &message) { (slot) throws(ZMQError) in

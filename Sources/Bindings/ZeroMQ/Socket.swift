@@ -38,7 +38,7 @@ public struct Socket: ~Copyable {
     /// hold a lock that says that nobody else serves there.
     public borrowing func bind(_ endpoint: Endpoint) throws(ZMQError) {
         let pointer = pointer
-        handle.isStirred = true
+        handle.stir()
         try zmq { czmq_bind(pointer, endpoint.description) }
     }
 
@@ -46,21 +46,21 @@ public struct Socket: ~Copyable {
     /// sessions without a word to the other side.
     public borrowing func unbind(_ endpoint: Endpoint) throws(ZMQError) {
         let pointer = pointer
-        handle.isStirred = true
+        handle.stir()
         try zmq { czmq_unbind(pointer, endpoint.description) }
     }
 
     /// Connects in the background, again and again until `disconnect` or the end.
     public borrowing func connect(_ endpoint: Endpoint) throws(ZMQError) {
         let pointer = pointer
-        handle.isStirred = true
+        handle.stir()
         try zmq { czmq_connect(pointer, endpoint.description) }
     }
 
     /// Gives a connection up, with what is queued for it.
     public borrowing func disconnect(_ endpoint: Endpoint) throws(ZMQError) {
         let pointer = pointer
-        handle.isStirred = true
+        handle.stir()
         try zmq { czmq_disconnect(pointer, endpoint.description) }
     }
 }
@@ -70,15 +70,23 @@ public struct Socket: ~Copyable {
 /// A class, because a noncopyable value cannot be referred to from two places.
 final class SocketHandle {
     private(set) var pointer: UnsafeMutableRawPointer?
-    /// Something was called on the socket since its state was looked at last. libzmq may have read
-    /// within that call what its descriptor had to say, so that this no longer tells.
-    var isStirred = true
+    /// What may be possible although the descriptor does not say so: something was called on the
+    /// socket since its state was known, and libzmq may have read within that call what the
+    /// descriptor had to say.
+    var unknown = PollReadiness(isReadable: true, isWritable: true)
     private let context: Context
 
     init(_ pointer: UnsafeMutableRawPointer, _ context: Context) {
         self.pointer = pointer
         self.context = context
     }
+
+    /// Something is called on the socket.
+    func stir() { unknown = PollReadiness(isReadable: true, isWritable: true) }
+
+    /// libzmq looked for a message and has none. It looks at its descriptor before it says so:
+    /// what comes from now on, the descriptor tells.
+    func foundNothingToRead() { unknown.isReadable = false }
 
     /// What can be done now (ZMQ_EVENTS). Throws `notSocket` after `close`.
     func readiness() throws(ZMQError) -> PollReadiness {

@@ -26,13 +26,13 @@ public struct SocketMonitor: ~Copyable {
         _ socket: borrowing Socket, in context: Context, eventsMax: Int = SocketMonitor.eventsMax
     ) throws(ZMQError) {
         let pointer = socket.pointer
-        socket.handle.isStirred = true
+        socket.handle.stir()
         let name = context.nextMonitorName()
         var options = SocketOptions(frameBytesMax: 4_096)
         options.receiveQueueMax = eventsMax
         let events = try Socket(.pair, in: context, options)
         let reading = events.pointer
-        events.handle.isStirred = true
+        events.handle.stir()
         try zmq { czmq_monitor(pointer, name, ZMQ_EVENT_ALL) }
         do {
             try zmq { czmq_connect(reading, name) }

@@ -26,7 +26,8 @@ extension Deriver {
         guard let decode = results[node].decode else {
             preconditionFailure("a result waits at its decode until the pixels are there")
         }
-        results[node].isMade(of: provenance(of: node, decodes[decode].provenance))
+        let provenance = provenance(of: node, decodes[decode].provenance)
+        results[node].isMade(of: provenance)
         results[node].timings += decodes[decode].timings
         guard let pixels = decodes[decode].pixels else { return useFacts(node) }
         let overlays = overlays(of: node)

@@ -16,12 +16,16 @@ public struct Fifo<Element: Sendable>: Sendable {
 
     /// Takes the one that waits longest; `nil` where none does.
     @inlinable public mutating func popFirst() -> Element? {
-        guard let element = first else { return nil }
-        head += 1
-        if head == elements.count {
-            elements.removeAll(keepingCapacity: true)
+        guard head < elements.count else { return nil }
+        // One that is the only one is moved, not copied.
+        guard head < elements.count - 1 else {
+            defer { elements.removeAll(keepingCapacity: true) }
             head = 0
-        } else if head * 2 > elements.count, head > 32 {
+            return elements.removeLast()
+        }
+        let element = elements[head]
+        head += 1
+        if head * 2 > elements.count, head > 32 {
             elements.removeFirst(head)
             head = 0
         }

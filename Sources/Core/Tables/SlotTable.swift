@@ -51,7 +51,7 @@ public struct SlotTable<Element: Tabled>: Sendable {
     }
 
     /// Takes an element in.
-    @inlinable public mutating func insert(_ element: Element) -> ID {
+    @inlinable public mutating func insert(_ element: consuming Element) -> ID {
         if vacant.isEmpty {
             vacant.append(Int32(slots.count))
             slots.append(Slot(generation: 0, place: 0))
@@ -71,12 +71,13 @@ public struct SlotTable<Element: Tabled>: Sendable {
         let place = Int(slots[Int(id.slot)].place)
         slots[Int(id.slot)].generation &+= 1
         vacant.append(id.slot)
-        let last = elements.count - 1
-        elements.swapAt(place, last)
-        owners.swapAt(place, last)
-        slots[Int(owners[place])].place = Int32(place)
-        owners.removeLast()
-        return elements.removeLast()
+        var element = elements.removeLast()
+        let owner = owners.removeLast()
+        guard place < elements.count else { return element }
+        swap(&element, &elements[place])
+        owners[place] = owner
+        slots[Int(owner)].place = Int32(place)
+        return element
     }
 
     /// Whether the element is still there.
@@ -86,7 +87,7 @@ public struct SlotTable<Element: Tabled>: Sendable {
 
     /// An element that is known to be there.
     @inlinable public subscript(id: ID) -> Element {
-        get { elements[place(id)] }
+        _read { yield elements[place(id)] }
         _modify { yield &elements[place(id)] }
     }
 

@@ -18,7 +18,7 @@ struct NodeTable<Kind: Node>: Sendable {
 
     /// A node that is known to be there.
     subscript(id: ID) -> Kind {
-        get { nodes[id] }
+        _read { yield nodes[id] }
         _modify { yield &nodes[id] }
     }
 
