@@ -33,8 +33,7 @@ extension Coordinator {
         case .adjust(let worker, let adjustment):
             send(.toWorker(.adjust(adjustment)), to: worker.value, at: now)
         case .release(.coordinator, let blocks): free(blocks, at: now)
-        case .release(let worker, let blocks):
-            send(.toWorker(.release(blocks)), to: worker.value, at: now)
+        case .release(let worker, let blocks): release(blocks, of: worker, at: now)
         case .touched(let worker, let blocks):
             send(.toWorker(.touched(blocks)), to: worker.value, at: now)
         case .expel(let worker, let error): expel(worker.value, error, at: now)
@@ -56,12 +55,39 @@ extension Coordinator {
     /// Sends a message, or keeps it behind those that wait already. A peer that has gone ends its
     /// session.
     mutating func send(_ message: Outbox.Message, to id: UInt64, at now: Instant) {
+        if case .toWorker = message { sendReleases(to: WorkerID(id), at: now) }
+        transmitOrKeep(message, for: id, at: now)
+    }
+
+    private mutating func transmitOrKeep(
+        _ message: Outbox.Message, for id: UInt64, at now: Instant
+    ) {
         guard let peer = peers[id] else { return }
         guard peer.outbox.isEmpty, transmit(message, to: peer) == .sent else {
             guard peers[id] != nil else { return }
             return keep(message, for: id, at: now)
         }
     }
+
+    // MARK: - Releases
+
+    /// A worker may use blocks again, and hears that with its next message.
+    private mutating func release(_ blocks: [BlockID], of worker: WorkerID, at now: Instant) {
+        if releases.add(blocks, of: worker) { return sendReleases(to: worker, at: now) }
+        timers.arm(.sendReleases, by: now.adding(milliseconds: PendingReleases.milliseconds))
+    }
+
+    private mutating func sendReleases(to worker: WorkerID, at now: Instant) {
+        guard let blocks = releases.take(of: worker) else { return }
+        transmitOrKeep(.toWorker(.release(blocks)), for: worker.value, at: now)
+    }
+
+    /// Tells all workers for which nothing else came.
+    mutating func sendReleases(at now: Instant) {
+        for worker in releases.workers { sendReleases(to: worker, at: now) }
+    }
+
+    // MARK: - Peers that do not read
 
     mutating func keep(_ message: Outbox.Message, for id: UInt64, at now: Instant) {
         if peers[id]?.outbox.isEmpty == true {

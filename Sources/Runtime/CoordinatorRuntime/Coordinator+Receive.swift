@@ -365,6 +365,7 @@ extension Coordinator {
             uploads.leave(ClientID(id))
             leaving.append(id)
         case .worker(let pool, let hello):
+            _ = releases.take(of: WorkerID(id))
             let crash = crashRecord(of: pools[pool], hello)
             handle(.workerLeft(WorkerID(id), crash), at: now)
         }

@@ -58,6 +58,7 @@ extension Coordinator {
     private mutating func ring(_ timer: CoordinatorTimer, at now: Instant) {
         switch timer {
         case .retryPeers: retryOutboxes(at: now)
+        case .sendReleases: sendReleases(at: now)
         case .expireUploads: expireUploads(at: now)
         case .endStalledDeliveries: endStalledDeliveries(at: now)
         case .closeSilentConnections: closeSilentConnections(at: now)

@@ -65,6 +65,8 @@ public struct Coordinator: ~Copyable {
     /// the answer.
     var replacementAskers: Set<UInt64> = []
     var timers = CoordinatorTimers()
+    /// What workers are told together with what comes next for them.
+    var releases = PendingReleases()
 
     /// Bytes of segments for what clients bring along.
     private static let arenaBytesMax = 256 << 20

@@ -5,6 +5,8 @@ import Messages
 enum CoordinatorTimer: Hashable, Sendable, CaseIterable {
     /// Peers that took nothing are tried again.
     case retryPeers
+    /// Workers hear which blocks are free.
+    case sendReleases
     /// Uploads that take too long end.
     case expireUploads
     /// Clients that take no pieces lose their session.
