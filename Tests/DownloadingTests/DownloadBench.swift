@@ -31,7 +31,7 @@ final class DownloadBench: Sendable {
     func start(
         _ place: String, id: UInt64 = 1, headers: [HTTPHeader] = [],
         bodyBytesMax: UInt64 = 1 << 30, millisecondsLeft: UInt32 = 60_000,
-        validators: Validators? = nil, sources: [String] = []
+        validators: Validators? = nil, sources: [String] = [], wantsProgress: Bool = true
     ) {
         let url = place.hasPrefix("/") ? origin.url(place) : place
         let work = FetchWork(
@@ -40,7 +40,14 @@ final class DownloadBench: Sendable {
         downloader.start(
             Job(
                 id: JobID(id), attempt: 1, work: .fetch(work), millisecondsLeft: millisecondsLeft,
-                priority: .normal))
+                priority: .normal, wantsProgress: wantsProgress))
+    }
+
+    /// Has a job report its progress from now on.
+    func listen(to id: JobID) {
+        downloader.adjust(
+            JobAdjustment(
+                id: id, millisecondsLeft: 60_000, priority: .normal, wantsProgress: true))
     }
 
     /// The only outcome so far, or nil where none comes.

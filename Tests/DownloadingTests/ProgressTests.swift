@@ -41,16 +41,31 @@ import Testing
         #expect(bench.progress.values.map(\.received) == [0, 1, 2, 3, 4, 5])
     }
 
-    @Test func aReportComesOnRequest() async throws {
+    @Test func nothingIsReportedWhereNobodyListens() async throws {
+        let bench = try DownloadBench { $0.progressIntervalMilliseconds = 0 }
+        bench.origin.route("/a", .generated(count: 300_000))
+        bench.start("/a", wantsProgress: false)
+        #expect(await bench.outcome() != nil)
+        #expect(bench.progress.values.isEmpty)
+    }
+
+    @Test func whoListensLaterHearsAtOnceHowFarItIs() async throws {
         let bench = try DownloadBench { $0.progressIntervalMilliseconds = 3_600_000 }
-        bench.origin.route("/a", .hangBody(until: Gate(), then: [1, 2]))
-        bench.start("/a")
-        #expect(await bench.progress.wait(count: 1) != nil)
-        bench.downloader.reportProgress(of: JobID(1))
-        let reports = try #require(await bench.progress.wait(count: 2))
-        #expect(reports.map(\.received) == [0, 0])
-        #expect(reports.map(\.expected) == [2, 2])
-        bench.downloader.reportProgress(of: JobID(2))
+        let gate = Gate()
+        bench.origin.route("/a", .hangBody(until: gate, then: [1, 2]))
+        bench.start("/a", wantsProgress: false)
+        bench.start("/a", id: 2)
+        #expect(await bench.progress.wait(until: { $0.id == JobID(2) }))
+        bench.listen(to: JobID(1))
+        #expect(await bench.progress.wait(until: { $0.id == JobID(1) }))
+        // Those who listen already are told nothing twice.
+        bench.listen(to: JobID(1))
+        bench.listen(to: JobID(3))
+        gate.open()
+        #expect(await bench.outcomes.wait(count: 2) != nil)
+        let reports = bench.progress.values.filter { $0.id == JobID(1) }
+        #expect(reports.map(\.received) == [0, 2])
+        #expect(reports.allSatisfy { $0.expected == 2 })
     }
 
     @Test func nothingIsReportedAfterTheOutcome() async throws {
@@ -70,7 +85,7 @@ import Testing
             downloader.start(
                 Job(
                     id: JobID(UInt64(number)), attempt: 1, work: .fetch(work),
-                    millisecondsLeft: 60_000, priority: .normal))
+                    millisecondsLeft: 60_000, priority: .normal, wantsProgress: true))
         }
         let ended = await events.wait(until: { $0 == "o20" })
         #expect(ended)

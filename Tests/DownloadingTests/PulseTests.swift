@@ -26,7 +26,7 @@ import Testing
             downloader.start(
                 Job(
                     id: JobID(id), attempt: 1, work: .fetch(work), millisecondsLeft: 60_000,
-                    priority: .normal))
+                    priority: .normal, wantsProgress: true))
         }
         start("/hang", 1)
         #expect(await origin.waitForRequest("/hang"))

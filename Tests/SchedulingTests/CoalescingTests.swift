@@ -292,6 +292,29 @@ struct CoalescingTests {
         #expect(stack.isAtRest)
     }
 
+    @Test func aWorkerReportsOnlyWhereSomebodyListens() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        func load(_ size: Int, listens: Bool) {
+            _ = stack.load(
+                .image("a", size: size, .fromLoaderOnly), by: client, wantsProgress: listens)
+        }
+        load(5, listens: false)
+        #expect(!stack.held(.fetch)[0].job.wantsProgress)
+        load(6, listens: false)
+        #expect(!stack.held(.fetch)[0].wantsProgress)
+        load(7, listens: true)
+        #expect(stack.held(.fetch)[0].wantsProgress)
+        load(8, listens: true)
+        #expect(stack.actions.isEmpty, "a worker is asked once")
+        stack.kill(stack.held(.fetch)[0].worker)
+        stack.hire(.download)
+        #expect(stack.held(.fetch)[0].job.wantsProgress, "nor is it forgotten with an attempt")
+        stack.finishAll()
+        #expect(stack.isAtRest)
+    }
+
     @Test func progressGoesToThoseWhoAskedForIt() {
         var stack = Stack()
         stack.hireAll()

@@ -112,6 +112,11 @@ extension Deriver {
                 check(
                     known?.deadline == wanted.deadline || dispatcher.jobs[job]?.stage == .store,
                     "a fetch is as urgent")
+                check(
+                    dispatcher.jobs[job]?.stage != .fetch
+                        || dispatcher.jobs[job]?.wantsProgress == true
+                        || !waiters(of: id).contains(where: \.wantsProgress),
+                    "a fetch reports to those who listen")
             }
             let deliveries = results.ids.filter {
                 results[$0].isOriginal && results[$0].exists && results[$0].source == id

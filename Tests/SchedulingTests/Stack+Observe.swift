@@ -26,6 +26,7 @@ extension Stack {
             }
             workers[worker]?.held[adjustment.id]?.left = adjustment.millisecondsLeft
             workers[worker]?.held[adjustment.id]?.priority = adjustment.priority
+            workers[worker]?.held[adjustment.id]?.wantsProgress = adjustment.wantsProgress
         case .release(let worker, let blocks):
             for block in blocks {
                 if worker == .coordinator {
@@ -105,7 +106,8 @@ extension Stack {
             checkShare(of: job)
         }
         workers[worker]?.held[job.id] = Held(
-            worker: worker, job: job, left: job.millisecondsLeft, priority: job.priority)
+            worker: worker, job: job, left: job.millisecondsLeft, priority: job.priority,
+            wantsProgress: job.wantsProgress)
         countShares(of: job, record.kind)
     }
 

@@ -29,6 +29,8 @@ struct Stack {
         var isCancelled = false
         var left: UInt32
         var priority: Priority
+        /// Whether its worker was told that somebody listens.
+        var wantsProgress: Bool
     }
 
     var scheduler: Scheduler

@@ -7423,7 +7423,7 @@ const ProtobufCMessageDescriptor imagebus__v1__credit__descriptor =
   (ProtobufCMessageInit) imagebus__v1__credit__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[12] =
+static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[13] =
 {
   {
     "id",
@@ -7569,6 +7569,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[12] =
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "wants_progress",
+    15,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Job, wants_progress),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__job__field_indices_by_name[] = {
   1,   /* field[1] = attempt */
@@ -7583,12 +7595,13 @@ static const unsigned imagebus__v1__job__field_indices_by_name[] = {
   7,   /* field[7] = store */
   4,   /* field[4] = traceparent */
   9,   /* field[9] = transform */
+  12,   /* field[12] = wants_progress */
 };
 static const ProtobufCIntRange imagebus__v1__job__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 8, 5 },
-  { 0, 12 }
+  { 0, 13 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__job__descriptor =
 {
@@ -7598,14 +7611,14 @@ const ProtobufCMessageDescriptor imagebus__v1__job__descriptor =
   "Imagebus__V1__Job",
   "imagebus.v1",
   sizeof(Imagebus__V1__Job),
-  12,
+  13,
   imagebus__v1__job__field_descriptors,
   imagebus__v1__job__field_indices_by_name,
   2,  imagebus__v1__job__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__job__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__adjust_job__field_descriptors[3] =
+static const ProtobufCFieldDescriptor imagebus__v1__adjust_job__field_descriptors[4] =
 {
   {
     "id",
@@ -7643,16 +7656,29 @@ static const ProtobufCFieldDescriptor imagebus__v1__adjust_job__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "wants_progress",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__AdjustJob, wants_progress),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__adjust_job__field_indices_by_name[] = {
   0,   /* field[0] = id */
   1,   /* field[1] = milliseconds_left */
   2,   /* field[2] = priority */
+  3,   /* field[3] = wants_progress */
 };
 static const ProtobufCIntRange imagebus__v1__adjust_job__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__adjust_job__descriptor =
 {
@@ -7662,7 +7688,7 @@ const ProtobufCMessageDescriptor imagebus__v1__adjust_job__descriptor =
   "Imagebus__V1__AdjustJob",
   "imagebus.v1",
   sizeof(Imagebus__V1__AdjustJob),
-  3,
+  4,
   imagebus__v1__adjust_job__field_descriptors,
   imagebus__v1__adjust_job__field_indices_by_name,
   1,  imagebus__v1__adjust_job__number_ranges,

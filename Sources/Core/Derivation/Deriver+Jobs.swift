@@ -30,6 +30,7 @@ extension Deriver {
         submission.maker = maker
         submission.trace = trace(of: purpose)
         submission.waitsForSpace = purpose.waitsForSpace
+        submission.wantsProgress = hasListeners(purpose)
         let id = dispatcher.submit(submission)
         purposes[id] = purpose
         return id
@@ -45,6 +46,12 @@ extension Deriver {
         case .transform(let node), .delivery(let node): results[node].order.trace
         case .inquiry, .removal: nil
         }
+    }
+
+    /// Whether anybody wants to know how far the work is: it is begun again for those who did.
+    private func hasListeners(_ purpose: JobPurpose) -> Bool {
+        guard case .source(let node) = purpose else { return false }
+        return sources[node].hasListeners
     }
 
     /// Nobody wants the outcome any more.

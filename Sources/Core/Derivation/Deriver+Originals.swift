@@ -8,10 +8,17 @@ extension Deriver {
     /// What a waiter that joined a result wants of its source.
     mutating func tellSource(of node: ResultNode.ID, about waiter: Waiter, _ missed: MissedTiers) {
         guard let source = results[node].source, sources.contains(source) else { return }
-        if waiter.wantsProgress { sources[source].hasListeners = true }
+        if waiter.wantsProgress { listen(to: source) }
         want(
             of: source, by: waiter.order, waitsForDisk: waiter.order.waitsForStores,
             storing: waiter.originalTiers, missed: missed.original(of: waiter.order))
+    }
+
+    /// Somebody wants to know how far its transfer is.
+    private mutating func listen(to source: SourceNode.ID) {
+        guard !sources[source].hasListeners else { return }
+        sources[source].hasListeners = true
+        if let job = sources[source].job { dispatcher.listen(to: job) }
     }
 
     /// What an overlay wants of its source: its original is kept like that of an image.

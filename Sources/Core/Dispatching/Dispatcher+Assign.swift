@@ -39,6 +39,7 @@ extension Dispatcher {
                 Job(
                     id: job.id, attempt: job.attempt, work: job.work,
                     millisecondsLeft: job.told.millisecondsLeft(at: now),
-                    priority: job.told.priority, trace: job.submission.trace)))
+                    priority: job.told.priority, trace: job.submission.trace,
+                    wantsProgress: job.wantsProgress)))
     }
 }

@@ -1,7 +1,7 @@
 import ImageModel
 package import Messages
 
-// Who waits wants jobs more or less than before.
+// Those who wait want jobs more or less than before, or want to hear how far they are.
 extension Dispatcher {
     /// Those who wait want it more or less than before.
     package mutating func reprioritise(_ id: JobID, _ urgency: Urgency) {
@@ -19,19 +19,37 @@ extension Dispatcher {
     /// A worker that is there hears of a new class, and of a deadline that moved by more than a
     /// second.
     private mutating func tellIfMoved(_ id: JobID, _ worker: WorkerID) {
-        guard let job = jobs[id], !job.isStopped, roster.contains(worker) else { return }
+        guard let job = jobs[id], isTold(job, at: worker) else { return }
         let (new, told) = (job.effective, job.told)
         let moved = max(new.deadline, told.deadline).milliseconds(
             since: min(new.deadline, told.deadline))
         guard new.priority != told.priority || moved > 1_000 else { return }
         jobs.told(id, new)
         roster.changed(worker, from: told.priority, to: new.priority)
+        adjust(job, to: new, at: worker)
+    }
+
+    /// Somebody listens to how far a job is from now on. Its worker reports only where it is asked
+    /// to, since each report wakes three processes.
+    package mutating func listen(to id: JobID) {
+        guard let job = jobs[id], !job.wantsProgress else { return }
+        jobs.listen(to: id)
+        guard let worker = job.worker, isTold(job, at: worker), let job = jobs[id] else { return }
+        adjust(job, to: job.told, at: worker)
+    }
+
+    /// Whether its worker is there and still works on it.
+    private func isTold(_ job: ActiveJob, at worker: WorkerID) -> Bool {
+        !job.isStopped && roster.contains(worker)
+    }
+
+    private mutating func adjust(_ job: ActiveJob, to urgency: Urgency, at worker: WorkerID) {
         actions.append(
             .adjust(
                 worker,
                 JobAdjustment(
-                    id: id, millisecondsLeft: new.millisecondsLeft(at: now),
-                    priority: new.priority)))
+                    id: job.id, millisecondsLeft: urgency.millisecondsLeft(at: now),
+                    priority: urgency.priority, wantsProgress: job.wantsProgress)))
     }
 
     /// Those who wait for a delayed job are others now, or want it for longer or shorter.

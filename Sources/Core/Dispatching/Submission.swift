@@ -22,6 +22,8 @@ package struct Submission: Sendable {
     package var trace: TraceContext?
     /// Whether it waits for space outside, where there is none: what no reply waits for does not.
     package var waitsForSpace = true
+    /// Whether anybody listens to how far it is.
+    package var wantsProgress = false
 
     /// Work that reads nothing and is suspected of nothing, unless that is said.
     package init(_ spec: JobSpec, _ urgency: Urgency) {

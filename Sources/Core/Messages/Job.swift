@@ -14,12 +14,15 @@ public struct Job: Hashable, Sendable {
     public var priority: Priority
     /// The trace of who wanted it first.
     public var trace: TraceContext?
+    /// Whether anybody listens to how far it is. A worker says nothing of that where nobody does.
+    public var wantsProgress: Bool
 
     /// Describes an attempt.
     public init(
         id: JobID, attempt: UInt32, work: JobWork, millisecondsLeft: UInt32, priority: Priority,
-        trace: TraceContext? = nil
+        trace: TraceContext? = nil, wantsProgress: Bool = false
     ) {
+        self.wantsProgress = wantsProgress
         self.id = id
         self.attempt = attempt
         self.work = work
@@ -37,9 +40,14 @@ public struct JobAdjustment: Hashable, Sendable {
     public var millisecondsLeft: UInt32
     /// The class.
     public var priority: Priority
+    /// Whether anybody listens to how far it is. Where that is new, the worker reports at once.
+    public var wantsProgress: Bool
 
     /// Describes the change.
-    public init(id: JobID, millisecondsLeft: UInt32, priority: Priority) {
+    public init(
+        id: JobID, millisecondsLeft: UInt32, priority: Priority, wantsProgress: Bool = false
+    ) {
+        self.wantsProgress = wantsProgress
         self.id = id
         self.millisecondsLeft = millisecondsLeft
         self.priority = priority

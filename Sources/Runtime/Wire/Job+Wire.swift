@@ -16,6 +16,7 @@ extension Job: WireMessage {
         try map.number(&millisecondsLeft, &wire.pointee.milliseconds_left, "Job.milliseconds_left")
         try map.word(&priority, &wire.pointee.priority, "Job.priority")
         try map.formed(&trace, &wire.pointee.traceparent, "Job.traceparent")
+        map.flag(&wantsProgress, &wire.pointee.wants_progress, "Job.wants_progress")
     }
 
     private mutating func mapWork(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
@@ -82,6 +83,7 @@ extension JobAdjustment: WireMessage {
         try map.number(
             &millisecondsLeft, &wire.pointee.milliseconds_left, "AdjustJob.milliseconds_left")
         try map.word(&priority, &wire.pointee.priority, "AdjustJob.priority")
+        map.flag(&wantsProgress, &wire.pointee.wants_progress, "AdjustJob.wants_progress")
     }
 }
 

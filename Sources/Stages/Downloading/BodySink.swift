@@ -155,9 +155,9 @@ final class BodySink: TransferSink {
     /// More than any origin has to say beside a location: the rest is not read.
     private static let redirectBytesMax = 64 << 10
 
-    /// Reports where it is now.
-    func reportProgress() {
-        progress.flush(at: MonotonicClock.now())
+    /// Somebody listens to how far it is.
+    func wantProgress() {
+        progress.want(at: MonotonicClock.now())
     }
 
     /// Hands the block over with what the head said. Throws for an empty body.

@@ -52,11 +52,10 @@ final class DownloadInbox: Sendable {
 
     func adjust(_ adjustment: JobAdjustment) -> Bool {
         let deadline = Self.deadline(after: adjustment.millisecondsLeft)
-        return whileAlive(adjustment.id) { $0.deadlines[adjustment.id] = deadline }
-    }
-
-    func requestProgress(_ id: JobID) -> Bool {
-        whileAlive(id) { $0.progress.insert(id) }
+        return whileAlive(adjustment.id) { batch in
+            batch.deadlines[adjustment.id] = deadline
+            if adjustment.wantsProgress { batch.progress.insert(adjustment.id) }
+        }
     }
 
     func stop() {

@@ -58,7 +58,7 @@ final class DownloadLoop {
     private func obey(_ batch: DownloadInbox.Batch) {
         for admission in batch.admissions { begin(admission) }
         for (id, deadline) in batch.deadlines { active[id]?.deadline = deadline }
-        for id in batch.progress { active[id]?.sink.reportProgress() }
+        for id in batch.progress { active[id]?.sink.wantProgress() }
         for id in batch.cancellations { end(id, .cancelled) }
         if batch.isStopping {
             for id in Array(active.keys) { end(id, .shuttingDown) }

@@ -69,14 +69,10 @@ public final class Downloader: Sendable {
         if inbox.cancel(id) { waker.wake() }
     }
 
-    /// Sets a new deadline. Nothing for a job that has its outcome.
+    /// Sets a new deadline, and reports progress from now on if that is wanted. Nothing for a job
+    /// that has its outcome.
     public func adjust(_ adjustment: JobAdjustment) {
         if inbox.adjust(adjustment) { waker.wake() }
-    }
-
-    /// Reports the progress of a job now. Nothing for a job that has its outcome.
-    public func reportProgress(of id: JobID) {
-        if inbox.requestProgress(id) { waker.wake() }
     }
 
     /// What its thread is at.

@@ -1307,6 +1307,7 @@ struct  Imagebus__V1__Job
    * W3C Trace Context, or empty
    */
   char *traceparent;
+  protobuf_c_boolean wants_progress;
   Imagebus__V1__Job__WorkCase work_case;
   union {
     Imagebus__V1__Fetch *fetch;
@@ -1320,7 +1321,7 @@ struct  Imagebus__V1__Job
 };
 #define IMAGEBUS__V1__JOB__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__job__descriptor) \
-    , 0, 0, 0, IMAGEBUS__V1__PRIORITY__PRIORITY_LOW, (char *)protobuf_c_empty_string, IMAGEBUS__V1__JOB__WORK__NOT_SET, {0} }
+    , 0, 0, 0, IMAGEBUS__V1__PRIORITY__PRIORITY_LOW, (char *)protobuf_c_empty_string, 0, IMAGEBUS__V1__JOB__WORK__NOT_SET, {0} }
 
 
 /*
@@ -1332,10 +1333,11 @@ struct  Imagebus__V1__AdjustJob
   uint64_t id;
   uint32_t milliseconds_left;
   Imagebus__V1__Priority priority;
+  protobuf_c_boolean wants_progress;
 };
 #define IMAGEBUS__V1__ADJUST_JOB__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__adjust_job__descriptor) \
-    , 0, 0, IMAGEBUS__V1__PRIORITY__PRIORITY_LOW }
+    , 0, 0, IMAGEBUS__V1__PRIORITY__PRIORITY_LOW, 0 }
 
 
 /*

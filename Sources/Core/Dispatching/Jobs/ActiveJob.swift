@@ -34,6 +34,8 @@ struct ActiveJob: Sendable {
     var isWanted = true
     /// Whether it waits for space outside, where there is none.
     var waitsForSpace: Bool
+    /// Whether anybody listens to how far it is.
+    var wantsProgress: Bool
     var place = Place.queued
     var attempt: UInt32 = 1
     /// Workers that were lost with it.
@@ -68,6 +70,7 @@ struct ActiveJob: Sendable {
         self.submission = submission
         self.probe = probe
         waitsForSpace = submission.waitsForSpace
+        wantsProgress = submission.wantsProgress
         urgency = submission.urgency.bounded(submission.spec.stage)
         pool = PoolID(submission.spec.kind)
         waitingSince = now

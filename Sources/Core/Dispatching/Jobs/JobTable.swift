@@ -176,6 +176,9 @@ struct JobTable: Sendable {
     /// It may wait for space outside, or not.
     mutating func waitsForSpace(_ id: JobID, _ may: Bool) { jobs[id]?.waitsForSpace = may }
 
+    /// Somebody listens to how far it is.
+    mutating func listen(to id: JobID) { jobs[id]?.wantsProgress = true }
+
     /// A job that its worker did not finish goes to the front of its class, as a new attempt.
     mutating func requeue(_ id: JobID, at now: Instant) {
         guard var job = jobs[id] else { return }
