@@ -49,10 +49,13 @@ extension RealProcesses {
                 let sandboxes = before.processes(.decode).map(\.sandbox)
                 #expect(sandboxes[0] == sandboxes[1], "it is closed in as the other one is")
                 var (jobs, last) = ([[Int]](), before)
-                for name in ["/a.png", "/a.jpg"] {
+                for (name, pool) in [("/a.png", "second"), ("/a.jpg", "decode")] {
                     let end = try stack.get([origin.url(name), "--resize", "40x40", "--json"])
                     #expect(try end.json()["width"]?.integer == 40, "\(end)")
-                    let report = try await stack.awaitIdle()
+                    // A job, and that its output is free, which is said some time later.
+                    let report = try await stack.awaitStatus("a job and a release") {
+                        [last] in $0.sent(to: pool, since: last) >= 2
+                    }
                     jobs.append(["second", "decode"].map { report.sent(to: $0, since: last) })
                     last = report
                 }
