@@ -17,6 +17,19 @@ import Testing
         for finding in LayeringRules.findings(in: try manifest()) { Issue.record("\(finding)") }
     }
 
+    @Test func thePictureShowsTheRoomsAndNoOtherArrows() throws {
+        let manifest = try manifest()
+        let picture = RoomPicture(text: try #require(files.text(of: "Sources/rooms.svg")))
+        let remedy: Comment = "scripts/draw-rooms draws it anew"
+        let rooms = manifest.rooms.filter { RoomPicture.layers.contains($0.layer) }.map(\.name)
+        #expect(picture.rooms == Set(rooms), remedy)
+        #expect(picture.arrows.count >= rooms.count - 1, remedy)
+        for arrow in picture.arrows {
+            let isThere = manifest[arrow.from]?.dependencies.contains(arrow.to) == true
+            #expect(isThere, "\(arrow): scripts/draw-rooms draws the picture anew")
+        }
+    }
+
     @Test func importsGoDownAndAreDeclared() throws {
         let manifest = try manifest()
         for room in manifest.rooms {
