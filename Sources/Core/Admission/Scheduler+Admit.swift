@@ -26,11 +26,7 @@ extension Scheduler {
             guard live == nil, batch != nil || prefetching.tokens[load.token] == nil else {
                 throw ImageError(.tokenInUse, "another request has this token")
             }
-            guard !drain.isBegun else { throw Self.shuttingDown }
-            try load.image.checkWishes()
-            try load.checkSlot()
-            if let refusal = terms.firstRefusal { throw refusal }
-            try checkBlacklist(load.image, terms)
+            try checkAdmission(of: load, terms)
             let names = try names(of: load.image, terms, upload)
             let plan = JobPlan(load, terms, names)
             if answerFromMemory(load, of: client, plan, names, in: batch) { return }
@@ -47,6 +43,17 @@ extension Scheduler {
             figures.counters.ended(with: error)
             conclude(load, of: client, in: batch, .failure(error))
         }
+    }
+
+    /// Whether the request may be made, however much there is to do.
+    private mutating func checkAdmission(
+        of load: LoadRequest, _ terms: LoadTerms
+    ) throws(ImageError) {
+        guard !drain.isBegun else { throw Self.shuttingDown }
+        try load.image.checkWishes()
+        try load.checkSlot()
+        if let refusal = terms.firstRefusal { throw refusal }
+        try checkBlacklist(load.image, terms)
     }
 
     /// A request that never became one ends at once.

@@ -93,32 +93,38 @@ extension Deriver {
     ) {
         switch purpose {
         case .lookup(let node): lookupMissed(node, job)
-        case .source(let node):
-            guard sources[node].name.origin.isFetched else { return sourceMissed(node) }
-            if error.code == .cacheNotModified { notModified(node, error) }
-            guard sources.contains(node) else { return }
-            if error.code != .poisoned { tellFailed(node, error) }
-            tearDown(node, .fail(error))
+        case .source(let node): sourceFailed(node, error)
         case .comparing(let node): foundChanged(node)
         case .original(let node): originalStored(node, job.id, tiers: .none)
         case .transcode(let node): endTranscode(node)
-        case .decode(let node):
-            // A cached original that is no image is as good as none (SEMANTICS §5.2).
-            if error.code == .badImageData, case .cache = decodes[node].name.origin {
-                return tearDown(node, .onward(decodes[node].timings, missed: nil))
-            }
-            // What is too large to be laid over others may be an image for others.
-            let isOurs = decodes[node].name.key.isOverlay && error.code == .limitExceeded
-            if let source = decodes[node].source, sources[source].body?.fetched != nil, !isOurs,
-                error.code != .poisoned
-            {
-                tellFailed(source, error)
-            }
-            tearDown(node, .fail(error))
+        case .decode(let node): decodeFailed(node, error)
         case .transform(let node), .delivery(let node): tearDown(node, .fail(error))
         case .inquiry: tell(.answered(job.id, .failure(error)))
         case .removal(let work, let isRepeated): if !isRepeated { removeAgain(work) }
         }
+    }
+
+    private mutating func sourceFailed(_ node: SourceNode.ID, _ error: ImageError) {
+        guard sources[node].name.origin.isFetched else { return sourceMissed(node) }
+        if error.code == .cacheNotModified { notModified(node, error) }
+        guard sources.contains(node) else { return }
+        if error.code != .poisoned { tellFailed(node, error) }
+        tearDown(node, .fail(error))
+    }
+
+    private mutating func decodeFailed(_ node: DecodeNode.ID, _ error: ImageError) {
+        // A cached original that is no image is as good as none (SEMANTICS §5.2).
+        if error.code == .badImageData, case .cache = decodes[node].name.origin {
+            return tearDown(node, .onward(decodes[node].timings, missed: nil))
+        }
+        // What is too large to be laid over others may be an image for others.
+        let isOurs = decodes[node].name.key.isOverlay && error.code == .limitExceeded
+        if let source = decodes[node].source, sources[source].body?.fetched != nil, !isOurs,
+            error.code != .poisoned
+        {
+            tellFailed(source, error)
+        }
+        tearDown(node, .fail(error))
     }
 
     // MARK: - Progress

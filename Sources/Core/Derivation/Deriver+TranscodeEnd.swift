@@ -44,7 +44,13 @@ extension Deriver {
         if let source {
             sources[source].storing.endedTranscode(tiers: tiers, as: transcode.material.plainText)
         }
-        for var watcher in transcode.watchers.members {
+        tellStored(transcode.watchers, in: tiers)
+        return source
+    }
+
+    /// Who waited is answered, or waits for the original then.
+    private mutating func tellStored(_ watchers: WatcherList, in tiers: CacheTypes) {
+        for var watcher in watchers.members {
             watcher.stored.formUnion(tiers)
             if let place = awaitOriginal(watcher) {
                 tell(.moved(watcher.id, place))
@@ -52,6 +58,5 @@ extension Deriver {
                 tell(.stored([Stored(id: watcher.id, tiers: watcher.stored)]))
             }
         }
-        return source
     }
 }

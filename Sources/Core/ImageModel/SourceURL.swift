@@ -15,6 +15,28 @@ public struct SourceURL: Hashable, Sendable {
     /// and a port.
     public init(_ text: String) throws(ImageError) {
         let bytes = Array(text.utf8)
+        try Self.checkText(bytes)
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            Self.isScheme(bytes[..<colon])
+        else { throw ImageError(.invalidURL, "the URL has no scheme, such as https://") }
+        scheme = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
+        let isWeb = scheme == "http" || scheme == "https"
+        guard bytes[(colon + 1)...].starts(with: "//".utf8) else {
+            if isWeb { throw ImageError(.invalidURL, "the URL has no host") }
+            (userInfo, host, withoutUserInfo) = (nil, "", text)
+            return
+        }
+        let start = colon + 3
+        let end = bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+        let at = bytes[start..<end].lastIndex(of: UInt8(ascii: "@"))
+        let hostStart = at.map { $0 + 1 } ?? start
+        userInfo = at.map { String(decoding: bytes[start..<$0], as: UTF8.self) }
+        let place = bytes[hostStart..<end]
+        host = isWeb ? try HostAndPort(place).host : Self.hostWithoutPort(place)
+        withoutUserInfo = String(decoding: bytes[..<start] + bytes[hostStart...], as: UTF8.self)
+    }
+
+    private static func checkText(_ bytes: [UInt8]) throws(ImageError) {
         guard !bytes.isEmpty else { throw ImageError(.invalidURL, "Image url is nil") }
         guard bytes.count <= RequestLimits.urlBytesMax else {
             throw ImageError(
@@ -25,27 +47,6 @@ public struct SourceURL: Hashable, Sendable {
         guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
             throw ImageError(.invalidURL, "the URL contains white space or control characters")
         }
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
-            Self.isScheme(bytes[..<colon])
-        else { throw ImageError(.invalidURL, "the URL has no scheme, such as https://") }
-        scheme = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
-        let rest = bytes[(colon + 1)...]
-        guard rest.starts(with: "//".utf8) else {
-            guard scheme != "http", scheme != "https" else {
-                throw ImageError(.invalidURL, "the URL has no host")
-            }
-            (userInfo, host, withoutUserInfo) = (nil, "", text)
-            return
-        }
-        let start = colon + 3
-        let end = bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
-        let at = bytes[start..<end].lastIndex(of: UInt8(ascii: "@"))
-        let hostStart = at.map { $0 + 1 } ?? start
-        userInfo = at.map { String(decoding: bytes[start..<$0], as: UTF8.self) }
-        let place = bytes[hostStart..<end]
-        let isWeb = scheme == "http" || scheme == "https"
-        host = isWeb ? try HostAndPort(place).host : Self.hostWithoutPort(place)
-        withoutUserInfo = String(decoding: bytes[..<start] + bytes[hostStart...], as: UTF8.self)
     }
 
     /// What logs and status may show of it: scheme, host, port and path. Queries are often signed

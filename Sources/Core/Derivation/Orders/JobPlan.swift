@@ -75,8 +75,7 @@ package struct JobPlan: Hashable, Sendable {
         _ request: ImageRequest, mayDownload: Bool = true, keepsOriginalApart: Bool = false,
         distrustsMemory: Bool
     ) {
-        let isOriginal = request.wantsOriginal
-        let isOneEntry = isOriginal && !keepsOriginalApart
+        let isOneEntry = request.wantsOriginal && !keepsOriginalApart
         // One key, one entry: what upstream writes twice under it is written once.
         let union = request.storeCacheTypes.union(request.originalStoreCacheTypes)
         queryTiers =
@@ -89,19 +88,25 @@ package struct JobPlan: Hashable, Sendable {
             ? union : isOneEntry ? .none : request.originalStoreCacheTypes
 
         isRefreshing = request.options.contains(.refreshCached)
-        var traits: Trait = []
-        if request.options.contains(.fromLoaderOnly) { traits.insert(.fromLoaderOnly) }
-        if request.options.contains(.fromCacheOnly) { traits.insert(.fromCacheOnly) }
+        var traits = Self.traits(of: request)
+        if isOneEntry { traits.insert(.isOneEntry) }
+        if !mayDownload { traits.insert(.mayNotDownload) }
         if queryTiers.isEmpty { traits.insert(.asksNoTier) }
         if originalQueryTiers.isEmpty { traits.insert(.asksNoOriginalTier) }
-        if isOriginal { traits.insert(.wantsOriginal) }
-        if isOneEntry { traits.insert(.isOneEntry) }
-        if request.infoOnly { traits.insert(.infoOnly) }
-        if !mayDownload { traits.insert(.mayNotDownload) }
         if originalStoreTiers.isEmpty { traits.insert(.keepsNoOriginal) }
         bits = Self.order.reduce(0) { bits, step in
             step.skippedBy.isDisjoint(with: traits) ? bits | (1 << step.stage.rawValue) : bits
         }
+    }
+
+    /// What the request itself says.
+    private static func traits(of request: ImageRequest) -> Trait {
+        var traits: Trait = []
+        if request.options.contains(.fromLoaderOnly) { traits.insert(.fromLoaderOnly) }
+        if request.options.contains(.fromCacheOnly) { traits.insert(.fromCacheOnly) }
+        if request.wantsOriginal { traits.insert(.wantsOriginal) }
+        if request.infoOnly { traits.insert(.infoOnly) }
+        return traits
     }
 
     package func includes(_ stage: Stage) -> Bool { bits & (1 << stage.rawValue) != 0 }
