@@ -161,8 +161,8 @@ let programs: [Target] = [
     program(
         "imagebus-bench",
         [
-            "StackAccess", "CommandLineInterface", "Reporting", "MicroHTTPD", "Messages",
-            "ImageModel", "Linux",
+            "Imagebus", "StackAccess", "CommandLineInterface", "Reporting", "MicroHTTPD",
+            "Messages", "ImageModel", "Linux",
         ]),
     program("imagebus-coordinator", ["CoordinatorRuntime", "Linux"]),
     program("imagebus-download", worker + ["Downloading"]),

@@ -1,23 +1,24 @@
 import ImageModel
+import Imagebus
 import Messages
-import StackAccess
 import Synchronization
 
 /// What all kinds of measurement share: the options, an origin, the stack.
 final class BenchSetting: Sendable {
     let options: BenchOptions
     let origin: BenchOrigin
-    let client: StackClient
+    let client: ImagebusClient
     /// Another connection, for more loads at a time than one may have.
-    let connect: @Sendable () throws(ImageError) -> StackClient
+    let connect: @Sendable () throws(ImageError) -> ImagebusClient
     /// On `admin/`: who may see all processes.
-    let watcher: StackClient
+    let watcher: ImagebusClient
     private let isStopped = Atomic(false)
     private let lastNumber = Atomic(0)
 
     init(
         _ options: BenchOptions, _ origin: BenchOrigin,
-        connect: @escaping @Sendable () throws(ImageError) -> StackClient, watcher: StackClient
+        connect: @escaping @Sendable () throws(ImageError) -> ImagebusClient,
+        watcher: ImagebusClient
     ) throws(ImageError) {
         (self.options, self.origin, self.connect) = (options, origin, connect)
         (client, self.watcher) = (try connect(), watcher)
@@ -48,8 +49,8 @@ final class BenchSetting: Sendable {
     func encode(_ name: String, _ output: OutputOptions) async throws(ImageError) {
         var request = ImageRequest(url: origin.url("raw.png", next())).unkept
         request.output = output
-        let image = try await client.load(request, cancelledAfter: nil).get()
-        origin.add(name, image.withBytes { Array($0) })
+        let image = try await client.load(request).response
+        origin.add(name, image.bytes?.array ?? [])
     }
 }
 

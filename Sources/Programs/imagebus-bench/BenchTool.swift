@@ -1,4 +1,5 @@
 import ImageModel
+import Imagebus
 import Linux
 import Reporting
 import StackAccess
@@ -21,10 +22,9 @@ enum BenchTool {
             let setting = try BenchSetting(
                 options, origin,
                 connect: { () throws(ImageError) in
-                    try StackClient(route, connectMilliseconds: connect)
+                    try route.client(connectMilliseconds: connect)
                 },
-                watcher: StackClient(
-                    route, asOperator: true, connectMilliseconds: connect))
+                watcher: route.client(asOperator: true, connectMilliseconds: connect))
             let report = try measure(kind, setting, interruption, isOwn: stack.isOwn)
             return options.printsJSON ? try JSONText.text(report) : report.text
         }

@@ -1,5 +1,6 @@
 import CommandLineInterface
 package import ImageModel
+package import Imagebus
 import Linux
 import SharedArena
 import Supervision
@@ -16,11 +17,10 @@ package enum OperatorQuery {
     package static func ask<Answer: Sendable>(
         _ options: OperatorOptions, milliseconds: Int = answerMilliseconds,
         answerMilliseconds: Int? = nil,
-        _ question: @escaping @Sendable (StackClient) async throws(ImageError) -> Answer
+        _ question: @escaping @Sendable (ImagebusClient) async throws(ImageError) -> Answer
     ) throws(ImageError) -> Answer {
         let route = try options.route()
-        let client = try StackClient(
-            route, asOperator: true, connectMilliseconds: milliseconds)
+        let client = try route.client(asOperator: true, connectMilliseconds: milliseconds)
         defer { client.end() }
         let value: Result<Answer, ImageError>?
         do throws(Errno) {

@@ -1,7 +1,7 @@
 import ImageModel
+import Imagebus
 import Linux
 import Messages
-import StackAccess
 
 /// Begins loads and cancels them, phase by phase; the figures are the coordinator's.
 struct CancelBench: BenchKind {
@@ -83,10 +83,8 @@ struct CancelBench: BenchKind {
         // Nothing to measure: it is in its stage from the first moment on.
         if phase.source == .stalled { return 2...50 }
         // The first one also warms the workers up.
-        _ = try await setting.client.load(phase.request(url: url(phase)), cancelledAfter: nil).get()
-        let image = try await setting.client.load(
-            phase.request(url: url(phase)), cancelledAfter: nil
-        ).get()
+        _ = try await setting.client.load(phase.request(url: url(phase))).response
+        let image = try await setting.client.load(phase.request(url: url(phase))).response
         return phase.window(image.timings)
     }
 
@@ -99,7 +97,7 @@ struct CancelBench: BenchKind {
         {
             let delay = Duration.microseconds(Int(Double.random(in: window) * 1_000))
             let request = phase.request(url: url(phase))
-            tally.count(await setting.client.load(request, cancelledAfter: delay))
+            tally.count(await setting.client.load(request).end(cancelledAfter: delay))
             // Else the next loads would only wait for the successor of a process.
             if phase.isHard { _ = try? await settled(phase) }
         }

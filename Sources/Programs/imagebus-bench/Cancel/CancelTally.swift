@@ -1,5 +1,5 @@
 import ImageModel
-import StackAccess
+import Imagebus
 
 /// What became of loads that were to be cancelled.
 struct CancelTally: Hashable, Sendable {
@@ -9,10 +9,10 @@ struct CancelTally: Hashable, Sendable {
     /// Of loads that came to their end before.
     var bytes = 0
 
-    mutating func count(_ result: Result<LoadedImage, ImageError>) {
+    mutating func count(_ result: Result<ImageResponse, ImageError>) {
         requests += 1
         switch result {
-        case .success(let image): bytes += image.byteCount ?? 0
+        case .success(let image): bytes += image.bytes?.count ?? 0
         case .failure(let error): if error.code != .cancelled { errors += 1 }
         }
     }

@@ -1,7 +1,7 @@
 import ImageModel
+import Imagebus
 import Linux
 import Messages
-import StackAccess
 
 /// Loads images that nobody has: from their origin, through all stages, and nothing is stored.
 struct ColdBench: BenchKind {
@@ -20,7 +20,7 @@ struct ColdBench: BenchKind {
     func run() async throws(ImageError) -> any BenchReport {
         let request = try await self.request()
         // One that fails says why; many that fail would only be counted.
-        let each = try await setting.client.load(numbered(request)).get().byteCount ?? 0
+        let each = try await setting.client.load(numbered(request)).response.bytes?.count ?? 0
         _ = await LoadFlight(setting, seconds: Self.warmUpSeconds)
             .run(ColdLoads(setting.client) { numbered(request) }.load)
         let loads = ColdLoads(setting.client) { numbered(request) }

@@ -1,7 +1,7 @@
 import ImageModel
+import Imagebus
 import Linux
 import Messages
-import StackAccess
 
 /// Keeps very many cold loads queued for as long as something is measured.
 struct Flood: Sendable {
@@ -14,11 +14,11 @@ struct Flood: Sendable {
 
     private let setting: BenchSetting
     private let url: String
-    private let clients: [StackClient]
+    private let clients: [ImagebusClient]
 
     init(_ setting: BenchSetting, url: String) throws(ImageError) {
         (self.setting, self.url) = (setting, url)
-        var clients: [StackClient] = []
+        var clients: [ImagebusClient] = []
         for _ in stride(from: 0, to: Self.loads, by: Self.loadsPerClient) {
             clients.append(try setting.connect())
         }
@@ -52,12 +52,12 @@ struct Flood: Sendable {
     }
 
     /// One load after the other; who cancels the task cancels the load.
-    private func keepLoading(_ client: StackClient) async {
+    private func keepLoading(_ client: ImagebusClient) async {
         while !Task.isCancelled, !setting.hasStopped {
             var request = ImageRequest(url: BenchURL.numbered(url, setting.next()))
             request.choosePreview()
             request.timeoutMilliseconds = RequestLimits.timeoutMillisecondsMax
-            _ = await client.load(request.unkept)
+            _ = try? await client.load(request.unkept).response
         }
     }
 

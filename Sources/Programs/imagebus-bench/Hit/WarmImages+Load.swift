@@ -1,5 +1,5 @@
 import ImageModel
-import StackAccess
+import Imagebus
 
 extension WarmImages {
     /// Until the memory tier has an image.
@@ -36,11 +36,11 @@ extension WarmImages {
 
     /// Its bytes, once it comes from the memory tier.
     private static func warm(
-        _ request: ImageRequest, _ client: StackClient
+        _ request: ImageRequest, _ client: ImagebusClient
     ) async throws(ImageError) -> Int {
         for _ in 0..<attempts {
-            let image = try await client.load(request, cancelledAfter: nil).get()
-            if image.isMemoryHit { return image.byteCount ?? 0 }
+            let image = try await client.load(request).response
+            if image.isMemoryHit { return image.bytes?.count ?? 0 }
         }
         throw ImageError(
             .invalidRequest, "the memory tier does not keep this image, or may not be asked")

@@ -1,15 +1,15 @@
 import ImageModel
-import StackAccess
+import Imagebus
 import Synchronization
 
 /// Images that the memory tier has, one after the other.
 final class WarmImages: Sendable {
-    private let client: StackClient
+    private let client: ImagebusClient
     private let requests: [ImageRequest]
     private let sizes: [Int]
     private let turn = Atomic(0)
 
-    init(_ client: StackClient, _ requests: [ImageRequest], _ sizes: [Int]) {
+    init(_ client: ImagebusClient, _ requests: [ImageRequest], _ sizes: [Int]) {
         (self.client, self.requests, self.sizes) = (client, requests, sizes)
     }
 
@@ -25,7 +25,7 @@ final class WarmImages: Sendable {
     var load: LoadFlight.Load {
         { [self] in
             let place = next()
-            return check(await client.load(requests[place]), place)
+            return check(try? await client.load(requests[place]).response, place)
         }
     }
 
@@ -33,7 +33,7 @@ final class WarmImages: Sendable {
     var loadAndWait: @Sendable () -> Int? {
         { [self] in
             let place = next()
-            return check(client.loadAndWait(requests[place]), place)
+            return check(try? client.loadAndWait(requests[place]), place)
         }
     }
 
@@ -42,11 +42,15 @@ final class WarmImages: Sendable {
         return turn.add(1, ordering: .relaxed).oldValue % requests.count
     }
 
-    private func check(_ result: Result<LoadedImage, ImageError>, _ place: Int) -> Int? {
+    private func check(_ image: ImageResponse?, _ place: Int) -> Int? {
         // Facts come without bytes.
-        guard case .success(let image) = result, image.isMemoryHit,
-            image.byteCount ?? 0 == sizes[place]
+        guard let image, image.isMemoryHit, image.bytes?.count ?? 0 == sizes[place]
         else { return nil }
         return sizes[place]
     }
+}
+
+extension ImageResponse {
+    /// Whether the memory tier had it.
+    var isMemoryHit: Bool { cacheType == .memory && status == .ok }
 }

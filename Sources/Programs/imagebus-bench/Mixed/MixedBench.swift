@@ -1,7 +1,7 @@
 import ImageModel
+import Imagebus
 import Linux
 import Messages
-import StackAccess
 
 /// What a stack sees on a common day: mostly hits, some images that nobody has, other sizes of
 /// known ones, and loads that are given up.
@@ -26,7 +26,7 @@ struct MixedBench: BenchKind {
         }
         let loads = MixedLoads(setting, url: setting.options.url ?? setting.origin.url("mixed.jpg"))
         for number in 0..<Self.known {
-            _ = try await setting.client.load(loads.knownRequest(number)).get()
+            _ = try await setting.client.load(loads.knownRequest(number)).response
         }
         let processors = ProcessorsByKind(try await setting.watcher.status())
         let figures = await LoadFlight(setting).run(loads.load)

@@ -1,6 +1,6 @@
 import ImageModel
+import Imagebus
 import Linux
-import StackAccess
 import Synchronization
 
 /// Loads of the mix, one after the other, and what became of each kind.
@@ -30,20 +30,20 @@ final class MixedLoads: Sendable {
         }
     }
 
-    private func result(_ choice: MixedChoice) async -> Result<LoadedImage, ImageError> {
+    private func result(_ choice: MixedChoice) async -> Result<ImageResponse, ImageError> {
         switch choice.work {
-        case .hit: await setting.client.load(knownRequest(choice.image))
-        case .size: await setting.client.load(request(choice.image, side: choice.side))
-        case .cold: await setting.client.load(newRequest())
+        case .hit: await setting.client.load(knownRequest(choice.image)).end()
+        case .size: await setting.client.load(request(choice.image, side: choice.side)).end()
+        case .cold: await setting.client.load(newRequest()).end()
         case .cancel:
-            await setting.client.load(
-                newRequest(), cancelledAfter: .milliseconds(choice.cancelMilliseconds))
+            await setting.client.load(newRequest())
+                .end(cancelledAfter: .milliseconds(choice.cancelMilliseconds))
         }
     }
 
-    private func bytes(_ result: Result<LoadedImage, ImageError>, _ work: MixedWork) -> Int? {
+    private func bytes(_ result: Result<ImageResponse, ImageError>, _ work: MixedWork) -> Int? {
         switch result {
-        case .success(let image): image.byteCount ?? 0
+        case .success(let image): image.bytes?.count ?? 0
         case .failure(let error): work == .cancel && error.code == .cancelled ? 0 : nil
         }
     }

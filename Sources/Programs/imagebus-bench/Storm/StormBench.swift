@@ -1,6 +1,6 @@
 import ImageModel
+import Imagebus
 import Messages
-import StackAccess
 
 /// Very many loads at once: for one image, then for many images in several sizes each.
 struct StormBench: BenchKind {
@@ -21,7 +21,7 @@ struct StormBench: BenchKind {
     init(_ setting: BenchSetting) { self.setting = setting }
 
     func run() async throws(ImageError) -> any BenchReport {
-        var clients: [StackClient] = []
+        var clients: [ImagebusClient] = []
         for _ in stride(from: 0, to: setting.options.concurrency, by: Self.loadsPerClient) {
             clients.append(try setting.connect())
         }
@@ -33,7 +33,7 @@ struct StormBench: BenchKind {
     }
 
     /// All for one image.
-    private func runOne(_ clients: [StackClient]) async throws(ImageError) -> StormFigures {
+    private func runOne(_ clients: [ImagebusClient]) async throws(ImageError) -> StormFigures {
         var request = setting.options.request
         if setting.options.url == nil {
             try await setting.makeImage(
@@ -52,7 +52,7 @@ struct StormBench: BenchKind {
     }
 
     /// A tenth as many images, each in ten sizes.
-    private func runMany(_ clients: [StackClient]) async throws(ImageError) -> StormFigures {
+    private func runMany(_ clients: [ImagebusClient]) async throws(ImageError) -> StormFigures {
         try await setting.makeImage(
             "many.jpg", width: 640, height: 480, OutputOptions(format: .jpeg, quality: 85))
         var sizes: [StormLoad] = []
@@ -81,11 +81,11 @@ struct StormBench: BenchKind {
 
     /// The same load alone.
     private func expected(_ request: ImageRequest) async throws(ImageError) -> [UInt8] {
-        try await setting.client.load(request.unkept).get().withBytes { Array($0) }
+        try await setting.client.load(request.unkept).response.bytes?.array ?? []
     }
 
     private func measure(
-        _ loads: [StormLoad], _ clients: [StackClient], urls: Int, sizes: Int, image: String
+        _ loads: [StormLoad], _ clients: [ImagebusClient], urls: Int, sizes: Int, image: String
     ) async throws(ImageError) -> StormFigures {
         let before = try await setting.watcher.status()
         let requestsBefore = setting.origin.requestCount(image)

@@ -1,4 +1,5 @@
 import ImageModel
+import Imagebus
 import Linux
 import StackAccess
 
@@ -10,7 +11,7 @@ struct StormLoad: Sendable {
 
 /// Begins all loads at once and waits for all of them.
 enum StormFlight {
-    static func run(_ loads: [StormLoad], _ clients: [StackClient]) async -> StormFigures {
+    static func run(_ loads: [StormLoad], _ clients: [ImagebusClient]) async -> StormFigures {
         let start = MonotonicClock.now()
         var figures = await withTaskGroup(of: Reply.self) { group in
             for (number, load) in loads.enumerated() {
@@ -32,17 +33,17 @@ enum StormFlight {
     }
 
     private static func reply(
-        to load: StormLoad, _ client: StackClient, since start: UInt64
+        to load: StormLoad, _ client: ImagebusClient, since start: UInt64
     ) async -> Reply {
-        let result = await client.load(load.request)
+        let image = try? await client.load(load.request).response
         let took = MonotonicClock.now() - start
-        guard case .success(let image) = result else {
+        guard let image else {
             return Reply(nanoseconds: took, bytes: nil, isRight: false)
         }
         let isRight = image.withBytes { bytes in
             load.expected.withUnsafeBytes { areEqual($0, bytes) }
         }
-        return Reply(nanoseconds: took, bytes: image.byteCount ?? 0, isRight: isRight)
+        return Reply(nanoseconds: took, bytes: image.bytes?.count ?? 0, isRight: isRight)
     }
 
     /// Eight bytes at a time: all replies are looked at while others are on their way.

@@ -1,4 +1,5 @@
 import ImageModel
+import Imagebus
 import Messages
 import Reporting
 import StackAccess
@@ -23,7 +24,7 @@ enum BlacklistTool {
     }
 
     /// A message holds only so many: page after page.
-    private static func all(_ client: StackClient) async throws(ImageError)
+    private static func all(_ client: ImagebusClient) async throws(ImageError)
         -> [BlacklistReport.Entry]
     {
         var entries: [BlacklistReport.Entry] = []

@@ -1,4 +1,5 @@
 import ImageModel
+import Imagebus
 import Messages
 import Reporting
 import StackAccess

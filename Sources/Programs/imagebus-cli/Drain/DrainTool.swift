@@ -1,4 +1,5 @@
 import ImageModel
+import Imagebus
 import Messages
 import Reporting
 import StackAccess
@@ -25,7 +26,7 @@ enum DrainTool {
     }
 
     private static func replace(
-        _ kind: WorkerKind, _ client: StackClient
+        _ kind: WorkerKind, _ client: ImagebusClient
     ) async throws(ImageError) -> Int {
         let before = try await client.status()
         let told = Int(try await client.drain(kind))

@@ -1,5 +1,6 @@
 import CommandLineInterface
 import ImageModel
+import Imagebus
 import Linux
 import Messages
 import StackAccess
@@ -68,7 +69,7 @@ struct GetAnswer: Encodable, Sendable {
 
     /// An image, or a miss; with the failure of its refresh or its output, which makes it an error.
     init(
-        _ image: LoadedImage, token: String, request: ImageRequest, failure: Failure? = nil
+        _ image: ImageResponse, token: String, request: ImageRequest, failure: Failure? = nil
     ) {
         status = failure != nil ? .error : image.isMiss ? .miss : .ok
         cacheType = image.cacheType.name
@@ -76,7 +77,7 @@ struct GetAnswer: Encodable, Sendable {
         width = image.info?.size.width
         height = image.info?.size.height
         pages = image.info?.pages
-        bytes = image.byteCount
+        bytes = image.bytes?.count
         key = image.key
         scale = image.isMiss ? nil : image.scaleFactor
         self.token = token

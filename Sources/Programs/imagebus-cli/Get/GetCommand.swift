@@ -1,5 +1,6 @@
 import CommandLineInterface
 import ImageModel
+import Imagebus
 import Linux
 import StackAccess
 
@@ -87,7 +88,7 @@ enum GetCommand {
     }
 
     private static func correction(
-        of request: ImageRequest, for image: LoadedImage, _ options: GetOptions
+        of request: ImageRequest, for image: ImageResponse, _ options: GetOptions
     ) throws(ImageError) -> ImageRequest? {
         guard let path = options.namedFile, let format = image.info?.format, !image.isMiss else {
             return nil
@@ -112,7 +113,7 @@ enum GetCommand {
 
     /// The exit status of what is told then, or of an image that cannot be written.
     private static func write(
-        _ image: LoadedImage, _ target: GetOptions.OutputTarget, _ load: LoadRun,
+        _ image: ImageResponse, _ target: GetOptions.OutputTarget, _ load: LoadRun,
         _ report: GetReport, then tell: () -> Int32
     ) -> Int32 {
         do throws(OutputError) {
@@ -135,7 +136,7 @@ extension GetOptions.OutputTarget {
     }
 }
 
-extension LoadedImage {
+extension ImageResponse {
     /// A miss has nothing to write.
     fileprivate func write(to target: GetOptions.OutputTarget) throws(OutputError) {
         guard !isMiss else { return }

@@ -1,5 +1,6 @@
 import CommandLineInterface
 import ImageModel
+import Imagebus
 import Messages
 import Observability
 import Reporting
@@ -13,7 +14,7 @@ struct GetReport {
     private static let missStatus: Int32 = 1
 
     /// The image was written where it was to be, or there is none.
-    func tell(_ image: LoadedImage, token: String) -> Int32 {
+    func tell(_ image: ImageResponse, token: String) -> Int32 {
         let isNotWritten = image.isMiss && options.target != .none
         let status = isNotWritten ? Self.missStatus : 0
         if options.printsJSON {
@@ -43,7 +44,7 @@ struct GetReport {
     }
 
     /// The refresh failed; the cached image was written.
-    func tell(_ failure: ImageError, keeping image: LoadedImage, token: String) -> Int32 {
+    func tell(_ failure: ImageError, keeping image: ImageResponse, token: String) -> Int32 {
         if options.printsJSON {
             let answer = GetAnswer(
                 image, token: token, request: options.request, failure: .init(failure))
@@ -54,7 +55,8 @@ struct GetReport {
     }
 
     /// The image, which may have come, cannot be written.
-    func tell(_ failure: OutputError, of image: LoadedImage? = nil, token: String? = nil) -> Int32 {
+    func tell(_ failure: OutputError, of image: ImageResponse? = nil, token: String? = nil) -> Int32
+    {
         guard !failure.isUnread else { return failure.exitStatus }
         guard options.printsJSON else {
             Terminal.complain("get", failure)
@@ -85,14 +87,14 @@ struct GetReport {
         return Terminal.finish("get", summary, status: status)
     }
 
-    private static func miss(_ image: LoadedImage) -> String { "miss: no cache has \(image.key)" }
+    private static func miss(_ image: ImageResponse) -> String { "miss: no cache has \(image.key)" }
 
     private static func text(_ failure: ImageError) -> String {
         let details = failure.details.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
         return "\(failure)\(details.joined())"
     }
 
-    private func summary(_ image: LoadedImage) -> String {
+    private func summary(_ image: ImageResponse) -> String {
         guard !image.isMiss else {
             return PlainText.line(Self.miss(image)) + "\n"
         }
@@ -101,7 +103,7 @@ struct GetReport {
             parts.append("\(info.format.name) \(info.size)")
             if info.pages > 1 { parts.append("\(info.pages) pages") }
         }
-        if let count = image.byteCount { parts.append(ByteText.text(UInt64(count))) }
+        if let count = image.bytes?.count { parts.append(ByteText.text(UInt64(count))) }
         parts.append(image.cacheType == .none ? "loaded" : "from \(image.cacheType.name)")
         parts.append("\(Int(image.timings.total.rounded())) ms")
         let text = parts.joined(separator: ", ")

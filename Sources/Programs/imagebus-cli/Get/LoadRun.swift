@@ -1,22 +1,20 @@
 import ImageModel
-import Linux
+import Imagebus
 import Messages
 import StackAccess
 
 /// One request from its sending to its end, with progress and Ctrl-C.
 final class LoadRun {
     private let timeoutMilliseconds: Int
-    private let completion: Completion<LoadedImage>
-    private let client: StackClient
-    private let running: RunningLoad
+    private let completion: Completion<ImageResponse>
+    private let client: ImagebusClient
+    private let task: LoadTask
     private let bar: ProgressBar?
     private let mapsUnavailable: Bool
 
     /// The coordinator ends the request at its deadline; this much later nothing is expected any
     /// more, such as when the coordinator is gone.
     private static let graceMilliseconds = 5_000
-    /// How long a cancelled request may take to say so.
-    private static let cancelMilliseconds = 2_000
 
     /// Connects and sends the request, with the image where that has no URL.
     init(
@@ -25,67 +23,49 @@ final class LoadRun {
     ) throws(ImageError) {
         timeoutMilliseconds = request.timeoutMilliseconds
         mapsUnavailable = stack.isWaitedFor
-        do throws(Errno) {
-            completion = try Completion()
-        } catch {
-            throw ImageError(.internalError, "no descriptor is left (\(error))")
-        }
-        client = try StackClient(
-            stack.route, delivery: options.delivery,
+        completion = try .opened()
+        client = try stack.route.client(
+            delivery: options.delivery,
             connectMilliseconds: stack.connectMilliseconds(timeoutMilliseconds))
         bar = options.progress.showsBar ? ProgressBar() : nil
-        let show = bar.map { bar in { @Sendable (progress: RequestProgress) in bar.show(progress) }
-        }
-        running = client.load(
-            request, uploading: upload, slot: options.slot, group: options.group,
-            trace: options.trace, progress: show, into: completion)
+        let task = Self.begin(
+            request, options, client, uploading: upload, wantsProgress: bar != nil)
+        self.task = task
+        completion.start { () throws(ImageError) in try await task.response }
+        if let bar { Task.detached { for await step in task.progress { bar.show(step) } } }
     }
 
     deinit { client.end() }
 
-    var token: String { running.token }
+    private static func begin(
+        _ request: ImageRequest, _ options: GetOptions, _ client: ImagebusClient,
+        uploading upload: [UInt8]?, wantsProgress: Bool
+    ) -> LoadTask {
+        guard let upload else {
+            return client.load(
+                request, slot: options.slot, group: options.group, wantsProgress: wantsProgress,
+                trace: options.trace)
+        }
+        return client.load(
+            request, uploading: upload, group: options.group, wantsProgress: wantsProgress,
+            trace: options.trace)
+    }
+
+    var token: String { task.token.value.hex }
 
     /// What a load whose refresh failed leaves.
-    var cached: LoadedImage? { running.cached }
+    var cached: ImageResponse? { task.cachedResponse }
 
     /// Waits for the end. A first Ctrl-C cancels, a second does not even wait for that.
-    func wait(_ interruption: Interruption) throws(ImageError) -> LoadedImage {
+    func wait(_ interruption: Interruption) throws(ImageError) -> ImageResponse {
         defer { bar?.end() }
-        var isCancelled = false
-        var deadline = after(milliseconds: timeoutMilliseconds + Self.graceMilliseconds)
-        while completion.value == nil {
-            let now = MonotonicClock.now()
-            guard now < deadline else {
-                running.cancel()
-                throw isCancelled ? Self.cancelled : Self.deadlineExceeded
-            }
-            do throws(Errno) {
-                let left = Int((deadline - now) / 1_000_000) + 1
-                _ = try interruption.wait(for: [completion.number], milliseconds: left)
-            } catch {
-                throw ImageError(.internalError, "the wait for the image failed (\(error))")
-            }
-            if interruption.count > 1 { throw Self.cancelled }
-            if interruption.count == 1, !isCancelled {
-                isCancelled = true
-                running.cancel()
-                deadline = after(milliseconds: Self.cancelMilliseconds)
-            }
-        }
-        guard let value = completion.value else { throw Self.cancelled }
         do throws(ImageError) {
-            return try value.get()
+            return try completion.wait(
+                interruption, atMost: timeoutMilliseconds + Self.graceMilliseconds,
+                cancel: task.cancel)
         } catch {
             // A stack that is there, but whose coordinator does not come back in time.
-            throw error.code == .unavailable && mapsUnavailable ? Self.deadlineExceeded : error
+            throw error.code == .unavailable && mapsUnavailable ? .noAnswer : error
         }
     }
-
-    private func after(milliseconds: Int) -> UInt64 {
-        MonotonicClock.now() + UInt64(milliseconds) * 1_000_000
-    }
-
-    private static let cancelled = ImageError(.cancelled, "cancelled")
-    private static let deadlineExceeded = ImageError(
-        .deadlineExceeded, "there was no answer within the time; --timeout gives it more")
 }

@@ -1,16 +1,12 @@
 import CommandLineInterface
 import ImageModel
 import Imagebus
-import Linux
 import Messages
 import Reporting
 import StackAccess
 
 /// `imagebus prefetch`: a list of URLs into the caches.
 enum PrefetchTool {
-    /// How long a cancelled prefetch may take to say so.
-    private static let cancelMilliseconds = 2_000
-
     static func run(_ options: PrefetchOptions) -> Int32 {
         do throws(ImageError) {
             let interruption = try Interruption.started()
@@ -22,8 +18,7 @@ enum PrefetchTool {
             }
             let stack = try OpenStack(options.stack, interruption)
             defer { stack.end(interruption) }
-            let client = try StackClient(
-                stack.route,
+            let client = try stack.route.client(
                 connectMilliseconds: stack.connectMilliseconds(
                     options.template.timeoutMilliseconds))
             defer { client.end() }
@@ -49,43 +44,30 @@ enum PrefetchTool {
         }
     }
 
+    private static func begin(
+        _ options: PrefetchOptions, _ urls: [String], _ client: ImagebusClient
+    ) -> PrefetchTask {
+        let task = client.prefetch(
+            urls, template: options.template, concurrency: options.concurrency)
+        if options.priority == .normal { client.reprioritise(task, .normal) }
+        return task
+    }
+
     /// Waits for the end. A first Ctrl-C cancels, a second does not even wait for that.
     private static func run(
-        _ options: PrefetchOptions, _ urls: [String], _ client: StackClient,
+        _ options: PrefetchOptions, _ urls: [String], _ client: ImagebusClient,
         _ interruption: Interruption
     ) throws(ImageError) -> End {
-        let completion: Completion<PrefetchCounts>
-        do throws(Errno) {
-            completion = try Completion()
-        } catch {
-            throw ImageError(.internalError, "no descriptor is left (\(error))")
-        }
+        let completion = try Completion<PrefetchCounts>.opened()
         let bar = options.progress.showsBar ? ProgressBar() : nil
-        let show = bar.map { bar in { @Sendable (counts: PrefetchCounts) in bar.show(counts) } }
         defer { bar?.end() }
-        let running = client.prefetch(
-            urls, like: options.template, priority: options.priority,
-            concurrency: options.concurrency, progress: show, into: completion)
-        var cancelledAt: UInt64?
-        while completion.value == nil {
-            let waited = cancelledAt.map { Int((MonotonicClock.now() - $0) / 1_000_000) }
-            if waited ?? 0 >= cancelMilliseconds || interruption.count > 1 { throw cancelled }
-            do throws(Errno) {
-                _ = try interruption.wait(
-                    for: [completion.number],
-                    milliseconds: waited.map { cancelMilliseconds - $0 + 1 })
-            } catch {
-                throw ImageError(.internalError, "the wait for the end failed (\(error))")
-            }
-            if interruption.count == 1, cancelledAt == nil {
-                cancelledAt = MonotonicClock.now()
-                running.cancel()
-            }
-        }
-        guard let value = completion.value else { throw cancelled }
+        let task = begin(options, urls, client)
+        completion.start { () throws(ImageError) in try await task.result }
+        if let bar { Task.detached { for await counts in task.progress { bar.show(counts) } } }
+        let counts = try completion.wait(interruption, cancel: task.cancel)
         return End(
-            counts: try value.get(), failures: running.failures, token: running.token.value.hex,
-            isCancelled: cancelledAt != nil)
+            counts: counts, failures: task.failures, token: task.token.value.hex,
+            isCancelled: interruption.count > 0)
     }
 
     /// Prints counts and failures; the exit status.
@@ -117,6 +99,4 @@ enum PrefetchTool {
     }
 
     private static let linesMax = 10
-
-    private static let cancelled = ImageError(.cancelled, "cancelled")
 }

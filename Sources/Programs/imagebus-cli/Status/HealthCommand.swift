@@ -1,6 +1,7 @@
 import CommandLineInterface
 import FoundationEssentials
 import ImageModel
+import Imagebus
 import Linux
 import Messages
 import SharedArena
