@@ -130,7 +130,7 @@ let client: [Target] = [
 
 /// What programs share that are used by people, or that speak for them.
 let fronts: [Target] = [
-    room("Fronts", "Reporting", ["Observability"]),
+    room("Fronts", "Reporting", ["Messages", "Observability"]),
     room(
         "Fronts", "CommandLineInterface",
         ["Linux", "ImageModel", "Messages", "Observability", "Reporting"]),
@@ -235,6 +235,7 @@ let testing: [Target] = [
             "ZeroMQ", "Linux", "Observability", "ConfigurationFile", "TestKit",
         ]),
     tests("SupervisionTests", ["Supervision", "SharedArena", "Messages", "Linux", "TestKit"]),
+    tests("ReportingTests", ["Reporting", "Messages", "TestKit"]),
     tests(
         "CommandLineTests",
         [

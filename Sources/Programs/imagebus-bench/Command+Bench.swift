@@ -1,4 +1,5 @@
 import CommandLineInterface
+import StackAccess
 
 extension Command {
     /// What `imagebus bench` is, which starts this program.

@@ -26,32 +26,3 @@ package struct Command: Sendable {
         (self.options, self.notes, self.examples) = (options, notes, examples)
     }
 }
-
-extension OptionDefinition {
-    package static let runtimeDirectory = OptionDefinition(
-        "runtime-dir", value: "DIRECTORY",
-        "sockets and shared memory\n"
-            + "($XDG_RUNTIME_DIR/imagebus, else /run/imagebus where it may be\n"
-            + "written, else /dev/shm/imagebus-UID)")
-    package static let cacheDirectory = OptionDefinition(
-        "cache-dir", value: "DIRECTORY",
-        "the disk tier ($XDG_CACHE_HOME/imagebus, else ~/.cache/imagebus)")
-    package static let config = OptionDefinition(
-        "config", value: "FILE",
-        "sources, caches, presets, profiles and rules")
-    package static let endpoint = OptionDefinition(
-        "endpoint", value: "E", "ipc:///DIRECTORY/front/front.sock of a running stack")
-    package static let logLevel = OptionDefinition(
-        "log-level", value: "LEVEL", "debug, info, warning or error, to stderr (info)")
-    package static let logFormat = OptionDefinition(
-        "log-format", value: "FORMAT", "text or json (text)")
-    package static let allowPrivateNetworks = OptionDefinition(
-        "allow-private-networks", "download from private, loopback and link-local addresses")
-    package static let allowAddress = OptionDefinition(
-        "allow-address", value: "IP:PORT", separators: [",", " "],
-        "download from this address although it is private (repeatable)")
-    package static let certificates = OptionDefinition(
-        "ca-file", value: "FILE",
-        "certificates in PEM that https origins are checked with, in\n"
-            + "place of the system's")
-}

@@ -1,7 +1,7 @@
 import ImageModel
 import Imagebus
 import Linux
-import Messages
+import Reporting
 
 /// Keeps very many cold loads queued for as long as something is measured.
 struct Flood: Sendable {
@@ -74,7 +74,6 @@ struct Flood: Sendable {
     }
 
     private func liveRequests() async throws(ImageError) -> Int {
-        let report = try await setting.watcher.status()
-        return Int(report.counters.first { $0.name == "liveRequests" }?.value ?? 0)
+        Int(try await setting.watcher.status().count("liveRequests"))
     }
 }

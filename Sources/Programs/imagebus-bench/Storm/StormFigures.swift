@@ -32,12 +32,7 @@ struct StormFigures: Encodable, Sendable {
 
     /// Takes over what the coordinator counted meanwhile.
     mutating func count(_ before: StatusReport, _ after: StatusReport) {
-        func growth(_ name: String) -> Int {
-            func value(_ report: StatusReport) -> Int {
-                report.counters.first { $0.name == name }.map { Int($0.value) } ?? 0
-            }
-            return value(after) - value(before)
-        }
+        func growth(_ name: String) -> Int { Int(after.count(name)) - Int(before.count(name)) }
         (gets, decodes) = (growth("fetches"), growth("decodes"))
         (transforms, coalesced) = (growth("transforms"), growth("coalesced"))
         (retries, requeued) = (growth("retries"), growth("requeued"))

@@ -15,18 +15,16 @@ enum CancelTool {
         let target = options.target
         let ended = try OperatorQuery.ask(options.stack) {
             client throws(ImageError) -> UInt64 in
-            let before = cancelled(try await client.status())
+            let before = try await client.status().count(counter)
             switch target {
             case .token(let token): client.cancelAny(token)
             case .group(let group): client.cancelAny(group: group)
             }
-            return cancelled(try await client.status()) - before
+            return try await client.status().count(counter) - before
         }
         if options.stack.printsJSON { return try JSONText.text(["cancelled": ended]) }
         return ended == 0 ? "nothing was running under that name\n" : "cancelled \(ended)\n"
     }
 
-    private static func cancelled(_ report: StatusReport) -> UInt64 {
-        report.counters.first { $0.name == "cancelled" }?.value ?? 0
-    }
+    private static let counter = "cancelled"
 }

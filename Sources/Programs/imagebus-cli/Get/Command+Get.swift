@@ -1,5 +1,6 @@
 import CommandLineInterface
 import ImageModel
+import StackAccess
 
 extension Command {
     static let get = Command(

@@ -1,4 +1,5 @@
 import CommandLineInterface
+import StackAccess
 
 extension Command {
     static let serve = Command(

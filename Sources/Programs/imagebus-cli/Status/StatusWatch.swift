@@ -3,6 +3,7 @@ import Glibc
 import ImageModel
 import Messages
 import Observability
+import Reporting
 import Supervision
 
 /// `status --watch`: every second, in place on a terminal, one after the other elsewhere.

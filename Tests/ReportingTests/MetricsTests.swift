@@ -1,9 +1,8 @@
-import Linux
 import Messages
 import TestKit
 import Testing
 
-@testable import imagebus_cli
+@testable import Reporting
 
 /// The text exposition format of Prometheus, version 0.0.4.
 @Suite struct MetricsTests {

@@ -1,6 +1,7 @@
 import CommandLineInterface
 import Messages
 import Observability
+import Reporting
 
 /// The file that `serve --metrics-file` keeps, for a collector that reads files: written whole,
 /// again and again, and removed when the stack ends, so that nobody takes old figures for new.

@@ -1,6 +1,6 @@
 import Messages
 
-/// What a cache process keeps, as `status --json` prints it.
+/// What a cache process keeps, in the same object.
 struct StoreAnswer: Encodable {
     struct Memory: Encodable {
         let entries: UInt64

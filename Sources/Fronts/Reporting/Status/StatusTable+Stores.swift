@@ -1,5 +1,4 @@
 import Messages
-import Reporting
 
 // What the cache processes keep, and how their disks are.
 extension StatusTable {

@@ -1,10 +1,9 @@
-import Messages
-import Reporting
+package import Messages
 
 // What one looks at first, and what `--watch` shows.
 extension StatusTable {
     /// Processes, stages and caches; with an earlier look, rates since then.
-    static func summary(_ report: StatusReport, since earlier: StatusReport?) -> String {
+    package static func summary(_ report: StatusReport, since earlier: StatusReport?) -> String {
         headline(report, since: earlier) + "\n" + processes(report) + "\n"
             + (report.pools.isEmpty ? "" : pools(report) + "\n")
             + stages(report) + "\n" + caches(report, since: earlier)

@@ -1,9 +1,8 @@
-import Messages
-import Reporting
+package import Messages
 
 /// The status for people.
-enum StatusTable {
-    static func text(_ report: StatusReport) -> String {
+package enum StatusTable {
+    package static func text(_ report: StatusReport) -> String {
         var text = summary(report, since: nil)
         text += "\n"
         text += TextTable.text(
@@ -40,7 +39,7 @@ enum StatusTable {
             })
     }
 
-    static func duration(_ milliseconds: UInt64) -> String {
+    package static func duration(_ milliseconds: UInt64) -> String {
         let seconds = milliseconds / 1000
         switch seconds {
         case ..<60: return "\(seconds) s"

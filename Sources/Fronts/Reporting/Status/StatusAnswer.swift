@@ -1,7 +1,7 @@
-import Messages
+package import Messages
 
-/// What `status --json` prints (SEMANTICS §15.4).
-struct StatusAnswer: Encodable {
+/// The status as an object for JSON (SEMANTICS §15.4).
+package struct StatusAnswer: Encodable {
     struct Process: Encodable {
         let kind: String
         let pid: UInt32
@@ -116,7 +116,7 @@ struct StatusAnswer: Encodable {
     let cacheStores: [StoreAnswer]
     let pools: [Pool]
 
-    init(_ report: StatusReport) {
+    package init(_ report: StatusReport) {
         processes = report.processes.map {
             Process(
                 kind: $0.kind.name, pid: $0.pid, state: $0.state, restarts: $0.restarts,

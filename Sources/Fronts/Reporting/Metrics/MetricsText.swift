@@ -1,9 +1,9 @@
-import Messages
+package import Messages
 
 /// The status in the text exposition format of Prometheus, version 0.0.4: base units, one family
 /// after the other, the same families in the same order each time.
-enum MetricsText {
-    static func text(_ report: StatusReport) -> String {
+package enum MetricsText {
+    package static func text(_ report: StatusReport) -> String {
         families(report).map(\.text).joined()
     }
 

@@ -1,0 +1,29 @@
+import CommandLineInterface
+import Testing
+
+@testable import imagebus_cli
+
+@Suite struct StatusOptionsTests {
+    private let environment = ["HOME": "/home/a", "XDG_RUNTIME_DIR": "/run/a"]
+
+    private func options(_ arguments: String...) throws(UsageError) -> StatusOptions {
+        let read = try OptionReader.read(
+            arguments, Command.status.definitions, environment: environment)
+        return try StatusOptions(read, environment: environment)
+    }
+
+    @Test func theFormIsATableUnlessSomethingElseIsWanted() throws {
+        #expect(try options().format == .table)
+        #expect(try options("--json").format == .json)
+        #expect(try options("--prometheus").format == .prometheus)
+        #expect(try options("--prometheus", "-o", "/tmp/a.prom").output == "/tmp/a.prom")
+        #expect(try options("--watch", "--json").watches)
+        #expect(throws: UsageError.self) { try options("--json", "--prometheus") }
+        #expect(throws: UsageError.self) { try options("--watch", "--prometheus") }
+        #expect(throws: UsageError.self) { try options("--watch", "-o", "x") }
+    }
+
+    @Test func inPlaceEveryLineReplacesTheOneBefore() {
+        #expect(StatusWatch.inPlace("a\nb\n") == "\u{1B}[Ha\u{1B}[K\nb\u{1B}[K\n\u{1B}[J")
+    }
+}

@@ -1,0 +1,107 @@
+import Messages
+import Testing
+
+@testable import Reporting
+
+/// The status as JSON and as tables.
+@Suite struct StatusTests {
+    private func sampleReport() throws -> StatusReport {
+        var report = StatusReport()
+        report.processes = [
+            .init(
+                kind: .decode, pid: 7, state: "busy", restarts: 2, jobs: 1,
+                sandbox: [.noNewPrivileges, .seccomp], credit: 3)
+        ]
+        report.sockets = [
+            .init(
+                name: "back/decode", messagesReceived: 1, messagesSent: 2, bytesReceived: 3,
+                bytesSent: 4, largestMessage: 5)
+        ]
+        report.counters = [
+            .init(name: "memoryHits", value: 9), .init(name: "misses", value: 3),
+        ]
+        report.uptimeMilliseconds = 61_000
+        var durations = LatencyHistogram()
+        durations.record(microseconds: 1_024)
+        report.cancellations = [.init(stage: "decode", hard: 1, durations: durations)]
+        report.stages = [
+            .init(
+                stage: "decode", queued: 4, queuedCost: 5, running: 6, waits: durations,
+                works: LatencyHistogram())
+        ]
+        report.requests = durations
+        report.caches = [.sample]
+        report.pools = [
+            .init(
+                name: try #require(PoolName("raw")), kind: .decode, isForeign: true, workers: 2,
+                jobs: 1, credit: 3, queued: 9, outputBytes: 8)
+        ]
+        return report
+    }
+
+    @Test func theStatusIsOneObject() throws {
+        let report = try sampleReport()
+        #expect(
+            try JSONText.text(StatusAnswer(report)) == """
+                {"cacheStores":[{"disk":{"bytes":5000,"entries":3,"entriesLost":4,\
+                "indexesSetAside":1,"limitBytes":null,"overheadBytes":70000,\
+                "reason":"full: no space","state":"degraded","storesSkipped":2},\
+                "memory":{"bytes":900,"entries":2}}],\
+                "caches":[{"requests":9,"share":0.75,"tier":"memory"},\
+                {"requests":0,"share":0,"tier":"disk"},\
+                {"requests":0,"share":0,"tier":"original"},\
+                {"requests":3,"share":0.25,"tier":"miss"}],\
+                "cancellations":[{"cancels":1,"hard":1,"p50_ms":1.024,"p99_ms":1.024,\
+                "stage":"decode"}],"counters":{"memoryHits":9,"misses":3},\
+                "pools":[{"credit":3,"jobs":1,"kind":"decode","name":"raw","outputBytes":8,\
+                "queued":9,"trust":"foreign","workers":2}],\
+                "processes":[{"credit":3,"jobs":1,"kind":"decode","pid":7,"pool":"decode",\
+                "restarts":2,"sandbox":["noNewPrivileges","seccomp"],"state":"busy"}],\
+                "requests":{"count":1,"p50_ms":1.024,"p90_ms":1.024,"p99_ms":1.024,\
+                "sum_ms":1.024},\
+                "sockets":[{"bytesReceived":3,"bytesSent":4,"largestMessage":5,\
+                "messagesReceived":1,"messagesSent":2,"name":"back/decode"}],\
+                "stages":[{"queued":4,"queuedCost":5,"running":6,"stage":"decode",\
+                "waits":{"count":1,"p50_ms":1.024,"p90_ms":1.024,"p99_ms":1.024,\
+                "sum_ms":1.024},\
+                "works":{"count":0,"p50_ms":null,"p90_ms":null,"p99_ms":null,"sum_ms":0}}],\
+                "uptimeMilliseconds":61000}
+
+                """)
+        let text = StatusTable.text(report)
+        #expect(text.hasPrefix("up 1 min 1 s, "))
+        #expect(text.contains("decode    7   busy         2     1       3"))
+        #expect(text.contains("decode        4        6     0    1.0 ms  1.0 ms         -       -"))
+        #expect(text.contains("memory           9  75.0 %"))
+        #expect(text.contains("disk    degraded        3     4.9 KB  68.4 KB      -     4"))
+        #expect(text.contains("\ndisk cache: full: no space\n"))
+        #expect(text.contains("decode       1     1     1.0     1.0"))
+    }
+
+    @Test func ratesAreOfWhatHappenedSinceTheLastLook() {
+        func report(_ uptime: UInt64, _ requests: UInt64, _ hits: UInt64) -> StatusReport {
+            var report = StatusReport()
+            report.uptimeMilliseconds = uptime
+            report.counters = [
+                .init(name: "requests", value: requests), .init(name: "memoryHits", value: hits),
+                .init(name: "misses", value: requests - hits),
+            ]
+            return report
+        }
+        let (before, after) = (report(1_000, 100, 0), report(3_000, 140, 30))
+        let text = StatusTable.summary(after, since: before)
+        #expect(text.contains("20.0 requests/s"))
+        #expect(text.contains("memory          30  21.4 %  75.0 %"))
+        #expect(!StatusTable.summary(after, since: nil).contains("requests/s"))
+        let reborn = StatusTable.summary(report(500, 4, 4), since: before)
+        #expect(!reborn.contains("requests/s"), "the coordinator began anew")
+        #expect(reborn.contains("memory           4  100.0 %  100.0 %"))
+    }
+
+    @Test func durationsHaveTheUnitThatFits() {
+        #expect(
+            [0.6, 999, 1_024, 99_949, 99_960, 999_499, 1_500_000].map(StatusTable.time) == [
+                "1 us", "999 us", "1.0 ms", "99.9 ms", "100 ms", "999 ms", "1.5 s",
+            ])
+    }
+}
