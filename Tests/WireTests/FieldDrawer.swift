@@ -24,6 +24,7 @@ struct FieldDrawer: FieldMap {
                 log: log, pass: FieldPass(log, form), container: container, keeps: whole != nil)
             // What breaks a rule of several fields together is drawn anew.
             do { try value.fields(drawer, form) } catch { continue }
+            log.note(value)
             return value
         }
         preconditionFailure("\(Message.self) cannot be drawn")
@@ -81,8 +82,10 @@ struct FieldDrawer: FieldMap {
 
     func finite(_ value: inout Double, _ member: inout Double, _ field: String) {
         note(&member, field)
+        if keeps { return }
         // An opacity is kept in thousandths, of which the largest numbers have too many.
-        if !keeps { value = Double(log.values.number() as Int32) / 1_000 }
+        let isKeptInParts = field == "Overlay.opacity"
+        value = isKeptInParts ? Double(log.values.number(0...1_000)) / 1_000 : log.values.finite()
     }
 
     func flag(_ value: inout Bool, _ member: inout protobuf_c_boolean, _ field: String) {
@@ -155,15 +158,6 @@ extension FieldDrawer {
     }
 
     func text(_ value: inout String, _ member: inout CText?, _ field: String, limit: Int) {
-        note(&member, field, limit: limit)
-        if !keeps { value = drawn(field, limit: limit) }
-    }
-
-    func text(
-        _ value: inout String?, _ member: inout CText?,
-        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String, limit: Int
-    ) {
-        guard has(value != nil, &which, number) else { return }
         note(&member, field, limit: limit)
         if !keeps { value = drawn(field, limit: limit) }
     }

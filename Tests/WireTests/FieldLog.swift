@@ -31,6 +31,21 @@ final class FieldLog {
         return true
     }
 
+    /// Whether `properties` are noted, which takes long.
+    var notesProperties = false
+    /// The properties of messages, and whether one was drawn that is not as in a blank message.
+    private(set) var properties: [String: Bool] = [:]
+
+    func note<Message: WireMessage>(_ message: Message) {
+        let mirror = Mirror(reflecting: message)
+        guard notesProperties, mirror.displayStyle == .struct else { return }
+        for (property, blank) in zip(mirror.children, Mirror(reflecting: Message.blank).children) {
+            let name = "\(Message.self).\(property.label ?? "")"
+            let isBlank = (property.value as? any Equatable)?.isEqual(to: blank.value) ?? true
+            properties[name] = (properties[name] ?? false) || !isBlank
+        }
+    }
+
     init(seed: UInt64) { values = RandomValues(seed: seed) }
 
     fileprivate func note(_ message: String, _ number: UInt32, _ field: String, _ limit: Int?) {

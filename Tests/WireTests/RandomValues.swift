@@ -54,32 +54,11 @@ struct RandomValues {
     }
 
     mutating func identifier() -> Identifier128 { Identifier128(high: number(), low: number()) }
-    mutating func secret() -> ListenerSecret? {
-        ListenerSecret((0..<ListenerSecret.byteCount).map { _ in number() })
-    }
-    mutating func token() -> Token { Token(identifier()) }
-    mutating func job() -> JobID { JobID(number(1...UInt64.max)) }
-    mutating func block() -> BlockID { BlockID(number(1...UInt64.max)) }
-    mutating func blocks() -> [BlockID] { list(0...MessageLimits.idsMax) { $0.block() } }
     mutating func tiers() -> CacheTypes { CacheTypes(rawValue: number(0...3)) }
 
     mutating func finite() -> Double {
         let value = Double(bitPattern: number())
         return value.isFinite ? value : 0.1
-    }
-
-    mutating func size() -> PixelSize { PixelSize(width: number(), height: number()) }
-
-    mutating func reference(length: UInt64? = nil) -> BlockReference {
-        let bytes = length ?? number(0...UInt64.max)
-        return BlockReference(
-            producer: maybe {
-                .init(
-                    kind: $0.word(), incarnation: Incarnation($0.identifier()),
-                    pool: $0.maybe { $0.poolName() })
-            },
-            arena: word(), segment: number(), offset: number(0...(UInt64.max - bytes)),
-            length: bytes, block: block())
     }
 
     mutating func poolName() -> PoolName {
@@ -91,25 +70,6 @@ struct RandomValues {
             preconditionFailure("such names are permitted")
         }
         return name
-    }
-
-    mutating func capabilities() -> WorkerCapabilities {
-        WorkerCapabilities(
-            schemes: names(), formatsIn: names(), formatsOut: names(), steps: names())
-    }
-
-    private mutating func names() -> Set<String>? {
-        maybe { values in
-            Set(values.list(0...WorkerCapabilities.entriesMax) { "\($0.poolName())._+" })
-        }
-    }
-
-    mutating func info() -> ImageInfo {
-        ImageInfo(
-            format: word(),
-            size: PixelSize(
-                width: number(0...Int(UInt32.max)), height: number(0...Int(UInt32.max))),
-            pages: number(1...Int(UInt32.max)), hasAlpha: bool())
     }
 
     mutating func layout() -> PixelLayout {
@@ -133,5 +93,18 @@ struct RandomValues {
         return ImageError(
             word(), text(MessageLimits.textBytesMax),
             details: Dictionary(details) { first, _ in first })
+    }
+
+    mutating func histogram() -> LatencyHistogram {
+        var histogram = LatencyHistogram()
+        for _ in 0..<20 { histogram.record(microseconds: number()) }
+        return histogram
+    }
+
+    /// A name is not empty on the wire.
+    mutating func name() -> String { "n" + text(RequestLimits.nameBytesMax - 1) }
+
+    mutating func trace() -> TraceContext? {
+        TraceContext(trace: identifier(), parent: number(), flags: number())
     }
 }

@@ -43,6 +43,16 @@ extension FieldMap {
         try finite(&value, &member, field)
     }
 
+    func text(
+        _ value: inout String?, _ member: inout CText?,
+        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String, limit: Int
+    ) throws(WireError) {
+        guard has(value != nil, &which, number) else { return }
+        var present = value.take() ?? ""
+        try text(&present, &member, field, limit: limit)
+        value = present
+    }
+
     func tiers(
         _ value: inout CacheTypes?, _ member: inout UInt32,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String

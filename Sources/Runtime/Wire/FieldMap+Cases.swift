@@ -13,11 +13,9 @@ extension FieldMap {
         _ contents: () -> String?, _ put: (consuming String) -> Void, _ member: inout CText?,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String, limit: Int
     ) throws(WireError) -> Bool {
-        let contents = contents()
-        guard has(contents != nil, &which, number) else { return false }
-        var text = contents ?? ""
-        try self.text(&text, &member, field, limit: limit)
-        take(text, put)
+        guard var value = value(contents, "", if: &which, number) else { return false }
+        try self.text(&value, &member, field, limit: limit)
+        take(consume value, put)
         return true
     }
 
@@ -26,11 +24,9 @@ extension FieldMap {
         _ contents: () -> Number?, _ put: (consuming Number) -> Void, _ member: inout Number,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
     ) throws(WireError) -> Bool {
-        let contents = contents()
-        guard has(contents != nil, &which, number) else { return false }
-        var present = contents ?? 0
-        try self.number(&present, &member, field)
-        take(present, put)
+        guard var value = value(contents, 0, if: &which, number) else { return false }
+        try self.number(&value, &member, field)
+        take(consume value, put)
         return true
     }
 
@@ -40,11 +36,9 @@ extension FieldMap {
         _ member: inout UInt32,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
     ) throws(WireError) -> Bool {
-        let contents = contents()
-        guard has(contents != nil, &which, number) else { return false }
-        var tiers = contents ?? []
-        try self.tiers(&tiers, &member, field)
-        take(tiers, put)
+        guard var value = value(contents, [], if: &which, number) else { return false }
+        try self.tiers(&value, &member, field)
+        take(consume value, put)
         return true
     }
 
@@ -53,11 +47,9 @@ extension FieldMap {
         _ contents: () -> ID?, _ put: (consuming ID) -> Void, _ member: inout ProtobufCBinaryData,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
     ) throws(WireError) -> Bool {
-        let contents = contents()
-        guard has(contents != nil, &which, number) else { return false }
-        var identifier = contents ?? .blank
-        try self.identifier(&identifier, &member, field)
-        take(identifier, put)
+        guard var value = value(contents, .blank, if: &which, number) else { return false }
+        try self.identifier(&value, &member, field)
+        take(consume value, put)
         return true
     }
 
@@ -66,11 +58,9 @@ extension FieldMap {
         _ contents: () -> Part?, _ put: (consuming Part) -> Void, _ member: inout CPart<Part.Form>?,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
     ) throws(WireError) -> Bool {
-        let contents = contents()
-        guard has(contents != nil, &which, number) else { return false }
-        var part = (consume contents) ?? .blank
-        try self.part(&part, &member, field)
-        take(consume part, put)
+        guard var value = value(contents, .blank, if: &which, number) else { return false }
+        try self.part(&value, &member, field)
+        take(consume value, put)
         return true
     }
 
@@ -79,11 +69,19 @@ extension FieldMap {
         _ isPresent: Bool, _ put: () -> Void, _ member: inout CPart<Imagebus__V1__Unit>?,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
     ) throws(WireError) -> Bool {
-        guard has(isPresent, &which, number) else { return false }
-        var unit = Unit()
-        try part(&unit, &member, field)
-        take((), put)
-        return true
+        try part(
+            { isPresent ? Unit() : nil }, { _ in put() }, &member, if: &which, number, field)
+    }
+
+    /// The contents, or blank ones that are to be read; `nil` where the message has another field.
+    @inline(__always)
+    private func value<Contents>(
+        _ contents: () -> Contents?, _ blank: @autoclosure () -> Contents,
+        if which: inout some RawRepresentable<UInt32>, _ number: UInt32
+    ) -> Contents? {
+        let contents = contents()
+        guard has(contents != nil, &which, number) else { return nil }
+        return (consume contents) ?? blank()
     }
 }
 

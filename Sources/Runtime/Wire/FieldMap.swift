@@ -64,12 +64,6 @@ protocol FieldMap {
     func text(_ value: inout String, _ member: inout CText?, _ field: String, limit: Int)
         throws(WireError)
 
-    /// The same, where it may be absent.
-    func text(
-        _ value: inout String?, _ member: inout CText?,
-        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String, limit: Int
-    ) throws(WireError)
-
     /// A name of `nameBytesMax` bytes at most; none is an empty text.
     func name(_ value: inout String?, _ member: inout CText?, _ field: String) throws(WireError)
 

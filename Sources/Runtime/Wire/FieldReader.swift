@@ -45,9 +45,7 @@ struct FieldReader: FieldMap {
         _ value: inout Word, _ member: inout some RawRepresentable<some FixedWidthInteger>,
         _ field: String
     ) throws(WireError) where Word.RawValue: FixedWidthInteger {
-        guard let raw = Word.RawValue(exactly: member.rawValue), let word = Word(rawValue: raw)
-        else { throw .field(field, .unknownValue) }
-        value = word
+        value = try word(member.rawValue, field)
     }
 
     func word<Word: RawRepresentable>(
@@ -55,9 +53,15 @@ struct FieldReader: FieldMap {
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
     ) throws(WireError) where Word.RawValue: FixedWidthInteger {
         guard which.rawValue == number else { return }
-        guard let raw = Word.RawValue(exactly: member.rawValue), let word = Word(rawValue: raw)
+        value = try word(member.rawValue, field)
+    }
+
+    private func word<Word: RawRepresentable>(
+        _ number: some FixedWidthInteger, _ field: String
+    ) throws(WireError) -> Word where Word.RawValue: FixedWidthInteger {
+        guard let raw = Word.RawValue(exactly: number), let word = Word(rawValue: raw)
         else { throw .field(field, .unknownValue) }
-        value = word
+        return word
     }
 
     /// A third bit is a tier that this version does not know.
@@ -105,13 +109,6 @@ extension FieldReader {
         throws(WireError)
     {
         value = try text(member, field, limit: limit)
-    }
-
-    func text(
-        _ value: inout String?, _ member: inout CText?,
-        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String, limit: Int
-    ) throws(WireError) {
-        value = which.rawValue == number ? try text(member, field, limit: limit) : nil
     }
 
     func name(_ value: inout String?, _ member: inout CText?, _ field: String) throws(WireError) {

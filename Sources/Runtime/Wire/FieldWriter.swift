@@ -31,17 +31,18 @@ struct FieldWriter: FieldMap {
 
     func has(_ isPresent: Bool, _ member: inout ProtobufCBinaryData) -> Bool { isPresent }
 
-    func number<Number: FixedWidthInteger>(
-        _ value: inout Number, _ member: inout some FixedWidthInteger, _ field: String
+    func number<Number: FixedWidthInteger, Raw: FixedWidthInteger>(
+        _ value: inout Number, _ member: inout Raw, _ field: String
     ) throws(WireError) {
-        try Self.set(&member, value, field)
+        guard let number = Raw(exactly: value) else { throw .field(field, .outOfRange) }
+        member = number
     }
 
     func counted<Number: FixedWidthInteger>(
         _ value: inout Number, _ member: inout some FixedWidthInteger, _ field: String
     ) throws(WireError) {
         guard value != 0 else { throw .field(field, .outOfRange) }
-        try Self.set(&member, value, field)
+        try number(&value, &member, field)
     }
 
     func finite(_ value: inout Double, _ member: inout Double, _ field: String) throws(WireError) {
@@ -64,9 +65,9 @@ struct FieldWriter: FieldMap {
         _ value: inout Word?, _ member: inout some RawRepresentable<some FixedWidthInteger>,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
     ) throws(WireError) where Word.RawValue: FixedWidthInteger {
-        guard let value else { return }
+        guard var word = value else { return }
         Self.set(&which, number)
-        Self.set(&member, value.rawValue)
+        try self.word(&word, &member, field)
     }
 
     func tiers(_ value: inout CacheTypes, _ member: inout UInt32, _ field: String)
@@ -106,14 +107,6 @@ struct FieldWriter: FieldMap {
         (count, member) = (value.count, target)
     }
 
-    /// The same number in another width.
-    private static func set<Raw: FixedWidthInteger>(
-        _ member: inout Raw, _ number: some FixedWidthInteger, _ field: String
-    ) throws(WireError) {
-        guard let raw = Raw(exactly: number) else { throw .field(field, .outOfRange) }
-        member = raw
-    }
-
     private static func set<Raw: RawRepresentable>(
         _ member: inout Raw, _ number: some FixedWidthInteger
     ) where Raw.RawValue: FixedWidthInteger {
@@ -126,15 +119,6 @@ extension FieldWriter {
     func text(_ value: inout String, _ member: inout CText?, _ field: String, limit: Int)
         throws(WireError)
     {
-        member = try copy(value, field, limit: limit)
-    }
-
-    func text(
-        _ value: inout String?, _ member: inout CText?,
-        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String, limit: Int
-    ) throws(WireError) {
-        guard let value else { return }
-        Self.set(&which, number)
         member = try copy(value, field, limit: limit)
     }
 

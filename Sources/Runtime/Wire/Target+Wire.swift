@@ -3,7 +3,7 @@ import ImageModel
 import Messages
 
 /// What a client's message is about: a request, or a group of them.
-enum Target {
+enum Target: Hashable {
     case token(Token)
     case group(GroupID)
 }
