@@ -67,6 +67,14 @@ struct FieldDrawer: FieldMap {
         if !keeps { value = log.values.number(common(Number.self, Raw.self)) }
     }
 
+    func number<Number: FixedWidthInteger>(
+        _ value: inout Number, within range: ClosedRange<Number>,
+        _ member: inout some FixedWidthInteger, _ field: String
+    ) {
+        note(&member, field)
+        if !keeps { value = log.values.number(range) }
+    }
+
     func counted<Number: FixedWidthInteger, Raw: FixedWidthInteger>(
         _ value: inout Number, _ member: inout Raw, _ field: String
     ) {

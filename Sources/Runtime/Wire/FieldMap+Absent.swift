@@ -24,6 +24,16 @@ extension FieldMap {
         try self.number(&value, &member, field)
     }
 
+    /// The same of a number within a range.
+    func number<Number: FixedWidthInteger>(
+        _ value: inout Number, within range: ClosedRange<Number>, unless usual: Number,
+        _ member: inout some FixedWidthInteger, if which: inout some RawRepresentable<UInt32>,
+        _ number: UInt32, _ field: String
+    ) throws(WireError) {
+        guard has(value != usual, &which, number) else { return }
+        try self.number(&value, within: range, &member, field)
+    }
+
     func finite(
         _ value: inout Double?, _ member: inout Double,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String

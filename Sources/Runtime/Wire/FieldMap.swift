@@ -33,6 +33,12 @@ protocol FieldMap {
         _ value: inout Number, _ member: inout some FixedWidthInteger, _ field: String
     ) throws(WireError)
 
+    /// The same, from a range.
+    func number<Number: FixedWidthInteger>(
+        _ value: inout Number, within range: ClosedRange<Number>,
+        _ member: inout some FixedWidthInteger, _ field: String
+    ) throws(WireError)
+
     /// A number that is not 0.
     func counted<Number: FixedWidthInteger>(
         _ value: inout Number, _ member: inout some FixedWidthInteger, _ field: String

@@ -25,6 +25,16 @@ struct FieldReader: FieldMap {
         value = number
     }
 
+    func number<Number: FixedWidthInteger>(
+        _ value: inout Number, within range: ClosedRange<Number>,
+        _ member: inout some FixedWidthInteger, _ field: String
+    ) throws(WireError) {
+        guard let number = Number(exactly: member), range.contains(number) else {
+            throw .field(field, .outOfRange)
+        }
+        value = number
+    }
+
     func counted<Number: FixedWidthInteger>(
         _ value: inout Number, _ member: inout some FixedWidthInteger, _ field: String
     ) throws(WireError) {

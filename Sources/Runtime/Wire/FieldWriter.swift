@@ -38,6 +38,14 @@ struct FieldWriter: FieldMap {
         member = number
     }
 
+    func number<Number: FixedWidthInteger>(
+        _ value: inout Number, within range: ClosedRange<Number>,
+        _ member: inout some FixedWidthInteger, _ field: String
+    ) throws(WireError) {
+        guard range.contains(value) else { throw .field(field, .outOfRange) }
+        try Self.set(&member, value, field)
+    }
+
     func counted<Number: FixedWidthInteger>(
         _ value: inout Number, _ member: inout some FixedWidthInteger, _ field: String
     ) throws(WireError) {

@@ -14,10 +14,8 @@ extension PixelLayout: WireMessage {
             &planes, &wire.pointee.n_planes, &wire.pointee.planes, "PixelLayout.planes",
             limit: Self.planesMax)
         var orientation = self.orientation.exif
-        try map.number(&orientation, &wire.pointee.orientation, "PixelLayout.orientation")
-        guard (1...8).contains(orientation) else {
-            throw .field("PixelLayout.orientation", .outOfRange)
-        }
+        try map.number(
+            &orientation, within: 1...8, &wire.pointee.orientation, "PixelLayout.orientation")
         self.orientation = Orientation(exif: orientation)
         try check()
     }
