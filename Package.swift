@@ -278,7 +278,7 @@ let testing: [Target] = [
     tests("TidyTests", ["TestKit", "Linux"]),
     .target(
         name: "FuzzTargets",
-        dependencies: ["Wire", "Dispatching", "Admission", "Messages", "ImageModel"],
+        dependencies: ["Wire", "Derivation", "Dispatching", "Admission", "Messages", "ImageModel"],
         path: "Tests/Fuzz/Targets"),
     .testTarget(
         name: "FuzzReplayTests", dependencies: ["FuzzTargets", "TestKit"],

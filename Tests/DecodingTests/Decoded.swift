@@ -10,7 +10,7 @@ struct Decoded {
     let image: DecodedImage
     let samples: [UInt8]
 
-    var layout: PixelLayout? { image.pixels?.layout }
+    var layout: PixelLayout? { image.frames.first?.layout }
 
     /// The first plane, its sides as they are displayed.
     var plane: PixelPlane? {
@@ -65,9 +65,10 @@ func decode(
         let image = try bytes.withUnsafeBytes { input in
             try stage.perform(work, input: input, output: space, cancellation: cancellation)
         }
-        #expect(space.outstanding == (image.pixels == nil ? 0 : 1))
-        let samples = image.pixels.map { space.bytes($0.reference) } ?? []
-        #expect(samples.count >= image.pixels?.layout.byteCount ?? 0)
+        #expect(image.frames.count == (need == .header ? 0 : 1))
+        #expect(space.outstanding == image.frames.count)
+        let samples = image.frames.flatMap { space.bytes($0.reference) }
+        #expect(samples.count >= image.frames.first?.layout.byteCount ?? 0)
         return Decoded(image: image, samples: samples)
     } catch {
         #expect(space.outstanding == 0, "an error leaves a block behind")

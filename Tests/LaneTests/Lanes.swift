@@ -36,7 +36,7 @@ struct Lanes {
     func planar(_ job: Job) throws -> TestImage {
         let space = HeapSpace()
         let decoded = try decoded(job.need, space: space)
-        let pixels = try #require(decoded.pixels)
+        let pixels = try #require(decoded.frames.first)
         #expect(pixels.layout.planes.allSatisfy { $0.bands == .grey })
         return try transform(pixels, decoded.info, job, space)
     }
@@ -59,13 +59,13 @@ struct Lanes {
     func encoded(_ job: Job) throws -> [UInt8] {
         let space = HeapSpace()
         let decoded = try decoded(job.need, space: space)
-        let pixels = try #require(decoded.pixels)
+        let pixels = try #require(decoded.frames.first)
         let encoded = try perform(Self.work(pixels, decoded.info, job), pixels, space)
         return space.bytes(encoded.reference)
     }
 
     private func transform(
-        _ pixels: DecodedImage.Pixels, _ info: ImageInfo, _ job: Job, _ space: HeapSpace
+        _ pixels: DecodedImage.Frame, _ info: ImageInfo, _ job: Job, _ space: HeapSpace
     ) throws -> TestImage {
         let work = Self.work(pixels, info, job)
         let encoded = try perform(work, pixels, space)
@@ -81,7 +81,7 @@ struct Lanes {
     }
 
     private static func work(
-        _ pixels: DecodedImage.Pixels, _ info: ImageInfo, _ job: Job
+        _ pixels: DecodedImage.Frame, _ info: ImageInfo, _ job: Job
     ) -> TransformWork {
         TransformWork(
             source: pixels.reference, layout: pixels.layout, sourceInfo: info, steps: job.steps,
@@ -89,7 +89,7 @@ struct Lanes {
     }
 
     private func perform(
-        _ work: TransformWork, _ pixels: DecodedImage.Pixels, _ space: HeapSpace
+        _ work: TransformWork, _ pixels: DecodedImage.Frame, _ space: HeapSpace
     ) throws -> EncodedImage {
         try space.bytes(pixels.reference).withUnsafeBytes {
             try TransformStage().perform(

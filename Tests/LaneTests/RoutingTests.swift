@@ -173,7 +173,7 @@ import Vips
     }
 
     private func layout(_ bytes: [UInt8]) throws -> PixelLayout {
-        try #require(Lanes(bytes: bytes).decoded().pixels).layout
+        try #require(Lanes(bytes: bytes).decoded().frames.first).layout
     }
 
     private func result(_ bytes: [UInt8]) throws -> TestImage {

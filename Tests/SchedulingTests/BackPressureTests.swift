@@ -220,10 +220,10 @@ struct BackPressureTests {
         let held = stack.held(.decode)[0]
         let layout = PixelLayout(
             bands: .rgb, size: PixelSize(width: 40, height: 30), stride: 120)
-        let pixels = DecodedImage.Pixels(
+        let frame = DecodedImage.Frame(
             reference: stack.block(of: held.worker, length: 3_600), layout: layout)
         let info = ImageInfo(format: .jpeg, size: PixelSize(width: 6_000, height: 5_000))
-        stack.finish(held, .decoded(DecodedImage(info: info, pixels: pixels)))
+        stack.finish(held, .decoded(DecodedImage(info: info, frames: [frame])))
         #expect(stack.error(token) == .limitExceeded)
         #expect(stack.held(.transform).isEmpty)
         stack.finishAll()

@@ -105,7 +105,7 @@ struct BlockTests {
             Issue.record("a decode answers with pixels")
             return
         }
-        image.pixels?.layout.planes[0].stride = 121
+        image.frames[0].layout.planes[0].stride = 121
         stack.finish(decode, .decoded(image))
         #expect(stack.expelled.map(\.0) == [decode.worker])
     }
@@ -118,10 +118,10 @@ struct BlockTests {
         stack.finish(.fetch)
         let decode = stack.held(.decode)[0]
         let info = ImageInfo(format: .png, size: PixelSize(width: 1, height: 1))
-        let pixels = DecodedImage.Pixels(
+        let frame = DecodedImage.Frame(
             reference: stack.block(of: decode.worker),
             layout: PixelLayout(bands: .rgb, size: info.size, stride: 3))
-        stack.finish(decode, .decoded(DecodedImage(info: info, pixels: pixels)))
+        stack.finish(decode, .decoded(DecodedImage(info: info, frames: [frame])))
         #expect(stack.expelled.map(\.0) == [decode.worker])
     }
 

@@ -163,7 +163,9 @@ extension Deriver {
             if let staged = sources[id].staged { holds[staged.block, default: 0] += 1 }
         }
         for id in decodes.ids {
-            if let pixels = decodes[id].pixels { holds[pixels.block, default: 0] += 1 }
+            for block in decodes[id].pixels?.blocks ?? ShortList() {
+                holds[block, default: 0] += 1
+            }
         }
         for id in results.ids where !results[id].isOriginal {
             if let product = results[id].product { holds[product.block, default: 0] += 1 }

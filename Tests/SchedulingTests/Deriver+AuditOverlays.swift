@@ -42,11 +42,11 @@ extension Deriver {
             nodes.reduce(0) { $0 + $1.overlays.count } == seats,
             "nobody else keeps overlays in use")
         let bytes = nodes.filter(\.name.key.isOverlay)
-            .reduce(0) { $0 + ($1.pixels?.pixels.reference.length ?? 0) }
+            .reduce(0) { $0 + ($1.pixels?.byteCount ?? 0) }
         check(overlayBytes.count == bytes, "bytes of overlays are counted")
         let kept = nodes.filter { $0.holder != nil }
         for (_, nodes) in Dictionary(grouping: kept, by: \.holder?.owner) {
-            let bytes = nodes.reduce(0) { $0 + ($1.pixels?.pixels.reference.length ?? 0) }
+            let bytes = nodes.reduce(0) { $0 + ($1.pixels?.byteCount ?? 0) }
             let holder = nodes[0].holder
             check(holder.map(overlayBytes.count(of:)) == bytes, "and for whom they are kept")
         }

@@ -58,7 +58,7 @@ struct ForgedImageTests {
         stack.finish(
             held,
             .decoded(
-                DecodedImage(info: info, pixels: .init(reference: reference, layout: layout))))
+                DecodedImage(info: info, frames: [.init(reference: reference, layout: layout)])))
         #expect(stack.expelled.map(\.0) == [held.worker])
         stack.hire(.decode)
         stack.finishAll()

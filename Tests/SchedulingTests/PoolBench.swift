@@ -77,7 +77,7 @@ struct PoolBench {
     mutating func finish(_ job: JobID, _ format: ImageFormat, by worker: WorkerID) {
         let info = ImageInfo(
             format: format, size: PixelSize(width: 8, height: 8), pages: 1, hasAlpha: false)
-        answer(job, .decoded(DecodedImage(info: info, pixels: nil)), by: worker)
+        answer(job, .decoded(DecodedImage(info: info, frames: [])), by: worker)
     }
 
     /// A body in a block that the test keeps.

@@ -82,7 +82,7 @@ extension Stack {
                     vary: vary,
                     effectiveURL: work.url))
         case .entry(let work): return .entry(work.tiers)
-        case .decode(let work): return .decoded(decoded(work, by: worker))
+        case .decode(let work): return .decoded(decoded(work.need, by: worker))
         case .transform(let work):
             guard let size = work.resultSize else {
                 return .failed(ImageError(.stepFailed, "a step makes nothing of the image"))
@@ -111,14 +111,18 @@ extension Stack {
             details: CacheControl(control).field.map { ["cacheControl": $0] } ?? [:])
     }
 
-    private mutating func decoded(_ work: DecodeWork, by worker: WorkerID) -> DecodedImage {
+    /// What a good decoder makes of an image: so many frames of it, where pixels are wanted.
+    mutating func decoded(_ need: DecodeNeed = .full, by worker: WorkerID, frames: Int = 1)
+        -> DecodedImage
+    {
         let info = ImageInfo(format: .jpeg, size: PixelSize(width: 40, height: 30))
-        guard work.need != .header else { return DecodedImage(info: info, pixels: nil) }
+        guard need != .header else { return DecodedImage(info: info, frames: []) }
         let layout = PixelLayout(bands: .rgb, size: info.size, stride: 120)
         return DecodedImage(
             info: info,
-            pixels: DecodedImage.Pixels(
-                reference: block(of: worker, length: 3_600), layout: layout))
+            frames: (0..<frames).map { _ in
+                DecodedImage.Frame(reference: block(of: worker, length: 3_600), layout: layout)
+            })
     }
 
     /// The cache has it.

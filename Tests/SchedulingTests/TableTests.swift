@@ -35,6 +35,15 @@ struct TableTests {
         #expect(sorted == numbers.filter { $0 % 3 != 0 }.sorted())
     }
 
+    @Test(arguments: 0...3) func aShortListKeepsItsOrder(count: Int) {
+        let numbers = Array(7..<(7 + count))
+        let list = ShortList(contentsOf: numbers)
+        #expect(Array(list) == numbers)
+        #expect(list.count == count && list.isEmpty == (count == 0))
+        #expect(list.first == numbers.first && list.last == numbers.last)
+        #expect(Array(ShortList(numbers.first)) == Array(numbers.prefix(1)))
+    }
+
     @Test func firstInFirstOut() {
         var fifo = Fifo<Int>()
         var taken: [Int] = []

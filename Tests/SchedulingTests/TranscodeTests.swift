@@ -191,7 +191,7 @@ struct TranscodeTests {
         let token = stack.load(image(size: nil, [.fromLoaderOnly, .waitStoreCache]), by: client)
         stack.run(.fetch)
         let info = ImageInfo(format: .gif, size: PixelSize(width: 4, height: 4), pages: 3)
-        stack.finish(.decode, .decoded(DecodedImage(info: info, pixels: nil)))
+        stack.finish(.decode, .decoded(DecodedImage(info: info, frames: [])))
         stack.finish(.store)
         #expect(stack.image(token)?.storedTiers == .memory)
         #expect(stack.isAtRest, "\(stack.testDescription)")
@@ -222,7 +222,7 @@ struct TranscodeTests {
             return (stack, client, token)
         }
         let info = ImageInfo(format: .gif, size: PixelSize(width: 4, height: 4), pages: pages)
-        stack.finish(.decode, .decoded(DecodedImage(info: info, pixels: nil)))
+        stack.finish(.decode, .decoded(DecodedImage(info: info, frames: [])))
         return (stack, client, token)
     }
 

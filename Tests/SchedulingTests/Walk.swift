@@ -56,6 +56,7 @@ struct Walk {
         let hostMax = random.oneIn(3) ? 0 : Int.random(in: 1...3, using: &random)
         let order: DispatchLimits.FetchOrder = random.oneIn(2) ? .lifo : .fifo
         stack = Stack { limits in
+            if seed.isMultiple(of: 3) { limits.derivation.framesMax = 3 }
             limits.dispatch.fetchesPerHostMax = hostMax
             limits.dispatch.fetchOrder = order
             guard isTight else { return }
@@ -294,7 +295,7 @@ struct Walk {
     }
 
     private mutating func finish() {
-        guard let held = pick(stack.allHeld) else { return }
+        guard let held = pick(stack.allHeld), !liesAboutFrames(held) else { return }
         let result = result(held)
         lastOutcomes.append(
             (
@@ -325,7 +326,7 @@ struct Walk {
                 held, tier: random.oneIn(2) ? .memory : .disk, length: length,
                 etag: random.oneIn(4) ? nil : "\"1\"")
         }
-        return stack.success(held, length: length)
+        return frames(held) ?? stack.success(held, length: length)
     }
 
     /// The origin fails, in passing or for good.
@@ -397,11 +398,12 @@ struct Walk {
             return
         }
         guard isOld else {
-            if let block = outcome.result.reference?.block {
-                stack.namedTwice.insert(BlockHandle(worker: worker, block: block))
+            for reference in outcome.result.references {
+                stack.namedTwice.insert(BlockHandle(worker: worker, block: reference.block))
             }
             return stack.send(.outcome(worker, outcome))
         }
+        if handsOverLate(outcome, worker) { return }
         guard stack.workers[worker]?.kind == .transform else { return }
         let image = EncodedImage(
             reference: stack.block(of: worker),

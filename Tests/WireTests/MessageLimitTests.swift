@@ -27,11 +27,18 @@ import Testing
         return ProtobufBytes().repeating(planes) { $0.message(1, plane) }.number(2, orientation)
     }
 
-    private static func pixels(_ layout: ProtobufBytes) -> ProtobufBytes {
-        outcome(
-            12,
-            ProtobufBytes().message(1, info).message(
-                2, ProtobufBytes().message(1, reference).message(2, layout)))
+    private static func pixels(_ layout: ProtobufBytes, frames: Int = 1) -> ProtobufBytes {
+        let frame = ProtobufBytes().message(1, reference).message(2, layout)
+        return outcome(
+            12, ProtobufBytes().message(1, info).repeating(frames) { $0.message(2, frame) })
+    }
+
+    private static func decode(framesMax: UInt64) -> ProtobufBytes {
+        job(
+            11,
+            ProtobufBytes().message(1, reference)
+                .message(2, ProtobufBytes().message(2, ProtobufBytes()))
+                .message(3, ProtobufBytes()).number(4, framesMax))
     }
 
     struct Case: CustomTestStringConvertible {
@@ -223,8 +230,15 @@ import Testing
             "an offset at the end of an Int", .outcome,
             pixels(layout(offset: UInt64(Int.max))), "PixelLayout.planes", .outOfRange),
         Case(
-            "pixels beyond their block", .outcome, pixels(layout(stride: 11)), "Pixels.layout",
+            "pixels beyond their block", .outcome, pixels(layout(stride: 11)), "Frame.layout",
             .outOfRange),
+        Case(
+            "65 frames", .outcome, pixels(layout(), frames: 65), "DecodedImage.frames",
+            .tooMany(limit: 64)),
+        Case(
+            "a frame that lies nowhere", .outcome,
+            outcome(12, ProtobufBytes().message(1, info).message(2, ProtobufBytes())),
+            "Frame.reference", .missing),
         Case(
             "a key of 12,289 bytes", .stored,
             ProtobufBytes().text(1, String(repeating: "k", count: 12_289)), "Stored.key",
@@ -281,6 +295,11 @@ import Testing
                 ProtobufBytes().message(1, reference).message(
                     2, ProtobufBytes().message(1, ProtobufBytes())
                 ).message(3, ProtobufBytes().number(2, .max))), "Limits.pixels_max", .outOfRange),
+        Case(
+            "a decode of no frame", .job, decode(framesMax: 0), "Decode.frames_max", .outOfRange),
+        Case(
+            "a decode of 65 frames", .job, decode(framesMax: 65), "Decode.frames_max",
+            .outOfRange),
         Case(
             "a store without facts", .job, job(10, ProtobufBytes().message(2, reference)),
             "Store.metadata", .missing),
@@ -370,6 +389,50 @@ import Testing
         #expect(throws: WireError.tooLarge(limit: 98_304)) {
             try Frames(header: FrameHeader(kind: .reply).bytes, body: front).serverMessage()
         }
+    }
+
+    /// Who says nothing of frames asks for one.
+    @Test func aDecodeIsOfOneFrameUnlessMoreAreAskedFor() throws {
+        func frames(_ body: ProtobufBytes) throws -> Int? {
+            let frames = Frames(header: FrameHeader(kind: .job).bytes, body: body.bytes)
+            guard case .job(let job) = try frames.workerCommand(), case .decode(let work) = job.work
+            else { return nil }
+            return work.framesMax
+        }
+        let work = ProtobufBytes().message(1, Self.reference)
+            .message(2, ProtobufBytes().message(2, ProtobufBytes())).message(3, ProtobufBytes())
+        #expect(try frames(Self.job(11, work)) == 1)
+        for most in [1, 2, 64] {
+            #expect(try frames(Self.decode(framesMax: UInt64(most))) == most)
+        }
+    }
+
+    @Test func anOutcomeWithTheMostAndLargestBlocksFitsFrameAndQuota() throws {
+        let size = PixelSize(width: 1 << 30, height: 1 << 30)
+        let plane = PixelPlane(bands: .grey, offset: 1 << 61, size: size, stride: 1 << 31)
+        let layout = PixelLayout(
+            planes: [plane, plane, plane], orientation: Orientation(exif: 8))
+        let pool = String(repeating: "p", count: PoolName.bytesMax)
+        let producer = BlockReference.Producer(
+            kind: .decode, incarnation: Incarnation(Identifier128(high: .max, low: .max)),
+            pool: PoolName(pool))
+        let most = MessageLimits.blocksPerOutcomeMax
+        let frames = (0..<most).map { index in
+            DecodedImage.Frame(
+                reference: BlockReference(
+                    producer: producer, arena: .results, segment: .max, offset: 1 << 63,
+                    length: 1 << 63 - 1, block: BlockID(.max - UInt64(index))), layout: layout)
+        }
+        let info = ImageInfo(
+            format: .gif, size: size, pages: Int(UInt32.max), hasAlpha: true)
+        let message = WorkerMessage.outcome(
+            JobOutcome(
+                id: JobID(.max), attempt: .max,
+                result: .decoded(DecodedImage(info: info, frames: frames)),
+                workMicroseconds: .max))
+        let sent = try Frames(message)
+        #expect(sent.body.count < MessageLimits.backFrameBytesMax)
+        #expect(try sent.workerMessage() == message)
     }
 
     @Test func theLargestErrorIsCutUntilItTravels() throws {

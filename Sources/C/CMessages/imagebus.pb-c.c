@@ -1807,49 +1807,49 @@ void   imagebus__v1__store_report__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__store_report__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-void   imagebus__v1__pixels__init
-                     (Imagebus__V1__Pixels         *message)
+void   imagebus__v1__frame__init
+                     (Imagebus__V1__Frame         *message)
 {
-  static const Imagebus__V1__Pixels init_value = IMAGEBUS__V1__PIXELS__INIT;
+  static const Imagebus__V1__Frame init_value = IMAGEBUS__V1__FRAME__INIT;
   *message = init_value;
 }
-size_t imagebus__v1__pixels__get_packed_size
-                     (const Imagebus__V1__Pixels *message)
+size_t imagebus__v1__frame__get_packed_size
+                     (const Imagebus__V1__Frame *message)
 {
-  assert(message->base.descriptor == &imagebus__v1__pixels__descriptor);
+  assert(message->base.descriptor == &imagebus__v1__frame__descriptor);
   return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
 }
-size_t imagebus__v1__pixels__pack
-                     (const Imagebus__V1__Pixels *message,
+size_t imagebus__v1__frame__pack
+                     (const Imagebus__V1__Frame *message,
                       uint8_t       *out)
 {
-  assert(message->base.descriptor == &imagebus__v1__pixels__descriptor);
+  assert(message->base.descriptor == &imagebus__v1__frame__descriptor);
   return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
 }
-size_t imagebus__v1__pixels__pack_to_buffer
-                     (const Imagebus__V1__Pixels *message,
+size_t imagebus__v1__frame__pack_to_buffer
+                     (const Imagebus__V1__Frame *message,
                       ProtobufCBuffer *buffer)
 {
-  assert(message->base.descriptor == &imagebus__v1__pixels__descriptor);
+  assert(message->base.descriptor == &imagebus__v1__frame__descriptor);
   return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
 }
-Imagebus__V1__Pixels *
-       imagebus__v1__pixels__unpack
+Imagebus__V1__Frame *
+       imagebus__v1__frame__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data)
 {
-  return (Imagebus__V1__Pixels *)
-     protobuf_c_message_unpack (&imagebus__v1__pixels__descriptor,
+  return (Imagebus__V1__Frame *)
+     protobuf_c_message_unpack (&imagebus__v1__frame__descriptor,
                                 allocator, len, data);
 }
-void   imagebus__v1__pixels__free_unpacked
-                     (Imagebus__V1__Pixels *message,
+void   imagebus__v1__frame__free_unpacked
+                     (Imagebus__V1__Frame *message,
                       ProtobufCAllocator *allocator)
 {
   if(!message)
     return;
-  assert(message->base.descriptor == &imagebus__v1__pixels__descriptor);
+  assert(message->base.descriptor == &imagebus__v1__frame__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   imagebus__v1__decoded_image__init
@@ -6290,7 +6290,7 @@ const ProtobufCMessageDescriptor imagebus__v1__need__descriptor =
   (ProtobufCMessageInit) imagebus__v1__need__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[3] =
+static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[4] =
 {
   {
     "source",
@@ -6328,8 +6328,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[3]
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "frames_max",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__Decode, maybe_frames_max_case),
+    offsetof(Imagebus__V1__Decode, frames_max),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__decode__field_indices_by_name[] = {
+  3,   /* field[3] = frames_max */
   2,   /* field[2] = limits */
   1,   /* field[1] = need */
   0,   /* field[0] = source */
@@ -6337,7 +6350,7 @@ static const unsigned imagebus__v1__decode__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__decode__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor =
 {
@@ -6347,7 +6360,7 @@ const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor =
   "Imagebus__V1__Decode",
   "imagebus.v1",
   sizeof(Imagebus__V1__Decode),
-  3,
+  4,
   imagebus__v1__decode__field_descriptors,
   imagebus__v1__decode__field_indices_by_name,
   1,  imagebus__v1__decode__number_ranges,
@@ -6932,7 +6945,7 @@ const ProtobufCMessageDescriptor imagebus__v1__store_report__descriptor =
   (ProtobufCMessageInit) imagebus__v1__store_report__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__pixels__field_descriptors[2] =
+static const ProtobufCFieldDescriptor imagebus__v1__frame__field_descriptors[2] =
 {
   {
     "reference",
@@ -6940,7 +6953,7 @@ static const ProtobufCFieldDescriptor imagebus__v1__pixels__field_descriptors[2]
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_MESSAGE,
     0,   /* quantifier_offset */
-    offsetof(Imagebus__V1__Pixels, reference),
+    offsetof(Imagebus__V1__Frame, reference),
     &imagebus__v1__reference__descriptor,
     NULL,
     0,             /* flags */
@@ -6952,35 +6965,35 @@ static const ProtobufCFieldDescriptor imagebus__v1__pixels__field_descriptors[2]
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_MESSAGE,
     0,   /* quantifier_offset */
-    offsetof(Imagebus__V1__Pixels, layout),
+    offsetof(Imagebus__V1__Frame, layout),
     &imagebus__v1__pixel_layout__descriptor,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
 };
-static const unsigned imagebus__v1__pixels__field_indices_by_name[] = {
+static const unsigned imagebus__v1__frame__field_indices_by_name[] = {
   1,   /* field[1] = layout */
   0,   /* field[0] = reference */
 };
-static const ProtobufCIntRange imagebus__v1__pixels__number_ranges[1 + 1] =
+static const ProtobufCIntRange imagebus__v1__frame__number_ranges[1 + 1] =
 {
   { 1, 0 },
   { 0, 2 }
 };
-const ProtobufCMessageDescriptor imagebus__v1__pixels__descriptor =
+const ProtobufCMessageDescriptor imagebus__v1__frame__descriptor =
 {
   PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
-  "imagebus.v1.Pixels",
-  "Pixels",
-  "Imagebus__V1__Pixels",
+  "imagebus.v1.Frame",
+  "Frame",
+  "Imagebus__V1__Frame",
   "imagebus.v1",
-  sizeof(Imagebus__V1__Pixels),
+  sizeof(Imagebus__V1__Frame),
   2,
-  imagebus__v1__pixels__field_descriptors,
-  imagebus__v1__pixels__field_indices_by_name,
-  1,  imagebus__v1__pixels__number_ranges,
-  (ProtobufCMessageInit) imagebus__v1__pixels__init,
+  imagebus__v1__frame__field_descriptors,
+  imagebus__v1__frame__field_indices_by_name,
+  1,  imagebus__v1__frame__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__frame__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__decoded_image__field_descriptors[2] =
@@ -6998,21 +7011,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__decoded_image__field_descrip
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "pixels",
+    "frames",
     2,
-    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_LABEL_REPEATED,
     PROTOBUF_C_TYPE_MESSAGE,
-    0,   /* quantifier_offset */
-    offsetof(Imagebus__V1__DecodedImage, pixels),
-    &imagebus__v1__pixels__descriptor,
+    offsetof(Imagebus__V1__DecodedImage, n_frames),
+    offsetof(Imagebus__V1__DecodedImage, frames),
+    &imagebus__v1__frame__descriptor,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
 };
 static const unsigned imagebus__v1__decoded_image__field_indices_by_name[] = {
+  1,   /* field[1] = frames */
   0,   /* field[0] = info */
-  1,   /* field[1] = pixels */
 };
 static const ProtobufCIntRange imagebus__v1__decoded_image__number_ranges[1 + 1] =
 {

@@ -16,6 +16,9 @@ public struct DerivationLimits: Hashable, Sendable {
     /// Pixels of a result times how slow its encoder is (`JobWork.cost`): 25 megapixels of WebP
     /// without loss, which takes about a second for each of them; others reach `image` first.
     public var encodingCostMax: UInt64 = 1_000_000_000
+    /// Frames of an image that a decoder may hand over; results are made of the first, and the
+    /// others are kept for as long.
+    public var framesMax = 1
     /// Limits of an image, at admission for what the request itself says, and in every job.
     public var image = ImageLimits()
 

@@ -96,7 +96,8 @@ extension Deriver {
         let key = decodes[node].name.key
         let work = DecodeWork(
             source: body.reference, need: key.need,
-            limits: key.isOverlay ? limits.overlay : limits.image)
+            limits: key.isOverlay ? limits.overlay : limits.image,
+            framesMax: key.isOverlay ? 1 : limits.framesMax)
         let job = submit(
             .decode(work), for: .decode(node), reading: body.block,
             decodes[node].consumers.urgency,

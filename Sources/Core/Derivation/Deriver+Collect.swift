@@ -17,11 +17,11 @@ extension Deriver {
         case .began(let job, let serial):
             if case .source(let node) = purposes[job] { sources[node].freshness.began(serial) }
         case .progressed(let progress): progressed(progress)
-        case .done(let job, let result, let block):
+        case .done(let job, let result, let blocks):
             guard let purpose = purposes.removeValue(forKey: job.id) else {
-                return abandoned(result, block, at: job.worker)
+                return abandoned(result, blocks, at: job.worker)
             }
-            succeeded(purpose, job, result, block)
+            succeeded(purpose, job, result, blocks)
         case .failed(let job, let error):
             if let purpose = purposes.removeValue(forKey: job.id) { failed(purpose, job, error) }
         case .workerGone(let departure): workerGone(departure)
@@ -31,34 +31,37 @@ extension Deriver {
 
     /// Nobody wants it any more since something else that came of the same event.
     private mutating func abandoned(
-        _ result: JobResult, _ block: BlockHandle?, at worker: WorkerID?
+        _ result: JobResult, _ blocks: ShortList<BlockHandle>, at worker: WorkerID?
     ) {
-        if let block { return dispatcher.drop(block) }
-        guard let reference = result.reference, let worker else { return }
-        tell(.noticed(reference, worker))
+        dispatcher.drop(blocks)
+        guard let worker else { return }
+        for reference in result.references where reference.arena == .results {
+            tell(.noticed(reference, worker))
+        }
     }
 
     private mutating func succeeded(
-        _ purpose: JobPurpose, _ job: Completion.Ended, _ result: JobResult, _ block: BlockHandle?
+        _ purpose: JobPurpose, _ job: Completion.Ended, _ result: JobResult,
+        _ blocks: ShortList<BlockHandle>
     ) {
         switch (purpose, result) {
         case (.lookup(let node), .hit(let hit)): lookup(node, found: hit, job)
         case (.lookup(let node), _): lookupMissed(node, job)
         case (.source(let node), _):
             sources[node].timings.add(job)
-            sourceEnded(node, result, block)
+            sourceEnded(node, result, blocks.first)
         case (.comparing(let node), _):
             sources[node].timings.add(job)
-            compared(node, result, block)
+            compared(node, result, blocks.first)
         case (.original(let node), .stored(let report)):
             originalStored(node, job.id, tiers: report.tiers)
-        case (.transcode(let node), _): transcoded(node, result, block)
+        case (.transcode(let node), _): transcoded(node, result, blocks)
         case (.decode(let node), .decoded(let image)):
             decodes[node].timings.add(job)
-            decoded(node, image, block)
+            decoded(node, image, blocks)
         case (.transform(let node), .transformed(let image)):
             results[node].timings.add(job)
-            if let block { transformed(node, image, block) }
+            if let block = blocks.first { transformed(node, image, block) }
         case (.inquiry, .entry(let tiers)): tell(.answered(job.id, .tiers(tiers)))
         // What was read before the removal may have come from there.
         case (.removal(let work, _), .entry): outdateQueries(of: work.key)

@@ -7,7 +7,7 @@ import Tables
 extension Deriver {
     /// The source is proven to be an image: it is stored now, and every result uses the pixels.
     mutating func decoded(
-        _ node: DecodeNode.ID, _ image: DecodedImage, _ block: BlockHandle?
+        _ node: DecodeNode.ID, _ image: DecodedImage, _ blocks: ShortList<BlockHandle>
     ) {
         guard let source = decodes[node].source else {
             preconditionFailure("a decode keeps its source until it ends")
@@ -15,8 +15,8 @@ extension Deriver {
         let isNews = sources[source].info == nil
         sources[source].info = image.info
         tellProven(node, source)
-        if let pixels = image.pixels, let block {
-            keep(pixels, block, image.info, of: node)
+        if let pixels = DecodeNode.Pixels(image, in: blocks) {
+            keep(pixels, of: node)
         } else {
             decodes[node].decoded(nil)
         }
@@ -36,21 +36,16 @@ extension Deriver {
 
     /// Pixels are there, for as long as anybody needs them. Of those that are laid over others
     /// there are only so many.
-    private mutating func keep(
-        _ pixels: DecodedImage.Pixels, _ block: BlockHandle, _ info: ImageInfo,
-        of node: DecodeNode.ID
-    ) {
-        guard decodes[node].name.key.isOverlay else {
-            return decodes[node].decoded(DecodeNode.Pixels(block, pixels, info))
-        }
-        let (bytes, holder) = (pixels.reference.length, decodes[node].consumers.urgency.flows.first)
-        guard overlayBytes.admits(bytes, for: holder) else {
+    private mutating func keep(_ pixels: DecodeNode.Pixels, of node: DecodeNode.ID) {
+        guard decodes[node].name.key.isOverlay else { return decodes[node].decoded(pixels) }
+        let holder = decodes[node].consumers.urgency.flows.first
+        guard overlayBytes.admits(pixels.byteCount, for: holder) else {
             if let source = decodes[node].source { storeOriginal(source) }
-            dispatcher.drop(block)
+            dispatcher.drop(pixels.blocks)
             return tearDown(node, .fail(Self.noOverlayRoom))
         }
-        overlayBytes.keep(bytes, for: holder)
+        overlayBytes.keep(pixels.byteCount, for: holder)
         decodes[node].holder = holder
-        decodes[node].decoded(DecodeNode.Pixels(block, pixels, info))
+        decodes[node].decoded(pixels)
     }
 }

@@ -76,8 +76,8 @@ extension Deriver {
         switch remains {
         case .nothing: break
         case .pixels(let pixels, let holder):
-            if let holder { overlayBytes.release(pixels.pixels.reference.length, of: holder) }
-            dispatcher.drop(pixels.block)
+            if let holder { overlayBytes.release(pixels.byteCount, of: holder) }
+            dispatcher.drop(pixels.blocks)
         case .result(let overlays, let product, let original):
             for need in overlays { leaveOverlay(need) }
             if let product { dispatcher.drop(product) }

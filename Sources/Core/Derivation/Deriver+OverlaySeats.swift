@@ -69,8 +69,8 @@ extension Deriver {
         guard let holder = decodes[node].holder, let pixels = decodes[node].pixels,
             !flows.contains(holder)
         else { return }
-        overlayBytes.release(pixels.pixels.reference.length, of: holder)
-        overlayBytes.keep(pixels.pixels.reference.length, for: flows.first)
+        overlayBytes.release(pixels.byteCount, of: holder)
+        overlayBytes.keep(pixels.byteCount, for: flows.first)
         decodes[node].holder = flows.first
     }
 }

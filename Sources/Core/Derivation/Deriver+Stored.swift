@@ -17,17 +17,16 @@ extension Deriver {
 
     /// One of the jobs of a serializer is done; the block that came of it is held for the next one.
     mutating func transcoded(
-        _ id: TranscodeNode.ID, _ result: JobResult, _ block: BlockHandle?
+        _ id: TranscodeNode.ID, _ result: JobResult, _ blocks: ShortList<BlockHandle>
     ) {
-        switch (result, block) {
+        switch (result, blocks.first) {
         case (.decoded(let image), let block?):
-            guard let pixels = image.pixels else { preconditionFailure("pixels were asked for") }
-            encode(id, pixels, image.info, reading: block)
+            encode(id, image.frames[0], image.info, reading: block)
         case (.transformed(let image), let block?): store(id, image, reading: block)
         case (.stored(let report), _): transcodeStored(id, in: report.tiers)
         default: preconditionFailure("outcomes were checked against their jobs")
         }
-        if let block { dispatcher.drop(block) }
+        dispatcher.drop(blocks)
     }
 
     /// What a serializer made is in those tiers.

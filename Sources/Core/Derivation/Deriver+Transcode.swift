@@ -66,7 +66,7 @@ extension Deriver {
         transcode.overlays = overlays(of: node)
         guard let id = begin(transcode, metadata) else { return }
         results[node].transcode = id
-        encode(id, pixels.pixels, pixels.info, reading: pixels.block)
+        encode(id, pixels.frame, pixels.info, reading: pixels.block)
     }
 
     private func transcode(
@@ -116,12 +116,12 @@ extension Deriver {
 
     /// The pixels are there.
     mutating func encode(
-        _ id: TranscodeNode.ID, _ pixels: DecodedImage.Pixels, _ info: ImageInfo,
+        _ id: TranscodeNode.ID, _ frame: DecodedImage.Frame, _ info: ImageInfo,
         reading block: BlockHandle
     ) {
         let transcode = transcodes[id]
         let work = TransformWork(
-            pixels, info, transcode.steps, over: transcode.overlays, transcode.output,
+            frame, info, transcode.steps, over: transcode.overlays, transcode.output,
             limits.image)
         if work.refusal(atMost: limits.encodingCostMax) != nil { return endTranscode(id) }
         transcodes[id].input = block

@@ -33,7 +33,7 @@ extension Deriver {
         let overlays = overlays(of: node)
         let key = results[node].name.key
         let work = TransformWork(
-            pixels.pixels, pixels.info, key.steps, over: overlays, key.output, limits.image)
+            pixels.frame, pixels.info, key.steps, over: overlays, key.output, limits.image)
         if let error = work.refusal(atMost: limits.encodingCostMax) {
             return tearDown(node, .fail(error))
         }

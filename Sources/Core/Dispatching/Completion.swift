@@ -7,9 +7,9 @@ package enum Completion: Sendable {
     case began(JobID, TransferSerial)
     /// How far a transfer is.
     case progressed(JobProgress)
-    /// A job is over, with a result that answers it. The block is the receiver's to drop; results
-    /// of the cache in `results/` have none.
-    case done(Ended, JobResult, BlockHandle?)
+    /// A job is over, with a result that answers it. The blocks, in the order of its references,
+    /// are the receiver's to drop; what the cache put into `results/` is none of them.
+    case done(Ended, JobResult, ShortList<BlockHandle>)
     /// A job is over without a result.
     case failed(Ended, ImageError)
     /// A worker is gone, and with it all that it made. Jobs that it held are still held: whoever

@@ -3,11 +3,14 @@ package import Messages
 
 // Bytes in shared memory: what is in use, what is free (SEMANTICS §9.6).
 extension Dispatcher {
-    /// Takes the block of an accepted result into use. Results of the cache lie in `results/` and
-    /// are its own.
-    mutating func take(_ result: JobResult, from worker: WorkerID) -> BlockHandle? {
-        guard let reference = result.reference, reference.arena == .stage else { return nil }
-        return ledger.take(reference, from: worker, as: result.format)
+    /// Takes the blocks of an accepted result into use, each with one hold. Results of the cache
+    /// lie in `results/` and are its own.
+    mutating func take(_ result: JobResult, from worker: WorkerID) -> ShortList<BlockHandle> {
+        var blocks = ShortList<BlockHandle>()
+        for reference in result.references where reference.arena == .stage {
+            blocks.append(ledger.take(reference, from: worker, as: result.format))
+        }
+        return blocks
     }
 
     /// Takes bytes into use that came along with a request and look like that format; the first
@@ -20,19 +23,25 @@ extension Dispatcher {
         return (checked, ledger.take(checked, from: .coordinator, as: format))
     }
 
-    /// The block of a result that nobody wants is free at once; one that is in use came with an
+    /// The blocks of a result that nobody wants are free at once; one that is in use came with an
     /// earlier outcome and has its holders. A forged reference ends the session.
     mutating func discard(_ result: JobResult, from worker: WorkerID) {
-        guard let reference = result.reference else { return }
-        guard !ledger.isLive(BlockHandle(worker: worker, block: reference.block)) else { return }
+        let unused = result.references.filter {
+            !ledger.isLive(BlockHandle(worker: worker, block: $0.block))
+        }
         do throws(ImageError) {
-            let checked = try ledger.check(reference, from: worker, in: reference.arena)
-            if checked.arena == .results {
-                return complete(.unclaimed(checked, worker))
+            for reference in try ledger.check(ShortList(contentsOf: unused), from: worker) {
+                discard(reference, from: worker)
             }
-            release(BlockHandle(worker: worker, block: checked.block))
         } catch {
             expel(worker, error)
+        }
+    }
+
+    private mutating func discard(_ checked: BlockReference, from worker: WorkerID) {
+        switch checked.arena {
+        case .results: complete(.unclaimed(checked, worker))
+        case .stage: release(BlockHandle(worker: worker, block: checked.block))
         }
     }
 
@@ -56,6 +65,11 @@ extension Dispatcher {
     /// One hold less.
     package mutating func drop(_ handle: BlockHandle) {
         if ledger.drop(handle) { release(handle) }
+    }
+
+    /// One hold less of each.
+    package mutating func drop(_ handles: ShortList<BlockHandle>) {
+        for handle in handles { drop(handle) }
     }
 
     /// Tells a producer that its block is free, and has those try again who wait for space. The

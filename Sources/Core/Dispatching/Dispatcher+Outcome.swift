@@ -4,7 +4,7 @@ package import Messages
 // What came of a job.
 extension Dispatcher {
     /// The first outcome of the attempt that a worker holds counts; every other one only has its
-    /// block released. `hasReaders`: whether clients read blocks of `results/`, so that room may
+    /// blocks released. `hasReaders`: whether clients read blocks of `results/`, so that room may
     /// come there.
     package mutating func collect(
         _ outcome: JobOutcome, from worker: WorkerID, hasReaders: Bool
@@ -48,12 +48,12 @@ extension Dispatcher {
             quarantine.acquit(suspect, at: now)
         }
         if let maker = job.submission.maker { quarantine.acquit(maker, at: now) }
-        // The block is taken before the job lets go of what it read.
-        let block = take(result, from: worker)
+        // Its blocks are taken before the job lets go of what it read.
+        let blocks = take(result, from: worker)
         forget(job)
         if let probe = job.probe { return acquitProducer(probe) }
         let worked = Double(microseconds) / 1_000
-        complete(.done(Completion.Ended(job, worked: worked), result, block))
+        complete(.done(Completion.Ended(job, worked: worked), result, blocks))
     }
 
     // MARK: - Failure

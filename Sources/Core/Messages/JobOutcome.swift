@@ -39,19 +39,8 @@ public enum JobResult: Hashable, Sendable {
     /// It failed; `cancelled` is an error code too.
     case failed(ImageError)
 
-    /// The block that this result hands over, if any.
-    public var reference: BlockReference? {
-        switch self {
-        case .fetched(let body): body.reference
-        case .hit(let hit): hit.reference
-        case .stored(let report): report.delivered
-        case .decoded(let image): image.pixels?.reference
-        case .transformed(let image): image.reference
-        case .miss, .entry, .failed: nil
-        }
-    }
-
-    /// What the bytes of that block are said to be; `nil` where nothing is said, and for pixels.
+    /// What the bytes that it hands over are said to be; `nil` where nothing is said, and for
+    /// pixels.
     public var format: ImageFormat? {
         switch self {
         case .fetched(let body): body.format
@@ -146,14 +135,14 @@ public struct StoreReport: Hashable, Sendable {
 public struct DecodedImage: Hashable, Sendable {
     /// Of the source: displayed size before any reduction.
     public var info: ImageInfo
-    /// The pixels; `nil` where only the header was wanted.
-    public var pixels: Pixels?
+    /// Frames in their order, each in a block of its own; none where only the header was wanted.
+    public var frames: [Frame]
 
-    /// Pixels and how they lie.
-    public struct Pixels: Hashable, Sendable {
-        /// Where.
+    /// The pixels of one frame.
+    public struct Frame: Hashable, Sendable {
+        /// Where they are.
         public var reference: BlockReference
-        /// How.
+        /// How they lie.
         public var layout: PixelLayout
 
         /// Names pixels.
@@ -164,9 +153,9 @@ public struct DecodedImage: Hashable, Sendable {
     }
 
     /// Describes a decode.
-    public init(info: ImageInfo, pixels: Pixels?) {
+    public init(info: ImageInfo, frames: [Frame]) {
         self.info = info
-        self.pixels = pixels
+        self.frames = frames
     }
 }
 

@@ -222,9 +222,14 @@ public struct DecodeWork: Hashable, Sendable {
     public var need: DecodeNeed
     /// Limits, checked on the header before any pixel.
     public var limits: ImageLimits
+    /// Frames that the outcome may have, of a source with several of them.
+    public var framesMax: Int
 
     /// Describes a decode.
-    public init(source: BlockReference, need: DecodeNeed, limits: ImageLimits) {
+    public init(
+        source: BlockReference, need: DecodeNeed, limits: ImageLimits, framesMax: Int = 1
+    ) {
+        self.framesMax = framesMax
         self.source = source
         self.need = need
         self.limits = limits

@@ -10,6 +10,9 @@ public enum MessageLimits {
     public static let inlineBytesMax = 4 * 1024
     /// Ids in one `Release`, `Touched` or `Evicted`.
     public static let idsMax = 1024
+    /// Blocks that one outcome hands over: with everything around them, the references of so many
+    /// and the layouts of their pixels fit a frame in `back/`.
+    public static let blocksPerOutcomeMax = 64
     /// Segments in one announcement.
     public static let segmentsMax = 256
     /// Details of an error.

@@ -11,5 +11,9 @@ extension DecodeWork: WireMessage {
         try map.part(&source, &wire.pointee.source, "Decode.source")
         try map.part(&need, &wire.pointee.need, "Decode.need")
         try map.part(&limits, &wire.pointee.limits, "Decode.limits")
+        try map.number(
+            &framesMax, within: 1...MessageLimits.blocksPerOutcomeMax, unless: 1,
+            &wire.pointee.frames_max, if: &wire.pointee.maybe_frames_max_case, 4,
+            "Decode.frames_max")
     }
 }

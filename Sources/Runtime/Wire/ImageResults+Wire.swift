@@ -5,23 +5,25 @@ import Messages
 extension DecodedImage: WireMessage {
     typealias Form = Imagebus__V1__DecodedImage
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__decoded_image__init }
-    static var blank: Self { Self(info: .blank, pixels: nil) }
+    static var blank: Self { Self(info: .blank, frames: []) }
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         try map.part(&info, &wire.pointee.info, "DecodedImage.info")
-        try map.maybe(&pixels, &wire.pointee.pixels, "DecodedImage.pixels")
+        try map.list(
+            &frames, &wire.pointee.n_frames, &wire.pointee.frames, "DecodedImage.frames",
+            limit: MessageLimits.blocksPerOutcomeMax)
     }
 }
 
-extension DecodedImage.Pixels: WireMessage {
-    typealias Form = Imagebus__V1__Pixels
-    static var begin: (CPart<Form>?) -> Void { imagebus__v1__pixels__init }
+extension DecodedImage.Frame: WireMessage {
+    typealias Form = Imagebus__V1__Frame
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__frame__init }
     static var blank: Self { Self(reference: .blank, layout: .blank) }
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
-        try map.part(&reference, &wire.pointee.reference, "Pixels.reference")
-        try map.part(&layout, &wire.pointee.layout, "Pixels.layout")
-        try layout.check(in: reference, "Pixels.layout")
+        try map.part(&reference, &wire.pointee.reference, "Frame.reference")
+        try map.part(&layout, &wire.pointee.layout, "Frame.layout")
+        try layout.check(in: reference, "Frame.layout")
     }
 }
 

@@ -10,8 +10,10 @@ struct HandedOver {
     var isEmpty: Bool { blocks.isEmpty }
 
     /// An outcome was sent.
-    mutating func add(_ reference: BlockReference?) {
-        if let reference, reference.arena == .stage { blocks.insert(reference.block) }
+    mutating func add(_ references: ShortList<BlockReference>) {
+        for reference in references where reference.arena == .stage {
+            blocks.insert(reference.block)
+        }
     }
 
     /// The coordinator released them.

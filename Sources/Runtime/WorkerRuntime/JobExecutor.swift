@@ -24,7 +24,7 @@ public protocol JobExecutor: AnyObject {
     /// The connection ended: cancel everything, no outcome that comes from now on is wanted. Blocks
     /// that were handed over are released one by one before.
     func abandon()
-    /// The block of an outcome that nobody wants.
+    /// A block of an outcome that nobody wants.
     func discard(_ reference: BlockReference)
     /// Writes what is unwritten, then reports `flushed`.
     func flush()

@@ -48,8 +48,9 @@ struct JobLog {
         }
         let milliseconds = Double(outcome.workMicroseconds) / 1_000
         fields.append(("workMilliseconds", LogValue(milliseconds: milliseconds)))
-        if let reference = outcome.result.reference {
-            fields.append(("bytes", LogValue(reference.length)))
+        let references = outcome.result.references
+        if !references.isEmpty {
+            fields.append(("bytes", LogValue(references.reduce(0) { $0 + $1.length })))
         }
         if let trace = job.trace { fields.append(("trace", .string(trace.trace.hex))) }
         return fields

@@ -35,10 +35,9 @@ extension WorkerLoop {
             flushIfReleased()
         case .touched(let blocks): executor.touched(blocks)
         case .sendOutcome(let outcome):
-            handedOver.add(outcome.result.reference)
+            handedOver.add(outcome.result.references)
             send(.outcome(outcome))
-        case .discard(let outcome):
-            if let reference = outcome.result.reference { executor.discard(reference) }
+        case .discard(let outcome): discard(outcome)
         case .sayGoodbye(let reason):
             send(.goodbye(reason))
             limitDeparture(reason)
@@ -47,6 +46,11 @@ extension WorkerLoop {
         case .giveUp(let error):
             throw ConfigurationError("this worker is not let in: \(error.message)")
         }
+    }
+
+    /// Nobody gets what the outcome names.
+    func discard(_ outcome: JobOutcome) {
+        for reference in outcome.result.references { executor.discard(reference) }
     }
 
     /// What a crash would be evidence against from now on.
@@ -167,10 +171,8 @@ extension WorkerLoop {
             guard case .outcome(let outcome) = message, !outcome.result.isFailure else {
                 return true
             }
-            if let reference = outcome.result.reference {
-                handedOver.remove([reference.block])
-                executor.discard(reference)
-            }
+            handedOver.remove(outcome.result.references.map(\.block))
+            discard(outcome)
             let failure = ImageError(.internalError, "an outcome cannot travel: \(error)")
             return try transmit(
                 .outcome(

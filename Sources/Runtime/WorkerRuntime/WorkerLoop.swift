@@ -192,8 +192,8 @@ public struct WorkerLoop: ~Copyable {
             var answer = outcome
             answer.id = job
             try perform(session.finished(answer))
-        } else if let reference = outcome.result.reference {
-            executor.discard(reference)
+        } else {
+            discard(outcome)
         }
         recordHeld()
         let bytes = policy.looksAtMemory(after: jobsDone) ? privateBytes : nil

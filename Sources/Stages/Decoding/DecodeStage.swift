@@ -55,16 +55,16 @@ public struct DecodeStage: Sendable {
     ) throws(ImageError) -> DecodedImage {
         let source = try SourceImage(input)
         try work.limits.check(source)
-        guard work.need != .header else { return DecodedImage(info: source.info, pixels: nil) }
+        guard work.need != .header else { return DecodedImage(info: source.info, frames: []) }
         let scale = source.scale(for: work.need)
         try work.limits.checkPixelBytes(source, at: scale)
         guard !cancellation.isCancelled else { throw .cancelled }
         if let planes = source.decoder.planes(of: source, at: scale, limits: work.limits) {
             return DecodedImage(
                 info: source.info,
-                pixels: try planes.write(to: output, cancellation: cancellation))
+                frames: [try planes.write(to: output, cancellation: cancellation)])
         }
         let pixels = try source.pixels(at: scale, cancellation: cancellation)
-        return DecodedImage(info: source.info, pixels: try pixels.write(to: output))
+        return DecodedImage(info: source.info, frames: [try pixels.write(to: output)])
     }
 }

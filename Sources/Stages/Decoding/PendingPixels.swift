@@ -18,7 +18,7 @@ struct PendingPixels {
     }
 
     /// Computes the pixels straight into a block of `output`.
-    func write(to output: some OutputSpace) throws(ImageError) -> DecodedImage.Pixels {
+    func write(to output: some OutputSpace) throws(ImageError) -> DecodedImage.Frame {
         let layout = layout
         guard let count = layout.byteCount else {
             throw ImageError(.internalError, "the decoder made an image of no size")
@@ -30,6 +30,6 @@ struct PendingPixels {
             output.discard(block)
             throw ImageError(decoding: error)
         }
-        return DecodedImage.Pixels(reference: block.reference(length: count), layout: layout)
+        return DecodedImage.Frame(reference: block.reference(length: count), layout: layout)
     }
 }

@@ -178,6 +178,32 @@ extension RealProcesses {
             }
         }
 
+        /// Both frames lie where the worker says; but nobody asked for the second one.
+        @Test func whoHandsOverMoreFramesThanItWasAskedForLosesItsSession() async throws {
+            let origin = try origin()
+            try await withStack(arguments(Self.outside), decoders: 1) { stack in
+                let client = try stack.client()
+                let gif = client.load(ImageRequest(origin.url("/a.gif"), fit: 8, format: .png))
+                for count in [2, 1] {
+                    let worker = try WireWorker(foreign: "outside", stack)
+                    let pixels = try OutsidePixels(of: worker, in: stack)
+                    defer { pixels.remove() }
+                    try worker.announce()
+                    let job = try #require(try worker.job(within: defaultTimeout))
+                    guard case .decode(let work) = job.work else {
+                        Issue.record("\(job.work) came")
+                        return
+                    }
+                    #expect(work.framesMax == 1)
+                    try worker.send(.outcome(pixels.outcome(of: job, .gif, frames: count)))
+                    if count == 1 { _ = try await gif.response }
+                    #expect(try count == 1 || worker.isRefused())
+                }
+                let report = try await stack.awaitIdle()
+                #expect(report.counter("expelledWorkers") == 1)
+            }
+        }
+
         @Test func nobodyPosesAsAnotherPool() async throws {
             try await withStack(arguments(Self.outside), decoders: 1) { stack in
                 let listeners = ["outside", "apart", "decode"]
@@ -259,19 +285,21 @@ private struct OutsidePixels {
 
     /// What the worker says that it decoded, and, where it says so, as whom.
     func outcome(
-        of job: Job, _ format: ImageFormat, claiming kind: WorkerKind? = nil
+        of job: Job, _ format: ImageFormat, claiming kind: WorkerKind? = nil, frames count: Int = 1
     ) -> JobOutcome {
         let bytes = UInt64(Self.size.width * Self.size.height * 3)
-        let reference = BlockReference(
-            producer: kind.map { .init(kind: $0, incarnation: Incarnation(.random)) },
-            segment: Forgery.segment, offset: 64, length: bytes, block: BlockID(1))
         let layout = PixelLayout(bands: .rgb, size: Self.size, stride: Self.size.width * 3)
-        let info = ImageInfo(format: format, size: Self.size)
+        let frames = (1...UInt64(count)).map { number in
+            DecodedImage.Frame(
+                reference: BlockReference(
+                    producer: kind.map { .init(kind: $0, incarnation: Incarnation(.random)) },
+                    segment: Forgery.segment, offset: 64, length: bytes, block: BlockID(number)),
+                layout: layout)
+        }
+        let info = ImageInfo(format: format, size: Self.size, pages: count)
         return JobOutcome(
             id: job.id, attempt: job.attempt,
-            result: .decoded(
-                DecodedImage(info: info, pixels: .init(reference: reference, layout: layout))),
-            workMicroseconds: 1_000)
+            result: .decoded(DecodedImage(info: info, frames: frames)), workMicroseconds: 1_000)
     }
 }
 

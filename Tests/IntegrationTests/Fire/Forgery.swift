@@ -79,7 +79,7 @@ enum Forgery: String, CaseIterable, Sendable {
         let layout = PixelLayout(
             bands: .rgb, size: PixelSize(width: 160, height: 120), stride: 480)
         return .decoded(
-            DecodedImage(info: info, pixels: .init(reference: reference, layout: layout)))
+            DecodedImage(info: info, frames: [.init(reference: reference, layout: layout)]))
     }
 
     private static func transformed(_ reference: BlockReference) -> JobResult {

@@ -55,7 +55,7 @@ typedef struct Imagebus__V1__FetchedBody Imagebus__V1__FetchedBody;
 typedef struct Imagebus__V1__EntryReport Imagebus__V1__EntryReport;
 typedef struct Imagebus__V1__CacheHit Imagebus__V1__CacheHit;
 typedef struct Imagebus__V1__StoreReport Imagebus__V1__StoreReport;
-typedef struct Imagebus__V1__Pixels Imagebus__V1__Pixels;
+typedef struct Imagebus__V1__Frame Imagebus__V1__Frame;
 typedef struct Imagebus__V1__DecodedImage Imagebus__V1__DecodedImage;
 typedef struct Imagebus__V1__EncodedImage Imagebus__V1__EncodedImage;
 typedef struct Imagebus__V1__WorkerHello Imagebus__V1__WorkerHello;
@@ -965,16 +965,29 @@ struct  Imagebus__V1__Need
     , IMAGEBUS__V1__NEED__NEED__NOT_SET, {0} }
 
 
+typedef enum {
+  IMAGEBUS__V1__DECODE__MAYBE_FRAMES_MAX__NOT_SET = 0,
+  IMAGEBUS__V1__DECODE__MAYBE_FRAMES_MAX_FRAMES_MAX = 4
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__DECODE__MAYBE_FRAMES_MAX__CASE)
+} Imagebus__V1__Decode__MaybeFramesMaxCase;
+
 struct  Imagebus__V1__Decode
 {
   ProtobufCMessage base;
   Imagebus__V1__Reference *source;
   Imagebus__V1__Need *need;
   Imagebus__V1__Limits *limits;
+  Imagebus__V1__Decode__MaybeFramesMaxCase maybe_frames_max_case;
+  union {
+    /*
+     * 64 at most; absent: 1
+     */
+    uint32_t frames_max;
+  };
 };
 #define IMAGEBUS__V1__DECODE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__decode__descriptor) \
-    , NULL, NULL, NULL }
+    , NULL, NULL, NULL, IMAGEBUS__V1__DECODE__MAYBE_FRAMES_MAX__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__OverlayInput
@@ -1145,14 +1158,14 @@ struct  Imagebus__V1__StoreReport
     , NULL, 0, 0, IMAGEBUS__V1__STORE_REPORT__MAYBE_SKIPPED__NOT_SET, {0} }
 
 
-struct  Imagebus__V1__Pixels
+struct  Imagebus__V1__Frame
 {
   ProtobufCMessage base;
   Imagebus__V1__Reference *reference;
   Imagebus__V1__PixelLayout *layout;
 };
-#define IMAGEBUS__V1__PIXELS__INIT \
- { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__pixels__descriptor) \
+#define IMAGEBUS__V1__FRAME__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__frame__descriptor) \
     , NULL, NULL }
 
 
@@ -1160,11 +1173,15 @@ struct  Imagebus__V1__DecodedImage
 {
   ProtobufCMessage base;
   Imagebus__V1__ImageInfo *info;
-  Imagebus__V1__Pixels *pixels;
+  /*
+   * 64 at most
+   */
+  size_t n_frames;
+  Imagebus__V1__Frame **frames;
 };
 #define IMAGEBUS__V1__DECODED_IMAGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__decoded_image__descriptor) \
-    , NULL, NULL }
+    , NULL, 0,NULL }
 
 
 struct  Imagebus__V1__EncodedImage
@@ -3029,24 +3046,24 @@ Imagebus__V1__StoreReport *
 void   imagebus__v1__store_report__free_unpacked
                      (Imagebus__V1__StoreReport *message,
                       ProtobufCAllocator *allocator);
-/* Imagebus__V1__Pixels methods */
-void   imagebus__v1__pixels__init
-                     (Imagebus__V1__Pixels         *message);
-size_t imagebus__v1__pixels__get_packed_size
-                     (const Imagebus__V1__Pixels   *message);
-size_t imagebus__v1__pixels__pack
-                     (const Imagebus__V1__Pixels   *message,
+/* Imagebus__V1__Frame methods */
+void   imagebus__v1__frame__init
+                     (Imagebus__V1__Frame         *message);
+size_t imagebus__v1__frame__get_packed_size
+                     (const Imagebus__V1__Frame   *message);
+size_t imagebus__v1__frame__pack
+                     (const Imagebus__V1__Frame   *message,
                       uint8_t             *out);
-size_t imagebus__v1__pixels__pack_to_buffer
-                     (const Imagebus__V1__Pixels   *message,
+size_t imagebus__v1__frame__pack_to_buffer
+                     (const Imagebus__V1__Frame   *message,
                       ProtobufCBuffer     *buffer);
-Imagebus__V1__Pixels *
-       imagebus__v1__pixels__unpack
+Imagebus__V1__Frame *
+       imagebus__v1__frame__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data);
-void   imagebus__v1__pixels__free_unpacked
-                     (Imagebus__V1__Pixels *message,
+void   imagebus__v1__frame__free_unpacked
+                     (Imagebus__V1__Frame *message,
                       ProtobufCAllocator *allocator);
 /* Imagebus__V1__DecodedImage methods */
 void   imagebus__v1__decoded_image__init
@@ -4023,8 +4040,8 @@ typedef void (*Imagebus__V1__CacheHit_Closure)
 typedef void (*Imagebus__V1__StoreReport_Closure)
                  (const Imagebus__V1__StoreReport *message,
                   void *closure_data);
-typedef void (*Imagebus__V1__Pixels_Closure)
-                 (const Imagebus__V1__Pixels *message,
+typedef void (*Imagebus__V1__Frame_Closure)
+                 (const Imagebus__V1__Frame *message,
                   void *closure_data);
 typedef void (*Imagebus__V1__DecodedImage_Closure)
                  (const Imagebus__V1__DecodedImage *message,
@@ -4248,7 +4265,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__fetched_body__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__entry_report__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__cache_hit__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__store_report__descriptor;
-extern const ProtobufCMessageDescriptor imagebus__v1__pixels__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__frame__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__decoded_image__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__encoded_image__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__worker_hello__descriptor;

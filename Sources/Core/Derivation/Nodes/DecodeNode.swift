@@ -19,16 +19,24 @@ struct DecodeNode: ClosableNode {
         case decoded(Pixels?)
     }
 
-    /// Pixels that transformers read.
+    /// The pixels of all frames that came; transformers read the first frame. One worker made all
+    /// of them.
     final class Pixels: Sendable {
+        /// Where each frame lies, in their order.
+        let blocks: ShortList<BlockHandle>
+        /// Of the first frame.
         let block: BlockHandle
-        let pixels: DecodedImage.Pixels
+        let frame: DecodedImage.Frame
+        /// Bytes of all blocks.
+        let byteCount: UInt64
         let info: ImageInfo
 
-        init(_ block: BlockHandle, _ pixels: DecodedImage.Pixels, _ info: ImageInfo) {
-            self.block = block
-            self.pixels = pixels
-            self.info = info
+        /// `nil` where no frame came.
+        init?(_ image: DecodedImage, in blocks: ShortList<BlockHandle>) {
+            guard let block = blocks.first, let frame = image.frames.first else { return nil }
+            (self.blocks, self.block, self.frame) = (blocks, block, frame)
+            byteCount = image.frames.reduce(0) { $0 + $1.reference.length }
+            info = image.info
         }
     }
 

@@ -131,6 +131,21 @@ struct BlockLedger: Sendable {
         return checked
     }
 
+    /// The same of all references of one outcome, each in the arena that it names; besides, none
+    /// of their blocks is named twice.
+    func check(_ references: ShortList<BlockReference>, from worker: WorkerID)
+        throws(ImageError) -> ShortList<BlockReference>
+    {
+        var checked = ShortList<BlockReference>()
+        for reference in references {
+            guard !checked.contains(where: { $0.block == reference.block }) else {
+                throw Self.violation("handed the same block over twice")
+            }
+            checked.append(try check(reference, from: worker, in: reference.arena))
+        }
+        return checked
+    }
+
     /// Whether the block is in use.
     func isLive(_ handle: BlockHandle) -> Bool { blocks[handle] != nil }
 

@@ -35,7 +35,7 @@ struct PlanarImage: ~Copyable {
     /// Decodes straight into a block of `output`.
     consuming func write(
         to output: some OutputSpace, cancellation: CancellationFlag
-    ) throws(ImageError) -> DecodedImage.Pixels {
+    ) throws(ImageError) -> DecodedImage.Frame {
         let (layout, byteCount) = (layout, byteCount)
         let block = try output.reserve(byteCount)
         let targets = decoder.planes.indices.map { index in
@@ -51,7 +51,7 @@ struct PlanarImage: ~Copyable {
             output.discard(block)
             throw ImageError(decoding: error)
         }
-        return DecodedImage.Pixels(reference: block.reference(length: byteCount), layout: layout)
+        return DecodedImage.Frame(reference: block.reference(length: byteCount), layout: layout)
     }
 
     /// Rows begin where vector code wants them.

@@ -23,13 +23,13 @@ extension ForgingStack {
                     effectiveURL: work.url))
         case .decode(let work):
             guard work.need != .header else {
-                return .decoded(DecodedImage(info: info, pixels: nil))
+                return .decoded(DecodedImage(info: info, frames: []))
             }
-            return .decoded(
-                DecodedImage(
-                    info: info,
-                    pixels: .init(reference: block(of: worker, .stage, 3_600), layout: Self.layout))
-            )
+            let frames = (0..<work.framesMax).map { _ in
+                DecodedImage.Frame(
+                    reference: block(of: worker, .stage, 3_600), layout: Self.layout)
+            }
+            return .decoded(DecodedImage(info: info, frames: frames))
         case .transform(let work):
             guard let size = work.resultSize, length > 0 else {
                 return .failed(ImageError(.stepFailed, "a step makes nothing of it"))
@@ -88,8 +88,12 @@ extension ForgingStack {
         case 3: return .stored(StoreReport(delivered: reader.bool() ? reference : nil, tiers: .all))
         case 4:
             return .decoded(
-                DecodedImage(info: info, pixels: .init(reference: reference, layout: layout)))
-        case 5: return .decoded(DecodedImage(info: info, pixels: nil))
+                DecodedImage(info: info, frames: [.init(reference: reference, layout: layout)]))
+        case 5:
+            let frames = (0..<reader.choice(4)).map { _ in
+                DecodedImage.Frame(reference: Self.reference(&reader), layout: Self.layout)
+            }
+            return .decoded(DecodedImage(info: Self.info, frames: frames))
         case 6: return .transformed(EncodedImage(reference: reference, info: info))
         default:
             return .failed(ImageError(reader.pick(ErrorCode.allCases) ?? .internalError, "drawn"))

@@ -1,4 +1,5 @@
 import Admission
+import Derivation
 import Dispatching
 import ImageModel
 import Messages
@@ -38,8 +39,9 @@ struct ForgingStack {
 
     static let segmentsMax = 4
 
-    init(isTight: Bool) {
+    init(isTight: Bool, framesMax: Int) {
         var limits = SchedulerLimits()
+        limits.derivation.framesMax = framesMax
         limits.dispatch.segmentsPerWorkerMax = Self.segmentsMax
         if isTight {
             limits.liveRequestsMax = 8
@@ -169,16 +171,20 @@ struct ForgingStack {
         lastOutcome = (worker, outcome)
         let isAsked = record.held[outcome.id]?.attempt == outcome.attempt
         if isAsked { workers[worker]?.held[outcome.id] = nil }
-        guard let reference = outcome.result.reference else {
-            return try send(.outcome(worker, outcome))
+        let references = outcome.result.references
+        for reference in references where reference.arena == .stage {
+            workers[worker]?.handed.insert(reference.block)
         }
-        let wasHanded = record.handed.contains(reference.block)
-        if reference.arena == .stage { workers[worker]?.handed.insert(reference.block) }
         try send(.outcome(worker, outcome))
         guard workers[worker] != nil else { return }
-        try expect(
-            isSound(reference, of: record) || (wasHanded && !isAsked), "a forgery is not believed")
-        try expect(!(wasHanded && isAsked), "no block is handed over twice")
+        var named: Set<BlockID> = []
+        for reference in references {
+            let isKnown = record.handed.contains(reference.block) && !isAsked
+            try expect(isKnown || isSound(reference, of: record), "a forgery is not believed")
+            let isNew =
+                !record.handed.contains(reference.block) && named.insert(reference.block).inserted
+            try expect(isKnown || isNew, "no block is handed over twice")
+        }
     }
 
     /// Whether the worker may name these bytes, as far as it is seen from outside.

@@ -10,7 +10,8 @@ import Messages
 enum SchedulerTarget {
     static func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
         var reader = ByteReader(bytes)
-        var stack = ForgingStack(isTight: reader.bool())
+        let how = reader.byte()
+        var stack = ForgingStack(isTight: how & 1 != 0, framesMax: how & 2 != 0 ? 3 : 1)
         while !reader.isAtEnd { try stack.step(&reader) }
         try stack.comeToRest()
     }

@@ -1,0 +1,68 @@
+import ImageModel
+import Messages
+
+extension JobResult {
+    /// Whether it is what the work asks for; where its bytes are is another question.
+    func answers(_ work: JobWork) -> Bool {
+        switch (work, self) {
+        case (_, .failed), (.query, .miss): true
+        case (.entry(let work), .entry(let tiers)): tiers.isSubset(of: work.tiers)
+        case (.fetch(let work), .fetched(let body)): body.reference.length <= work.bodyBytesMax
+        case (.query, .hit(let hit)): hit.tier == .memory || hit.tier == .disk
+        case (.store(let work), .stored(let report)): work.delivers == (report.delivered != nil)
+        case (.decode(let work), .decoded(let image)): image.answers(work)
+        case (.transform(let work), .transformed(let image)):
+            image.info.format == work.resultFormat(hasAlpha: image.info.hasAlpha)
+                && image.info.size == work.resultSize && image.isOne
+        case (.paint(let work), .transformed(let image)):
+            image.info.format == work.resultFormat && image.info.size == work.size && image.isOne
+        default: false
+        }
+    }
+}
+
+extension EncodedImage {
+    /// Whether there are bytes of one image. Whether they are what was said, the cache reads in
+    /// them.
+    fileprivate var isOne: Bool { reference.length > 0 && info.pages == 1 }
+}
+
+extension DecodedImage {
+    /// Whether the facts are within the limits that the work names, and frames came if they were
+    /// wanted, no more than were asked for. Each lies in its block as it says.
+    fileprivate func answers(_ work: DecodeWork) -> Bool {
+        guard work.limits.permit(info), frames.isEmpty == (work.need == .header),
+            frames.count <= work.framesMax
+        else { return false }
+        var bytesLeft = work.limits.pixelBytesMax
+        for frame in frames {
+            guard let bytes = frame.layout.byteCount, UInt64(bytes) <= frame.reference.length,
+                frame.layout.isActive, bytes <= bytesLeft
+            else { return false }
+            bytesLeft -= bytes
+        }
+        return true
+    }
+}
+
+extension ImageLimits {
+    /// Whether an image may be what a decoder says that it is.
+    fileprivate func permit(_ info: ImageInfo) -> Bool {
+        guard info.size.isPositive, max(info.size.width, info.size.height) <= sideMax,
+            let area = info.size.area, info.pages > 0, info.pages <= pagesMax
+        else { return false }
+        let (all, overflow) = area.multipliedReportingOverflow(by: info.pages)
+        return !overflow && all <= pixelsMax
+    }
+}
+
+extension JobWork {
+    /// Where the bytes of its outcome lie.
+    var outputArena: ArenaName {
+        switch self {
+        case .query(let work): work.destination == .results ? .results : .stage
+        case .store: .results
+        case .fetch, .entry, .decode, .transform, .paint: .stage
+        }
+    }
+}

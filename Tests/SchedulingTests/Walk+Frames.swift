@@ -1,0 +1,50 @@
+import ImageModel
+import Messages
+
+@testable import Admission
+@testable import Derivation
+
+// Decoders that hand over several frames, in the walks in which they are asked for them.
+extension Walk {
+    /// As many frames as the job asks for, or fewer; `nil` where it asks for no more than one.
+    mutating func frames(_ held: Stack.Held) -> JobResult? {
+        guard let most = framesAskedFor(held) else { return nil }
+        return .decoded(stack.decoded(by: held.worker, frames: draw(1...most)))
+    }
+
+    private func framesAskedFor(_ held: Stack.Held) -> Int? {
+        guard case .decode(let work) = held.job.work, work.framesMax > 1, work.need != .header
+        else { return nil }
+        return work.framesMax
+    }
+
+    /// Seldom a decoder names a block twice, bytes that it does not have, or more frames than it
+    /// was asked for: its session ends.
+    mutating func liesAboutFrames(_ held: Stack.Held) -> Bool {
+        guard let most = framesAskedFor(held), random.oneIn(30) else { return false }
+        var image = stack.decoded(by: held.worker, frames: most)
+        let place = draw(1...(most - 1))
+        switch draw(0...2) {
+        case 0: image.frames[place].reference.block = image.frames[0].reference.block
+        case 1: image.frames[place].reference.offset = 1 << 30
+        default: image.frames += stack.decoded(by: held.worker).frames
+        }
+        stack.finish(held, .decoded(image))
+        if stack.workers[held.worker] != nil { stack.fault("a lie about frames was believed") }
+        return true
+    }
+
+    /// Sometimes an outcome of an attempt that is over has frames of its own.
+    mutating func handsOverLate(_ outcome: JobOutcome, _ worker: WorkerID) -> Bool {
+        let most = stack.scheduler.limits.derivation.framesMax
+        guard stack.workers[worker]?.kind == .decode, most > 1 else { return false }
+        let image = stack.decoded(by: worker, frames: draw(1...most))
+        stack.send(
+            .outcome(
+                worker,
+                JobOutcome(
+                    id: outcome.id, attempt: outcome.attempt, result: .decoded(image),
+                    workMicroseconds: 1)))
+        return true
+    }
+}
