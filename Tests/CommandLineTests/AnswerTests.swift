@@ -39,6 +39,35 @@ import Testing
         #expect(HealthCommand.complaint(report) == nil)
     }
 
+    @Test func healthAndStatusNamePoolsThatHaveNoWorker() throws {
+        var report = StatusReport()
+        report.processes = WorkerKind.allCases.map {
+            .init(kind: $0, pid: 1, state: "ready", restarts: 0, jobs: 0)
+        }
+        func pool(
+            _ name: String, isForeign: Bool = false, workers: UInt32 = 0, getsNoJob: Bool = false
+        ) throws -> StatusReport.PoolStatus {
+            .init(
+                name: try #require(PoolName(name)), kind: .decode, isForeign: isForeign,
+                workers: workers, jobs: 0, credit: 0, queued: 0, outputBytes: 0,
+                getsNoJob: getsNoJob)
+        }
+        report.pools = [try pool("decode", workers: 1), try pool("idle", getsNoJob: true)]
+        #expect(HealthCommand.complaint(report) == nil)
+        report.pools += [try pool("heavy"), try pool("raw", isForeign: true)]
+        let sentences = [
+            "no worker of the pool 'heavy' is connected: start one with imagebus serve, whose "
+                + "configuration says how many, or with serve --only decode --pool heavy where "
+                + "each kind is served apart",
+            "no worker of the pool 'raw' is connected: start one; it is somebody else's program, "
+                + "and connects at back/raw",
+        ]
+        #expect(HealthCommand.complaint(report) == sentences.joined(separator: "; "))
+        let text = StatusTable.text(report)
+        for sentence in sentences { #expect(text.contains("\n\(sentence)\n")) }
+        #expect(!text.contains("'idle'"))
+    }
+
     @Test func theHealthOfAKindIsWhatAllItsSupervisorsSay() {
         func complaint(_ answers: String?...) -> String? {
             let lines = answers.map { $0.map { Array($0.utf8) } }

@@ -10248,7 +10248,7 @@ const ProtobufCMessageDescriptor imagebus__v1__status_report__process__descripto
   (ProtobufCMessageInit) imagebus__v1__status_report__process__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__status_report__pool__field_descriptors[8] =
+static const ProtobufCFieldDescriptor imagebus__v1__status_report__pool__field_descriptors[9] =
 {
   {
     "name",
@@ -10346,10 +10346,23 @@ static const ProtobufCFieldDescriptor imagebus__v1__status_report__pool__field_d
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "gets_no_job",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Pool, gets_no_job),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__status_report__pool__field_indices_by_name[] = {
   5,   /* field[5] = credit */
   2,   /* field[2] = foreign */
+  8,   /* field[8] = gets_no_job */
   4,   /* field[4] = jobs */
   1,   /* field[1] = kind */
   0,   /* field[0] = name */
@@ -10360,7 +10373,7 @@ static const unsigned imagebus__v1__status_report__pool__field_indices_by_name[]
 static const ProtobufCIntRange imagebus__v1__status_report__pool__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 8 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__status_report__pool__descriptor =
 {
@@ -10370,7 +10383,7 @@ const ProtobufCMessageDescriptor imagebus__v1__status_report__pool__descriptor =
   "Imagebus__V1__StatusReport__Pool",
   "imagebus.v1",
   sizeof(Imagebus__V1__StatusReport__Pool),
-  8,
+  9,
   imagebus__v1__status_report__pool__field_descriptors,
   imagebus__v1__status_report__pool__field_indices_by_name,
   1,  imagebus__v1__status_report__pool__number_ranges,

@@ -57,7 +57,12 @@ extension Scheduler {
     mutating func expire(_ id: LiveRequest.ID) {
         guard case .waiting(let place) = requests[id].standing else { return }
         if deriver.waitsForWorker(place) { figures.counters.expired += 1 }
-        end(id, Self.deadlineExceeded)
+        // Why it took so long, where that is known.
+        end(id, deriver.missingWorkers(at: place).map(Self.overdue) ?? Self.deadlineExceeded)
+    }
+
+    private static func overdue(without missing: MissingWorkers) -> ImageError {
+        ImageError(.deadlineExceeded, "\(missing)", details: ["pool": missing.pool.text])
     }
 
     static let cancelled = ImageError(.cancelled, "the request was cancelled")

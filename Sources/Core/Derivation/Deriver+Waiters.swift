@@ -1,6 +1,6 @@
 package import Dispatching
 import ImageModel
-import Messages
+package import Messages
 import Tables
 
 // Who waits somewhere leaves, or wants it more or less than before.
@@ -36,6 +36,11 @@ extension Deriver {
     /// Whether no worker has the job that has to end before somebody gets on there.
     package func waitsForWorker(_ place: Place) -> Bool {
         awaitedJob(at: place).map(dispatcher.isWaiting) ?? false
+    }
+
+    /// The pool that has to do that job, where no worker of it is connected.
+    package func missingWorkers(at place: Place) -> MissingWorkers? {
+        awaitedJob(at: place).flatMap(dispatcher.missingWorkers)
     }
 
     private func awaitedJob(at place: Place) -> JobID? {

@@ -39,6 +39,16 @@ extension Dispatcher {
     /// Whether the job is there and no worker has it.
     package func isWaiting(_ id: JobID) -> Bool { jobs[id]?.isWaiting == true }
 
+    /// The pool whose job it is, where no worker of it is connected; `nil` where one has the job or
+    /// may get it.
+    package func missingWorkers(for id: JobID) -> MissingWorkers? {
+        guard let job = jobs[id], job.isWaiting, roster.members(of: job.pool).isEmpty else {
+            return nil
+        }
+        let pool = limits.pools[job.pool]
+        return MissingWorkers(pool.name, kind: pool.kind, isForeign: pool.trust == .foreign)
+    }
+
     /// Tells a worker once to stop; it has to answer within the silence that is granted.
     mutating func stop(_ id: JobID, at worker: WorkerID) {
         guard let job = jobs[id], !job.isStopped else { return }

@@ -50,7 +50,8 @@ extension Dispatcher {
                 name: pool.name, kind: pool.kind, isForeign: pool.trust == .foreign,
                 workers: UInt32(clamping: roster.members(of: id).count),
                 jobs: UInt32(clamping: credit.held), credit: UInt32(clamping: credit.window),
-                queued: waiting[id.index], outputBytes: ledger.liveBytes(of: id))
+                queued: waiting[id.index], outputBytes: ledger.liveBytes(of: id),
+                getsNoJob: pool.getsNoJob)
         }
     }
 

@@ -105,11 +105,13 @@ public struct StatusReport: Hashable, Sendable {
         public var queued: UInt64
         /// Bytes of their output that are in use.
         public var outputBytes: UInt64
+        /// Whether it is granted so little that it gets no job, and needs no worker.
+        public var getsNoJob: Bool
 
         /// Describes a pool.
         public init(
             name: PoolName, kind: WorkerKind, isForeign: Bool, workers: UInt32, jobs: UInt32,
-            credit: UInt32, queued: UInt64, outputBytes: UInt64
+            credit: UInt32, queued: UInt64, outputBytes: UInt64, getsNoJob: Bool = false
         ) {
             self.name = name
             self.kind = kind
@@ -119,6 +121,7 @@ public struct StatusReport: Hashable, Sendable {
             self.credit = credit
             self.queued = queued
             self.outputBytes = outputBytes
+            self.getsNoJob = getsNoJob
         }
     }
 
@@ -179,6 +182,15 @@ public struct StatusReport: Hashable, Sendable {
         public init(name: String, value: UInt64) {
             self.name = name
             self.value = value
+        }
+    }
+}
+
+extension StatusReport {
+    /// Pools that get jobs and have no worker: requests that need one of them wait.
+    package var missingWorkers: [MissingWorkers] {
+        pools.filter { $0.workers == 0 && !$0.getsNoJob }.map {
+            MissingWorkers($0.name, kind: $0.kind, isForeign: $0.isForeign)
         }
     }
 }

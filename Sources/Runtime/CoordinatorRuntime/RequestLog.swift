@@ -81,7 +81,7 @@ struct RequestLog {
 
     /// Facts of an error that are numbers, or names of ours: no word of an origin or a client.
     private static func fields(_ error: ImageError) -> [(String, LogValue)] {
-        ["httpStatus", "step", "limit", "overlay"].compactMap { name in
+        ["httpStatus", "step", "limit", "overlay", "pool"].compactMap { name in
             error.details[name].flatMap { isPlain($0) ? (name, .string($0)) : nil }
         }
     }

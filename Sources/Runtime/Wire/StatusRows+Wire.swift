@@ -41,6 +41,7 @@ extension StatusReport.PoolStatus: WireMessage {
         try map.number(&credit, &wire.pointee.credit, "Pool.credit")
         try map.number(&queued, &wire.pointee.queued, "Pool.queued")
         try map.number(&outputBytes, &wire.pointee.output_bytes, "Pool.output_bytes")
+        map.flag(&getsNoJob, &wire.pointee.gets_no_job, "Pool.gets_no_job")
     }
 }
 

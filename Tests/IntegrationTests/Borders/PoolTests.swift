@@ -144,6 +144,30 @@ extension RealProcesses {
             }
         }
 
+        @Test func aPoolWithoutAWorkerIsNamedByHealthStatusAndTheError() async throws {
+            let origin = try origin()
+            let pools = "  outside: {kind: decode, trust: foreign, formats-in: [gif]}"
+            try await withStack(arguments(pools), decoders: 1) { stack in
+                let said = "no worker of the pool 'outside' is connected: start one"
+                let health = try stack.run(["health"])
+                #expect(health.exitStatus == 1, "\(health)")
+                #expect(health.errorText.contains(said), "\(health)")
+                #expect(try stack.run(["status"]).outputText.contains(said))
+                let end = try stack.get([
+                    origin.url("/a.gif"), "--resize", "8x8", "--timeout", "1s",
+                ])
+                #expect(end.exitStatus == 124, "\(end)")
+                #expect(end.errorText.contains(said), "\(end)")
+                #expect(FileBytes.text(stack.logFile)?.contains(" pool=outside") == true)
+                let worker = try WireWorker(foreign: "outside", stack)
+                _ = try await stack.awaitStatus("the worker") {
+                    $0.pools.contains { $0.name.text == "outside" && $0.workers == 1 }
+                }
+                #expect(try stack.run(["health"]).exitStatus == 0)
+                withExtendedLifetime(worker) {}
+            }
+        }
+
         @Test func aJobWaitsForAForeignWorkerAndLiesEndItsSession() async throws {
             let origin = try origin()
             try await withStack(arguments(Self.outside), decoders: 1) { stack in

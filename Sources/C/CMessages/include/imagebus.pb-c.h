@@ -2117,10 +2117,14 @@ struct  Imagebus__V1__StatusReport__Pool
   uint32_t credit;
   uint64_t queued;
   uint64_t output_bytes;
+  /*
+   * its grant has an empty list of which each job needs an entry
+   */
+  protobuf_c_boolean gets_no_job;
 };
 #define IMAGEBUS__V1__STATUS_REPORT__POOL__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__pool__descriptor) \
-    , (char *)protobuf_c_empty_string, IMAGEBUS__V1__WORKER_KIND__WORKER_KIND_COORDINATOR, 0, 0, 0, 0, 0, 0 }
+    , (char *)protobuf_c_empty_string, IMAGEBUS__V1__WORKER_KIND__WORKER_KIND_COORDINATOR, 0, 0, 0, 0, 0, 0, 0 }
 
 
 struct  Imagebus__V1__StatusReport__Socket

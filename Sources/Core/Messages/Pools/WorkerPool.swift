@@ -47,6 +47,16 @@ public struct WorkerPool: Hashable, Sendable {
     /// Whether every stack has it.
     public var isBuiltIn: Bool { name == PoolName(kind) }
 
+    /// Whether a list is empty of which each of its jobs needs an entry: then it gets no job.
+    public var getsNoJob: Bool {
+        switch kind {
+        case .download: grant.schemes?.isEmpty == true
+        case .decode: grant.formatsIn?.isEmpty == true
+        case .transform: grant.formatsOut?.isEmpty == true
+        case .cache, .coordinator: false
+        }
+    }
+
     /// Jobs that one of its workers takes at a time at most.
     public var creditMax: UInt32 { credit ?? kind.creditMax }
 

@@ -55,7 +55,7 @@ extension StatusTable {
                     "\($0.jobs)", "\($0.credit)", "\($0.queued)",
                     ByteText.text($0.outputBytes),
                 ]
-            })
+            }) + report.missingWorkers.map { "\($0)\n" }.joined()
     }
 
     /// The last row is of requests, from admission to reply.

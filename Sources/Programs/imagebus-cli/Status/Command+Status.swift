@@ -55,7 +55,8 @@ extension Command {
         ],
         notes: """
             Ends 0 when the coordinator answers within 2 s and has at least one worker of each kind
-            that takes jobs; else 1, with the reason on standard error. With --only it looks no
+            that takes jobs, and one of each pool of the configuration; else 1, with the reason on
+            standard error: what is missing keeps requests waiting. With --only it looks no
             further than this runtime directory: the coordinator answers, or the supervisors of that
             kind say that each of their processes runs and is connected.
             """,

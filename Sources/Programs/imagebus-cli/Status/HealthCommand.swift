@@ -42,11 +42,18 @@ enum HealthCommand {
 
     /// What is missing; nil where nothing is.
     static func complaint(_ report: StatusReport) -> String? {
+        let missing = missingKinds(report).map(\.name)
+        let kinds =
+            missing.isEmpty
+            ? [] : ["no \(missing.joined(separator: ", no ")) process takes jobs"]
+        let complaints = kinds + report.missingWorkers.map(\.description)
+        return complaints.isEmpty ? nil : complaints.joined(separator: "; ")
+    }
+
+    private static func missingKinds(_ report: StatusReport) -> [WorkerKind] {
         let serving = Set(
             report.processes.filter { $0.state == "ready" || $0.state == "busy" }.map(\.kind))
-        let missing = WorkerKind.workers.filter { !serving.contains($0) }.map(\.name)
-        guard !missing.isEmpty else { return nil }
-        return "no \(missing.joined(separator: ", no ")) process takes jobs"
+        return WorkerKind.workers.filter { !serving.contains($0) }
     }
 }
 
