@@ -1,4 +1,5 @@
 import Linux
+import Messages
 import TestKit
 import Testing
 
@@ -125,6 +126,49 @@ extension RealProcesses {
                 try stack.send(.hangUp)
                 try expectSoon("the third size", stack) { try width() == 60 }
             }
+        }
+
+        /// As a terminal sends it that is closed.
+        @Test func aHangUpWithoutAConfigurationEndsNothing() async throws {
+            try await withStack(["--only", "coordinator"]) { stack in
+                let workers = try CommandLineRun([
+                    "serve", "--only", "download", "--runtime-dir", stack.runtimeDirectory,
+                ])
+                _ = try await stack.awaitStatus("a worker") { $0.processes.count == 2 }
+                try stack.send(.hangUp)
+                try expectSoon("a word of it", stack) {
+                    let log = FileBytes.text(stack.logFile) ?? ""
+                    return log.contains("SIGHUP: there is no configuration to load anew")
+                }
+                try workers.send(.hangUp)
+                // It has heard the signal before it hears of the end of its worker.
+                let drain = try stack.run(["drain", "download"])
+                #expect(drain.exitStatus == 0, "\(drain)")
+                try workers.send(.terminate)
+                let end = try workers.end()
+                #expect(end.exitStatus == 0, "\(end)")
+                #expect(end.errorText.contains("SIGHUP: nothing is loaded anew"), "\(end)")
+            }
+        }
+
+        @Test func whereNohupIgnoresIt() async throws {
+            let place = try Linux.TemporaryDirectory(in: "/dev/shm", prefix: "ib-")
+            let run = try CommandLineRun(
+                program: "/usr/bin/nohup",
+                [
+                    Programs.commandLine, "serve", "--only", "coordinator", "--runtime-dir",
+                    place.path,
+                ])
+            let status = ["status", "--runtime-dir", place.path]
+            let deadline = ContinuousClock.now.advanced(by: .seconds(20))
+            while try CommandLineRun(status).end().exitStatus != 0 {
+                try #require(ContinuousClock.now < deadline, "it does not start")
+            }
+            try run.send(.hangUp)
+            #expect(try CommandLineRun(status).end().exitStatus == 0)
+            try run.send(.terminate)
+            let end = try run.end()
+            #expect(end.exitStatus == 0, "\(end)")
         }
 
         @Test func aSecretThatIsMissingAtTheStartCostsOnlyWhatNeedsIt() async throws {

@@ -99,7 +99,8 @@ extension Coordinator {
     /// replaces this one meanwhile (`mayBeReplaced`).
     mutating func reload(at now: Instant) {
         guard let path = configuration.path else {
-            return bootstrap.log.warning("there is no configuration to load: see --config")
+            return bootstrap.log.warning(
+                "SIGHUP: there is no configuration to load anew: see --config")
         }
         do throws(ConfigurationFileError) {
             let changes = try configuration.reload(at: now)

@@ -2,8 +2,7 @@ public import Linux
 
 /// Where a supervisor hears that it should stop, or have its configuration loaded anew.
 public enum StopRequests: ~Copyable {
-    /// Each SIGTERM and SIGINT, blocked in all threads before; and SIGHUP, where the descriptor is
-    /// for that as well.
+    /// Each SIGTERM and SIGINT, and SIGHUP for the configuration, blocked in all threads before.
     case signals(SignalDescriptor)
     /// Each byte of a pipe, for supervisors inside another program; its end stops at once.
     case pipe(FileDescriptor)

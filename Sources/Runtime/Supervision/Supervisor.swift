@@ -77,6 +77,9 @@ public final class Supervisor {
 
     /// Once the coordinator serves: before, the signal would end it.
     private func passReloadOn() {
+        if !specifications.contains(where: { $0.kind == .coordinator }) {
+            observe(.nothingToReload)
+        }
         for (slot, child) in children where child.kind == .coordinator {
             guard state.isWelcomed(slot) else { return }
             // Fails only for a child that has ended; the next one reads the file anyway.

@@ -26,6 +26,8 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
     case ready
     /// The stack drains.
     case draining
+    /// No child has a configuration.
+    case nothingToReload
     /// Segments of a dead child were unlinked.
     case removedSegments(WorkerKind, Int)
 
@@ -39,7 +41,7 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
             expected ? .debug : status.isSuccess ? .info : .warning
         case .cannotStart, .refused: .error
         case .backingOff, .hangs, .startsTooLong: .warning
-        case .ready, .draining: .info
+        case .ready, .draining, .nothingToReload: .info
         }
     }
 
@@ -62,6 +64,8 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
             "\(kind.name) cannot run with these settings (exit \(code)), see its message above"
         case .ready: "all processes are ready"
         case .draining: "draining"
+        case .nothingToReload:
+            "SIGHUP: nothing is loaded anew, only who serves the coordinator has a configuration"
         case .removedSegments(let kind, let count):
             "removed \(count) segments of a dead \(kind.name) process"
         }

@@ -12,6 +12,10 @@ import Supervision
 enum ServeCommand {
     private static let internalStatus: Int32 = 70
     private static let cancelledStatus: Int32 = 130
+    /// SIGHUP never ends it, also where it is not ignored and there is nothing to load anew. Where
+    /// nohup ignores it, it is taken all the same: a blocked signal is queued although it is
+    /// ignored.
+    private static let signals = StopRequests.stopSignals + [.hangUp]
 
     static func run(_ options: ServeOptions) -> Int32 {
         let log = Log(program: "imagebus", level: options.log.level, format: options.log.format)
@@ -24,7 +28,7 @@ enum ServeCommand {
         }
         do {
             // Before anything starts a thread: a signal goes to whichever does not block it.
-            try Signal.block(options.signals)
+            try Signal.block(signals)
             try Signal.brokenPipe.ignore()
             if let parent = options.parent,
                 try !ParentDeath.arm(.terminate, expected: parent)
@@ -42,7 +46,7 @@ enum ServeCommand {
     }
 
     private static func supervise(_ options: ServeOptions, _ log: Log) throws -> Int32 {
-        let signals = try SignalDescriptor(options.signals)
+        let signals = try SignalDescriptor(signals)
         let pools = try options.configurationFile.map { try ConfigurationFile.read($0).pools } ?? []
         guard let directory = try awaitDirectory(options, pools, signals, log) else { return 0 }
         let paths = directory.paths
@@ -122,12 +126,6 @@ extension ServeCommand {
 }
 
 extension ServeOptions {
-    /// Where there is a configuration, SIGHUP has it loaded anew; elsewhere it ends the process, as
-    /// it does with a terminal that is closed.
-    fileprivate var signals: [Signal] {
-        StopRequests.stopSignals + (configurationFile == nil ? [] : [.hangUp])
-    }
-
     /// Where clients connect; without a coordinator, where the workers do.
     fileprivate func endpoint(_ paths: RuntimePaths) -> String {
         switch only {
