@@ -22,7 +22,7 @@ import Testing
     @Test func poolsAreReadInTheOrderOfTheFile() throws {
         let read = try pools(
             """
-            zebra: {kind: decode, formats-in: [svg, pdf], workers: 3},
+            zebra: {kind: decode, formats-in: [gif, webp], workers: 3},
             raw: {kind: decode, trust: foreign, formats-in: raw, credit: 4, output-mebibytes: 64},
             effects: {kind: transform, trust: foreign, steps: [sepia, my.step], formats-out: []},
             download: {schemes: [https]}
@@ -31,7 +31,7 @@ import Testing
         #expect(read.map(\.kind) == [.decode, .decode, .transform, .download])
         #expect(read.map(\.trust) == [.own, .foreign, .foreign, .own])
         #expect(read.map(\.workers) == [3, 0, 0, 0], "serve starts none of a foreign pool")
-        #expect(read[0].grant == WorkerCapabilities(formatsIn: ["svg", "pdf"]))
+        #expect(read[0].grant == WorkerCapabilities(formatsIn: ["gif", "webp"]))
         #expect(read[1].grant == WorkerCapabilities(formatsIn: ["raw"]))
         #expect(read[1].creditMax == 4 && read[1].outputBytesMax == 64 << 20)
         #expect(read[2].grant == WorkerCapabilities(formatsOut: [], steps: ["sepia", "my.step"]))
@@ -106,6 +106,70 @@ import Testing
     func faultsSayWhatToDo(text: String, said: String) {
         let found = problems(text)
         #expect(found.contains { $0.hasPrefix(said) }, "\(found)")
+    }
+
+    /// What no worker of the pool can have is granted in vain: its jobs would fail, or wait.
+    @Test(arguments: [
+        (
+            "a: {kind: decode, formats-in: [webpp]}",
+            "f:1: formats-in: workers of the own program have no format 'webpp', did you mean "
+                + "'webp'? There are jpeg, png, gif, webp"
+        ),
+        (
+            "decode: {formats-in: [png, jpg]}",
+            "f:1: formats-in: workers of the own program have no format 'jpg', did you mean "
+                + "'jpeg'? There are jpeg, png, gif, webp"
+        ),
+        (
+            "a: {kind: decode, formats-in: svg, workers: 2}",
+            "f:1: formats-in: workers of the own program have no format 'svg': there are jpeg, "
+                + "png, gif, webp"
+        ),
+        (
+            "a: {kind: transform, formats-out: [gif]}",
+            "f:1: formats-out: workers of the own program have no format 'gif': there are jpeg, "
+                + "png, webp"
+        ),
+        (
+            "a: {kind: decode, trust: foreign, formats-in: [tif]}",
+            "f:1: formats-in: there is no format 'tif', did you mean 'gif'? There are jpeg, "
+        ),
+        (
+            "a: {kind: transform, steps: [resise]}",
+            "f:1: steps: workers of the own program have no step 'resise', did you mean 'resize'? "
+                + "There are resize, crop, rotate, flip, overlay"
+        ),
+        (
+            "a: {kind: download, schemes: [ftp]}",
+            "f:1: schemes: workers of the own program have no scheme 'ftp'"
+        ),
+        (
+            "a: {kind: decode, workers: 0}",
+            "f:1: workers: expected a number from 1 to 256 (a pool without workers would keep its "
+                + "requests waiting), not '0'"
+        ),
+        (
+            "a: {kind: decoder}",
+            "f:1: kind: expected one of download, decode, transform, not 'decoder', did you mean "
+                + "'decode'?"
+        ),
+    ])
+    func whatNoWorkerHasIsOneFault(text: String, said: String) {
+        let found = problems(text)
+        #expect(found.count == 1, "\(found)")
+        #expect(found.first?.hasPrefix(said) == true, "\(found)")
+    }
+
+    @Test func aNameHasItsOwnLine() {
+        let text = "pools:\n  a:\n    kind: decode\n    formats-in:\n      - png\n      - jpg\n"
+        #expect(throws: ConfigurationFileError.self) {
+            try ConfigurationFile.configuration(Array(text.utf8), path: "f")
+        }
+        do throws(ConfigurationFileError) {
+            _ = try ConfigurationFile.configuration(Array(text.utf8), path: "f")
+        } catch {
+            #expect(error.problems.map(\.line) == [6])
+        }
     }
 
     @Test func thereAreLimits() {

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test func aReloadWithOtherPoolsIsRefused() throws {
-        let one = "pools: {a: {kind: decode, formats-in: [svg]}}\n"
+        let one = "pools: {a: {kind: decode, formats-in: [gif]}}\n"
         var store = try ConfigurationStore(path: write(one))
         #expect(store.pools.further.map(\.name.text) == ["a"])
         _ = write(one + "caches: [x]\n")

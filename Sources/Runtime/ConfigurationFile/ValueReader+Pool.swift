@@ -41,7 +41,9 @@ extension KeyTable where Target == PoolDraft {
         Row("formats-in", .capabilities("names of formats such as jpeg"), \.grant.formatsIn),
         Row("formats-out", .capabilities("names of formats such as jpeg"), \.grant.formatsOut),
         Row("steps", .capabilities("names of steps such as resize"), \.grant.steps),
-        Row("workers", .count(0...256), \.workers),
+        Row(
+            "workers", .count(1...256, "a pool without workers would keep its requests waiting"),
+            \.workers),
         Row("credit", .count(1...256), \.credit),
         Row("output-mebibytes", .count(1...65_536), \.outputMebibytes),
     ])
@@ -68,8 +70,11 @@ extension ValueReader where Value == Set<String> {
 }
 
 extension ValueReader where Value == Int {
-    fileprivate static func count(_ range: ClosedRange<Int>) -> ValueReader {
-        scalar("a number from \(range.lowerBound) to \(range.upperBound)") { text in
+    fileprivate static func count(
+        _ range: ClosedRange<Int>, _ reason: String? = nil
+    ) -> ValueReader {
+        let numbers = "a number from \(range.lowerBound) to \(range.upperBound)"
+        return scalar(numbers + (reason.map { " (\($0))" } ?? "")) { text in
             Int(text).flatMap { range.contains($0) ? $0 : nil }
         }
     }
@@ -84,17 +89,30 @@ private struct PoolReader {
         var draft = PoolDraft()
         if !node.isEmpty { KeyTable.pool.read(node, path, into: &draft, &reading) }
         do throws(Fault) {
-            return try pool(key, draft)
+            let pool = try pool(key, draft)
+            GrantedNames.check(node, pool.trust, &reading)
+            return pool
         } catch {
-            reading.object(line, "\(path): \(error.reason)")
+            // A kind that is none was objected to before.
+            let isSaid = error == .kindMissing && has("kind", node)
+            if !isSaid { reading.object(line, "\(path): \(error.reason)") }
             return nil
         }
     }
 
-    private struct Fault: Error {
+    private func has(_ key: String, _ node: YAMLNode) -> Bool {
+        guard case .map(let entries) = node.content else { return false }
+        return entries.contains { $0.key == key }
+    }
+
+    private struct Fault: Error, Equatable {
         let reason: String
 
         init(_ reason: String) { self.reason = reason }
+
+        static let kindMissing = Fault(
+            "'kind' is missing: say what its workers do, one of "
+                + WorkerPool.kinds.map(\.name).joined(separator: ", "))
     }
 
     private func pool(_ key: String, _ draft: PoolDraft) throws(Fault) -> WorkerPool {
@@ -105,10 +123,7 @@ private struct PoolReader {
         }
         let builtIn = WorkerKind(name: key)
         if builtIn == .cache { throw Fault("there is one cache, which is granted everything") }
-        guard let kind = draft.kind ?? builtIn else {
-            let kinds = WorkerPool.kinds.map(\.name).joined(separator: ", ")
-            throw Fault("'kind' is missing: say what its workers do, one of \(kinds)")
-        }
+        guard let kind = draft.kind ?? builtIn else { throw .kindMissing }
         if let builtIn, builtIn != kind || draft.trust == .foreign || draft.workers != nil {
             throw Fault(
                 "every stack has this pool: only its grant and limits can be changed; for another "

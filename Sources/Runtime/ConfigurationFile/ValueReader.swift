@@ -13,9 +13,10 @@ struct ValueReader<Value: Sendable>: Sendable {
     /// Of a scalar: `parse` answers `nil` where it is not `expected`.
     ///
     /// `isShown`: errors say what is there instead; not where that may be a secret, or a URL with
-    /// one. Errors are logged, and sent to who asks.
+    /// one. Errors are logged, and sent to who asks. Of the words `near` they name the one that was
+    /// meant.
     static func scalar(
-        _ expected: String, isShown: Bool = true,
+        _ expected: String, isShown: Bool = true, near words: [String] = [],
         _ parse: @escaping @Sendable (String) -> Value?
     ) -> ValueReader {
         ValueReader { node, name, reading in
@@ -26,7 +27,9 @@ struct ValueReader<Value: Sendable>: Sendable {
             guard let value = parse(text) else {
                 let shown = isShown ? ", not '\(text.prefix(64))'" : ""
                 let found = text.isEmpty ? ", not nothing" : shown
-                reading.object(node.line, "\(name): expected \(expected)\(found)")
+                let meant =
+                    Nearness.nearest(text, words).map { ", did you mean '\($0)'?" } ?? ""
+                reading.object(node.line, "\(name): expected \(expected)\(found)\(meant)")
                 return nil
             }
             return value
@@ -35,7 +38,8 @@ struct ValueReader<Value: Sendable>: Sendable {
 
     /// One of several words.
     static func word(_ words: [(String, Value)]) -> ValueReader {
-        scalar("one of \(words.map(\.0).joined(separator: ", "))") { text in
+        let names = words.map(\.0)
+        return scalar("one of \(names.joined(separator: ", "))", near: names) { text in
             words.first { $0.0 == text }?.1
         }
     }

@@ -32,6 +32,10 @@ public enum TransformStep: Hashable, Sendable {
         CropStep.syntax, RotateStep.syntax, FlipStep.syntax, OverlayStep.syntax, CustomStep.syntax,
     ]
 
+    /// The steps that workers of the own program do, by name.
+    package static let ownNames =
+        ["resize"] + syntaxes.map(\.name).filter { $0 != CustomStep.syntax.name }
+
     /// The steps that have a name on the wire and no message: what such a name makes of parameters.
     private static let named: [String: @Sendable ([String: String]) -> TransformStep?] = [:]
 }

@@ -1,0 +1,53 @@
+import ImageModel
+import Messages
+import YAML
+
+/// What the lists of a pool may name: a name that no worker has would be granted in vain.
+struct GrantedNames {
+    /// The key of the list.
+    private let key: String
+    /// What it names.
+    private let what: String
+    /// What workers of the own program have.
+    private let own: [String]
+    /// What workers of somebody else's program can have; nil: whatever they say.
+    private var foreign: [String]?
+
+    private static let formats = ImageFormat.allCases.filter { $0 != .undefined }.map(\.name)
+    private static let lists = [
+        GrantedNames(key: "schemes", what: "scheme", own: ["http", "https"]),
+        GrantedNames(
+            key: "formats-in", what: "format", own: ImageFormat.decodable.map(\.name),
+            foreign: formats),
+        GrantedNames(
+            key: "formats-out", what: "format", own: ImageFormat.encodable.map(\.name),
+            foreign: formats),
+        GrantedNames(key: "steps", what: "step", own: TransformStep.ownNames),
+    ]
+
+    /// Objects to each name of a pool that none of its workers can have.
+    static func check(_ pool: YAMLNode, _ trust: WorkerPool.Trust, _ reading: inout Reading) {
+        guard case .map(let entries) = pool.content else { return }
+        for entry in entries {
+            guard let list = lists.first(where: { $0.key == entry.key }) else { continue }
+            let items = if case .list(let all) = entry.value.content { all } else { [entry.value] }
+            // Of more there is one fault.
+            guard items.count <= WorkerCapabilities.entriesMax else { continue }
+            for item in items { list.check(item, trust, &reading) }
+        }
+    }
+
+    /// What is no name at all was objected to before.
+    private func check(_ item: YAMLNode, _ trust: WorkerPool.Trust, _ reading: inout Reading) {
+        guard case .scalar(let name) = item.content, WorkerCapabilities.isEntry(name),
+            let known = trust == .own ? own : foreign, !known.contains(name)
+        else { return }
+        let whose = trust == .own ? "workers of the own program have" : "there is"
+        // What is meant by the name of another format is that format.
+        let near = Self.formats.contains(name) ? nil : Nearness.nearest(name, known)
+        let hint = near.map { ", did you mean '\($0)'? There are " } ?? ": there are "
+        reading.object(
+            item.line,
+            "\(key): \(whose) no \(what) '\(name)'\(hint)\(known.joined(separator: ", "))")
+    }
+}
