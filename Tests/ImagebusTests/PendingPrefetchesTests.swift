@@ -85,7 +85,11 @@ private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
             return PrefetchFailure(url: url, error: ImageError(.invalidURL, "the URL \(fault)"))
         }
         #expect(failures.last?.url.utf8.count == 1_024)
-        #expect(pending.reported(report(2, isFinal: true)) == [.finish(batch, counts, failures)])
+        let ends = PrefetchEnds(errors: [.init(.invalidURL, 2)])
+        #expect(
+            pending.reported(report(2, isFinal: true)) == [
+                .finish(batch, counts, failures, ends)
+            ])
     }
 
     @Test func anEmptyListEndsAtOnce() {

@@ -106,13 +106,18 @@ extension RealProcesses {
                     ], input: Array(list.utf8)
                 ).end()
                 #expect(end.exitStatus == 66, "\(end)")
-                #expect(end.outputText == "finished 5, skipped 1\n")
-                let fault = "\(origin.url("/gone.jpg")): invalidDownloadStatusCode (2001): "
+                let said =
+                    "loaded 4, already cached 0, failed 1 (1 invalidDownloadStatusCode)\n"
+                #expect(end.outputText == said)
+                let gone = origin.url("/gone.jpg")
+                let fault = "standard input:6: \(gone): invalidDownloadStatusCode (2001): "
                 #expect(end.errorText.contains(fault), "\(end)")
                 #expect(end.errorText.contains("httpStatus=404"))
                 let again = try stack.run(["prefetch"] + urls + ["--resize", "20x20", "--json"])
                 #expect(try again.json()["finished"]?.integer == 3)
                 #expect(try again.json()["skipped"]?.integer == 0)
+                #expect(try again.json()["cached"]?.integer == 3)
+                #expect(try again.json()["loaded"]?.integer == 0)
                 #expect(origin.requestCount("/0.jpg") == 1)
             }
         }
@@ -126,7 +131,10 @@ extension RealProcesses {
                 let line = ["prefetch", "no URL", origin.url("/a.jpg")] + gone
                 let end = try stack.run(line)
                 #expect(end.exitStatus == 64, "of the first: \(end)")
-                #expect(end.outputText == "finished 22, skipped 21\n")
+                #expect(
+                    end.outputText
+                        == "loaded 1, already cached 0, failed 21 (20 invalidDownloadStatusCode, "
+                        + "1 invalidURL)\n")
                 let said = end.errorText.split(separator: "\n")
                 #expect(said.count == 11, "\(end)")
                 #expect(said.last == "imagebus prefetch: and 11 more failed")
@@ -137,6 +145,9 @@ extension RealProcesses {
                 #expect(Set(urls).isSubset(of: Set(gone + ["no URL"])), "\(urls)")
                 let codes = failures.compactMap { $0["error"]?["code"]?.integer }
                 #expect(codes.count == 16 && Set(codes).isSubset(of: [1000, 1003, 2001]))
+                #expect(answer["errors"]?["invalidDownloadStatusCode"]?.integer == 20)
+                #expect(answer["errors"]?["invalidURL"]?.integer == 1)
+                #expect(answer["cached"]?.integer == 1)
             }
         }
 
@@ -151,7 +162,8 @@ extension RealProcesses {
                 try run.send(.interrupt)
                 let end = try run.end()
                 #expect(end.exitStatus == 130, "\(end)")
-                #expect(end.outputText == "finished 0, skipped 0, cancelled 1\n")
+                #expect(
+                    end.outputText == "loaded 0, already cached 0, failed 0, cancelled 1\n")
                 #expect(await slow.origin.waitForConnectionClosed("/slow.jpg"))
             }
         }

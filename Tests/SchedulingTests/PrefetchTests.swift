@@ -95,7 +95,8 @@ struct PrefetchTests {
             stack.report(batch)
                 == PrefetchReport(
                     batch: batch, total: 3, finished: 3, skipped: 2, isFinal: true,
-                    failures: failures))
+                    failures: failures,
+                    ends: PrefetchEnds(errors: [.init(.invalidURL, 1), .init(.tlsFailed, 1)])))
         #expect(stack.isAtRest)
     }
 
@@ -105,7 +106,20 @@ struct PrefetchTests {
         stack.finishEverything()
         #expect(
             stack.report(batch)
-                == PrefetchReport(batch: batch, total: 1, finished: 1, isFinal: true))
+                == PrefetchReport(
+                    batch: batch, total: 1, finished: 1, isFinal: true,
+                    ends: PrefetchEnds(missed: 1)))
+    }
+
+    @Test func whatTheCachesHadIsCounted() {
+        var (stack, client) = stack()
+        let batch = stack.prefetch(names(2), by: client, like: .image(size: 5))
+        let query = stack.held(.query)[0]
+        stack.finish(query, stack.hit(query))
+        stack.finishEverything()
+        #expect(stack.report(batch)?.finished == 2)
+        #expect(stack.report(batch)?.ends == PrefetchEnds(cached: 1))
+        #expect(stack.isAtRest)
     }
 
     @Test func aLoadOfTheLastURLIsServedNext() {
@@ -145,6 +159,7 @@ struct PrefetchTests {
         stack.publish(CacheKey.result(image, url: url, terms: LoadTerms()), length: 2 << 20)
         let batch = stack.prefetch(["a", "a"], by: client)
         #expect(stack.report(batch)?.finished == 2)
+        #expect(stack.report(batch)?.ends == PrefetchEnds(cached: 2))
         #expect(stack.counters.memoryHits == 2)
         #expect(!stack.scheduler.hits.hasDeliveries, "nobody keeps the block")
         #expect(stack.isAtRest)
@@ -186,7 +201,7 @@ struct PrefetchTests {
             stack.report(batch)
                 == PrefetchReport(
                     batch: batch, total: 10, finished: 1, skipped: 1, cancelled: 9, isFinal: true,
-                    failures: failures))
+                    failures: failures, ends: PrefetchEnds(errors: [.init(.tlsFailed, 1)])))
         #expect(stack.allHeld.allSatisfy { $0.isCancelled })
         stack.send(.cancel(client, batch))
         #expect(stack.prefetchReports[batch]?.count == 2, "once")

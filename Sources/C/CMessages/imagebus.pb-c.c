@@ -3124,6 +3124,57 @@ void   imagebus__v1__prefetch_failure__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__prefetch_failure__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__prefetch_ends__error_count__init
+                     (Imagebus__V1__PrefetchEnds__ErrorCount         *message)
+{
+  static const Imagebus__V1__PrefetchEnds__ErrorCount init_value = IMAGEBUS__V1__PREFETCH_ENDS__ERROR_COUNT__INIT;
+  *message = init_value;
+}
+void   imagebus__v1__prefetch_ends__init
+                     (Imagebus__V1__PrefetchEnds         *message)
+{
+  static const Imagebus__V1__PrefetchEnds init_value = IMAGEBUS__V1__PREFETCH_ENDS__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__prefetch_ends__get_packed_size
+                     (const Imagebus__V1__PrefetchEnds *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__prefetch_ends__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__prefetch_ends__pack
+                     (const Imagebus__V1__PrefetchEnds *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__prefetch_ends__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__prefetch_ends__pack_to_buffer
+                     (const Imagebus__V1__PrefetchEnds *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__prefetch_ends__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__PrefetchEnds *
+       imagebus__v1__prefetch_ends__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__PrefetchEnds *)
+     protobuf_c_message_unpack (&imagebus__v1__prefetch_ends__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__prefetch_ends__free_unpacked
+                     (Imagebus__V1__PrefetchEnds *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__prefetch_ends__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__prefetch_report__init
                      (Imagebus__V1__PrefetchReport         *message)
 {
@@ -9138,7 +9189,122 @@ const ProtobufCMessageDescriptor imagebus__v1__prefetch_failure__descriptor =
   (ProtobufCMessageInit) imagebus__v1__prefetch_failure__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__prefetch_report__field_descriptors[7] =
+static const ProtobufCFieldDescriptor imagebus__v1__prefetch_ends__error_count__field_descriptors[2] =
+{
+  {
+    "code",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__PrefetchEnds__ErrorCount, code),
+    &imagebus__v1__error_code__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "count",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__PrefetchEnds__ErrorCount, count),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__prefetch_ends__error_count__field_indices_by_name[] = {
+  0,   /* field[0] = code */
+  1,   /* field[1] = count */
+};
+static const ProtobufCIntRange imagebus__v1__prefetch_ends__error_count__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__prefetch_ends__error_count__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.PrefetchEnds.ErrorCount",
+  "ErrorCount",
+  "Imagebus__V1__PrefetchEnds__ErrorCount",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__PrefetchEnds__ErrorCount),
+  2,
+  imagebus__v1__prefetch_ends__error_count__field_descriptors,
+  imagebus__v1__prefetch_ends__error_count__field_indices_by_name,
+  1,  imagebus__v1__prefetch_ends__error_count__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__prefetch_ends__error_count__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__prefetch_ends__field_descriptors[3] =
+{
+  {
+    "cached",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__PrefetchEnds, cached),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "missed",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__PrefetchEnds, missed),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "errors",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__PrefetchEnds, n_errors),
+    offsetof(Imagebus__V1__PrefetchEnds, errors),
+    &imagebus__v1__prefetch_ends__error_count__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__prefetch_ends__field_indices_by_name[] = {
+  0,   /* field[0] = cached */
+  2,   /* field[2] = errors */
+  1,   /* field[1] = missed */
+};
+static const ProtobufCIntRange imagebus__v1__prefetch_ends__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__prefetch_ends__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.PrefetchEnds",
+  "PrefetchEnds",
+  "Imagebus__V1__PrefetchEnds",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__PrefetchEnds),
+  3,
+  imagebus__v1__prefetch_ends__field_descriptors,
+  imagebus__v1__prefetch_ends__field_indices_by_name,
+  1,  imagebus__v1__prefetch_ends__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__prefetch_ends__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__prefetch_report__field_descriptors[8] =
 {
   {
     "batch",
@@ -9224,10 +9390,23 @@ static const ProtobufCFieldDescriptor imagebus__v1__prefetch_report__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "ends",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__PrefetchReport, ends),
+    &imagebus__v1__prefetch_ends__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__prefetch_report__field_indices_by_name[] = {
   0,   /* field[0] = batch */
   4,   /* field[4] = cancelled */
+  7,   /* field[7] = ends */
   6,   /* field[6] = failures */
   2,   /* field[2] = finished */
   5,   /* field[5] = is_final */
@@ -9237,7 +9416,7 @@ static const unsigned imagebus__v1__prefetch_report__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__prefetch_report__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__prefetch_report__descriptor =
 {
@@ -9247,7 +9426,7 @@ const ProtobufCMessageDescriptor imagebus__v1__prefetch_report__descriptor =
   "Imagebus__V1__PrefetchReport",
   "imagebus.v1",
   sizeof(Imagebus__V1__PrefetchReport),
-  7,
+  8,
   imagebus__v1__prefetch_report__field_descriptors,
   imagebus__v1__prefetch_report__field_indices_by_name,
   1,  imagebus__v1__prefetch_report__number_ranges,

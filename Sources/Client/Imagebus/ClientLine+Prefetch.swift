@@ -16,9 +16,9 @@ extension ClientLine {
             switch action {
             case .send(let message): outbox.append(message)
             case .advance(let batch, let counts): prefetchTasks[batch]?.advance(counts)
-            case .finish(let batch, let counts, let failures):
+            case .finish(let batch, let counts, let failures, let ends):
                 prefetchTasks.removeValue(forKey: batch)?
-                    .finish(.success(counts), failures: failures)
+                    .finish(.success(counts), failures: failures, ends: ends)
             case .fail(let batch, let error):
                 prefetchTasks.removeValue(forKey: batch)?.finish(.failure(error))
             }

@@ -14,8 +14,8 @@ struct PendingPrefetches {
         case send(ClientMessage)
         /// Tell the caller how far it is.
         case advance(Token, PrefetchCounts)
-        /// Tell the caller how it ended, and what failed first.
-        case finish(Token, PrefetchCounts, [PrefetchFailure] = [])
+        /// Tell the caller how it ended, what failed first, and how all URLs ended.
+        case finish(Token, PrefetchCounts, [PrefetchFailure] = [], PrefetchEnds = PrefetchEnds())
         /// Tell the caller that it failed.
         case fail(Token, ImageError)
     }
@@ -45,6 +45,11 @@ struct PendingPrefetches {
                 total: urls.count + unsendable,
                 finished: unsendable + Int(clamping: report?.finished ?? 0),
                 skipped: unsendable + Int(clamping: report?.skipped ?? 0))
+        }
+        var ends: PrefetchEnds {
+            var ends = report?.ends ?? PrefetchEnds()
+            if unsendable > 0 { ends.failed(.invalidURL, UInt64(unsendable)) }
+            return ends
         }
     }
 
@@ -79,7 +84,7 @@ struct PendingPrefetches {
             unsendableFailures: Self.unsendable(order.urls),
             unservedUntil: now.adding(milliseconds: connectTimeoutMilliseconds))
         guard !urls.isEmpty else {
-            return [.finish(order.batch, entry.counts, entry.unsendableFailures)]
+            return [.finish(order.batch, entry.counts, entry.unsendableFailures, entry.ends)]
         }
         entries[order.batch] = entry
         unsent.append(order.batch)
@@ -232,7 +237,9 @@ struct PendingPrefetches {
         counts.cancelled = counts.total - counts.finished
         let failures = (entry?.unsendableFailures ?? []) + (entry?.report?.failures ?? [])
         remove(batch)
-        return .finish(batch, counts, Array(failures.prefix(PrefetchFailure.countMax)))
+        return .finish(
+            batch, counts, Array(failures.prefix(PrefetchFailure.countMax)),
+            entry?.ends ?? PrefetchEnds())
     }
 
     private mutating func end(_ batch: Token, _ error: ImageError) -> Action {

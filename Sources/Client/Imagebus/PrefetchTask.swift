@@ -9,6 +9,7 @@ public final class PrefetchTask: Sendable {
     private struct State {
         var result: Result<PrefetchCounts, ImageError>?
         var failures: [PrefetchFailure] = []
+        var ends = PrefetchEnds()
         var continuations: [Continuation] = []
     }
 
@@ -53,6 +54,9 @@ public final class PrefetchTask: Sendable {
     /// Once it has ended: the first URLs that were skipped, at most 16, and why.
     public var failures: [PrefetchFailure] { state.withLock { $0.failures } }
 
+    /// Once it has ended: how many URLs the caches had, and how many failed with which error.
+    public var ends: PrefetchEnds { state.withLock { $0.ends } }
+
     /// Ends what has not ended: URLs that run, and those that wait. Idempotent; any thread.
     public func cancel() {
         let isRunning = state.withLock { $0.result == nil }
@@ -63,12 +67,13 @@ public final class PrefetchTask: Sendable {
 
     /// The first call decides.
     func finish(
-        _ result: Result<PrefetchCounts, ImageError>, failures: [PrefetchFailure] = []
+        _ result: Result<PrefetchCounts, ImageError>, failures: [PrefetchFailure] = [],
+        ends: PrefetchEnds = PrefetchEnds()
     ) {
         let waiting: [Continuation] = state.withLock { state in
             guard state.result == nil else { return [] }
             let waiting = state.continuations
-            state = State(result: result, failures: failures)
+            state = State(result: result, failures: failures, ends: ends)
             return waiting
         }
         if case .success(let counts) = result { sink.yield(counts) }

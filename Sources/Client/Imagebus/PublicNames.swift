@@ -32,6 +32,7 @@
 @_exported public import struct Messages.Identifier128
 @_exported public import struct Messages.LatencyHistogram
 @_exported public import struct Messages.PoolName
+@_exported public import struct Messages.PrefetchEnds
 @_exported public import struct Messages.PrefetchFailure
 @_exported public import struct Messages.RequestProgress
 @_exported public import struct Messages.SandboxLayers

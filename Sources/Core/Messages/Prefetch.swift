@@ -46,11 +46,14 @@ public struct PrefetchReport: Hashable, Sendable {
     public var isFinal: Bool
     /// Of the last report: the first URLs that were skipped.
     public var failures: [PrefetchFailure]
+    /// Of the last report: how the URLs ended.
+    public var ends: PrefetchEnds
 
     /// Counts.
     public init(
         batch: Token, total: UInt64 = 0, finished: UInt64 = 0, skipped: UInt64 = 0,
-        cancelled: UInt64 = 0, isFinal: Bool = false, failures: [PrefetchFailure] = []
+        cancelled: UInt64 = 0, isFinal: Bool = false, failures: [PrefetchFailure] = [],
+        ends: PrefetchEnds = PrefetchEnds()
     ) {
         self.batch = batch
         self.total = total
@@ -59,5 +62,6 @@ public struct PrefetchReport: Hashable, Sendable {
         self.cancelled = cancelled
         self.isFinal = isFinal
         self.failures = failures
+        self.ends = ends
     }
 }

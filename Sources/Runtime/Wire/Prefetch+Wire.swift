@@ -45,6 +45,33 @@ extension PrefetchReport: WireMessage {
         try map.list(
             &failures, &wire.pointee.n_failures, &wire.pointee.failures, "PrefetchReport.failures",
             limit: PrefetchFailure.countMax)
+        try map.part(
+            &ends, unless: ends == PrefetchEnds(), &wire.pointee.ends, "PrefetchReport.ends")
+    }
+}
+
+extension PrefetchEnds: WireMessage {
+    typealias Form = Imagebus__V1__PrefetchEnds
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__prefetch_ends__init }
+    static var blank: Self { Self() }
+
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.number(&cached, &wire.pointee.cached, "PrefetchEnds.cached")
+        try map.number(&missed, &wire.pointee.missed, "PrefetchEnds.missed")
+        try map.list(
+            &errors, &wire.pointee.n_errors, &wire.pointee.errors, "PrefetchEnds.errors",
+            limit: ErrorCode.allCases.count)
+    }
+}
+
+extension PrefetchEnds.ErrorCount: WireMessage {
+    typealias Form = Imagebus__V1__PrefetchEnds__ErrorCount
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__prefetch_ends__error_count__init }
+    static var blank: Self { Self(.internalError, 0) }
+
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.word(&code, &wire.pointee.code, "ErrorCount.code")
+        try map.number(&count, &wire.pointee.count, "ErrorCount.count")
     }
 }
 

@@ -86,6 +86,8 @@ typedef struct Imagebus__V1__Cancel Imagebus__V1__Cancel;
 typedef struct Imagebus__V1__Reprioritise Imagebus__V1__Reprioritise;
 typedef struct Imagebus__V1__Prefetch Imagebus__V1__Prefetch;
 typedef struct Imagebus__V1__PrefetchFailure Imagebus__V1__PrefetchFailure;
+typedef struct Imagebus__V1__PrefetchEnds Imagebus__V1__PrefetchEnds;
+typedef struct Imagebus__V1__PrefetchEnds__ErrorCount Imagebus__V1__PrefetchEnds__ErrorCount;
 typedef struct Imagebus__V1__PrefetchReport Imagebus__V1__PrefetchReport;
 typedef struct Imagebus__V1__Status Imagebus__V1__Status;
 typedef struct Imagebus__V1__BlacklistCommand Imagebus__V1__BlacklistCommand;
@@ -1776,6 +1778,30 @@ struct  Imagebus__V1__PrefetchFailure
     , (char *)protobuf_c_empty_string, NULL }
 
 
+struct  Imagebus__V1__PrefetchEnds__ErrorCount
+{
+  ProtobufCMessage base;
+  Imagebus__V1__ErrorCode code;
+  uint64_t count;
+};
+#define IMAGEBUS__V1__PREFETCH_ENDS__ERROR_COUNT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__prefetch_ends__error_count__descriptor) \
+    , IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_UNSPECIFIED, 0 }
+
+
+struct  Imagebus__V1__PrefetchEnds
+{
+  ProtobufCMessage base;
+  uint64_t cached;
+  uint64_t missed;
+  size_t n_errors;
+  Imagebus__V1__PrefetchEnds__ErrorCount **errors;
+};
+#define IMAGEBUS__V1__PREFETCH_ENDS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__prefetch_ends__descriptor) \
+    , 0, 0, 0,NULL }
+
+
 /*
  * 48
  */
@@ -1793,10 +1819,14 @@ struct  Imagebus__V1__PrefetchReport
   protobuf_c_boolean is_final;
   size_t n_failures;
   Imagebus__V1__PrefetchFailure **failures;
+  /*
+   * of the last report; or absent
+   */
+  Imagebus__V1__PrefetchEnds *ends;
 };
 #define IMAGEBUS__V1__PREFETCH_REPORT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__prefetch_report__descriptor) \
-    , {0,NULL}, 0, 0, 0, 0, 0, 0,NULL }
+    , {0,NULL}, 0, 0, 0, 0, 0, 0,NULL, NULL }
 
 
 /*
@@ -3607,6 +3637,28 @@ Imagebus__V1__PrefetchFailure *
 void   imagebus__v1__prefetch_failure__free_unpacked
                      (Imagebus__V1__PrefetchFailure *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__PrefetchEnds__ErrorCount methods */
+void   imagebus__v1__prefetch_ends__error_count__init
+                     (Imagebus__V1__PrefetchEnds__ErrorCount         *message);
+/* Imagebus__V1__PrefetchEnds methods */
+void   imagebus__v1__prefetch_ends__init
+                     (Imagebus__V1__PrefetchEnds         *message);
+size_t imagebus__v1__prefetch_ends__get_packed_size
+                     (const Imagebus__V1__PrefetchEnds   *message);
+size_t imagebus__v1__prefetch_ends__pack
+                     (const Imagebus__V1__PrefetchEnds   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__prefetch_ends__pack_to_buffer
+                     (const Imagebus__V1__PrefetchEnds   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__PrefetchEnds *
+       imagebus__v1__prefetch_ends__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__prefetch_ends__free_unpacked
+                     (Imagebus__V1__PrefetchEnds *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__PrefetchReport methods */
 void   imagebus__v1__prefetch_report__init
                      (Imagebus__V1__PrefetchReport         *message);
@@ -4137,6 +4189,12 @@ typedef void (*Imagebus__V1__Prefetch_Closure)
 typedef void (*Imagebus__V1__PrefetchFailure_Closure)
                  (const Imagebus__V1__PrefetchFailure *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__PrefetchEnds__ErrorCount_Closure)
+                 (const Imagebus__V1__PrefetchEnds__ErrorCount *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__PrefetchEnds_Closure)
+                 (const Imagebus__V1__PrefetchEnds *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__PrefetchReport_Closure)
                  (const Imagebus__V1__PrefetchReport *message,
                   void *closure_data);
@@ -4300,6 +4358,8 @@ extern const ProtobufCMessageDescriptor imagebus__v1__cancel__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__reprioritise__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__prefetch__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__prefetch_failure__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__prefetch_ends__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__prefetch_ends__error_count__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__prefetch_report__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_command__descriptor;

@@ -31,6 +31,7 @@ struct PrefetchBatch: Tabled {
     private(set) var skipped = 0
     /// The first of those that were skipped.
     private var failures: [PrefetchFailure] = []
+    private var ends = PrefetchEnds()
     /// Whether a report is on its way at the end of this event.
     var owesReport = false
 
@@ -80,13 +81,23 @@ struct PrefetchBatch: Tabled {
         return url
     }
 
-    /// A URL has ended well, or is in no cache.
-    mutating func ended() { finished += 1 }
+    /// A URL has ended well.
+    mutating func ended(from tier: CacheTypes) {
+        finished += 1
+        if tier != .none { ends.cached += 1 }
+    }
+
+    /// A URL is in no cache, and is asked for nowhere else.
+    mutating func missed() {
+        finished += 1
+        ends.missed += 1
+    }
 
     /// A URL has ended with an error.
     mutating func failed(_ url: String, _ error: ImageError) {
         finished += 1
         skipped += 1
+        ends.failed(error.code)
         guard failures.count < PrefetchFailure.countMax else { return }
         failures.append(PrefetchFailure(url: url, error: error))
     }
@@ -96,6 +107,7 @@ struct PrefetchBatch: Tabled {
         PrefetchReport(
             batch: token, total: UInt64(total), finished: UInt64(finished),
             skipped: UInt64(skipped), cancelled: isFinal ? UInt64(total - finished) : 0,
-            isFinal: isFinal, failures: isFinal ? failures : [])
+            isFinal: isFinal, failures: isFinal ? failures : [],
+            ends: isFinal ? ends : PrefetchEnds())
     }
 }

@@ -152,10 +152,12 @@ struct Prefetching: Sendable {
     /// A URL has ended, however: that is counted, and nothing is delivered. Nobody having it is no
     /// error.
     mutating func ended(_ batch: PrefetchBatch.ID, _ url: String, _ outcome: Reply.Outcome) {
-        if case .failure(let error) = outcome {
-            batches[batch].failed(url, error)
-        } else {
-            batches[batch].ended()
+        switch outcome {
+        case .failure(let error): batches[batch].failed(url, error)
+        case .miss: batches[batch].missed()
+        case .image(let image): batches[batch].ended(from: image.cacheType)
+        // The cached image is the right one.
+        case .notModified: batches[batch].ended(from: .all)
         }
         owe(batch)
     }

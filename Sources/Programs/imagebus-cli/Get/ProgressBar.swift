@@ -50,8 +50,8 @@ final class ProgressBar: Sendable {
 
     static func text(_ counts: PrefetchCounts) -> String {
         let part = Double(counts.finished) / Double(max(1, counts.total))
-        let skipped = counts.skipped > 0 ? ", skipped \(counts.skipped)" : ""
-        return "\(bar(part)) \(counts.finished) of \(counts.total)\(skipped)"
+        let failed = counts.skipped > 0 ? ", failed \(counts.skipped)" : ""
+        return "\(bar(part)) \(counts.finished) of \(counts.total)\(failed)"
     }
 
     private static func bar(_ part: Double) -> String {

@@ -16,9 +16,11 @@ extension Command {
             Nothing is written but counts: the images are in the caches of the stack, under the keys
             that get finds with the same options. Loads of the same URLs go first.
 
-            The status is 0 when all URLs were loaded. Where some failed, the first ten are named
-            with their errors (sixteen with --json), the last line counts them as skipped, and the
-            status is that of the first. Ctrl-C cancels what has not ended, and the status is 130.
+            The last line says how many URLs were loaded, how many the caches had already, and how
+            many failed, with which errors. The first ten that failed are named (sixteen with
+            --json), those of a list with FILE:LINE, and what is no URL there first. The status is 0
+            where none failed, else that of the first. Ctrl-C cancels what has not ended, and the
+            status is 130.
 
             Which stack is used is as for get. A private one ends with its memory; what it wrote to
             the disk stays.

@@ -10,8 +10,10 @@ enum PrefetchTool {
     static func run(_ options: PrefetchOptions) -> Int32 {
         do throws(ImageError) {
             let interruption = try Interruption.started()
-            var urls = options.urls
-            if let file = options.file { urls += try URLList.read(file, interruption) }
+            let list = try options.file.map { (file) throws(ImageError) in
+                try URLList(file, interruption)
+            }
+            let urls = options.urls + (list?.lines.map(\.url) ?? [])
             guard urls.count <= RequestLimits.prefetchMax else {
                 throw ImageError(
                     .limitExceeded, "a prefetch has at most \(RequestLimits.prefetchMax) URLs")
@@ -22,7 +24,7 @@ enum PrefetchTool {
                 connectMilliseconds: stack.connectMilliseconds(
                     options.template.timeoutMilliseconds))
             defer { client.end() }
-            return report(try run(options, urls, client, interruption), options)
+            return report(try run(options, urls, client, interruption), list, options)
         } catch {
             Terminal.complain("prefetch", error)
             return error.exitStatus
@@ -31,7 +33,7 @@ enum PrefetchTool {
 
     /// How a prefetch ended.
     private struct End {
-        let counts: PrefetchCounts
+        let summary: PrefetchSummary
         let failures: [PrefetchFailure]
         let token: String
         let isCancelled: Bool
@@ -39,7 +41,7 @@ enum PrefetchTool {
         /// That of the first failure, where there is one.
         var exitStatus: Int32 {
             if isCancelled { return ErrorCode.cancelled.rule.exitStatus }
-            guard counts.skipped > 0 else { return 0 }
+            guard summary.counts.skipped > 0 else { return 0 }
             return failures.first?.error.exitStatus ?? ErrorCode.internalError.rule.exitStatus
         }
     }
@@ -66,36 +68,31 @@ enum PrefetchTool {
         if let bar { Task.detached { for await counts in task.progress { bar.show(counts) } } }
         let counts = try completion.wait(interruption, cancel: task.cancel)
         return End(
-            counts: counts, failures: task.failures, token: task.token.value.hex,
-            isCancelled: interruption.count > 0)
+            summary: PrefetchSummary(counts: counts, ends: task.ends), failures: task.failures,
+            token: task.token.value.hex, isCancelled: interruption.count > 0)
     }
 
     /// Prints counts and failures; the exit status.
-    private static func report(_ end: End, _ options: PrefetchOptions) -> Int32 {
-        let counts = end.counts
+    private static func report(_ end: End, _ list: URLList?, _ options: PrefetchOptions) -> Int32 {
+        // What ran into a cancel did not fail for what it is.
+        let faults = PrefetchFault.all(end.isCancelled ? nil : list, end.failures)
         if options.printsJSON {
-            let answer = PrefetchAnswer(counts, end.failures, token: end.token)
+            let answer = PrefetchAnswer(end.summary, faults, token: end.token)
             // Numbers and texts are always JSON.
             let text = (try? JSONText.text(answer)) ?? ""
             return Terminal.finish("prefetch", text, status: end.exitStatus)
         }
-        for line in lines(end.failures, of: counts.skipped) { Terminal.complain("prefetch", line) }
-        let rest = counts.cancelled > 0 ? ", cancelled \(counts.cancelled)" : ""
-        let text = "finished \(counts.finished), skipped \(counts.skipped)\(rest)\n"
-        return Terminal.finish("prefetch", text, status: end.exitStatus)
+        for line in lines(faults, of: end.summary.counts.skipped) {
+            Terminal.complain("prefetch", line)
+        }
+        return Terminal.finish("prefetch", end.summary.text, status: end.exitStatus)
     }
 
-    /// A line for each of the first failures. Who reads along sees nothing secret: no user info,
-    /// and no query.
-    static func lines(_ failures: [PrefetchFailure], of skipped: Int) -> [String] {
-        let shown = failures.prefix(linesMax)
-        var lines = shown.map { failure in
-            let url = (try? SourceURL(failure.url))?.forLogs ?? "a text that is no URL"
-            let status = failure.error.details["httpStatus"].map { " httpStatus=\($0)" } ?? ""
-            return "\(url): \(failure.error)\(status)"
-        }
-        if skipped > shown.count { lines.append("and \(skipped - shown.count) more failed") }
-        return lines
+    /// A line for each of the first failures.
+    static func lines(_ faults: [PrefetchFault], of skipped: Int) -> [String] {
+        let shown = faults.prefix(linesMax)
+        let rest = skipped - shown.count
+        return shown.map(\.line) + (rest > 0 ? ["and \(rest) more failed"] : [])
     }
 
     private static let linesMax = 10

@@ -1,0 +1,28 @@
+import ImageModel
+import Imagebus
+
+/// A URL of a prefetch that failed, and where it stands in the list.
+struct PrefetchFault {
+    /// nil: it is of the command line.
+    let place: String?
+    let url: String
+    let error: ImageError
+
+    /// What is no URL in the list, and then what the coordinator says that failed.
+    static func all(_ list: URLList?, _ failures: [PrefetchFailure]) -> [PrefetchFault] {
+        let faults = list?.faults ?? []
+        let bad = Set(faults.map(\.url))
+        return faults
+            + failures.filter { !bad.contains($0.url) }.map { failure in
+                PrefetchFault(
+                    place: list?.place(of: failure.url), url: failure.url, error: failure.error)
+            }
+    }
+
+    /// One line. Who reads along sees nothing secret: no user info, and no query.
+    var line: String {
+        let url = (try? SourceURL(url))?.forLogs ?? "a text that is no URL"
+        let status = error.details["httpStatus"].map { " httpStatus=\($0)" } ?? ""
+        return (place.map { "\($0): " } ?? "") + "\(url): \(error)\(status)"
+    }
+}
