@@ -40,6 +40,24 @@ import Testing
         #expect(!options.printsJSON)
     }
 
+    /// Who wrote a variable has not written an option.
+    @Test(arguments: [
+        ("QUALITY", "abc", "IMAGEBUS_QUALITY: 'abc' is no whole number from 0 to 100"),
+        ("TIMEOUT", "soon", "IMAGEBUS_TIMEOUT: 'soon' is no time"),
+        ("RESIZE", "big", "IMAGEBUS_RESIZE: 'big' is no WIDTHxHEIGHT"),
+        ("HEADER", "none", "IMAGEBUS_HEADER: 'none' is no header"),
+        ("OPTION", "fast", "IMAGEBUS_OPTION: this version has retry-failed, "),
+        ("CONTEXT", "tier=all", "IMAGEBUS_CONTEXT tier: no such context"),
+        ("ALLOW_ADDRESS", "localhost:80", "IMAGEBUS_ALLOW_ADDRESS: 'localhost:80' is no IP:PORT"),
+    ])
+    func aFaultInAVariableNamesTheVariable(name: String, text: String, said: String) {
+        let found = complaint(["http://a/b"], ["HOME": "/home/a", "IMAGEBUS_\(name)": text])
+        #expect(found?.hasPrefix(said) == true, "\(found ?? "")")
+        let option = "--\(name.lowercased().split(separator: "_").joined(separator: "-"))"
+        let other = complaint(["http://a/b", option, text], ["HOME": "/home/a"])
+        #expect(other?.hasPrefix(option) == true, "\(other ?? "")")
+    }
+
     @Test func aFallbackIsAColourOrAURL() throws {
         func fallback(_ text: String) throws(UsageError) -> Fallback? {
             try options(["http://a/b", "--fallback", text]).request.context.fallback

@@ -11,7 +11,7 @@ package struct NetworkOptions: Hashable {
 
     package init(_ read: ReadOptions) throws(UsageError) {
         allowsPrivateNetworks = read.isSet("allow-private-networks")
-        for text in read.all("allow-address") { addresses.append(try OptionValue.address(text)) }
+        addresses = try read.parsedAll("allow-address", OptionValue.address)
         certificatesFile = try read.parsed("ca-file", OptionValue.path)
     }
 

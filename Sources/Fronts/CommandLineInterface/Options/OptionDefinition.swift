@@ -33,7 +33,10 @@ package struct OptionDefinition: Hashable, Sendable {
     }
 
     /// `--allow-address` is `IMAGEBUS_ALLOW_ADDRESS`.
-    package var environmentName: String {
+    package var environmentName: String { Self.environmentName(of: name) }
+
+    /// The variable of an option.
+    package static func environmentName(of name: String) -> String {
         "IMAGEBUS_" + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
     }
 

@@ -10,6 +10,14 @@ package struct ReadOptions: Hashable {
         package init(name: String, value: String, origin: Origin) {
             (self.name, self.value, self.origin) = (name, value, origin)
         }
+
+        /// What whoever gave it wrote: the option, or the variable.
+        package var label: String {
+            switch origin {
+            case .commandLine: "--\(name)"
+            case .environment: OptionDefinition.environmentName(of: name)
+            }
+        }
     }
 
     /// Where an option stood.
@@ -34,11 +42,30 @@ package struct ReadOptions: Hashable {
     package func parsed<Value>(
         _ name: String, _ parse: (String) throws(UsageError) -> Value
     ) throws(UsageError) -> Value? {
-        guard let text = last(name) else { return nil }
+        try entries.last { $0.name == name }.map { (entry) throws(UsageError) in
+            try entry.parsed(parse)
+        }
+    }
+
+    /// Parses each value with that name.
+    package func parsedAll<Value>(
+        _ name: String, _ parse: (String) throws(UsageError) -> Value
+    ) throws(UsageError) -> [Value] {
+        var values: [Value] = []
+        for entry in entries where entry.name == name { values.append(try entry.parsed(parse)) }
+        return values
+    }
+}
+
+extension ReadOptions.Entry {
+    /// Its value as another one; an error says where the value stood.
+    package func parsed<Value>(
+        _ parse: (String) throws(UsageError) -> Value
+    ) throws(UsageError) -> Value {
         do throws(UsageError) {
-            return try parse(text)
+            return try parse(value)
         } catch {
-            throw UsageError("--\(name): \(error.message)")
+            throw UsageError("\(label): \(error.message)")
         }
     }
 }

@@ -18,7 +18,7 @@ package enum RequestReader {
         }
         request.output.lossless = read.isSet("lossless")
         request.infoOnly = read.isSet("info")
-        request.headers = try headers(read)
+        request.headers = try read.parsedAll("header", header)
         request.options = try options(read)
         try applyContext(read, to: &request)
         request.context.fallback = try read.parsed("fallback", OptionValue.fallback)
@@ -47,18 +47,14 @@ package enum RequestReader {
         try OptionValue.milliseconds(text, atMost: RequestLimits.timeoutMillisecondsMax)
     }
 
-    private static func headers(_ read: ReadOptions) throws(UsageError) -> [HTTPHeader] {
-        var headers: [HTTPHeader] = []
-        for text in read.all("header") {
-            let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            let value = parts.count == 2 ? parts[1] : ""
-            let header = HTTPHeader(name: String(parts[0]), value: trimmed(value))
-            guard parts.count == 2, header.isValid else {
-                throw UsageError("--header: '\(text)' is no header, such as 'Accept: image/webp'")
-            }
-            headers.append(header)
+    private static func header(_ text: String) throws(UsageError) -> HTTPHeader {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let value = parts.count == 2 ? parts[1] : ""
+        let header = HTTPHeader(name: String(parts[0]), value: trimmed(value))
+        guard parts.count == 2, header.isValid else {
+            throw UsageError("'\(text)' is no header, such as 'Accept: image/webp'")
         }
-        return headers
+        return header
     }
 
     private static func trimmed(_ text: Substring) -> String {
@@ -69,20 +65,21 @@ package enum RequestReader {
     }
 
     private static func options(_ read: ReadOptions) throws(UsageError) -> RequestOptions {
-        var options: RequestOptions = []
-        for name in read.all("option") {
-            guard let known = RequestOptions.names.first(where: { $0.name == name }) else {
-                let names = RequestOptions.offeredNames.joined(separator: ", ")
-                throw UsageError("--option: this version has \(names), not '\(name)'")
-            }
-            options.insert(known.option)
-        }
+        var options = RequestOptions(try read.parsedAll("option", option))
         switch try read.parsed("priority", priority) {
         case .high: options.insert(.highPriority)
         case .low: options.insert(.lowPriority)
         case .normal, nil: break
         }
         return options
+    }
+
+    private static func option(_ name: String) throws(UsageError) -> RequestOptions {
+        guard let known = RequestOptions.names.first(where: { $0.name == name }) else {
+            let names = RequestOptions.offeredNames.joined(separator: ", ")
+            throw UsageError("this version has \(names), not '\(name)'")
+        }
+        return known.option
     }
 
     private static func priority(_ text: String) throws(UsageError) -> Priority {
@@ -95,15 +92,18 @@ package enum RequestReader {
         request.context.profile = try read.parsed("profile", name)
         request.context.preset = try read.parsed("preset", name)
         // A box before what depends on it.
-        let texts = read.all("context")
-        let isLate = { (text: String) in text.hasPrefix("image-preserve-aspect-ratio=") }
-        for text in texts.filter({ !isLate($0) }) + texts.filter(isLate) {
-            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let entries = read.entries.filter { $0.name == "context" }
+        let isLate = { (entry: ReadOptions.Entry) in
+            entry.value.hasPrefix("image-preserve-aspect-ratio=")
+        }
+        for entry in entries.filter({ !isLate($0) }) + entries.filter(isLate) {
+            let parts = entry.value
+                .split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let value = parts.count == 2 ? String(parts[1]) : ""
             do throws(UsageError) {
                 try apply(String(parts[0]), value, to: &request)
             } catch {
-                throw UsageError("--context \(parts[0]): \(error.message)")
+                throw UsageError("\(entry.label) \(parts[0]): \(error.message)")
             }
         }
     }

@@ -20,7 +20,7 @@ struct StepReader {
             do throws(UsageError) {
                 try reader.take(entry)
             } catch {
-                throw UsageError("--\(entry.name): \(error.message)")
+                throw UsageError("\(entry.label): \(error.message)")
             }
         }
         guard reader.pendingMode == nil else { throw UsageError("--mode needs a --resize") }

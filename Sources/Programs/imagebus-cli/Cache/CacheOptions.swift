@@ -22,7 +22,7 @@ struct CacheOptions: Hashable {
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
         stack = try OperatorOptions(read, environment: environment)
         cache = read.last("cache")
-        tiers = try read.last("type").map(Self.tiers) ?? .all
+        tiers = try read.parsed("type", Self.tiers) ?? .all
         let words = read.operands
         switch (words.first, words.count) {
         case ("contains", 2): action = .contains
@@ -34,9 +34,7 @@ struct CacheOptions: Hashable {
     }
 
     private static func tiers(_ word: String) throws(UsageError) -> CacheTypes {
-        guard let tiers = [CacheTypes.memory, .disk, .all].first(where: { $0.name == word }) else {
-            throw UsageError("--type is memory, disk or all, not '\(word)'")
-        }
-        return tiers
+        try OptionValue.word(
+            word, [CacheTypes.memory, .disk, .all].map { ($0.name, $0) })
     }
 }

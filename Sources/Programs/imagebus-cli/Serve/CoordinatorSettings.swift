@@ -26,10 +26,7 @@ struct CoordinatorSettings: Hashable {
             if let number { arguments += ["--\(name)", "\(number)"] }
         }
         let order = try read.parsed("fetch-order") { (text) throws(UsageError) in
-            guard ["fifo", "lifo"].contains(text) else {
-                throw UsageError("--fetch-order is fifo or lifo, not '\(text)'")
-            }
-            return text
+            try OptionValue.word(text, [("fifo", text), ("lifo", text)])
         }
         if let order { arguments += ["--fetch-order", order] }
     }
