@@ -58,6 +58,19 @@ import Testing
         #expect(other?.hasPrefix(option) == true, "\(other ?? "")")
     }
 
+    @Test func theHelpSaysWhichOptionsHaveNoEffectAndWhatATimeIs() {
+        for command in [Command.get, .prefetch] {
+            let text = HelpText.text(of: command)
+            let parts = text.split(separator: "without effect here")
+            #expect(parts.count == 2, "\(text)")
+            for name in RequestOptions.withoutEffect.names {
+                #expect(parts[0].contains(name) == false, "\(name)")
+                #expect(parts[1].contains(name), "\(name)")
+            }
+            #expect(text.contains("a number alone is seconds"))
+        }
+    }
+
     @Test func aFallbackIsAColourOrAURL() throws {
         func fallback(_ text: String) throws(UsageError) -> Fallback? {
             try options(["http://a/b", "--fallback", text]).request.context.fallback

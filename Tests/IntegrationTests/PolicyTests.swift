@@ -32,6 +32,11 @@ extension RealProcesses {
                 let end = try stack.get([allowed.url("/to-other"), "--json"])
                 #expect(end.exitStatus == 77, "\(end)")
                 #expect(try end.json()["error"]?["code"]?.integer == 3004)
+                // It is a stack that runs: what helps is said to its `serve`.
+                let said = try #require(try end.json()["error"]?["message"]?.text)
+                for word in ["imagebus serve", "--allow-address IP:PORT", "get --private"] {
+                    #expect(said.contains(word), "\(said)")
+                }
             }
             #expect(other.acceptedConnectionCount == 0)
         }

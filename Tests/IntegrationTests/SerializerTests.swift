@@ -72,6 +72,8 @@ extension RealProcesses {
                     let run = try stack.get([url, "--json"] + serialized(serializer))
                     #expect(try run.json()["error"]?["name"]?.text == name, "\(run)")
                 }
+                let gif = try stack.get([url] + serialized("transcode:gif"))
+                #expect(gif.errorText.contains("does not encode gif, but jpeg, png, webp"))
                 let run = try stack.get([url] + serialized("transcode:webp:101"))
                 #expect(run.exitStatus == 64)
             }

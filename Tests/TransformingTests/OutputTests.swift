@@ -53,6 +53,8 @@ import Testing
     func aFormatThatIsNotEncodedIsUnsupported(format: ImageFormat) {
         let error = failure(.quarters(8, 8), [], output: OutputOptions(format: format))
         #expect(error?.code == .unsupportedFormat)
+        let others = "jpeg, png, webp"
+        #expect(error?.message == "this version does not encode \(format.name), but \(others)")
     }
 
     @Test func aWebPIsAtMostAsLargeAsTheFormatAllows() throws {

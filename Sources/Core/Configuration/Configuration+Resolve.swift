@@ -43,7 +43,9 @@ extension Configuration {
         var resolution = try finish(draft, url, isUpload: isUpload, as: part)
         if !isUpload, let target, let sources, !URLPattern.permits(target, sources) {
             resolution.terms.refusal = ImageError(
-                .addressForbidden, "the sources of the configuration do not have this URL")
+                .addressForbidden,
+                "the sources of the configuration do not have this URL: an operator adds them to "
+                    + "'sources' in the file of serve --config")
         }
         if let refusal { resolution.terms.refusal = refusal }
         return resolution

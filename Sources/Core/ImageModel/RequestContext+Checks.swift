@@ -16,10 +16,7 @@ extension RequestContext {
         if case .url(let url) = fallback { try Self.check(fallback: url) }
         if case .named(let name) = serializer { try Self.check(name: name, "serializer") }
         if case .transcode(let format, let quality) = serializer {
-            guard format.isEncodable else {
-                throw ImageError(
-                    .unsupportedFormat, "\(format.name) is not encoded by this version")
-            }
+            guard format.isEncodable else { throw .notEncoded(format) }
             guard quality.map({ (0...100).contains($0) }) ?? true else {
                 throw ImageError(.invalidRequest, "the quality is a number from 0 to 100")
             }

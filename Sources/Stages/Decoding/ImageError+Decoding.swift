@@ -11,12 +11,6 @@ extension ImageError {
         ImageError(.cancelled, "cancelled while the image was decoded")
     }
 
-    static func unsupported(_ format: ImageFormat) -> ImageError {
-        ImageError(
-            .unsupportedFormat, "this version does not decode \(format.name)",
-            details: ["format": format.name])
-    }
-
     static func over(_ limit: String, _ message: String) -> ImageError {
         ImageError(.limitExceeded, message, details: ["limit": limit])
     }

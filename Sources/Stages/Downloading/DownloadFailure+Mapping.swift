@@ -11,12 +11,15 @@ extension DownloadFailure {
         case .addressForbidden:
             ImageError(
                 .addressForbidden,
-                "policy forbids the address of this host, or of a redirect; allow it with "
-                    + "--allow-address IP:PORT or --allow-private-networks")
+                "policy forbids the address of this host, or of a redirect; a stack may reach it "
+                    + "whose imagebus serve (with --only: that of download) was started with "
+                    + "--allow-address IP:PORT or --allow-private-networks; get --private takes "
+                    + "the same options")
         case .sourceForbidden:
             ImageError(
                 .addressForbidden,
-                "a redirect leads to a URL that the sources of the configuration do not have")
+                "a redirect leads to a URL that the sources of the configuration do not have: "
+                    + "an operator adds them to 'sources' in the file of serve --config")
         case .tooManyRedirects(let limit):
             ImageError(.tooManyRedirects, "more than \(limit) redirects")
         case .bodyTooLarge(let limit):

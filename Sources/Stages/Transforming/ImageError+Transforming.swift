@@ -9,12 +9,6 @@ extension ImageError {
         ImageError(.cancelled, "cancelled while the image was transformed")
     }
 
-    static func unencodable(_ format: ImageFormat) -> ImageError {
-        ImageError(
-            .unsupportedFormat, "this version does not encode \(format.name)",
-            details: ["format": format.name])
-    }
-
     static func step(_ step: String, _ message: String) -> ImageError {
         ImageError(.stepFailed, "\(step): \(message)", details: ["step": step])
     }

@@ -14,7 +14,7 @@ struct PaintJob {
     }
 
     func run(to output: some OutputSpace) throws(ImageError) -> EncodedImage {
-        if let format = work.output.format, !format.isEncodable { throw .unencodable(format) }
+        if let format = work.output.format, !format.isEncodable { throw .notEncoded(format) }
         try work.limits.check(work.size, step: "paint")
         if sampler.cancellation.isCancelled { throw .cancelled }
         let current: StepImage

@@ -19,7 +19,7 @@ struct TransformJob {
     func run(
         _ pixels: UnsafeRawBufferPointer, overlays: [OverlayPixels], to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
-        if let format = work.output.format, !format.isEncodable { throw .unencodable(format) }
+        if let format = work.output.format, !format.isEncodable { throw .notEncoded(format) }
         let source = try PixelSource(work, pixels)
         try checkCancellation()
         let pipeline = try Pipeline(work.steps, overlays: sources(overlays))

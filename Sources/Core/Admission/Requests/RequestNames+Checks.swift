@@ -96,9 +96,7 @@ extension RequestNames {
     }
 
     private static func check(output request: ImageRequest) throws(ImageError) {
-        if let format = request.output.format, !format.isEncodable {
-            throw ImageError(.unsupportedFormat, "\(format.name) is not encoded by this version")
-        }
+        if let format = request.output.format, !format.isEncodable { throw .notEncoded(format) }
         if let quality = request.output.quality, !(0...100).contains(quality) {
             throw ImageError(.invalidRequest, "the quality is a number from 0 to 100")
         }

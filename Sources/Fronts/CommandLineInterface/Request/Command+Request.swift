@@ -35,7 +35,9 @@ extension Command {
     package static let loadOptions = [
         OptionDefinition(
             "option", value: "NAME", separators: [",", " "],
-            RequestOptions.offeredNames.joined(separator: ",\n") + "\n(repeatable)"),
+            "(repeatable) " + RequestOptions.effective.names.joined(separator: ",\n")
+                + "\nwithout effect here, for what is written for SDWebImage:\n"
+                + RequestOptions.withoutEffect.names.joined(separator: ",\n")),
         OptionDefinition(
             "context", value: "NAME=VALUE", separators: [",", " "],
             "SDWebImage's context options, such as image-cache = NAME,\n"
@@ -53,7 +55,8 @@ extension Command {
         OptionDefinition(
             "header", value: "'K: V'", separators: ["\n"], "a header for the origin (repeatable)"),
         OptionDefinition("priority", value: "P", "high, normal or low (normal)"),
-        OptionDefinition("timeout", value: "TIME", "such as 500ms, 10s or 2m (30s)"),
+        OptionDefinition(
+            "timeout", value: "TIME", "such as 500ms, 10s or 2m; a number alone is seconds (30s)"),
     ]
 
     /// What later versions bring.

@@ -15,7 +15,7 @@ enum FormatDecoders {
         let format = ImageFormat.sniff(bytes, tail: bytes.suffix(100))
         guard format != .undefined else { throw .notAnImage }
         guard format.isDecodable, let decoder = all.first(where: { $0.format == format }) else {
-            throw .unsupported(format)
+            throw .notDecoded(format)
         }
         return decoder
     }

@@ -12,7 +12,7 @@ enum FormatEncoders {
 
     static func encoder(of format: ImageFormat) throws(ImageError) -> any FormatEncoder {
         guard let encoder = all.first(where: { $0.format == format }) else {
-            throw .unencodable(format)
+            throw .notEncoded(format)
         }
         return encoder
     }
