@@ -86,9 +86,12 @@ import Testing
                 arguments, Command.drain.definitions, environment: environment)
             return try DrainOptions(read, environment: environment)
         }
-        #expect(try drain(["cache"]).kind == .cache)
+        #expect(try drain(["cache"]).target == DrainTarget(.cache))
+        let raw = DrainTarget(.decode, pool: PoolName("raw"))
+        #expect(try drain(["decode/raw"]).target == raw)
         #expect(try drain(["coordinator", "--json"]).stack.printsJSON)
-        for arguments in [[], ["origin"], ["cache", "decode"]] {
+        let pools = [["raw"], ["decode/"], ["decode/Raw"], ["coordinator/coordinator"]]
+        for arguments in [[], ["origin"], ["cache", "decode"]] + pools {
             #expect(throws: UsageError.self) { try drain(arguments) }
         }
     }

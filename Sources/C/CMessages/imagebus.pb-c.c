@@ -11250,7 +11250,7 @@ const ProtobufCMessageDescriptor imagebus__v1__blacklist_report__descriptor =
   (ProtobufCMessageInit) imagebus__v1__blacklist_report__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__drain_command__field_descriptors[1] =
+static const ProtobufCFieldDescriptor imagebus__v1__drain_command__field_descriptors[2] =
 {
   {
     "kind",
@@ -11264,14 +11264,27 @@ static const ProtobufCFieldDescriptor imagebus__v1__drain_command__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "pool",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__DrainCommand, pool),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__drain_command__field_indices_by_name[] = {
   0,   /* field[0] = kind */
+  1,   /* field[1] = pool */
 };
 static const ProtobufCIntRange imagebus__v1__drain_command__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__drain_command__descriptor =
 {
@@ -11281,7 +11294,7 @@ const ProtobufCMessageDescriptor imagebus__v1__drain_command__descriptor =
   "Imagebus__V1__DrainCommand",
   "imagebus.v1",
   sizeof(Imagebus__V1__DrainCommand),
-  1,
+  2,
   imagebus__v1__drain_command__field_descriptors,
   imagebus__v1__drain_command__field_indices_by_name,
   1,  imagebus__v1__drain_command__number_ranges,

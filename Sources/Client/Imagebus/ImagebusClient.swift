@@ -119,13 +119,18 @@ public final class ImagebusClient: Sendable {
         }
     }
 
-    /// Has the processes of a kind finish what they hold and end; their supervisors start the next
-    /// ones. Returns how many were told, before they have ended: `status` shows them as `draining`.
+    /// Has the processes of a kind, or of one pool of it, finish what they hold and end; their
+    /// supervisors start the next ones. Returns how many were told, before they have ended:
+    /// `status` shows them as `draining`.
     ///
     /// For operators: on `front.sock` it is refused with `protocolViolation`. Throws `unavailable`
     /// where nobody answers within the connect timeout, or the connection ends before the answer.
-    public func drain(_ kind: WorkerKind) async throws(ImageError) -> UInt32 {
-        try await ask(.drain(kind)) { if case .draining(let count) = $0 { count } else { nil } }
+    public func drain(
+        _ kind: WorkerKind, pool: PoolName? = nil
+    ) async throws(ImageError) -> UInt32 {
+        try await ask(.drain(kind, pool)) {
+            if case .draining(let count) = $0 { count } else { nil }
+        }
     }
 
     /// Which of the tiers have the entry of a key. For operators: on `front.sock` it is refused

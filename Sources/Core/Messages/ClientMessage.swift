@@ -28,8 +28,9 @@ public enum ClientMessage: Hashable, Sendable {
     case piece(Piece)
     /// So many bytes of pieces were taken.
     case taken(UInt64)
-    /// The processes of a kind finish what they have and end; on `admin/` only.
-    case drain(WorkerKind)
+    /// The processes of a kind, or of one pool of it, finish what they have and end; on `admin/`
+    /// only.
+    case drain(WorkerKind, PoolName? = nil)
     /// The client ends in order; whose connection ends without it has died.
     case goodbye
 }

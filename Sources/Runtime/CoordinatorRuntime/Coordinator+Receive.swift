@@ -128,9 +128,9 @@ extension Coordinator {
                 throw .unexpectedKind(.blacklistCommand)
             }
             handle(.blacklist(client, command), at: now)
-        case .drain(let kind):
+        case .drain(let kind, let pool):
             guard gateway.listener == .admin else { throw .unexpectedKind(.drainCommand) }
-            drain(kind, for: id, at: now)
+            drain(kind, pool, for: id, at: now)
         case .cache(let command):
             guard gateway.listener == .admin else { throw .unexpectedKind(.cacheCommand) }
             entry(command, of: client, at: now)
@@ -153,12 +153,16 @@ extension Coordinator {
         for client in meant { cancelPieces(of: client, at: now, where: isMeant) }
     }
 
-    /// Processes of a kind finish what they have and end; their supervisors start the next ones.
-    private mutating func drain(_ kind: WorkerKind, for operator: UInt64, at now: Instant) {
+    /// Processes of a kind, or of one pool of it, finish what they have and end; their supervisors
+    /// start the next ones.
+    private mutating func drain(
+        _ kind: WorkerKind, _ pool: PoolName?, for operator: UInt64, at now: Instant
+    ) {
         if kind == .coordinator, !mayBeReplaced(at: now, by: `operator`) { return }
         let told = peers.all.filter { peer in
-            guard case .worker(let pool, _) = peer.role else { return false }
-            return pools[pool].kind == kind && !peer.isLeaving
+            guard case .worker(let id, _) = peer.role else { return false }
+            let isMeant = pool.map { $0 == pools[id].name } ?? true
+            return isMeant && pools[id].kind == kind && !peer.isLeaving
         }
         let count = kind == .coordinator ? 1 : UInt32(told.count)
         send(.toClient(.draining(count)), to: `operator`, at: now)

@@ -30,7 +30,8 @@ extension MessageEncoder {
         case .cache(let command): try prepare(.cacheCommand, limit: limit, command)
         case .piece(let piece): try prepare(.piece, limit: limit, piece)
         case .taken(let bytes): try prepare(.taken, limit: limit, TakenBytes(count: bytes))
-        case .drain(let kind): try prepare(.drainCommand, limit: limit, DrainOrder(kind: kind))
+        case .drain(let kind, let pool):
+            try prepare(.drainCommand, limit: limit, DrainOrder(kind: kind, pool: pool))
         case .goodbye: try prepare(.goodbye, limit: limit, GoodbyeReason.terminated)
         }
     }
@@ -79,6 +80,8 @@ extension MessageDecoder {
         }
     }
 
+    private func drain(_ order: DrainOrder) -> ClientMessage { .drain(order.kind, order.pool) }
+
     /// What only an operator may say.
     private mutating func operatorMessage(_ kind: MessageKind, _ body: RawSpan) throws(WireError)
         -> ClientMessage
@@ -89,9 +92,7 @@ extension MessageDecoder {
         case .cacheCommand:
             .cache(try decode(body, limit: limit, imagebus__v1__cache_command__unpack))
         case .drainCommand:
-            .drain(
-                (try decode(body, limit: limit, imagebus__v1__drain_command__unpack) as DrainOrder)
-                    .kind)
+            drain(try decode(body, limit: limit, imagebus__v1__drain_command__unpack))
         default: throw .unexpectedKind(kind)
         }
     }

@@ -16,9 +16,10 @@ struct CreditGrant: WireMessage {
     }
 }
 
-/// The processes of a kind are to end.
+/// The processes of a kind, or of one pool of it, are to end.
 struct DrainOrder: WireMessage {
     var kind: WorkerKind
+    var pool: PoolName?
 
     typealias Form = Imagebus__V1__DrainCommand
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__drain_command__init }
@@ -26,6 +27,7 @@ struct DrainOrder: WireMessage {
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         try map.word(&kind, &wire.pointee.kind, "DrainCommand.kind")
+        try map.formed(&pool, &wire.pointee.pool, "DrainCommand.pool")
     }
 }
 

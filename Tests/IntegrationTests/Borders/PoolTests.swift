@@ -168,6 +168,30 @@ extension RealProcesses {
             }
         }
 
+        /// Of the kind `decode` the other pool stays as it is.
+        @Test func onePoolOfAKindIsDrained() async throws {
+            let pools = "  second: {kind: decode, formats-in: [png]}"
+            try await withStack(arguments(pools), decoders: 1) { stack in
+                let before = try await stack.awaitStatus("all processes") {
+                    $0.processes.count == 6
+                }
+                func pids(_ report: StatusReport, _ pool: String) -> [UInt32] {
+                    report.processes.filter { $0.pool.text == pool }.map(\.pid)
+                }
+                let end = try stack.run(["drain", "decode/second"])
+                #expect(end.exitStatus == 0, "\(end)")
+                #expect(end.outputText == "replaced 1 decode/second process\n")
+                let after = try await stack.awaitStatus("the next process") {
+                    $0.processes.count == 6
+                }
+                #expect(pids(after, "decode") == pids(before, "decode"))
+                #expect(pids(after, "second") != pids(before, "second"))
+                let none = try stack.run(["drain", "decode/third"])
+                #expect(none.exitStatus == 64, "\(none)")
+                #expect(none.errorText.contains("decode/decode, decode/second"), "\(none)")
+            }
+        }
+
         @Test func aJobWaitsForAForeignWorkerAndLiesEndItsSession() async throws {
             let origin = try origin()
             try await withStack(arguments(Self.outside), decoders: 1) { stack in

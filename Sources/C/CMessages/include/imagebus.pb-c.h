@@ -2301,10 +2301,14 @@ struct  Imagebus__V1__DrainCommand
 {
   ProtobufCMessage base;
   Imagebus__V1__WorkerKind kind;
+  /*
+   * of that kind; empty: all pools of it
+   */
+  char *pool;
 };
 #define IMAGEBUS__V1__DRAIN_COMMAND__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__drain_command__descriptor) \
-    , IMAGEBUS__V1__WORKER_KIND__WORKER_KIND_COORDINATOR }
+    , IMAGEBUS__V1__WORKER_KIND__WORKER_KIND_COORDINATOR, (char *)protobuf_c_empty_string }
 
 
 /*

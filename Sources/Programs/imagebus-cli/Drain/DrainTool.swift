@@ -4,7 +4,7 @@ import Messages
 import Reporting
 import StackAccess
 
-/// `imagebus drain`: replaces the processes of one kind.
+/// `imagebus drain`: replaces the processes of one kind, or of one pool of it.
 enum DrainTool {
     /// All of it (SEMANTICS §14.10).
     private static let limitMilliseconds = 8_000
@@ -15,30 +15,33 @@ enum DrainTool {
     }
 
     private static func text(_ options: DrainOptions) throws -> String {
-        let kind = options.kind
+        let target = options.target
         let replaced = try OperatorQuery.ask(
             options.stack, milliseconds: limitMilliseconds + OperatorQuery.answerMilliseconds
-        ) { client throws(ImageError) in try await replace(kind, client) }
+        ) { client throws(ImageError) in try await replace(target, client) }
         if options.stack.printsJSON {
-            return try JSONText.text(DrainAnswer(kind: kind.name, replaced: replaced))
+            return try JSONText.text(
+                DrainAnswer(
+                    kind: target.kind.name, pool: target.pool?.text, replaced: replaced))
         }
-        return sentence(kind, replaced: replaced)
+        return sentence(target, replaced: replaced)
     }
 
     private static func replace(
-        _ kind: WorkerKind, _ client: ImagebusClient
+        _ target: DrainTarget, _ client: ImagebusClient
     ) async throws(ImageError) -> Int {
         let before = try await client.status()
-        let told = Int(try await client.drain(kind))
+        try target.check(in: before)
+        let told = Int(try await client.drain(target.kind, pool: target.pool))
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: .milliseconds(limitMilliseconds))
         while true {
-            let missing = missing(kind, told: told, before, try await client.status())
+            let missing = missing(target, told: told, before, try await client.status())
             if missing == 0 { return told }
             guard clock.now < deadline else {
                 throw ImageError(
                     .deadlineExceeded,
-                    "\(missing) of \(told) \(kind.name) processes were not replaced within "
+                    "\(missing) of \(told) \(target.name) processes were not replaced within "
                         + "\(limitMilliseconds / 1_000) s; see imagebus status")
             }
             // Ends early only with the task, of which nobody waits then.
@@ -48,23 +51,23 @@ enum DrainTool {
 
     /// How many of the processes that were told to end still run, or have no successor yet.
     static func missing(
-        _ kind: WorkerKind, told: Int, _ before: StatusReport, _ now: StatusReport
+        _ target: DrainTarget, told: Int, _ before: StatusReport, _ now: StatusReport
     ) -> Int {
-        let rows = now.processes.filter { $0.kind == kind }
-        if kind == .coordinator {
-            let old = before.processes.filter { $0.kind == kind }.map(\.restarts)
-            return rows.map(\.restarts) == old ? told : 0
+        let rows = now.processes.filter(target.includes)
+        let old = before.processes.filter(target.includes)
+        if target.kind == .coordinator {
+            return rows.map(\.restarts) == old.map(\.restarts) ? told : 0
         }
         let leaving = rows.count { $0.state == "draining" }
-        let wanted = before.processes.count { $0.kind == kind && $0.state != "draining" }
+        let wanted = old.count { $0.state != "draining" }
         return min(told, max(leaving, wanted - (rows.count - leaving)))
     }
 
-    static func sentence(_ kind: WorkerKind, replaced: Int) -> String {
+    static func sentence(_ target: DrainTarget, replaced: Int) -> String {
         switch replaced {
-        case 0: "there was no \(kind.name) process\n"
-        case 1: "replaced 1 \(kind.name) process\n"
-        default: "replaced \(replaced) \(kind.name) processes\n"
+        case 0: "there was no \(target.name) process\n"
+        case 1: "replaced 1 \(target.name) process\n"
+        default: "replaced \(replaced) \(target.name) processes\n"
         }
     }
 }
@@ -72,5 +75,7 @@ enum DrainTool {
 /// What `drain --json` prints.
 struct DrainAnswer: Encodable {
     let kind: String
+    /// Absent: all pools of the kind.
+    let pool: String?
     let replaced: Int
 }
