@@ -23,6 +23,23 @@ import Testing
         #expect(try cache.get("b") != nil)
     }
 
+    @Test(arguments: [CacheTypes.all, .memory, .disk])
+    func anOperatorClearsTheTiersOfEveryKey(tiers: CacheTypes) throws {
+        let disk = try DiskFixture()
+        let cache = try StageFixture(disk.path)
+        for key in ["a", "b"] { _ = try cache.put(key, sample(40_000)) }
+        let id = cache.begin(.entry(EntryWork(action: .clear, key: "", tiers: tiers)))
+        #expect(try cache.wait { cache.outcome(id) } == .entry(tiers))
+        for key in ["a", "b"] {
+            for tier in [CacheTypes.memory, .disk] where tiers.contains(tier) {
+                #expect(try cache.query(key, tier) == .miss, "\(key)")
+            }
+            for tier in [CacheTypes.memory, .disk] where !tiers.contains(tier) {
+                #expect(try cache.get(key, tier) != nil, "\(key)")
+            }
+        }
+    }
+
     @Test func clearingOneTierLeavesTheOther() throws {
         let disk = try DiskFixture()
         let cache = try StageFixture(disk.path)

@@ -38,6 +38,8 @@ import Testing
         #expect(remove.action == .remove)
         #expect(remove.tiers == .memory)
         #expect(remove.cache == "avatars")
+        let clear = try cache(["clear", "--all", "--type", "disk"])
+        #expect(clear.action == .clear && clear.key == "" && clear.tiers == .disk)
         let put = try cache(["put", "k", "-", "--type", "disk"])
         #expect(put.action == .put(file: "-"))
         #expect(put.key == "k")
@@ -46,6 +48,8 @@ import Testing
 
     @Test(arguments: [
         [], ["contains"], ["remove"], ["forget", "k"], ["contains", "k", "l"],
+        ["clear"], ["clear", "k", "--all"], ["clear", "--all", "--cache", "a"],
+        ["remove", "k", "--all"],
         ["contains", "k", "--type", "none"], ["put", "k"], ["put", "k", "f", "g"],
     ])
     func anythingElseOfACacheIsAUsageError(arguments: [String]) {

@@ -37,6 +37,36 @@ extension RealProcesses {
             }
         }
 
+        @Test func allEntriesAreRemovedFromOneTierOrFromBoth() async throws {
+            let origin = OriginServer()
+            let urls = ["/a.png", "/b.png"].map { origin.url($0) }
+            for path in ["/a.png", "/b.png"] {
+                origin.route(path, .bytes(try Images.quadrants().png()))
+            }
+            let file = TestKit.TemporaryDirectory()
+            let text = Array("caches: [other]\nprofiles: {other: {cache: other}}\n".utf8)
+            let line = ["--config", file.write(text, to: "a.yaml"), "--allow-private-networks"]
+            try await withStack(line) { stack in
+                let other = [["--profile", "default"], ["--profile", "other"]]
+                func load(_ more: [String]) throws -> [String?] {
+                    try zip(urls, other).map { url, profile in
+                        try stack.get([url, "--json"] + profile + more).json()["cacheType"]?.text
+                    }
+                }
+                #expect(try load(["--option", "wait-store-cache"]) == ["none", "none"])
+                #expect(try load(["--option", "from-cache-only"]) == ["memory", "memory"])
+                let memory = try stack.run(["cache", "clear", "--all", "--type", "memory"])
+                #expect(memory.outputText == "cleared memory\n", "\(memory)")
+                #expect(try load(["--option", "from-cache-only"]) == ["disk", "disk"])
+                let all = try stack.run(["cache", "clear", "--all", "--json"])
+                #expect(try all.json()["cleared"]?.text == "all", "\(all)")
+                #expect(try load(["--option", "from-cache-only"]) == ["none", "none"])
+                #expect(try stack.run(["cache", "clear"]).exitStatus == 64)
+                #expect(try load([]) == ["none", "none"])
+                #expect(origin.requestCount("/a.png") == 2)
+            }
+        }
+
         @Test func onlyOperatorsMayAsk() async throws {
             try await withStack([]) { stack in
                 let client = try stack.client()

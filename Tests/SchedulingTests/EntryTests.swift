@@ -32,6 +32,32 @@ import Testing
         #expect(stack.faults.isEmpty)
     }
 
+    @Test func allEntriesGoTogetherAndOfNoCacheByName() {
+        var stack = Stack()
+        stack.hire(.cache, credit: 4)
+        let client = stack.connect()
+        ask(&stack, client, command(1, .clear, ""))
+        let works = stack.held(.query).compactMap { held -> EntryWork? in
+            if case .entry(let work) = held.job.work { work } else { nil }
+        }
+        #expect(works == [EntryWork(action: .clear, key: "", tiers: .all)])
+        stack.finish(.query, .entry(.memory))
+        #expect(stack.answers[1] == .tiers(.memory))
+        var named = command(2, .clear, "")
+        named.cache = "x"
+        ask(&stack, client, named)
+        ask(&stack, client, command(3, .clear))
+        for number in [2, 3] as [UInt64] {
+            guard case .failure(let error)? = stack.answers[number] else {
+                Issue.record("\(number) was taken")
+                continue
+            }
+            #expect(error.code == .invalidRequest)
+        }
+        #expect(stack.scheduler.isIdle)
+        #expect(stack.faults.isEmpty)
+    }
+
     @Test func anEntryIsFoundByWhatRepliesShow() {
         var stack = Stack()
         stack.hire(.cache, credit: 4)

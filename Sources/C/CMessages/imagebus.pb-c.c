@@ -11543,16 +11543,18 @@ const ProtobufCEnumDescriptor imagebus__v1__destination__descriptor =
   imagebus__v1__destination__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue imagebus__v1__entry_action__enum_values_by_number[2] =
+static const ProtobufCEnumValue imagebus__v1__entry_action__enum_values_by_number[3] =
 {
   { "ENTRY_ACTION_CONTAINS", "IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CONTAINS", 0 },
   { "ENTRY_ACTION_REMOVE", "IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_REMOVE", 1 },
+  { "ENTRY_ACTION_CLEAR", "IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CLEAR", 2 },
 };
 static const ProtobufCIntRange imagebus__v1__entry_action__value_ranges[] = {
-{0, 0},{0, 2}
+{0, 0},{0, 3}
 };
-static const ProtobufCEnumValueIndex imagebus__v1__entry_action__enum_values_by_name[2] =
+static const ProtobufCEnumValueIndex imagebus__v1__entry_action__enum_values_by_name[3] =
 {
+  { "ENTRY_ACTION_CLEAR", 2 },
   { "ENTRY_ACTION_CONTAINS", 0 },
   { "ENTRY_ACTION_REMOVE", 1 },
 };
@@ -11563,9 +11565,9 @@ const ProtobufCEnumDescriptor imagebus__v1__entry_action__descriptor =
   "EntryAction",
   "Imagebus__V1__EntryAction",
   "imagebus.v1",
-  2,
+  3,
   imagebus__v1__entry_action__enum_values_by_number,
-  2,
+  3,
   imagebus__v1__entry_action__enum_values_by_name,
   1,
   imagebus__v1__entry_action__value_ranges,

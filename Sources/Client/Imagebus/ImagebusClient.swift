@@ -150,6 +150,12 @@ public final class ImagebusClient: Sendable {
         _ = try await entry(.remove, key, cache, tiers)
     }
 
+    /// Removes every entry of every cache from the tiers; a load after the answer finds none of
+    /// them there. Returns the tiers that there are. For operators, as `contains`.
+    public func clear(_ tiers: CacheTypes = .all) async throws(ImageError) -> CacheTypes {
+        try await entry(.clear, "", nil, tiers)
+    }
+
     private func entry(
         _ action: EntryAction, _ key: String, _ cache: String?, _ tiers: CacheTypes
     ) async throws(ImageError) -> CacheTypes {

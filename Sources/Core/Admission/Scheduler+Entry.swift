@@ -22,11 +22,20 @@ extension Scheduler {
     }
 
     private func entryWork(_ command: CacheCommand) throws(ImageError) -> EntryWork {
+        guard command.action != .clear else { return try clearing(command) }
         try RequestContext.check(name: command.cache, "cache")
         return EntryWork(
             action: command.action,
             key: try Self.storedText(of: command.key, in: command.cache ?? ""),
             tiers: command.tiers)
+    }
+
+    private func clearing(_ command: CacheCommand) throws(ImageError) -> EntryWork {
+        guard command.key.isEmpty, command.cache == nil else {
+            throw ImageError(
+                .invalidRequest, "all caches are cleared together: no cache and no key is named")
+        }
+        return EntryWork(action: .clear, key: "", tiers: command.tiers)
     }
 
     /// The answer to a question of an operator.

@@ -8,7 +8,11 @@ extension Deriver {
     /// entry that is removed is not kept. Its answer is an event.
     package mutating func inquire(_ work: EntryWork) throws(ImageError) -> JobID {
         guard dispatcher.hasRoom(.cache) else { throw .busy("the cache is busy") }
-        if work.action == .remove { endTranscodes(of: work.key, for: work.tiers) }
+        switch work.action {
+        case .contains: break
+        case .remove: endTranscodes(of: work.key, for: work.tiers)
+        case .clear: endTranscodes { !$0.entry.tiers.isDisjoint(with: work.tiers) }
+        }
         return submit(.entry(work), for: .inquiry, reading: nil, .unbounded(.high))
     }
 

@@ -149,6 +149,8 @@ public enum EntryAction: UInt8, Hashable, Sendable, CaseIterable {
     case contains = 0
     /// It goes from the tiers; what is on its way to them for that key is not kept.
     case remove = 1
+    /// Every entry of every cache goes from the tiers, in the same way; there is no key.
+    case clear = 2
 }
 
 /// Take a copy of bytes.

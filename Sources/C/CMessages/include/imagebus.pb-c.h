@@ -167,7 +167,8 @@ typedef enum _Imagebus__V1__Destination {
 } Imagebus__V1__Destination;
 typedef enum _Imagebus__V1__EntryAction {
   IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CONTAINS = 0,
-  IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_REMOVE = 1
+  IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_REMOVE = 1,
+  IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CLEAR = 2
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ENTRY_ACTION)
 } Imagebus__V1__EntryAction;
 typedef enum _Imagebus__V1__Bands {

@@ -11,6 +11,8 @@ struct CacheOptions: Hashable {
         case remove
         /// With the bytes of a file; `-` is standard input.
         case put(file: String)
+        /// All entries, and no key.
+        case clear
     }
 
     var action: Action
@@ -28,9 +30,16 @@ struct CacheOptions: Hashable {
         case ("contains", 2): action = .contains
         case ("remove", 2): action = .remove
         case ("put", 3): action = .put(file: words[2])
-        default: throw UsageError("say contains KEY, remove KEY, or put KEY FILE")
+        case ("clear", 1): action = .clear
+        default: throw UsageError("say contains KEY, remove KEY, put KEY FILE, or clear --all")
         }
-        key = words[1]
+        // It asks nothing: so it has to be said.
+        guard (action == .clear) == read.isSet("all"), action != .clear || cache == nil else {
+            throw UsageError(
+                "clear --all removes every entry of every cache, with --type of one tier; "
+                    + "remove KEY removes one entry")
+        }
+        key = action == .clear ? "" : words[1]
     }
 
     private static func tiers(_ word: String) throws(UsageError) -> CacheTypes {

@@ -4,9 +4,9 @@ import Messages
 import Reporting
 import StackAccess
 
-/// `imagebus cache`: one entry of the cache.
+/// `imagebus cache`: one entry of the cache, or all of them.
 enum CacheTool {
-    /// Milliseconds for a put: sending, a look at the image, and the disk.
+    /// Milliseconds for a put: sending, a look at the image, and the disk; also for a clear.
     private static let putMilliseconds = 35_000
 
     static func run(_ options: CacheOptions) -> Int32 {
@@ -15,6 +15,7 @@ enum CacheTool {
 
     private static func text(_ options: CacheOptions) throws -> String {
         if options.action == .remove { return try removal(options) }
+        if options.action == .clear { return try clearing(options) }
         let found = try tiers(options)
         if options.stack.printsJSON {
             return try JSONText.text(CacheAnswer(key: options.key, cacheType: found.name))
@@ -37,6 +38,16 @@ enum CacheTool {
         return sentence(removed: removed)
     }
 
+    /// Removes all entries; the disk may have many files to let go of.
+    private static func clearing(_ options: CacheOptions) throws -> String {
+        let tiers = options.tiers
+        let cleared = try OperatorQuery.ask(options.stack, answerMilliseconds: putMilliseconds) {
+            client throws(ImageError) in try await client.clear(tiers)
+        }
+        if options.stack.printsJSON { return try JSONText.text(["cleared": cleared.name]) }
+        return "cleared \(cleared == .all ? "memory and disk" : cleared.name)\n"
+    }
+
     static func sentence(removed: CacheTypes) -> String {
         switch removed {
         case .none: "removed nothing: it was not there\n"
@@ -53,7 +64,7 @@ enum CacheTool {
             return try OperatorQuery.ask(options.stack) { client throws(ImageError) in
                 try await client.contains(key, cache: cache, in: tiers)
             }
-        case .remove: return .none
+        case .remove, .clear: return .none
         case .put(let file):
             let bytes = try bytes(of: file)
             return try OperatorQuery.ask(options.stack, answerMilliseconds: putMilliseconds) {

@@ -4,8 +4,8 @@ import StackAccess
 extension Command {
     static let cache = Command(
         name: "cache",
-        summary: "look for one entry of the cache, remove it, or put it there",
-        usage: "contains KEY | remove KEY | put KEY FILE [options]",
+        summary: "look for one entry of the cache, remove it, put it there, or remove all",
+        usage: "contains KEY | remove KEY | put KEY FILE | clear --all [options]",
         options: [
             (
                 "What is concerned",
@@ -13,6 +13,7 @@ extension Command {
                     OptionDefinition(
                         "type", value: "TIER", "memory, disk or all (default)"),
                     OptionDefinition("cache", value: "NAME", "a named cache; default: the unnamed"),
+                    OptionDefinition("all", "with clear: every entry of every cache"),
                 ]
             ), ("", OperatorOptions.definitions),
         ],
@@ -22,6 +23,10 @@ extension Command {
             memory or all); a look does not count as use. remove says from which tiers it removed
             it; no load finds it there any more, and what is being read or written for it is not
             kept.
+
+            clear --all does the same with every entry of every cache, named ones included, and
+            answers once it is done. It asks nothing before. The files are deleted bit by bit
+            afterwards.
 
             put keeps the bytes of FILE, or of standard input for -, as they are, once a decoder has
             read their header, at most 64 MiB; it prints the tiers that have them. A load of KEY
@@ -35,6 +40,7 @@ extension Command {
                 "imagebus cache remove https://example.org/a.jpg --type memory",
                 "the next load reads it from disk"
             ),
+            ("imagebus cache clear --all --type memory", "all of the memory tier"),
             (
                 "imagebus cache put https://example.org/a.jpg a.jpg --type disk",
                 "loads get this file, and do not ask the origin"

@@ -12,16 +12,22 @@ extension CacheStage {
         if let number = writeBehind.remove(key) { endWaiting(number, skipped: Self.removed) }
     }
 
+    /// Forgets every key of tiers, in the same way.
+    func forgetAll(_ tiers: CacheTypes) {
+        forget(tiers) { _ in true }
+        if tiers.contains(.memory) { apply(memory.clear()) }
+        guard tiers.contains(.disk) else { return }
+        touches = []
+        for number in writeBehind.removeAll() { endWaiting(number, skipped: Self.removed) }
+    }
+
     /// Removes every key from tiers. `commanded` comes after the `evicted` that it causes, and
     /// after the disk; a body that is being read or copied is not kept.
     public func clear(
         _ tiers: CacheTypes, command: CacheCommandID, now: UnixTime
     ) -> [CacheAction] {
-        forget(tiers) { _ in true }
-        if tiers.contains(.memory) { apply(memory.clear()) }
+        forgetAll(tiers)
         if tiers.contains(.disk) {
-            touches = []
-            for number in writeBehind.removeAll() { endWaiting(number, skipped: Self.removed) }
             carryOut(.clear, command, now)
         } else {
             act(.commanded(command, true))

@@ -1,21 +1,26 @@
 internal import ImageModel
 internal import Messages
 
-// One entry, without its bytes (SEMANTICS §5.7).
+// One entry, or all of them, without their bytes (SEMANTICS §5.7).
 extension CacheStage {
-    /// Looks for an entry, or removes it; the answer of a removal comes after the `evicted` that
-    /// it causes, and after the disk.
+    /// Looks for an entry, or removes it or all of them. The answer of a removal comes after the
+    /// `evicted` that it causes, and after the disk.
     func attend(_ job: CacheJob, to work: EntryWork, _ now: UnixTime) {
         let inMemory =
             switch work.action {
             case .contains: tiersInMemory(of: work.key, now: now).intersection(work.tiers)
-            case .remove: removeFromMemory(work)
+            case .remove, .clear: removeFromMemory(work)
             }
         let isSettled = work.action == .contains && inMemory.contains(.disk)
         guard work.tiers.contains(.disk), disk != nil, !isSettled else {
             return answer(job, .entry(inMemory))
         }
-        let request: DiskWork = work.action == .contains ? .find(work.key) : .remove(work.key)
+        let request: DiskWork =
+            switch work.action {
+            case .contains: .find(work.key)
+            case .remove: .remove(work.key)
+            case .clear: .clear
+            }
         if !ask(request, .attending(job, work, inMemory: inMemory), now) {
             if work.action == .remove { outdate(work.key) }
             answer(job, .failed(Self.tooMuchWaits))
@@ -40,7 +45,7 @@ extension CacheStage {
     }
 
     private func removeFromMemory(_ work: EntryWork) -> CacheTypes {
-        forget(work.key, work.tiers)
+        if work.action == .clear { forgetAll(work.tiers) } else { forget(work.key, work.tiers) }
         return work.tiers.intersection(.memory)
     }
 }
