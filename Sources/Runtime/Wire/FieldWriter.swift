@@ -43,7 +43,7 @@ struct FieldWriter: FieldMap {
         _ member: inout some FixedWidthInteger, _ field: String
     ) throws(WireError) {
         guard range.contains(value) else { throw .field(field, .outOfRange) }
-        try Self.set(&member, value, field)
+        try number(&value, &member, field)
     }
 
     func counted<Number: FixedWidthInteger>(
