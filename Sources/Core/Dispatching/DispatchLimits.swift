@@ -8,8 +8,13 @@ public struct DispatchLimits: Hashable, Sendable {
     /// Jobs that wait for one pool of workers. A query or fetch beyond it is `busy`, an original
     /// is not stored; later stages are bounded by the requests that they serve.
     public var queuedJobsMax = 16_384
-    /// Cost of what waits in each stage; a request that would begin more is `busy`.
-    public var queuedCostMax = QueueBounds()
+    /// Cost of what waits in each stage; a request that would begin more is `busy`. Stores count in
+    /// units of 4 KiB, decodes by the bytes of their sources, transforms by pixels, those for slow
+    /// encoders several times; queries and transfers by number. Minutes of work for a small
+    /// machine: beyond it, waiting is of no use.
+    public var queuedCostMax = PerStage<UInt64>(
+        store: (1 << 30) / 4_096, query: 16_384, fetch: 16_384, decode: 1 << 30,
+        transform: 4_000_000_000)
     /// Who of a client's transfers in one class is next.
     public var fetchOrder = FetchOrder.fifo
     /// Transfers from one host and port at a time, all workers of a pool together; 0: no limit.
@@ -38,8 +43,12 @@ public struct DispatchLimits: Hashable, Sendable {
     /// as long as the one before.
     public var fetchRetryMilliseconds = 200
 
-    /// Milliseconds for which a worker may hold a job.
-    public var jobMilliseconds = JobDeadlines()
+    /// Milliseconds for which a worker may hold a job; a shorter deadline of all waiters holds,
+    /// too, except for stores. Generous: they are for workers that hang, not for slow ones. A
+    /// transfer may take as long as the longest request.
+    public var jobMilliseconds = PerStage(
+        store: 60_000, query: 10_000, fetch: RequestLimits.timeoutMillisecondsMax, decode: 60_000,
+        transform: 60_000)
     /// Milliseconds between a job's deadline and the `CancelJob` for a worker that did not give
     /// up by itself.
     public var overdueMilliseconds = 500
@@ -79,22 +88,5 @@ public struct DispatchLimits: Hashable, Sendable {
             case .cache, .coordinator: nil
             }
         }
-    }
-
-    /// Milliseconds by stage; a shorter wish of those who wait holds as well, except for stores.
-    public struct JobDeadlines: Hashable, Sendable {
-        /// A cache query.
-        public var query = 10_000
-        /// A transfer: as long as the longest request.
-        public var fetch = RequestLimits.timeoutMillisecondsMax
-        /// A decode.
-        public var decode = 60_000
-        /// Steps and encode.
-        public var transform = 60_000
-        /// A store, delivery included.
-        public var store = 60_000
-
-        /// Generous: they are for workers that hang, not for slow ones.
-        public init() {}
     }
 }

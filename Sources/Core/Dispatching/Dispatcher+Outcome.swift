@@ -33,7 +33,7 @@ extension Dispatcher {
         }
         figures.worked(
             job.stage, microseconds: outcome.workMicroseconds,
-            atMost: limits.jobMilliseconds.milliseconds(job.stage))
+            atMost: limits.jobMilliseconds[job.stage])
         if case .failed(let error) = result {
             return failed(job, error, at: worker, hasReaders: hasReaders)
         }

@@ -1,5 +1,6 @@
 import ImageModel
 import JPEG
+import StageContract
 import Vips
 
 extension ImageError {
@@ -20,34 +21,34 @@ extension ImageError {
         switch error.kind {
         case .corrupt:
             self.init(
-                .badImageData, "the image is damaged or incomplete", details: Self.reason(error))
+                .badImageData, "the image is damaged or incomplete", details: Self.details(error))
         case .unsupported:
             self.init(
                 .unsupportedFormat, "this version does not decode images of this kind",
-                details: Self.reason(error))
+                details: Self.details(error))
         case .killed, .refused:
             self = .cancelled
         case .internal:
             self.init(
-                .internalError, "the image could not be decoded", details: Self.reason(error))
+                .internalError, "the image could not be decoded", details: Self.details(error))
         }
     }
 
     /// What an error of libjpeg means for whoever wanted the image decoded.
     init(decoding error: JPEGError) {
-        let reason = Self.reason(error)
+        let details = Self.details(error)
         switch error.kind {
         case .corrupt:
-            self.init(.badImageData, "the image is damaged or incomplete", details: reason)
+            self.init(.badImageData, "the image is damaged or incomplete", details: details)
         case .unsupported:
             self.init(
                 .unsupportedFormat, "this version does not decode images of this kind",
-                details: reason)
+                details: details)
         case .cancelled, .refused: self = .cancelled
         case .outOfMemory:
             self = .over("pixelBytesMax", "decoding the image takes too much memory")
         case .internal:
-            self.init(.internalError, "the image could not be decoded", details: reason)
+            self.init(.internalError, "the image could not be decoded", details: details)
         }
     }
 
@@ -62,8 +63,7 @@ extension ImageError {
         }
     }
 
-    private static func reason(_ error: some Error) -> [String: String] {
-        let text = String("\(error)".prefix(200))
-        return ["reason": String(text.map { $0.isNewline ? " " : $0 })]
+    private static func details(_ error: some Error) -> [String: String] {
+        ["reason": reason(error)]
     }
 }

@@ -1,5 +1,6 @@
 import ImageModel
 import JPEG
+import StageContract
 import Vips
 import WebP
 import Zimg
@@ -27,10 +28,9 @@ extension ImageError {
         case let error as JPEGError where error.kind == .cancelled: self = .cancelled
         case let error as WebPError where error.kind == .cancelled: self = .cancelled
         default:
-            let text = String("\(error)".prefix(200))
             self.init(
                 .internalError, "the image could not be transformed",
-                details: ["step": step, "reason": String(text.map { $0.isNewline ? " " : $0 })])
+                details: ["step": step, "reason": Self.reason(error)])
         }
     }
 }

@@ -6,7 +6,7 @@ import Messages
 /// A job is moved here only, together with its place in a queue, what its stage counts, and its
 /// alarm: so it is never in two places, and what is counted is there.
 struct JobTable: Sendable {
-    private let deadlines: DispatchLimits.JobDeadlines
+    private let deadlines: PerStage<Int>
     private let overdueMilliseconds: Int
 
     private var jobs: [JobID: ActiveJob] = [:]
@@ -120,7 +120,7 @@ struct JobTable: Sendable {
         job.holder = next.holder
         job.ticket = .none
         job.waited += now.fractionalMilliseconds(since: job.waitingSince)
-        job.cap = now.adding(milliseconds: deadlines.milliseconds(job.stage))
+        job.cap = now.adding(milliseconds: deadlines[job.stage])
         job.told = job.effective
         job.stoppedAt = nil
         job.alarm = overdue(job.told)

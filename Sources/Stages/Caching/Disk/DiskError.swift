@@ -45,6 +45,15 @@ public struct DiskError: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(kind, error.description)
     }
 
+    /// Whatever calls of the index and of SQLite throw together.
+    init(of error: any Error) {
+        switch error {
+        case let error as DiskError: self = error
+        case let error as SQLiteError: self.init(error)
+        default: self.init(.failed, "\(error)")
+        }
+    }
+
     init(_ error: Errno, _ what: String) {
         let kind: Kind
         switch error {

@@ -47,12 +47,8 @@ final class DiskIndex {
             selectTotals = try connection.prepare("SELECT entries, bytes FROM totals")
             selectNumber = try connection.prepare("SELECT 1 FROM entries WHERE number = ?")
             selectLargest = try connection.prepare("SELECT max(number) FROM entries")
-        } catch let error as SQLiteError {
-            throw DiskError(error)
-        } catch let error as DiskError {
-            throw error
         } catch {
-            throw DiskError(.failed, "\(error)")
+            throw DiskError(of: error)
         }
     }
 
@@ -155,12 +151,8 @@ final class DiskIndex {
             let result = try body()
             try transaction.commit()
             return result
-        } catch let error as SQLiteError {
-            throw DiskError(error)
-        } catch let error as DiskError {
-            throw error
         } catch {
-            throw DiskError(.failed, "\(error)")
+            throw DiskError(of: error)
         }
     }
 
