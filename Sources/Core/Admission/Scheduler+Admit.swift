@@ -10,7 +10,7 @@ extension Scheduler {
     /// still to come.
     ///
     /// `upload` is held for as long as the request lives. A member of a `batch` has no token of its
-    /// own, and nobody is told what becomes of it.
+    /// own, and no reply.
     mutating func admit(
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, upload: Upload? = nil,
         in batch: PrefetchBatch.ID? = nil

@@ -14,8 +14,8 @@ extension Scheduler {
             .orEarlier(touched).orEarlier(work)
     }
 
-    /// Everything whose time has come, in that order; what is too much for one event is next in the
-    /// next one.
+    /// Rings the alarms that are due, in the order of their times. Those that are too many for one
+    /// event ring in the next one.
     mutating func ringAlarms() {
         var left = limits.bulkStepsMax
         while left > 0, let moment = nextAlarm, moment <= now {
@@ -55,7 +55,8 @@ extension Scheduler {
         return true
     }
 
-    /// Throws out alarms that are of no use: in front at once, others when they are the most.
+    /// Throws out alarms that no longer count: those in front at once, others when they are the
+    /// majority.
     mutating func forgetAlarms() {
         deriver.forgetAlarms()
         deadlines.forget(unless: { [requests] in requests.contains($0) }, ofWhich: requests.count)

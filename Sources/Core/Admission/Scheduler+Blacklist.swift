@@ -8,7 +8,7 @@ import Tables
 extension Scheduler {
     // MARK: - At admission
 
-    /// Looked at before anything else, caches included, once the options are known.
+    /// Looks at the deny list before anything else, caches included, once the options are known.
     mutating func checkBlacklist(
         _ image: ImageRequest, _ terms: LoadTerms
     ) throws(ImageError) {
@@ -21,7 +21,8 @@ extension Scheduler {
             details: ["reason": entry.value.rule.name])
     }
 
-    /// The entry for which a request is refused. Hardly ever is there any: then a hit pays nothing.
+    /// The entry for which a request is refused. Usually the list is empty: then a hit pays
+    /// nothing.
     func blacklistEntry(
         of image: ImageRequest, _ terms: LoadTerms
     ) -> DenyList<ScopedSource, ErrorCode>.Entry? {
@@ -31,14 +32,15 @@ extension Scheduler {
 
     // MARK: - What comes and goes
 
-    /// Whether a source that failed so for this order is refused from then on. The one place for
-    /// the rule: codes have it in their row, unless the configuration says otherwise.
+    /// Whether a source that failed so for this order is refused from then on. This is the one
+    /// place for the rule: the row of the code says so, unless the configuration says otherwise.
     static func blocks(_ error: ImageError, _ order: Order) -> Bool {
         order.terms.blocks(error) ?? error.code.rule.blacklists
     }
 
-    /// What was to be fetched for those orders failed, or is no image: it is entered in the list of
-    /// every profile that says so. `retryFailed` saves nobody from the list: it only leads past it.
+    /// What was to be fetched for those orders failed, or is no image. It is entered in the list of
+    /// every profile that says so. `retryFailed` does not keep a source off the list: it only leads
+    /// past the list.
     mutating func deny(_ source: SourceKey, for error: ImageError, _ orders: [Order]) {
         var scopes: Set<String> = []
         for order in orders
@@ -53,7 +55,7 @@ extension Scheduler {
         }
     }
 
-    /// What was fetched for those who asked for another try is an image after all.
+    /// What was fetched for orders with `retryFailed` is an image after all.
     mutating func admitAgain(_ source: SourceKey, _ orders: [Order]) {
         guard !hits.denyList.isEmpty else { return }
         for order in orders { hits.forgive(ScopedSource(source, order.terms)) }

@@ -8,13 +8,13 @@ extension Scheduler {
     /// The one cache, while it is there.
     var cache: WorkerID? { deriver.dispatcher.cache }
 
-    /// One hold less.
+    /// Drops one hold.
     mutating func drop(_ handle: BlockHandle) {
         deriver.drop(handle)
         takeDispatches()
     }
 
-    /// One reader of a large result less.
+    /// A large result has one reader less.
     mutating func letGo(_ handle: BlockHandle) {
         if hits.letGo(handle) { release(handle) }
     }
@@ -33,8 +33,8 @@ extension Scheduler {
         hits.publish(notice, reference, of: worker, at: now)
     }
 
-    /// Blocks hold their keys no longer. A large one is the cache's again once nobody reads it;
-    /// of small ones it need not be told.
+    /// Blocks no longer hold their keys. A large one goes back to the cache once nobody reads it.
+    /// The cache need not be told of small ones.
     mutating func evicted(_ blocks: [BlockID], by worker: WorkerID) {
         guard worker == cache else {
             return deriver.expel(
@@ -46,7 +46,7 @@ extension Scheduler {
         }
     }
 
-    /// A client reads these large blocks no longer.
+    /// A client no longer reads these large blocks.
     mutating func released(_ blocks: [BlockID], by client: ClientID) {
         for block in blocks {
             if let handle = hits.released(block, by: client) { release(handle) }

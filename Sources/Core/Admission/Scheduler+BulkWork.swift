@@ -4,8 +4,8 @@ import ImageModel
 import Messages
 import Tables
 
-// What concerns many requests is done to a few of them in each event, and goes on from event to
-// event: replies of one result, ends of a session, another class for a group.
+// Work on many requests is done for a few of them in each event, and goes on from event to event:
+// replies of one result, ends of a session, another class for a group.
 extension Scheduler {
     /// Whether there is something to go on with in the next event.
     var isUnfinished: Bool { agenda.bulk.count > 0 || hasOverdueAlarms }
@@ -81,8 +81,8 @@ extension Scheduler {
         }
     }
 
-    /// The next way. Where what was missed was stored while the request waited for its turn, it
-    /// looks again, or there would be a second transfer.
+    /// The next way. Where the missed text was stored while the request waited for its turn, the
+    /// request looks again: otherwise there would be a second transfer.
     private mutating func goOn(_ id: LiveRequest.ID, isOvertaken: Bool) {
         if isOvertaken {
             deriver.leaveOverlays(id)
@@ -91,7 +91,7 @@ extension Scheduler {
         agenda.append(.onward(id))
     }
 
-    /// Whether the cache is gone whose block the request was to be told.
+    /// Whether the block that the request was to be told of is gone with its cache.
     private func isLost(_ work: BulkWork, for id: LiveRequest.ID) -> Bool {
         guard let block = work.block ?? requests[id].pending?.block else { return false }
         return !deriver.dispatcher.contains(block.worker)

@@ -16,8 +16,8 @@ extension Scheduler {
         }
     }
 
-    /// Ends the members that were admitted before, a few in each event; later ones are not touched.
-    /// A batch is a group, too, named by its token.
+    /// Ends the members that were admitted before, a few in each event. Later ones are not touched.
+    /// A batch is a group, too: its token names it.
     mutating func cancelGroup(_ group: GroupID, of client: ClientID) {
         agenda.cancel(clients[client]?.members(of: group) ?? [], of: group, by: client)
         if let id = prefetching.tokens[Token(group.value)], prefetching.batches[id].client == client
@@ -26,21 +26,20 @@ extension Scheduler {
         }
     }
 
-    /// Ends a request or a batch of whomever.
+    /// Ends a request or a batch of any client.
     mutating func cancelAny(_ token: Token) {
         if let id = tokens[token] { return end(id, Self.cancelled) }
         if let id = prefetching.tokens[token] { cancelBatch(id) }
     }
 
-    /// Ends the members of a group of whomever; groups are drawn at random like tokens.
+    /// Ends the members of a group of any client. Groups are drawn at random like tokens.
     mutating func cancelGroupOfAny(_ group: GroupID) {
         let members = requests.ids.filter { requests[$0].group == group }
         agenda.cancel(members, of: group, by: nil)
         if let id = prefetching.tokens[Token(group.value)] { cancelBatch(id) }
     }
 
-    /// Nobody is there to be answered: requests end, a few in each event. What was detached goes
-    /// on.
+    /// A client is gone: its requests end, a few in each event. Detached requests go on.
     mutating func clientLeft(_ client: ClientID) {
         guard let record = clients[client] else { return }
         dropInquiries(of: record)
@@ -52,8 +51,8 @@ extension Scheduler {
         if !members.isEmpty { agenda.append(BulkWork(.departed(client), members)) }
     }
 
-    /// Nobody wants it any more at that moment. Counted where no worker had what it waited for.
-    /// What happened before counts first: who is about to go on is looked at then.
+    /// The deadline of a request has passed. It is counted where no worker had what it waited for.
+    /// What happened before counts first: a request that is about to go on is looked at then.
     mutating func expire(_ id: LiveRequest.ID) {
         guard case .waiting(let place) = requests[id].standing else { return }
         if deriver.waitsForWorker(place) { figures.counters.expired += 1 }

@@ -57,7 +57,7 @@ extension Scheduler {
         return true
     }
 
-    /// What was loaded into its slot meanwhile stays there if the request `isOlder`.
+    /// If the request `isOlder`, a newer load stays in the slot.
     private mutating func takeSeat(_ id: LiveRequest.ID, isOlder: Bool) {
         let (client, group) = (requests[id].client, requests[id].group)
         if let slot = requests[id].slot { clients[client]?.take(slot, for: id, isOlder: isOlder) }

@@ -5,7 +5,7 @@ import Messages
 
 // What operators want of one entry of the cache.
 extension Scheduler {
-    /// Becomes a job of the cache at once, in class high: somebody waits at a terminal.
+    /// The command becomes a job of the cache at once, in class high: somebody waits at a terminal.
     mutating func obey(_ command: CacheCommand, of client: ClientID) {
         guard clients[client] != nil else { return }
         do throws(ImageError) {

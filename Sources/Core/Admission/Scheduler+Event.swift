@@ -3,14 +3,15 @@ public import Messages
 
 /// What happens to the scheduler. The runtime turns messages, connections and the clock into these.
 public enum SchedulerEvent: Hashable, Sendable {
-    /// A client was welcomed; with the number of its process where the kernel says that, so that
-    /// all sessions of a process have one share together. What it says of itself does not count.
+    /// A client was welcomed. The number of its process is the kernel's, where it gives one, so
+    /// that all sessions of a process have one share together. The client's own word does not
+    /// count.
     case clientJoined(ClientID, Incarnation, process: Int32? = nil)
     /// A client wants an image: the request as the configuration made it, and on what terms.
     case load(ClientID, LoadRequest, LoadTerms)
-    /// A client wants an image of bytes that it brought along; they lie in a block that the
-    /// coordinator made (`WorkerID.coordinator`), and the URL is the name of their digest. With
-    /// what the first bytes look like.
+    /// A client wants an image of bytes that it brought along. They lie in a block that the
+    /// coordinator made (`WorkerID.coordinator`), and the URL is the name of their digest. The
+    /// format is what the first bytes look like.
     case loadUpload(ClientID, LoadRequest, LoadTerms, BlockReference, ImageFormat? = nil)
     /// An operator puts bytes that came along under the key that the request names as its base key.
     case put(ClientID, LoadRequest, LoadTerms, BlockReference, ImageFormat? = nil)
@@ -22,16 +23,16 @@ public enum SchedulerEvent: Hashable, Sendable {
     case reprioritise(ClientID, Token, Priority)
     /// A client wants all images of a group more or less badly than it said.
     case reprioritiseGroup(ClientID, GroupID, Priority)
-    /// A client will want images: a batch of URLs, or a further part of one; with the terms of the
-    /// template, whose refusal is that of the batch. Its URLs are resolved when they are begun.
+    /// A client will want images: a batch of URLs, or a further part of one. The terms are those of
+    /// the template: what they refuse refuses the batch. URLs are resolved when they are begun.
     case prefetch(ClientID, PrefetchRequest, LoadTerms)
     /// A part of a prefetch could not be read, and its client was told so: the batch is over.
     case prefetchRefused(ClientID, Token)
     /// A client wants something else in a slot, which will be admitted later.
     case leaveSlot(ClientID, slot: String)
-    /// An operator ends a request or a batch, whosever it is.
+    /// An operator ends a request or a batch of any client.
     case cancelAny(Token)
-    /// An operator ends all requests of a group, whosever they are.
+    /// An operator ends all requests of a group, of any client.
     case cancelGroupOfAny(GroupID)
     /// An operator asks for, or changes, what is not tried.
     case blacklist(ClientID, BlacklistCommand)
@@ -42,7 +43,7 @@ public enum SchedulerEvent: Hashable, Sendable {
     /// A client's connection ended.
     case clientLeft(ClientID)
 
-    /// A worker was welcomed; of the pool that every stack has of its kind, where none is named.
+    /// A worker was welcomed. Where no pool is named, it belongs to the own pool of its kind.
     case workerJoined(
         WorkerID, kind: WorkerKind, incarnation: Incarnation, credit: UInt32, pool: PoolID? = nil,
         capabilities: WorkerCapabilities = .all)
@@ -62,7 +63,7 @@ public enum SchedulerEvent: Hashable, Sendable {
     case evicted(WorkerID, [BlockID])
     /// A worker takes nothing new.
     case workerDraining(WorkerID)
-    /// A worker's connection ended; with the record that it left, where it crashed.
+    /// A worker's connection ended. The record is what it left, where it crashed.
     case workerLeft(WorkerID, CrashRecord?)
 
     /// Deadlines may have passed.

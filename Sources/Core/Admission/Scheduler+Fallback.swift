@@ -9,11 +9,11 @@ import Tables
 //     the image ──fails──► its fallback ──there──► delivered, and marked with the error
 //                               └──fails as well──► the error
 //
-// The fallback is a request of its own in all but the answer: it is admitted, and shares its work
-// with others, as any other. The live request that failed becomes it, so that who cancels or
-// hurries the one does so with the other, and there is one deadline and one reply.
+// The fallback is a request of its own in all but the answer: it is admitted, and shares its work,
+// like any other. The live request that failed becomes the fallback. So a cancel or another class
+// holds for both, and there is one deadline and one reply.
 extension Scheduler {
-    /// Goes on with the fallback of a request that waits nowhere any more.
+    /// A request that waits nowhere any more goes on with its fallback.
     mutating func fallBack(_ id: LiveRequest.ID, after error: ImageError) {
         let (image, failed) = (requests[id].image, requests[id].order)
         guard let fallback = failed.terms.fallback(after: error, infoOnly: image.infoOnly) else {
@@ -74,7 +74,7 @@ extension Scheduler {
                 load.request, load.terms, try names(of: load.request, load.terms, nil),
                 distrustsMemory: distrustsMemory, trace: trace)
         case .colour(let colour):
-            // Its sides are looked at before they are reckoned with.
+            // The sides are checked before anything is computed from them.
             try RequestNames.check(image: failed, limits.derivation.image)
             let canvas = Canvas(colour: colour, size: failed.nominalSize)
             let image = failed.painting(canvas)

@@ -5,7 +5,8 @@ import Tables
 
 // A hit ends a request before it has cost anything.
 extension Scheduler {
-    /// What memory answers, if that may come from there. It counts as a hit, and as used.
+    /// The answer of memory, if the request may be answered from there. It counts as a hit, and as
+    /// used.
     mutating func takeHit(
         _ plan: JobPlan, _ names: RequestNames
     ) -> (entry: HitIndex.Entry, block: BlockHandle)? {

@@ -4,10 +4,10 @@ import ImageModel
 import Messages
 import Tables
 
-// Requests that wait for nothing but their turn.
+// Requests that only wait for their turn.
 extension Scheduler {
-    /// Requests that wait nowhere any more get what comes next for them, each in its turn. A block
-    /// stays where it is until the last of them had its turn.
+    /// Requests that wait nowhere any more go on with this step, each in its turn. The block is
+    /// held until the last of them had its turn.
     mutating func later(
         _ step: BulkWork.Step, _ members: [LiveRequest.ID], block: BlockHandle? = nil,
         missed text: String? = nil
@@ -29,7 +29,7 @@ extension Scheduler {
         if let place { requests[id].standing = .waiting(place) } else { later(.pending, [id]) }
     }
 
-    /// Nothing is left to wait for.
+    /// The stores that these requests waited for have ended.
     mutating func storesEnded(_ stored: [Stored]) {
         for one in stored { requests[one.id].pending?.image.storedTiers = one.tiers }
         later(.pending, stored.map(\.id))
@@ -48,7 +48,7 @@ extension Scheduler {
         agenda.append(.again(id))
     }
 
-    /// Whether nobody is there to be answered: what was not detached ends with its session, in its
+    /// Whether the request's session is over. A request that was not detached ends with it, in its
     /// turn.
     func isForsaken(_ id: LiveRequest.ID) -> Bool {
         requests[id].batch == nil && !requests[id].isDetached

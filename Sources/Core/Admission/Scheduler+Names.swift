@@ -2,9 +2,9 @@ import Derivation
 import ImageModel
 import Messages
 
-// Under which texts results and originals are cached.
+// The texts under which results and originals are cached.
 extension Scheduler {
-    /// The names of a request; what is put has the operator's.
+    /// The names of a request. A put has the name that the operator gave.
     mutating func names(
         of image: ImageRequest, _ terms: LoadTerms, _ upload: Upload?
     ) throws(ImageError) -> RequestNames {
@@ -14,14 +14,14 @@ extension Scheduler {
         return try names(of: image, terms, isUpload: upload != nil)
     }
 
-    /// Under which texts a request's result and original are cached, as far as is known; throws
+    /// The texts under which a request's result and original are cached, as far as is known. Throws
     /// what is wrong with its image.
     mutating func names(
         of image: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false
     ) throws(ImageError) -> RequestNames {
         let names = try namesMemo.names(
             of: image, terms, isUpload: isUpload, limits: limits.derivation.image)
-        // Hardly ever does an origin vary: then a hit pays nothing.
+        // Usually no origin varies: then a hit pays nothing.
         guard !hits.variances.isEmpty, let fields = hits.variances[names.plainOriginal] else {
             return names
         }

@@ -4,10 +4,10 @@ import ImageModel
 import Messages
 import Tables
 
-// What is laid over an image is admitted like any other load, and there before anything of the
-// image is (PROTOCOL §8.8).
+// An overlay is admitted like any other load, and is there before work on the image begins
+// (PROTOCOL §8.8).
 extension Scheduler {
-    /// Whether the request has to gather what is laid over its image before it goes that way.
+    /// Whether the request has to gather its overlays before it goes that way.
     func mustGather(_ id: LiveRequest.ID, before way: JobPlan.Stage?) -> Bool {
         guard way != nil, way != .queryResult, !requests[id].order.terms.overlays.isEmpty else {
             return false

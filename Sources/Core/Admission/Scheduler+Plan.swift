@@ -6,7 +6,7 @@ import Tables
 
 // plan: which way leads to the image? (SEMANTICS §2.2; the order is `JobPlan`'s)
 extension Scheduler {
-    /// Sends everybody on who has to go somewhere else.
+    /// Sends on all requests that have to go somewhere else.
     mutating func moveOn() {
         while let move = agenda.nextMove() {
             switch move {
@@ -19,7 +19,7 @@ extension Scheduler {
         }
     }
 
-    /// Nobody goes on whose time has passed while it waited for its turn.
+    /// A request does not go on when its time has passed while it waited for its turn.
     private mutating func mayGoOn(_ id: LiveRequest.ID) -> Bool {
         guard requests.contains(id) else { return false }
         guard requests[id].deadline <= now else { return true }
@@ -55,15 +55,15 @@ extension Scheduler {
         }
     }
 
-    /// A request has no way left. Without an error nobody has its image, and that is a miss.
+    /// A request has no way left. Without an error that is a miss.
     private mutating func giveUp(_ id: LiveRequest.ID, _ error: ImageError?) {
         if let error { return reply(id, .failure(error)) }
         figures.counters.misses += 1
         reply(id, .miss(key: requests[id].names.resultKey))
     }
 
-    /// Asks the cache for the result, unless it is being made, after those tiers were asked for it
-    /// that this request wants to ask.
+    /// Asks the cache for the result. It need not where the result is being made already, after the
+    /// tiers of this request were asked.
     private mutating func queryResult(_ id: LiveRequest.ID) {
         let order = requests[id].order
         if joinUnderWay(id, .fetch, order.network) { return }

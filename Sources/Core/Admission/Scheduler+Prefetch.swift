@@ -24,7 +24,7 @@ extension Scheduler {
         }
     }
 
-    /// What is wrong with the template is wrong with every URL, and said at once.
+    /// A fault of the template is a fault of every URL, and refused at once.
     private mutating func checkBeginning(
         _ request: PrefetchRequest, _ terms: LoadTerms
     ) throws(ImageError) {
@@ -57,8 +57,8 @@ extension Scheduler {
 
     // MARK: - Members
 
-    /// Begins URLs of those clients that may, in turn, and not too many in one event: what is in
-    /// memory ends at once, and a long list of that must not keep others waiting.
+    /// Begins URLs of clients that may begin some, in turn, and not too many in one event. URLs
+    /// that memory has end at once, and a long list of them must not keep others waiting.
     mutating func beginPrefetches() {
         var left = limits.prefetchesBegunMax
         while left > 0, hasRoomToPrefetch, let (batch, url) = prefetching.next() {
@@ -81,7 +81,7 @@ extension Scheduler {
     }
 
     private mutating func beginMember(_ url: String, of id: PrefetchBatch.ID) {
-        // Nothing of the batch is kept here meanwhile, or its lists would be copied.
+        // No copy of the batch is kept here: otherwise its lists would be copied when they change.
         let client = prefetching.batches[id].client
         var resolution = lateResolution(prefetching.batches[id].image(of: url), .prefetched)
         resolution.request.priority = prefetching.batches[id].priority
@@ -131,13 +131,13 @@ extension Scheduler {
         }
     }
 
-    /// A client is gone, and with it what it would have wanted.
+    /// A client is gone: its batches end.
     mutating func endPrefetches(of client: ClientID) {
         for id in prefetching.clients[client]?.batches ?? [] { endBatch(id) }
         prefetching.clientLeft(client)
     }
 
-    /// Members that run end; work that is for nobody else ends with them.
+    /// Members that run end. Work that no other request needs ends with them.
     private mutating func endBatch(_ id: PrefetchBatch.ID) {
         for member in prefetching.batches[id].members.members { forsake(member) }
         prefetching.close(id)

@@ -4,9 +4,9 @@ import Messages
 
 // Bytes that an operator puts into a cache (SEMANTICS §5.7).
 extension Scheduler {
-    /// Loads the header of the bytes, so that nothing is kept that is no image, and stores them
-    /// like an original that was fetched: as they are, or as the profile's serializer makes them.
-    /// The reply says which tiers have them.
+    /// Reads the header of the bytes, so that only images are kept. Stores them like a fetched
+    /// original: as they are, or as the profile's serializer makes them. The reply says which tiers
+    /// have them.
     mutating func admitPut(
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, _ reference: BlockReference,
         _ format: ImageFormat?
@@ -23,7 +23,7 @@ extension Scheduler {
             // An operator wants these bytes under the key, or to hear why not.
             terms.fallback = .none
             terms.mayDownload = true
-            // One that is sent again is the put that is under way.
+            // A put that is sent again is the one that is under way.
             if !hasLive(load.token, of: client) {
                 deriver.endTranscodes(of: text, for: image.storeCacheTypes)
                 takeEvents()
@@ -34,7 +34,7 @@ extension Scheduler {
         }
     }
 
-    /// Only the name of the bytes and where they go is the operator's. Each put is a source of its
+    /// The operator chooses only the name of the bytes and their tiers. Each put is a source of its
     /// own: the same bytes may be put under several keys at once.
     private static func request(putting load: LoadRequest) throws(ImageError) -> ImageRequest {
         let asked = load.image

@@ -6,8 +6,8 @@ import Tables
 
 // refreshCached: the cached image at once, then what the origin says of it (SEMANTICS §6.1).
 extension Scheduler {
-    /// The cache has the image. Who refreshes gets it now and goes on to the origin; for everybody
-    /// else this is the end.
+    /// The cache has the image. A request that refreshes gets it now and goes on to the origin. For
+    /// any other one this is the end.
     mutating func answerCached(
         _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?,
         _ refreshing: Refreshing

@@ -3,7 +3,7 @@ public import ImageModel
 public import Messages
 import Tables
 
-// A repeated hit: what depends on the request alone was found out before, what may have changed
+// A repeated hit. What depends on the request alone was found out before. What may have changed
 // since is looked at again.
 extension Scheduler {
     /// The ticket of a load that a hit answers now; `nil` where none does, for large results, and
@@ -36,8 +36,8 @@ extension Scheduler {
         return true
     }
 
-    /// The configuration or a secret has changed, by which loads are read: keys are derived of
-    /// requests anew, and no answer of before is given again without that.
+    /// The configuration or a secret, by which loads are read, has changed. Keys are derived anew,
+    /// and no earlier answer is repeated without that.
     public mutating func reconfigured() {
         namesMemo.removeAll()
         hits.withdraw(.reconfigured)

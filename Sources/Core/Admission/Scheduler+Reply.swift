@@ -18,8 +18,8 @@ extension Scheduler {
         reply(id, .image(image))
     }
 
-    /// A large result is kept for the client until it releases it, as far as that is allowed;
-    /// beyond it, the client is told to copy.
+    /// A large result is kept for the client until it releases it, as far as limits allow. Beyond
+    /// them, the client is told to copy.
     mutating func lend(_ image: inout DeliveredImage, _ block: BlockHandle, to client: ClientID) {
         guard let reference = image.reference, ResultBlocks.isLarge(reference),
             clients[client] != nil
@@ -33,8 +33,8 @@ extension Scheduler {
         reply(id, .failure(error))
     }
 
-    /// The terminal reply of a request that waits nowhere any more; unless it fails and has a
-    /// fallback, with which it goes on then.
+    /// The terminal reply of a request that waits nowhere any more. One that fails and has a
+    /// fallback goes on with that instead.
     mutating func reply(_ id: LiveRequest.ID, _ outcome: Reply.Outcome) {
         if isForsaken(id) { return forsake(id) }
         if case .failure(let error) = outcome, requests[id].mayFallBack(after: error, at: now) {
@@ -58,7 +58,7 @@ extension Scheduler {
                     reply)))
     }
 
-    /// What a request is told when it ends so, and counts it.
+    /// Counts the end of a request, and returns what its client is told.
     private mutating func told(
         _ outcome: Reply.Outcome, _ request: LiveRequest
     ) -> Reply.Outcome {
@@ -75,7 +75,7 @@ extension Scheduler {
         prefetching.ended(batch, url, outcome)
     }
 
-    /// The reply of a load that was never a live request.
+    /// Replies to a load that was never a live request.
     mutating func answerAtOnce(
         _ load: LoadRequest, of client: ClientID, _ outcome: Reply.Outcome
     ) {

@@ -4,7 +4,7 @@ import Messages
 import Tables
 
 extension Scheduler {
-    /// What was done and what is at hand.
+    /// What was done so far, and what there is now.
     public var report: SchedulerReport {
         SchedulerReport(
             counters: allCounters, liveRequests: requests.count,

@@ -3,7 +3,7 @@ import ImageModel
 import Messages
 import Tables
 
-// A client changes its mind about how badly it wants something.
+// A client wants something more or less urgently than it said.
 extension Scheduler {
     /// Changes the class of a live request or of a batch of that client; unknown tokens are
     /// ignored.
@@ -17,9 +17,8 @@ extension Scheduler {
         }
     }
 
-    /// Changes the class of the members that were admitted before, a few in each event. Said
-    /// again, it takes the place of what was said before; said again of the same members, it
-    /// changes nothing.
+    /// Changes the class of the members that were admitted before, a few in each event. A later
+    /// call replaces an earlier one. Repeated for the same members, it changes nothing.
     mutating func reprioritise(_ group: GroupID, of client: ClientID, _ priority: Priority) {
         guard let members = clients[client]?.members(of: group, toBecome: priority) else { return }
         agenda.change(members, of: group, by: client, priority)

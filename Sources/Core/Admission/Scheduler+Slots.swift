@@ -1,11 +1,11 @@
 import ImageModel
 import Messages
 
-// Slots: what an image is for, such as a place on a page, wants one image at a time
+// A slot names what an image is for, such as a place on a page. It wants one image at a time
 // (SEMANTICS §8.7).
 extension Scheduler {
-    /// Whoever loads into a slot wants what it wanted there before no more, unless it says so. That
-    /// is so whatever becomes of the new load; its reply comes after that of the old one.
+    /// A load into a slot ends the older load there, unless it says otherwise. It does so whatever
+    /// becomes of itself. Its reply comes after that of the older one.
     mutating func supersede(by load: LoadRequest, of client: ClientID) {
         guard let slot = load.slot, !load.image.options.contains(.avoidAutoCancelImage) else {
             return
@@ -20,7 +20,7 @@ extension Scheduler {
 }
 
 extension LoadRequest {
-    /// Throws what is wrong with the name of its slot.
+    /// Throws what is wrong with the name of the slot.
     func checkSlot() throws(ImageError) {
         try RequestContext.check(name: slot, "slot")
     }

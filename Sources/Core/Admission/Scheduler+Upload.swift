@@ -17,7 +17,7 @@ extension Scheduler {
     ) {
         guard let upload = takeUpload(reference, format, of: load, client) else { return }
         var load = load
-        // Nobody can ask for it without bringing it along again.
+        // A request for these bytes always brings them along: their original is not kept.
         load.image.originalQueryCacheTypes = .none
         load.image.originalStoreCacheTypes = .none
         admit(load, of: client, terms, upload: upload)
@@ -37,8 +37,8 @@ extension Scheduler {
         }
     }
 
-    /// Answers a load that cannot be admitted; not where it is a live one that was sent again: the
-    /// reply of that is still to come.
+    /// Answers a load that cannot be admitted. A live load that was sent again is not answered: its
+    /// reply is still to come.
     mutating func refuse(_ load: LoadRequest, of client: ClientID, _ error: ImageError) {
         if !hasLive(load.token, of: client) { answerAtOnce(load, of: client, .failure(error)) }
     }

@@ -6,30 +6,31 @@ import Tables
 
 /// The coordinator's brain: events in, actions out; no I/O, no clock (SEMANTICS §2 to §9).
 ///
-/// A request is **admitted**, its **plan** sends it from one way to an image to the next, on each
-/// of which it waits for work that is done for all who want the same, and there is exactly one
+/// A request is **admitted**. Its **plan** sends it from one way to an image to the next. On each
+/// way it waits for work that is shared with all requests for the same. There is exactly one
 /// **reply**.
 ///
 /// That work is the deriver's: requests wait there, and events say what became of them.
 public struct Scheduler: Sendable {
     let limits: SchedulerLimits
 
-    /// What requests become that are begun later than they came. Whoever knows a configuration sets
-    /// it, and sets it again when that has changed; without one they stay as they are.
+    /// Resolves requests that begin later than they came. The owner of the configuration sets it,
+    /// and sets it again when the configuration has changed. Without one such requests stay as they
+    /// are.
     public var lateResolution: LateResolution = { request, _ in Resolution(request) }
 
-    // Who asks.
+    // Clients and their requests.
     var clients: [ClientID: LiveClient] = [:]
     var requests = SlotTable<LiveRequest>()
     var tokens: [Token: LiveRequest.ID] = [:]
     var prefetching = Prefetching()
 
-    // What is known of what they ask.
+    // Names that were derived before.
     var namesMemo: RequestNamesMemo
-    /// What memory answers, and what is not tried.
+    /// Answers of memory, and the deny list.
     var hits: Hits
 
-    /// What is done for those who ask.
+    /// Work that is done for requests.
     var deriver: Deriver
 
     // What is to be done, now and later.
@@ -42,7 +43,7 @@ public struct Scheduler: Sendable {
 
     var figures = RequestFigures()
 
-    /// Nobody asks, nobody works.
+    /// A scheduler without clients and workers.
     ///
     /// `variantDigest` is of the values on which an origin's answer depends: short, fit for a key,
     /// and such that nobody can compute the digest of a guess.
@@ -124,8 +125,8 @@ public struct Scheduler: Sendable {
         refuseBatches()
     }
 
-    /// Gives out work, until that sends nobody elsewhere. What nobody wants any more by now is not
-    /// given out, and what waited for space that became free by now is.
+    /// Gives out work, until that sends no request elsewhere. Work that nobody wants any more is
+    /// not given out. Work that waited for space which is free now is.
     private mutating func handOut() {
         repeat {
             moveOn()

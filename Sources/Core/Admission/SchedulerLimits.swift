@@ -27,19 +27,21 @@ public struct SchedulerLimits: Hashable, Sendable {
     public static let prefetchOverheadBytes = 64
     /// URLs of prefetches that are begun in one event.
     public var prefetchesBegunMax = 64
-    /// Requests to which one event does what concerns many of them, such as replies of one result
-    /// or the ends of a session; the rest follows in the next events. As many alarms ring in one.
+    /// Requests that one event deals with where it concerns many, such as replies of one result or
+    /// the ends of a session. The rest follows in the next events. As many alarms ring in one
+    /// event.
     public var bulkStepsMax = 64
-    /// The same where a request only goes on to other work and nobody is told: a sixteenth as long.
-    /// The sooner all of them are there, the fewer begin the same work a second time.
+    /// The same where a request only goes on to other work and nobody is told, which takes a
+    /// sixteenth as long. The sooner all of them have joined, the fewer begin the same work a
+    /// second time.
     public var bulkMovesMax = 1_024
     /// Entries of the memory tier that the coordinator answers by itself; the oldest makes room.
     public var hitsMax = 100_000
     /// Requests whose keys are remembered, so that a hit does not derive them again.
     public var namesMax = 4_096
 
-    /// Bytes of large results that clients have not released, all together and one client; beyond
-    /// it a client gets them to copy.
+    /// Bytes of large results that clients have not released, all of them together and each. Beyond
+    /// that a client is told to copy.
     public var unreleasedBytesMax: UInt64 = 256 << 20
     /// See `unreleasedBytesMax`.
     public var unreleasedBytesPerClientMax: UInt64 = 64 << 20

@@ -3,7 +3,7 @@ import Dispatching
 public import ImageModel
 public import Messages
 
-/// What the scheduler has done and has at hand, for status.
+/// What the scheduler has done and has now, for status.
 public struct SchedulerReport: Hashable, Sendable {
     /// Since the start.
     public var counters: SchedulerCounters
@@ -49,7 +49,7 @@ public struct SchedulerReport: Hashable, Sendable {
         /// What they cost together: a fetch or query 1, cache work by 4 KiB, a decode by bytes
         /// of the source, a transform by pixels times the class of its encoder.
         public var cost: UInt64
-        /// How fast it becomes less, measured while jobs waited; `nil` before it was.
+        /// How fast that cost shrinks, measured while jobs waited; `nil` before it was measured.
         public var costPerSecond: Double?
     }
 
@@ -78,7 +78,7 @@ public struct SchedulerReport: Hashable, Sendable {
     }
 }
 
-/// What happened, counted since the start.
+/// Counters since the start.
 public struct SchedulerCounters: Hashable, Sendable {
     /// Loads that came, refused ones included; resent ones are not counted again.
     public var requests: UInt64 = 0

@@ -4,8 +4,9 @@ public import Messages
 public struct DerivationLimits: Hashable, Sendable {
     /// Images that serializers encode anew at a time; one more is not written to the disk.
     public var transcodesMax = 64
-    /// Bytes of pixels that are kept to be laid over others, beside the budget of decodes; who
-    /// needs more of them is `busy`, and so is who would hold more than three times what is left.
+    /// Bytes of pixels that are kept to be laid over others, beside the budget of decodes. A
+    /// request that needs more is `busy`. So is one whose owner would hold more than three times
+    /// what is left.
     public var overlayBytesMax: UInt64 = 256 << 20
     /// Pixels of one of them, as many as an image of 3840 × 2160 has: four of that size with
     /// transparency, which one request may hold for as long as its image is on its way, are about

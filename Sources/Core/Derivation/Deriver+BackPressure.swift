@@ -2,11 +2,12 @@ import Dispatching
 import ImageModel
 import Messages
 
-// Who would begin work that has to wait too long is told so at once, and when to come again
-// (SEMANTICS §9.3). What is under way is never refused: others join it, and it goes on.
+// A request that would begin work which has to wait too long is refused at once, and told when to
+// come again (SEMANTICS §9.3). Work that is under way is never refused: requests may join it, and
+// it goes on.
 extension Deriver {
-    /// Why a result cannot be begun: a stage is over its bound in which it would begin work, or
-    /// such work killed workers.
+    /// Why a result cannot be begun: a stage that it needs is over its bound, or such work killed
+    /// workers.
     mutating func refusal(toMake name: ResultName, of order: Order) -> ImageError? {
         if order.plan.includes(.transform), let error = dispatcher.refusal(in: .transform) {
             return error

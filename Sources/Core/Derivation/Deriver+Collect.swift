@@ -29,7 +29,7 @@ extension Deriver {
         }
     }
 
-    /// Nobody wants it any more since something else that came of the same event.
+    /// Nobody wants the result any more, because of something else in the same event.
     private mutating func abandoned(
         _ result: JobResult, _ blocks: ShortList<BlockHandle>, at worker: WorkerID?
     ) {
@@ -120,7 +120,7 @@ extension Deriver {
         if error.code == .badImageData, case .cache = decodes[node].name.origin {
             return tearDown(node, .onward(decodes[node].timings, missed: nil))
         }
-        // What is too large to be laid over others may be an image for others.
+        // An image that is too large for an overlay may still be a good image by itself.
         let isOurs = decodes[node].name.key.isOverlay && error.code == .limitExceeded
         if let source = decodes[node].source, sources[source].body?.fetched != nil, !isOurs,
             error.code != .poisoned
@@ -132,7 +132,7 @@ extension Deriver {
 
     // MARK: - Progress
 
-    /// How far a transfer is, for those who wanted to know and wait for it.
+    /// Tells waiters that asked for progress how far their transfer is.
     private mutating func progressed(_ progress: JobProgress) {
         guard case .source(let node) = purposes[progress.id], sources[node].hasListeners else {
             return

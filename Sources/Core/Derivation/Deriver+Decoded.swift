@@ -34,8 +34,7 @@ extension Deriver {
         tidy(source)
     }
 
-    /// Pixels are there, for as long as anybody needs them. Of those that are laid over others
-    /// there are only so many.
+    /// Keeps pixels for as long as they are needed. Pixels of overlays have a budget of their own.
     private mutating func keep(_ pixels: DecodeNode.Pixels, of node: DecodeNode.ID) {
         guard decodes[node].name.key.isOverlay else { return decodes[node].decoded(pixels) }
         let holder = decodes[node].consumers.urgency.flows.first

@@ -6,7 +6,7 @@ import Tables
 // A result that exists goes to where clients read, and to the tiers that keep it.
 extension Deriver {
     /// Has the cache copy the result to where clients read, under its key unless no tier may keep
-    /// it. It is finished whoever still waits.
+    /// it. It is finished even when nobody waits any more.
     mutating func deliver(_ node: ResultNode.ID, _ product: ResultNode.Product) {
         if results[node].isOriginal { transcodeBody(of: node, product) }
         removeOutdatedResult(of: node)
@@ -22,8 +22,8 @@ extension Deriver {
         results[node].beganDelivery(job, of: product)
     }
 
-    /// The copy is where clients read: they are answered. Who came while it was being made and
-    /// wants it kept in other tiers than it was, waits for another round.
+    /// The copy is where clients read: waiters are answered. A waiter that joined meanwhile and
+    /// wants the result kept in other tiers waits for another round.
     mutating func delivered(
         _ node: ResultNode.ID, _ report: StoreReport, _ job: Completion.Ended
     ) {
@@ -48,7 +48,8 @@ extension Deriver {
         if results[node].consumers.isEmpty { retire(node) } else { deliver(node, product) }
     }
 
-    /// Waiters have their image. Who has to wait for a store begins at once; replies follow.
+    /// Waiters have their image. Those under `waitStoreCache` begin to wait for stores at once;
+    /// replies follow.
     mutating func complete(
         _ waiters: [Waiter], _ image: DeliveredImage, _ block: BlockHandle?, _ result: ResultNode
     ) {
@@ -62,8 +63,8 @@ extension Deriver {
         }
     }
 
-    /// A delivery waits for space only as long as somebody waits for it: who reads large blocks may
-    /// keep them for ever.
+    /// A delivery waits for space only as long as somebody waits for it: readers may keep large
+    /// blocks for ever.
     mutating func waitsForSpace(_ node: ResultNode.ID, _ may: Bool) {
         if let job = results[node].job { dispatcher.waitsForSpace(job, may) }
     }

@@ -16,7 +16,7 @@ extension Deriver {
         if !retries.isEmpty { tell(.provenSource(sources[source].name.key, retries)) }
     }
 
-    /// What those who wait for a decode ordered, the loads of overlays included.
+    /// The orders of all waiters of a decode, the loads of overlays included.
     private func orders(of node: DecodeNode.ID) -> [Order] {
         waiters(of: node).map(\.order)
             + decodes[node].overlays.compactMap { consumer in

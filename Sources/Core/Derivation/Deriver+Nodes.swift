@@ -19,7 +19,7 @@ extension Deriver {
         self[id].need = Need(node: provider, seat: seat)
     }
 
-    /// A consumer needs the node no more; without the last one it may be over.
+    /// A consumer no longer needs the node. A node without consumers may be over.
     mutating func detach<Kind: Node>(from need: Need<Kind>) {
         self[need.node].consumers.leave(need.seat)
         if !self[need.node].isInUse {
@@ -29,20 +29,21 @@ extension Deriver {
         }
     }
 
-    /// A node needs no more what it is made of.
+    /// A node no longer needs what it is made of.
     mutating func leaveProvider<Kind: Node>(of id: SlotID<Kind>) {
         guard let need = self[id].need else { return }
         self[id].need = nil
         detach(from: need)
     }
 
-    /// A consumer wants it more or less than before.
+    /// A consumer wants the node more or less urgently than before.
     mutating func update<Kind: Node>(_ need: Need<Kind>, _ urgency: Urgency) {
         self[need.node].consumers.update(need.seat, urgency)
         propagate(need.node)
     }
 
-    /// Consumers want it more or less than before: so is its job wanted, and what it is made of.
+    /// Consumers want the node more or less urgently than before. Its job takes over their urgency,
+    /// and so does what it is made of.
     mutating func propagate<Kind: Node>(_ id: SlotID<Kind>) {
         let urgency = self[id].consumers.urgency
         if let job = self[id].job { dispatcher.reprioritise(job, urgency) }
@@ -51,12 +52,12 @@ extension Deriver {
 
     // MARK: - Waiters
 
-    /// Who waits for what is made of the bytes.
+    /// All waiters of what is made of the bytes.
     func waiters(of node: SourceNode.ID) -> [Waiter] {
         sources[node].consumers.members.flatMap { waiters(of: $0) }
     }
 
-    /// Who waits for what is made of the pixels.
+    /// All waiters of what is made of the pixels.
     func waiters(of node: DecodeNode.ID) -> [Waiter] {
         decodes[node].results.flatMap { results[$0].consumers.members }
     }
@@ -91,7 +92,7 @@ extension Deriver {
         }
     }
 
-    /// Answers those who waited for the original, and lets go of bytes that nobody uses.
+    /// Answers waiters of the original's stores, and lets go of bytes that nobody uses.
     mutating func tidy(_ node: SourceNode.ID) {
         guard sources.contains(node) else { return }
         if !sources[node].storing.isUnderWay {

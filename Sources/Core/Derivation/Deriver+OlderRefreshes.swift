@@ -3,11 +3,12 @@ import ImageModel
 import Messages
 import Tables
 
-// Of two refreshes of one image that is kept which the transfer brought that began last, whichever
-// ends first. An older one answers those who wait for it, and stores, removes and outdates nothing.
+// Two refreshes of one image may be under way. What the transfer that began last brings is kept,
+// whichever ends first. The older refresh answers its waiters. It stores, removes and outdates
+// nothing.
 extension Deriver {
-    /// What older refreshes would have replaced is removed, but for what the newest one replaces
-    /// itself.
+    /// Removes the entries that older refreshes would have replaced, except those that the newest
+    /// one replaces itself.
     mutating func outdateOlderRefreshes(than newest: SourceNode.ID, of key: SourceKey) {
         guard let began = sources[newest].freshness.began else { return }
         let older = sources.all(under: key).filter { node in
@@ -49,7 +50,8 @@ extension Deriver {
             || result.source.map { older.contains($0) } ?? false
     }
 
-    /// What is to be stored with it is delivered alone; what nobody waits for is of no use.
+    /// A delivery that would also store is begun anew without the store. A result without waiters
+    /// is dropped.
     private mutating func outdate(_ node: ResultNode.ID) {
         guard results[node].provenance.began != nil else { return }
         results[node].outdate()
@@ -59,7 +61,8 @@ extension Deriver {
         deliver(node, product)
     }
 
-    /// What serializers make of older bytes is not kept; what it was to replace was removed.
+    /// What serializers make of older bytes is not kept. The entries that it was to replace were
+    /// removed already.
     private mutating func end(_ encodings: [TranscodeNode.ID]) {
         for id in encodings where transcodes.contains(id) {
             transcodes[id].replaces = false

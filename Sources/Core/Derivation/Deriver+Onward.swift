@@ -3,8 +3,9 @@ import ImageModel
 import Messages
 import Tables
 
-// The cache does not have an original. Where all who wait for it would ask its origin next, on the
-// same terms, their nodes go on with that as they are: nothing is torn down to be built again.
+// The cache does not have an original. Where all waiters would ask its origin next, on the same
+// terms, their nodes stay as they are and go on with the fetch. Nothing is torn down to be built
+// again.
 extension Deriver {
     /// The cache does not have the original, or cannot say: everybody goes on to the next way,
     /// unless it was stored in the meantime.
@@ -16,7 +17,8 @@ extension Deriver {
         tearDown(node, .onward(sources[node].timings, missed: sources[node].queriedText))
     }
 
-    /// `false` where somebody goes another way, would join what is under way, or would be refused.
+    /// `false` where a waiter goes another way, would join work that is under way, or would be
+    /// refused.
     private mutating func fetchInstead(_ node: SourceNode.ID) -> Bool {
         guard case .cache = sources[node].name.origin, let order = firstOrder(of: node),
             order.plan.includes(.fetch), mayBegin(order, instead: node)
@@ -41,7 +43,7 @@ extension Deriver {
             .flatMap { results[$0].consumers.members.first?.order }
     }
 
-    /// Whether the source may be fetched by such an order, in the place of all who wait for it.
+    /// Whether the source may be fetched by such an order, for all its waiters.
     private func mayBegin(_ order: Order, instead node: SourceNode.ID) -> Bool {
         let origin = order.network
         let isRoom =
@@ -70,7 +72,7 @@ extension Deriver {
         }
     }
 
-    /// The tiers that were asked are not asked again by those who come.
+    /// Waiters that join later do not ask the same tiers again.
     private mutating func noteMissing(_ node: SourceNode.ID) {
         for waiter in waiters(of: node) {
             sources[node].storing.originals.noteMissing(

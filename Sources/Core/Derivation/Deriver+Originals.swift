@@ -3,7 +3,8 @@ import ImageModel
 import Messages
 import Tables
 
-// What is wanted of a source's bytes beside pixels: that they are kept, and told of.
+// What waiters want of a source's bytes beside pixels: that they are stored, and that progress is
+// told.
 extension Deriver {
     /// What a waiter that joined a result wants of its source.
     mutating func tellSource(of node: ResultNode.ID, about waiter: Waiter, _ missed: MissedTiers) {
@@ -51,7 +52,8 @@ extension Deriver {
     // MARK: - Stores
 
     /// Stores a fetched source that decodes, in the tiers that are wanted and were not tried yet.
-    /// With the cache's queue full it is not stored: at worst a miss. What replaces other bytes is.
+    /// With the cache's queue full it is not stored, which costs a miss at worst. Bytes that
+    /// replace others are always stored.
     mutating func storeOriginal(_ node: SourceNode.ID) {
         guard sources.contains(node), let body = sources[node].body, body.isOriginal,
             sources[node].keeping != .nowhere, !sources[node].freshness.isOutdated,
@@ -60,7 +62,7 @@ extension Deriver {
         else { return }
         let urgency = sources[node].consumers.urgency.unbounded
         while let wanted = sources[node].storing.originals.takeUnattempted() {
-            // Beside what a serializer makes no tier takes the bytes as they are.
+            // Where a serializer encodes the original anew, no tier takes the bytes as they are.
             let isOthers = isTranscoding(node, as: wanted.text)
             let tiers = isOthers ? .none : wanted.policy.plainTiers
             if transcodeOriginal(node, wanted.policy, as: wanted.text) || tiers.isEmpty { continue }

@@ -2,20 +2,21 @@ import Dispatching
 import ImageModel
 import Messages
 
-// Entries that a refresh found outdated, and that nothing takes the place of, are removed.
+// Removal of entries that a refresh found outdated and that nothing replaces.
 extension Deriver {
-    /// What a refresh found outdated, and nothing but stores in these tiers takes the place of, is
-    /// removed: nobody is to be served it later. A store for the disk alone does that in memory by
-    /// itself, so that no tier has another value of the key.
+    /// Removes an outdated entry from all tiers but these, where a store replaces it: nobody is to
+    /// be served it later. A store for the disk alone removes the entry in memory by itself, so
+    /// that all tiers agree about the key.
     mutating func removeOutdated(_ text: String, exceptIn tiers: CacheTypes) {
         guard !tiers.contains(.disk) else { return }
         let work = EntryWork(action: .remove, key: text, tiers: CacheTypes.all.subtracting(tiers))
-        // Before stores of this event: what is removed while it is stored is not kept.
+        // The removal comes before the stores of this event: an entry that is removed while it is
+        // stored is not kept.
         remove(work, isRepeated: false)
     }
 
-    /// A cache that could not remove what is outdated is asked once more. Where it cannot then
-    /// either, it knows the key, and answers nobody from it.
+    /// A cache that could not remove an outdated entry is asked once more. Where it fails again, it
+    /// knows the key, and answers nobody from it.
     mutating func removeAgain(_ work: EntryWork) { remove(work, isRepeated: true) }
 
     private mutating func remove(_ work: EntryWork, isRepeated: Bool) {
@@ -23,8 +24,8 @@ extension Deriver {
         _ = submit(.entry(work), for: purpose, reading: nil, .unbounded(.high))
     }
 
-    /// The new bytes are an image: under texts for which nobody has them stored, the older original
-    /// goes.
+    /// The new bytes are an image. Under texts for which nobody has them stored, the older original
+    /// is removed.
     mutating func removeUnreplacedOriginals(of node: SourceNode.ID, under text: String? = nil) {
         for (plain, tiers) in sources[node].storing.originals.wanted where text ?? plain == plain {
             removeOutdated(
@@ -33,8 +34,8 @@ extension Deriver {
         }
     }
 
-    /// What a refresh found outdated, and no store of this result takes the place of, is removed.
-    /// A serializer that is at work sees to that itself.
+    /// Removes the outdated entries that no store of this result replaces. A serializer that is at
+    /// work does so itself.
     mutating func removeOutdatedResult(of node: ResultNode.ID) {
         let result = results[node]
         guard result.name.origin.isRevalidation, !result.provenance.isOutdated else { return }

@@ -3,7 +3,7 @@ import ImageModel
 import Messages
 import Tables
 
-// Who has pixels of overlays, or waits for them.
+// The consumers of an overlay's pixels: waiters and results.
 extension Deriver {
     /// A result is made with what was gathered for the waiter that begins it.
     mutating func takeOverlays(_ node: ResultNode.ID, from id: Waiter.ID, _ urgency: Urgency) {
@@ -30,7 +30,7 @@ extension Deriver {
         return provenance
     }
 
-    /// Who waits for overlays wants them more or less than before.
+    /// A waiter wants its overlays more or less urgently than before.
     mutating func reprioritiseOverlays(of id: Waiter.ID, _ urgency: Urgency) {
         gatherings[id]?.urgency = urgency
         for layer in gatherings[id]?.layers ?? [] {
@@ -40,7 +40,7 @@ extension Deriver {
 
     // MARK: - Leaving
 
-    /// A waiter needs none of its overlays any more, or none of these.
+    /// A waiter no longer needs its overlays, or these of them.
     package mutating func leaveOverlays(_ id: Waiter.ID) {
         guard !gatherings.isEmpty, let gathering = gatherings.removeValue(forKey: id) else {
             return
@@ -50,20 +50,20 @@ extension Deriver {
         }
     }
 
-    /// A result needs no more what is laid over its pixels.
+    /// A result no longer needs what is laid over its pixels.
     mutating func leaveOverlays(of node: ResultNode.ID) {
         let seats = results[node].overlays
         results[node].overlays = []
         for need in seats { leaveOverlay(need) }
     }
 
-    /// One overlay is needed no more by one of those who needed it.
+    /// One consumer no longer needs an overlay.
     mutating func leaveOverlay(_ need: Need<DecodeNode>) {
         detach(from: need)
         if decodes.contains(need.node) { passOn(need.node) }
     }
 
-    /// Where the one for whom pixels are kept needs them no more, they are kept for another one.
+    /// Pixels count for one consumer. When it no longer needs them, they count for another one.
     private mutating func passOn(_ node: DecodeNode.ID) {
         let flows = decodes[node].consumers.urgency.flows
         guard let holder = decodes[node].holder, let pixels = decodes[node].pixels,

@@ -9,9 +9,9 @@ import Tables
 //     the result is not cached ──► gathering ──pixels of all overlays──► the ways to the image
 //                                     └──one cannot be had──► the waiter fails
 //
-// All of them are there before anything of the image is: so nothing that holds pixels of an image
-// waits for space. Who holds overlays may wait for space, since they have a budget of their own
-// beside that of images; and who finds it used up does not wait at all.
+// All overlays are there before work on the image begins. So nothing that holds pixels of an image
+// waits for space. A request that holds overlays may wait for space: overlays have a budget beside
+// that of images. Where that budget is used up a request fails at once, and does not wait.
 extension Deriver {
     /// Whether all that is laid over the image of a waiter is there.
     package func hasGathered(_ id: Waiter.ID) -> Bool {
@@ -37,7 +37,7 @@ extension Deriver {
         return Place(.overlays(id))
     }
 
-    /// Why nobody begins to load those pixels, which are not on their way.
+    /// Why these pixels, which are not on their way, may not be loaded now.
     private mutating func refusal(
         toLay name: Sourced<DecodeKey>, _ order: Order, for flow: FlowID
     ) -> ImageError? {
@@ -48,7 +48,7 @@ extension Deriver {
 
     private func asksCache(_ order: Order, refreshing: Bool) -> Bool {
         let image = order.image
-        // Who refreshes wants none of what is cached, where it may be fetched.
+        // A refresh does not use what is cached, where the overlay may be fetched.
         guard !refreshing || !order.plan.includes(.fetch),
             !image.options.contains(.fromLoaderOnly), !image.originalQueryCacheTypes.isEmpty
         else { return false }
@@ -62,7 +62,7 @@ extension Deriver {
     // MARK: - One overlay
 
     /// Joins the decode of an overlay that is under way, or begins one: of the cached original, or
-    /// else of what its origin has. With no way left nobody has it.
+    /// else of what its origin has. With no way left the overlay cannot be had.
     mutating func obtainOverlay(_ index: Int, of id: Waiter.ID) {
         guard let gathering = gatherings[id] else { return }
         let layer = gathering.layers[index]
@@ -91,14 +91,14 @@ extension Deriver {
         tellSource(of: node, about: layer)
     }
 
-    /// A waiter will not have all its overlays: one of them cannot be had, or nobody has it.
+    /// A waiter will not get all its overlays: the load of one failed, or no way to it is left.
     private mutating func giveUp(_ id: Waiter.ID, _ error: ImageError?) {
         leaveOverlays(id)
         tell(.ungathered(id, error))
     }
 
-    /// Who refreshes asks for the overlay as who has one that nobody can name: pixels that others
-    /// fetched before are not what it asks for, and what it brings replaces what is cached.
+    /// A refresh asks for an overlay as if it had one with an unknown mark. So it does not join
+    /// older transfers, and what it brings replaces what is cached.
     private func origin(of layer: Gathering.Layer, refreshing: Bool) -> ByteSource {
         guard layer.hasAskedCache else { return layer.order.cachedOriginal }
         guard refreshing else { return layer.order.network }
@@ -111,7 +111,7 @@ extension Deriver {
         let waiting = decodes[node].overlays.compactMap { consumer in
             if case .waiter(let id, _) = consumer { id } else { nil }
         }
-        // Who lays the same image over itself twice is there twice.
+        // A waiter that lays the same overlay twice is listed twice.
         let ready = waiting.filter { hasJustGathered($0) }
         if !ready.isEmpty { tell(.gathered(ready)) }
     }
@@ -120,7 +120,7 @@ extension Deriver {
         if hasJustGathered(id) { tell(.gathered([id])) }
     }
 
-    /// Whether the waiter has all overlays, and was not told so.
+    /// Whether the waiter has all overlays and has not been told so.
     private mutating func hasJustGathered(_ id: Waiter.ID) -> Bool {
         guard gatherings[id]?.isAwaited == true, hasGathered(id) else { return false }
         gatherings[id]?.isAwaited = false

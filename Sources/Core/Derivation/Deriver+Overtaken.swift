@@ -4,8 +4,8 @@ import Tables
 
 // Queries that are under way while something is stored or replaced under their key.
 extension Deriver {
-    /// A key was stored: queries of it that are under way may have come too early, and their miss
-    /// must not lead to a second transfer.
+    /// A key was stored. Queries of it that are under way may have come too early: their miss must
+    /// not lead to a second transfer.
     mutating func overtakeQueries(of text: String, _ source: SourceKey) {
         tell(.overtaken(text))
         for node in lookups.all(under: text) { lookups[node].overtake() }

@@ -21,8 +21,8 @@ extension Deriver {
         sources[node].compares(body, job, against: nil)
     }
 
-    /// The cache found the stored original, or held the body against it. Where it cannot say, the
-    /// body counts as another one: at worst the same image is delivered twice.
+    /// The cache found the stored original, or compared the body with it. Where it cannot say, the
+    /// body counts as a new one: at worst the same image is delivered twice.
     mutating func compared(
         _ node: SourceNode.ID, _ result: JobResult, _ block: BlockHandle?
     ) {
@@ -60,8 +60,8 @@ extension Deriver {
         sources[node].compares(body, job, against: SourceNode.Staged(block: block, mark: mark))
     }
 
-    /// The stored bytes: who has an image of them is done. Who waits for a transfer has it, and so
-    /// has who cannot tell by a mark what its image was made of; nobody else is disturbed.
+    /// The body is the stored one. Waiters that have an image of it are done. The body also serves
+    /// waiters for a transfer, and those with no mark that says what their image was made of.
     private mutating func foundSame(_ node: SourceNode.ID) {
         guard let staged = sources[node].staged else { Self.nothingToCompare() }
         if sources[node].keeping == .nowhere { removeKept(of: node) }
@@ -76,7 +76,7 @@ extension Deriver {
         use(node)
     }
 
-    /// They go the way of every body.
+    /// The body goes on as every fetched one.
     private mutating func use(_ node: SourceNode.ID) {
         guard let body = sources[node].kept else { Self.nothingToCompare() }
         let staged = sources[node].staged
@@ -84,7 +84,7 @@ extension Deriver {
         if let staged { dispatcher.drop(staged.block) }
     }
 
-    /// The cache is gone with the bytes that a body was held against: it is asked again.
+    /// The cache is gone, with the bytes that a body was to be compared with. It is asked again.
     mutating func compareAgain(after cache: WorkerID) {
         for node in sources.ids where sources[node].staged?.block.worker == cache {
             guard let body = sources[node].kept, let job = sources[node].job else { continue }

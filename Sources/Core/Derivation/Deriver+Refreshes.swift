@@ -3,9 +3,9 @@ import ImageModel
 import Messages
 import Tables
 
-// Which work refreshes take part in, and until when others join it.
+// Which work belongs to refreshes, and until when it may be joined.
 extension Deriver {
-    /// Whether somebody waits for the source who has an image already.
+    /// Whether a waiter of the source has an image already.
     func isRefresh(_ node: SourceNode.ID) -> Bool {
         sources[node].consumers.contains { decodes[$0].name.origin.isRevalidation }
     }
@@ -16,7 +16,7 @@ extension Deriver {
             || isRefresh(node)
     }
 
-    /// A body came: who refreshes from now on asks the origin anew.
+    /// A body came. A refresh that begins from now on asks the origin anew.
     mutating func closeRefreshes(at node: SourceNode.ID) {
         for decode in sources[node].consumers.members
         where decodes[decode].name.origin.isRevalidation {

@@ -5,9 +5,9 @@ import Tables
 
 // What a refresh brought takes the place of everything that is older.
 extension Deriver {
-    /// The new bytes are an image, or the cache has them now: whatever is being made of older ones
-    /// is begun again, under whatever text, so that it is not stored after what replaced it. Older
-    /// refreshes go on: begun again, those of an image that changes with each answer would restart
+    /// The new bytes are an image, or the cache has them now. All work on older bytes begins again,
+    /// under every text, so that it is not stored after what replaced it. Older refreshes go on:
+    /// were they begun again, refreshes of an image that changes with each answer would restart
     /// each other for ever.
     mutating func outdateOthers(of node: SourceNode.ID) {
         let key = sources[node].name.key
@@ -30,9 +30,9 @@ extension Deriver {
         }
     }
 
-    /// Overlays that are still on their way are loaded anew, or the older bytes would be stored
-    /// once they are there. Who has pixels keeps them, since which version they are of is in no
-    /// key.
+    /// Overlays that are still on their way are loaded anew: otherwise the older bytes would be
+    /// stored when they come. Consumers that have pixels keep them, since no key says which version
+    /// they are of.
     private mutating func restartOverlays(of key: SourceKey, exceptOf newest: SourceNode.ID) {
         for other in decodes.ids where decodes.contains(other) {
             let decode = decodes[other]

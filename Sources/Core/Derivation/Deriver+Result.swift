@@ -3,9 +3,9 @@ package import ImageModel
 import Messages
 import Tables
 
-// Who wants a result joins the one that is being made, or begins it.
+// A waiter joins the result that is being made, or begins it.
 extension Deriver {
-    /// Joins the result that is being made of such bytes, or begins to make it; throws why it
+    /// Joins the result that is being made of such bytes, or begins to make it. Throws why it
     /// cannot be begun.
     package mutating func join(
         _ waiter: Waiter, of origin: ByteSource, _ urgency: Urgency, missed: MissedTiers

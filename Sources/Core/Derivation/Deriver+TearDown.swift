@@ -3,7 +3,7 @@ import ImageModel
 import Messages
 import Tables
 
-// Work that will not be done, and what becomes of those who wait for it.
+// Work that will not be done, and what becomes of its waiters.
 extension Deriver {
     mutating func tearDown(_ node: SourceNode.ID, _ disposition: Disposition) {
         for decode in sources[node].consumers.members where decodes.contains(decode) {
@@ -20,7 +20,7 @@ extension Deriver {
         }
     }
 
-    /// The node is over; with the last result its decode is, and with the last decode its source.
+    /// The node is over. With its last result a decode is over, and with its last decode a source.
     mutating func tearDown(_ node: ResultNode.ID, _ disposition: Disposition) {
         let waiters = results[node].consumers.members
         retire(node)
@@ -29,8 +29,7 @@ extension Deriver {
 
     // MARK: - Overlays
 
-    /// What becomes of those who lay the pixels of a decode over an image that will not be there,
-    /// or are there no longer.
+    /// What becomes of the consumers of an overlay whose pixels will not come, or are lost.
     private mutating func resolve(
         _ disposition: Disposition, _ consumer: OverlayConsumer, of node: DecodeNode.ID
     ) {
@@ -39,7 +38,7 @@ extension Deriver {
         case .waiter(let id, let index):
             guard let gathering = gatherings[id], gathering.layers[index].decode?.node == node
             else { return }
-            // Who has gone on with it waits for a result that knows by itself.
+            // A waiter that has gone on waits for a result, which is among the consumers itself.
             guard gathering.isAwaited else { return leaveOverlays(id) }
             resolve(disposition, index, of: id, gathering.layers[index])
         }

@@ -87,8 +87,8 @@ extension Deriver {
 
     // MARK: - Its jobs
 
-    /// `nil` where it is not made, and nothing goes to the disk: there is too much of it, it is an
-    /// animation, of which one frame would be left, or it killed workers. Memory takes the bytes as
+    /// `nil` where it is not made, and nothing goes to the disk: too many are under way, or the
+    /// work killed workers, or one frame of an animation would be left. Memory takes the bytes as
     /// they are then.
     private mutating func begin(_ transcode: TranscodeNode, _ metadata: StoredMetadata)
         -> TranscodeNode.ID?

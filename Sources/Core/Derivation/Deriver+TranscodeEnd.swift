@@ -5,27 +5,26 @@ import Tables
 
 // The end of what a serializer makes.
 extension Deriver {
-    /// It is not kept, although nothing may be wrong with it.
+    /// Drops one that is under way.
     mutating func endTranscode(_ id: TranscodeNode.ID) {
         if let source = endTranscode(id, storing: .none) { tidy(source) }
     }
 
-    /// What is on its way to those tiers under that text is not kept, although nothing is wrong
-    /// with it.
+    /// Drops all that are on their way to those tiers under that text.
     package mutating func endTranscodes(of text: String, for tiers: CacheTypes) {
         endTranscodes { $0.entry.text == text && !$0.entry.tiers.isDisjoint(with: tiers) }
     }
 
-    /// Those are not kept, although nothing is wrong with them.
+    /// Drops all that are meant.
     mutating func endTranscodes(where isMeant: (TranscodeNode) -> Bool) {
         for id in transcodes.ids where transcodes.contains(id) && isMeant(transcodes[id]) {
             endTranscode(id)
         }
     }
 
-    /// It was stored in these tiers, or could not be: nothing is under the key then, and what is
-    /// outdated does not stay there. Who waited is answered. The source of whose bytes it was made
-    /// comes back: it may have stayed for this alone.
+    /// It was stored in these tiers, or in none, where the store failed. Then an outdated entry
+    /// under its key is removed. Its waiters are answered. Returns the source of its bytes, which
+    /// may have stayed for this alone.
     mutating func endTranscode(_ id: TranscodeNode.ID, storing tiers: CacheTypes)
         -> SourceNode.ID?
     {
@@ -48,7 +47,7 @@ extension Deriver {
         return source
     }
 
-    /// Who waited is answered, or waits for the original then.
+    /// Each waiter is answered, or goes on to wait for the original.
     private mutating func tellStored(_ watchers: WatcherList, in tiers: CacheTypes) {
         for var watcher in watchers.members {
             watcher.stored.formUnion(tiers)

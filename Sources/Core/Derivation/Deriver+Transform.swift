@@ -20,8 +20,8 @@ extension Deriver {
         results[node].beganTransform(job)
     }
 
-    /// The pixels are there: steps and encode. The facts are there: they are the result, or the
-    /// source's bytes are.
+    /// The pixels are there: steps and encode follow. Where only facts came, they are the result,
+    /// or the source's bytes are.
     mutating func usePixels(_ node: ResultNode.ID) {
         guard let decode = results[node].decode else {
             preconditionFailure("a result waits at its decode until the pixels are there")
@@ -73,8 +73,8 @@ extension Deriver {
         complete(result.consumers.members, image, nil, result)
     }
 
-    /// The result exists: the pixels are needed no more, nor by those who wait for it. Where it is
-    /// lost they begin again, and gather anew.
+    /// The result exists, and no longer needs its pixels. Where the result is lost its waiters
+    /// begin again, and gather overlays anew.
     mutating func transformed(
         _ node: ResultNode.ID, _ image: EncodedImage, _ block: BlockHandle
     ) {

@@ -1,8 +1,9 @@
 import ImageModel
 import Messages
 
-// What is stored is still the same, and the origin may say anew who may keep it (RFC 9111 §4.3.4).
-// Where nobody may any more, it is removed as if other bytes had come; the reply is the same.
+// The origin says that the stored bytes are still the newest. Its answer may also say anew who may
+// keep them (RFC 9111 §4.3.4). Where nobody may any more, they are removed as if other bytes had
+// come. The reply is the same.
 extension Deriver {
     /// The origin says that nothing changed, and sent no body.
     mutating func notModified(_ node: SourceNode.ID, _ answer: ImageError) {
@@ -12,8 +13,8 @@ extension Deriver {
         if sources.contains(node) { confirm(node) { _ in true } }
     }
 
-    /// Ends the refreshes of images whose marks are meant: nothing changed. An overlay has to be
-    /// loaded all the same.
+    /// Nothing changed: ends the refreshes of images with such marks. An overlay has to be loaded
+    /// all the same.
     mutating func confirm(_ node: SourceNode.ID, where isMeant: (BodyMark) -> Bool) {
         for decode in sources[node].consumers.members {
             let name = decodes[decode].name
@@ -22,9 +23,9 @@ extension Deriver {
         }
     }
 
-    /// Removes what those have who wait for the source, on every tier, and begins again what others
-    /// make of it; the node is gone where only they waited for it. An older refresh removes
-    /// nothing.
+    /// Removes the images of the source's waiters from every tier, and begins again all other work
+    /// on these bytes. The node is gone afterwards, unless others wait for it. An older refresh
+    /// removes nothing.
     mutating func removeKept(of node: SourceNode.ID) {
         guard !sources[node].freshness.isOutdated else { return }
         let texts = keptTexts(of: node)
@@ -32,7 +33,7 @@ extension Deriver {
         for text in texts.sorted() { removeOutdated(text, exceptIn: .none) }
     }
 
-    /// Under which texts originals and results are stored of which those know who wait.
+    /// The texts under which the originals and results of the source's waiters are stored.
     private func keptTexts(of node: SourceNode.ID) -> Set<String> {
         var texts = Set(sources[node].storing.originals.texts)
         for decode in sources[node].consumers.members {

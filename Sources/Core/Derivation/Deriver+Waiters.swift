@@ -3,10 +3,10 @@ import ImageModel
 package import Messages
 import Tables
 
-// Who waits somewhere leaves, or wants it more or less than before.
+// A waiter leaves its place, or wants its image more or less urgently than before.
 extension Deriver {
-    /// Somebody waits no longer. Work that nobody else wants leaves the tables in the same step in
-    /// which its worker is told, so that a newcomer gets new work.
+    /// A waiter leaves. Work that nobody else wants leaves the tables in the same step in which its
+    /// worker is told, so that a newcomer gets new work.
     package mutating func leave(_ place: Place) {
         switch place.node {
         case .lookup(let need): detach(from: need)
@@ -33,7 +33,7 @@ extension Deriver {
         }
     }
 
-    /// Whether no worker has the job that has to end before somebody gets on there.
+    /// Whether no worker has the job that has to end before a waiter gets on from there.
     package func waitsForWorker(_ place: Place) -> Bool {
         awaitedJob(at: place).map(dispatcher.isWaiting) ?? false
     }

@@ -3,10 +3,10 @@ import ImageModel
 import Messages
 import Tables
 
-// Who has its image, and waits for stores before it is answered (`waitStoreCache`).
+// Watchers have their image, and wait for stores before they are answered (`waitStoreCache`).
 extension Deriver {
-    /// Under `waitStoreCache` who has its image waits for what a serializer makes of it, and for
-    /// the original.
+    /// Makes a waiter with `waitStoreCache` a watcher: of what a serializer makes of its image, and
+    /// of the original.
     mutating func standBy(
         _ waiter: Waiter, _ result: ResultNode, _ image: DeliveredImage, _ block: BlockHandle?
     ) -> Place? {
@@ -20,7 +20,7 @@ extension Deriver {
         return Place(.transcode(transcode, transcodes[transcode].watchers.join(watcher)))
     }
 
-    /// Who has its image waits for the store of the original, if there is one.
+    /// A watcher waits for the store of the original, if there is one.
     mutating func awaitOriginal(_ watcher: Watcher) -> Place? {
         guard let source = watcher.source, sources.contains(source),
             sources[source].storing.isUnderWay

@@ -5,9 +5,9 @@ import Tables
 
 // What is lost with a worker (SEMANTICS §7.4).
 extension Deriver {
-    /// A worker is gone. Jobs that it held are done by another; what it had made is lost, and with
-    /// it every piece of work that needs it: queued or running, it is given up, and its requests
-    /// begin again. They find what was stored meanwhile, so that no more is repeated than must be.
+    /// A worker is gone. Another one does the jobs that it held. What it had made is lost. Work
+    /// that needs that is given up, queued or running, and its waiters begin again. They find what
+    /// was stored meanwhile, so that no more is repeated than must be.
     mutating func workerGone(_ departure: Departure) {
         let worker = departure.worker
         if departure.kind == .cache { cacheGone(worker) }
@@ -15,7 +15,7 @@ extension Deriver {
         where results.contains(node) && results[node].product?.block.worker == worker {
             tearDown(node, .again)
         }
-        // With a result end the decodes of what is laid over it.
+        // A result that ends takes the decodes of its overlays with it.
         for node in decodes.ids
         where decodes.contains(node) && decodes[node].pixels?.block.worker == worker {
             tearDown(node, .again)
@@ -52,7 +52,7 @@ extension Deriver {
         if !lost.isEmpty { tell(.lost(lost)) }
     }
 
-    /// Those whose image was in that cache wait for no store any more.
+    /// Takes out the watchers whose image was in that cache: they wait for no store any more.
     private static func takeLost(
         _ watchers: inout WatcherList, with cache: WorkerID
     ) -> [Waiter.ID] {

@@ -3,9 +3,9 @@ package import ImageModel
 import Messages
 import Tables
 
-/// Makes images for those who wait for them, each piece of work once for all who want it.
+/// Makes images for waiters, each piece of work once for all that need it.
 ///
-/// Who waits does so at a node, which does one piece of work:
+/// A waiter waits at a node, which does one piece of work:
 ///
 ///     waiters ──► LookupNode                               a query of the result's key
 ///     waiters ──► ResultNode ──► DecodeNode ──► SourceNode a result, its pixels, its bytes
@@ -33,18 +33,19 @@ package struct Deriver: Sendable {
     var transcodes = SlotTable<TranscodeNode>()
     /// What waiters have laid over their images.
     var gatherings: [Waiter.ID: Gathering] = [:]
-    /// Such pixels do not count as output of decoders: who keeps them may wait for that.
+    /// Bytes of overlays' pixels. They do not count as output of decoders: a request that holds
+    /// overlays may wait for space there.
     var overlayBytes: OverlayBytes { didSet { dispatcher.pixelBytesApart = overlayBytes.count } }
 
-    /// Who does it.
+    /// Gives the work to workers.
     package internal(set) var dispatcher: Dispatcher
-    /// What the outcomes of jobs are for that somebody wants.
+    /// What the outcome of each job is for. Jobs that nobody wants any more are not in it.
     var purposes: [JobID: JobPurpose] = [:]
 
     package internal(set) var figures = DerivationFigures()
     private var events = Fifo<DerivationEvent>()
 
-    /// Nobody waits, nobody works.
+    /// A deriver without waiters and workers.
     ///
     /// `variantDigest` is of the values on which an origin's answer depends: short, fit for a key,
     /// and such that nobody can compute the digest of a guess.
@@ -58,7 +59,7 @@ package struct Deriver: Sendable {
         dispatcher = Dispatcher(limits: dispatch)
     }
 
-    /// What became of those who wait, the earliest first; each is said once.
+    /// The next event, the earliest first. Each is told once.
     package mutating func nextEvent() -> DerivationEvent? {
         events.count == 0 ? nil : events.popFirst()
     }
@@ -73,6 +74,6 @@ package struct Deriver: Sendable {
         if !waiters.isEmpty { tell(event(waiters.map(\.id))) }
     }
 
-    /// Whether everything was said.
+    /// Whether all events were taken.
     var isSilent: Bool { events.count == 0 }
 }

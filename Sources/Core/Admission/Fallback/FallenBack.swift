@@ -1,15 +1,15 @@
 import ImageModel
 import Messages
 
-/// What became of the image of a request that is about its fallback now.
+/// What became of the image of a request that goes on with its fallback.
 struct FallenBack: Sendable {
-    /// Why it cannot be had.
+    /// Why the image cannot be had.
     let error: ImageError
-    /// Its URL, for the log.
+    /// The image's URL, for the log.
     let url: String
 
-    /// How the request ends, when its fallback ended so. Where that fails as well, its image is
-    /// what the caller has to hear of, unless it was cancelled.
+    /// How the request ends when its fallback ended so. Where the fallback fails as well, the
+    /// caller hears the error of the image, unless the request was cancelled.
     func outcome(of fallback: Reply.Outcome) -> Reply.Outcome {
         switch fallback {
         case .image(var image):

@@ -11,10 +11,10 @@ struct HitIndex: Sendable {
         let reference: BlockReference
         let info: ImageInfo
         let expiry: Instant?
-        /// Of all entries there ever were; none has another's.
+        /// Counts all entries there ever were: no two have the same.
         fileprivate let serial: UInt64
 
-        /// Names it for `isLive`.
+        /// Names the entry for `isLive`.
         var place: Place { Place(block: reference.block, serial: serial, expiry: expiry) }
     }
 
@@ -67,7 +67,7 @@ struct HitIndex: Sendable {
         order.append(age)
     }
 
-    /// The block of the oldest entry where there are too many; the caller removes it.
+    /// The block of the oldest entry, where there are too many. The caller removes the entry.
     mutating func surplus() -> BlockID? {
         while entries.count > entriesMax, let oldest = order.popFirst() {
             guard let entry = entries[oldest.key], entry.serial == oldest.serial else { continue }
@@ -101,7 +101,7 @@ struct HitIndex: Sendable {
 }
 
 extension HitIndex.Entry {
-    /// What a request that it answers gets.
+    /// What a request gets that this entry answers.
     func delivered(for image: ImageRequest, _ names: RequestNames) -> DeliveredImage {
         DeliveredImage(
             reference: image.infoOnly ? nil : reference, info: info, cacheType: .memory,

@@ -4,13 +4,13 @@ public import Messages
 /// answer for as long as `Hits` says that it stands.
 public struct HitTicket: Hashable, Sendable {
     let place: HitIndex.Place
-    /// Of the configuration by which the load was read.
+    /// The term of the configuration by which the load was read.
     let term: UInt64
-    /// The plain text of its original, and on what header fields that depended: what is learned of
-    /// other texts concerns it not.
+    /// The plain text of its original, and the header fields on which that depended. What is
+    /// learned of other texts does not matter.
     let plainOriginal: String
     let fields: [String]?
-    /// What must not be on the deny list; `nil` where that does not matter.
+    /// The source that must not be on the deny list; `nil` where that does not matter.
     let source: ScopedSource?
     /// The answer.
     public let image: DeliveredImage

@@ -11,15 +11,15 @@ import Tables
 ///     withdraw ──► entries and tickets fall
 ///
 /// This is the one place that knows why a remembered answer stands. Callers say what happened, and
-/// what falls is decided here. Nothing falls but by `withdraw`, or by the expiry of the entry. So
-/// whoever hands answers to others has these three to listen to.
+/// what falls is decided here. Answers fall only by `withdraw`, or when their entry expires. So a
+/// component that hands answers on has to follow `publish`, `withdraw` and the expiry.
 struct Hits: Sendable {
     private var index: HitIndex
     private var readers: ResultBlocks
     private var touches = TouchBatch()
     /// Sources that failed for good, with the error for which each was entered.
     private(set) var denyList: DenyList<ScopedSource, ErrorCode>
-    /// On which header fields answers depend.
+    /// The header fields on which answers depend.
     private(set) var variances: VarianceTable
     /// Tickets of an earlier term have fallen; `nil`: all have, for good.
     private var term: UInt64? = 0
@@ -73,7 +73,7 @@ struct Hits: Sendable {
             image: entry.delivered(for: image, names))
     }
 
-    /// Whether the answer of a ticket still stands. Hardly ever does an origin vary, or is a source
+    /// Whether the answer of a ticket still stands. Usually no origin varies and no source is
     /// refused: then neither costs a look-up.
     func stands(_ ticket: HitTicket, at now: Instant) -> Bool {
         ticket.term == term
@@ -86,8 +86,8 @@ struct Hits: Sendable {
 
     // MARK: - What falls
 
-    /// Takes back what does not stand any more. Returns a large block that nobody reads and the
-    /// cache is to be told of.
+    /// Takes back answers that do not stand any more. Returns a large block, where the cache is to
+    /// be told that nobody reads it.
     @discardableResult
     mutating func withdraw(_ reason: Withdrawal) -> BlockHandle? {
         switch reason {
@@ -117,10 +117,10 @@ struct Hits: Sendable {
             denial.source, denial.error, url: denial.url, at: denial.at, numbers: &lastDenial)
     }
 
-    /// A source is refused no longer: its answers stand again.
+    /// A source is no longer refused: its answers stand again.
     mutating func forgive(_ source: ScopedSource) { denyList.remove(source) }
 
-    /// The same of all that are meant; returns how many were refused until now.
+    /// The same for all sources that are meant. Returns how many were refused until now.
     mutating func forgive(
         at now: Instant, where isMeant: (DenyList<ScopedSource, ErrorCode>.Entry) -> Bool
     ) -> Int {
@@ -129,17 +129,17 @@ struct Hits: Sendable {
 
     // MARK: - Use
 
-    /// Blocks that were used and the cache was not told of, and since when there are any.
+    /// Used blocks that the cache was not told of yet, and since when there are any.
     var touched: Int { touches.count }
     var touchedSince: Instant? { touches.since }
 
-    /// How many that would be with this ticket's.
+    /// How many there would be with this ticket's block.
     func touched(with ticket: HitTicket) -> Int { touches.count(with: ticket.place.block) }
 
     /// A block answered a hit.
     mutating func touch(_ block: BlockID, at now: Instant) { touches.add(block, at: now) }
 
-    /// What the cache is to be told was used.
+    /// Takes the used blocks that the cache is to be told of.
     mutating func takeTouched() -> [BlockID] { touches.take() }
 
     // MARK: - Readers of large blocks
@@ -149,7 +149,7 @@ struct Hits: Sendable {
     /// Whether a client has a large block that it did not release.
     var hasDeliveries: Bool { readers.hasDeliveries }
 
-    /// How many still read a large block; `nil` of one that is not known.
+    /// How many readers a large block still has; `nil` for an unknown block.
     func readers(of handle: BlockHandle) -> Int? { readers.readers(of: handle) }
 
     /// The cache named a block, which may be large.
@@ -160,23 +160,24 @@ struct Hits: Sendable {
     /// A reply that has not gone out yet names the block.
     mutating func hold(_ handle: BlockHandle) { readers.hold(handle) }
 
-    /// It does so no longer; `true` when the cache is to be told that the block is free.
+    /// The reply no longer names the block; `true` when the cache is to be told that the block is
+    /// free.
     mutating func letGo(_ handle: BlockHandle) -> Bool { readers.drop(handle) }
 
-    /// A reply with a block goes out. Whether the client may map it: a large block is kept for the
-    /// client until it releases it, as far as that is allowed.
+    /// A reply with a block goes out. Returns whether the client may map the block: a large one is
+    /// kept for the client until it releases it, as far as limits allow.
     mutating func lend(
         _ handle: BlockHandle, _ bytes: UInt64, to client: ClientID
     ) -> Bool {
         readers.deliver(handle, bytes, to: client)
     }
 
-    /// A client let go of one delivery; the handle when the cache is to be told.
+    /// A client released one delivery. Returns the handle when the cache is to be told.
     mutating func released(_ block: BlockID, by client: ClientID) -> BlockHandle? {
         readers.release(block, by: client)
     }
 
-    /// A client is gone; the blocks that the cache is to be told of.
+    /// A client is gone. Returns the blocks that the cache is to be told of.
     mutating func releaseAll(of client: ClientID) -> [BlockHandle] {
         readers.releaseAll(of: client)
     }

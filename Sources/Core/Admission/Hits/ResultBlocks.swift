@@ -1,7 +1,7 @@
 import Dispatching
 import Messages
 
-/// The large blocks of `results/` and who still reads them (SEMANTICS §14.6).
+/// The large blocks of `results/` and their readers (SEMANTICS §14.6).
 ///
 /// Small blocks are overwritten whenever the cache likes, and readers notice. A large one is used
 /// again only when the cache wants it back (`Evicted`) and every reader has let go of it.
@@ -42,7 +42,7 @@ struct ResultBlocks: Sendable {
     /// Whether a client has a large block that it did not release.
     var hasDeliveries: Bool { !deliveries.isEmpty }
 
-    /// How many still read a large block; `nil` of one that is not known.
+    /// How many readers a large block still has; `nil` for an unknown block.
     func readers(of handle: BlockHandle) -> Int? { blocks[handle]?.readers }
 
     static func isLarge(_ reference: BlockReference) -> Bool {
@@ -59,15 +59,16 @@ struct ResultBlocks: Sendable {
     /// A reply that has not gone out yet names the block.
     mutating func hold(_ handle: BlockHandle) { blocks[handle]?.readers += 1 }
 
-    /// It does so no longer; `true` when the cache is to be told that the block is free.
+    /// The reply no longer names the block; `true` when the cache is to be told that the block is
+    /// free.
     mutating func drop(_ handle: BlockHandle) -> Bool {
         guard blocks[handle] != nil else { return false }
         blocks[handle]?.readers -= 1
         return forgetIfFree(handle)
     }
 
-    /// A reply with the block goes out. `false` where it is not kept for the client, since it
-    /// keeps, or all do, as much as is allowed.
+    /// A reply with the block goes out. `false` where the block is not kept for the client: this
+    /// client, or all of them together, keep as much as is allowed.
     mutating func deliver(
         _ handle: BlockHandle, _ bytes: UInt64, to client: ClientID
     ) -> Bool {
@@ -83,7 +84,7 @@ struct ResultBlocks: Sendable {
         return true
     }
 
-    /// A client let go of one delivery; the handle when the cache is to be told.
+    /// A client released one delivery. Returns the handle when the cache is to be told.
     mutating func release(_ block: BlockID, by client: ClientID) -> BlockHandle? {
         guard var kept = deliveries[client]?[block], !kept.isEmpty else { return nil }
         let delivery = kept.removeFirst()
@@ -96,7 +97,7 @@ struct ResultBlocks: Sendable {
         return drop(handle) ? handle : nil
     }
 
-    /// A client is gone; the blocks that the cache is to be told of.
+    /// A client is gone. Returns the blocks that the cache is to be told of.
     mutating func releaseAll(of client: ClientID) -> [BlockHandle] {
         guard let held = deliveries.removeValue(forKey: client) else { return [] }
         unreleasedBytes -= unreleasedBytesByClient.removeValue(forKey: client) ?? 0

@@ -1,7 +1,7 @@
 import Messages
 
-/// Blocks that answered hits, each once, collected until it is worth telling the cache: that they
-/// were used is all that it wants to know.
+/// Blocks that answered hits, each once, collected until it is worth telling the cache. The cache
+/// only wants to know that they were used.
 struct TouchBatch: Sendable {
     private var blocks: [BlockID] = []
     private var known: Set<BlockID> = []

@@ -1,4 +1,4 @@
-/// On which header fields the answers kept under the plain text of an original depend, as far as
+/// The header fields on which answers depend, by the plain text of their original, as far as
 /// origins have said so.
 ///
 /// Soft and bounded: what is forgotten is learned again, at worst after a miss.

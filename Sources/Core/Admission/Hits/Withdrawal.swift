@@ -5,7 +5,7 @@ import Messages
 /// Why remembered answers do not stand any more. An answer that expires needs no such event: it
 /// carries the moment until which it stands.
 enum Withdrawal: Sendable {
-    /// The cache holds the key of the block no longer: evicted, or removed.
+    /// The cache no longer holds the key of the block, which was evicted or removed.
     case evicted(BlockHandle)
     /// The block holds another key from now on.
     case reused(BlockID)
@@ -15,9 +15,10 @@ enum Withdrawal: Sendable {
     case crowdedOut(BlockID)
     /// The cache is gone, and its segments with it.
     case cacheGone(WorkerID)
-    /// A source is refused from now on: its answers fall, and no others of the same entries.
+    /// A source is refused from now on: its answers fall, but not other answers of the same
+    /// entries.
     case denied(Denial)
-    /// What the origin's answer depends on has changed, for what is kept under a plain text.
+    /// The header fields that the answer under a plain text depends on have changed.
     case varies(plainOriginal: String, [String]?)
     /// A load may mean something else now: the configuration or a secret has changed.
     case reconfigured

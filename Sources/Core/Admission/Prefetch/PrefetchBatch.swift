@@ -2,8 +2,9 @@ import ImageModel
 import Messages
 import Tables
 
-/// A list of URLs that a client will want (SEMANTICS §12.1). Most of them wait here as texts; a
-/// few at a time are live requests, its members, whose ends are counted and delivered to nobody.
+/// A list of URLs that a client will want (SEMANTICS §12.1). Most of them wait here as texts. A few
+/// at a time are live requests, the members of the batch. Their ends are counted, and nothing is
+/// delivered.
 ///
 ///     gathering ──last part──► complete ──nothing waits, nothing runs──► final report
 ///         └───────────────────────┴──cancelled, refused, client gone──► gone
@@ -20,7 +21,7 @@ struct PrefetchBatch: Tabled {
     /// URLs that may be live at a time.
     let concurrency: Int
     private(set) var waiting = Fifo<String>()
-    /// What they cost in memory, as far as limits count it.
+    /// What the waiting URLs cost in memory, as far as limits count it.
     private(set) var waitingBytes = 0
     /// Live requests.
     var members = SeatList<LiveRequest.ID>()
@@ -29,7 +30,7 @@ struct PrefetchBatch: Tabled {
     private(set) var total = 0
     private(set) var finished = 0
     private(set) var skipped = 0
-    /// The first of those that were skipped.
+    /// The first URLs that were skipped.
     private var failures: [PrefetchFailure] = []
     private var ends = PrefetchEnds()
     /// Whether a report is on its way at the end of this event.

@@ -1,20 +1,20 @@
 import ImageModel
 import Messages
 
-/// The batches of one client. As upstream's limit is that of a prefetcher and not of a list, all of
-/// them together run as many URLs as the one that may run the most.
+/// The batches of one client. The limit is that of a prefetcher and not of a list, as upstream's
+/// is. So all batches together run as many URLs as the one that may run the most.
 struct Prefetcher: Sendable {
-    /// In turn: the first one that may begins its next URL, and goes to the end.
+    /// Batches take turns: the first one that may begins its next URL, and goes to the end.
     private(set) var batches: [PrefetchBatch.ID] = []
     /// Live members of all batches.
     var running = 0
     /// URLs that wait in all batches, and their bytes.
     var waiting = 0
     var waitingBytes = 0
-    /// Whether it is in the queue of those that may begin something.
+    /// Whether it is in the queue of clients that may begin URLs.
     var isAwake = false
-    /// Batches that ended before their last part came, the oldest first: what still comes of them
-    /// is passed over.
+    /// Batches that ended before their last part came, the oldest first. Parts of them that still
+    /// come are passed over.
     private var cutShort: [Token] = []
 
     /// Batches whose parts are still passed over; of older ones none are on their way any more.

@@ -2,8 +2,8 @@ import ImageModel
 import Messages
 import Tables
 
-/// Lists of URLs that will be wanted, and whose they are: which batches there are, whose turn it is
-/// to begin a URL, and of what somebody is to be told.
+/// Lists of URLs that will be wanted, and the clients that sent them. It knows which batches there
+/// are, which of them begins the next URL, and which reports are due.
 struct Prefetching: Sendable {
     private(set) var batches = SlotTable<PrefetchBatch>()
     private(set) var tokens: [Token: PrefetchBatch.ID] = [:]
@@ -96,7 +96,7 @@ struct Prefetching: Sendable {
 
     // MARK: - Turns
 
-    /// A URL whose turn it is, of a batch.
+    /// A URL that begins now, and its batch.
     typealias Begun = (batch: PrefetchBatch.ID, url: String)
 
     /// The next URL of the clients that may begin some; `nil` where none may. Its client is the
@@ -149,8 +149,7 @@ struct Prefetching: Sendable {
         wake(client)
     }
 
-    /// A URL has ended, however: that is counted, and nothing is delivered. Nobody having it is no
-    /// error.
+    /// A URL has ended, well or not. That is counted, and nothing is delivered. A miss is no error.
     mutating func ended(_ batch: PrefetchBatch.ID, _ url: String, _ outcome: Reply.Outcome) {
         switch outcome {
         case .failure(let error): batches[batch].failed(url, error)
@@ -178,7 +177,7 @@ struct Prefetching: Sendable {
         owing.append(batch)
     }
 
-    /// How far batches are of which that is to be told; one that has ended is over.
+    /// The reports that are due. A batch that has ended is over then.
     mutating func takeReports() -> [(ClientID, PrefetchReport)] {
         guard !owing.isEmpty else { return [] }
         var reports: [(ClientID, PrefetchReport)] = []

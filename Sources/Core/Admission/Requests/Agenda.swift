@@ -3,8 +3,8 @@ import ImageModel
 import Messages
 import Tables
 
-/// Requests that are to go on, in two lists which one loop drains: so none of them goes on in the
-/// middle of something else, and no chain of requests is as deep as it is long.
+/// Requests that are to go on, in two lists which one loop drains. So no request goes on in the
+/// middle of something else, and a long chain of requests makes no deep recursion.
 struct Agenda: Sendable {
     /// What concerns many requests, and is not done to all of them.
     private(set) var bulk = Fifo<BulkWork>()
@@ -27,7 +27,7 @@ struct Agenda: Sendable {
 
     mutating func nextWork() -> BulkWork? { bulk.popFirst() }
 
-    /// A text was stored: who is about to go on since nobody had it looks again.
+    /// A text was stored. Requests that are about to go on because no cache had it look again.
     mutating func overtake(_ text: String) {
         guard bulk.count > 0 else { return }
         bulk.changeAll { work in
@@ -35,21 +35,21 @@ struct Agenda: Sendable {
         }
     }
 
-    /// Whether some are still to be told of earlier progress.
+    /// Whether some requests are still to be told of earlier progress.
     func isTelling(_ transfer: Transfer) -> Bool {
         bulk.contains { if case .progress(transfer, _) = $0.step { true } else { false } }
     }
 
     // MARK: - Groups
 
-    /// The members are to end. That takes the place of whatever was wished of them before.
+    /// The members are to end. That replaces all earlier wishes about them.
     mutating func cancel(_ members: [LiveRequest.ID], of group: GroupID, by client: ClientID?) {
         bulk.keep { $0.change(of: group, by: client) == nil }
         guard !members.isEmpty else { return }
         bulk.append(BulkWork(.group(client, group, .cancel), members))
     }
 
-    /// The members are to have another class. That takes the place of the one before.
+    /// The members are to have another class. That replaces an earlier one.
     mutating func change(
         _ members: [LiveRequest.ID], of group: GroupID, by client: ClientID, _ priority: Priority
     ) {

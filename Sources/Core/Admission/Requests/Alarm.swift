@@ -1,6 +1,6 @@
 import Messages
 
-/// The deadline of a request, if that is still there then.
+/// The deadline of a request, which may have ended before.
 struct Alarm: Comparable, Sendable {
     let at: Instant
     let serial: UInt64

@@ -1,6 +1,6 @@
 /// How much of what concerns many requests one event may do.
 struct BulkBudget {
-    /// Steps with which a request ends, or of which somebody is told.
+    /// Steps that end a request, or tell a client.
     private var longLeft: Int
     /// Steps of all kinds.
     private var left: Int

@@ -6,13 +6,14 @@ import Messages
 /// What one event means for many requests, which may be tens of thousands. It is done to a few of
 /// them in each event, so that no event takes long.
 ///
-/// Requests that wait for their turn here wait nowhere else (`LiveRequest.Standing.moving`), but
-/// for those of a group, of a session that ended, and those that are told of progress.
+/// Requests that wait for their turn here wait nowhere else (`LiveRequest.Standing.moving`). The
+/// exceptions are members of a group, requests of a session that ended, and requests that are told
+/// of progress.
 struct BulkWork: Sendable {
     /// What is done to each of them.
     indirect enum Step: Sendable {
-        /// They are to have another class, or to end: by the client, or by an operator (`nil`), who
-        /// means the members of whomever.
+        /// They are to have another class, or to end. A client means its own members, an operator
+        /// (`nil`) those of all clients.
         case group(ClientID?, GroupID, GroupChange)
         /// Their session is over.
         case departed(ClientID)
@@ -24,14 +25,14 @@ struct BulkWork: Sendable {
         case missed(CacheTypes, StageTimings)
         /// Their result is there, or was not needed beyond its facts.
         case made(Made)
-        /// They have their image, and what they waited for beside it is over.
+        /// They have their image, and the stores that they waited for have ended.
         case pending
         /// What is laid over their images is there.
         case onward
         /// What they waited for was torn down.
         case disposed(Disposition)
 
-        /// Whether it is much to do even where nobody is told anything.
+        /// Whether the step is much work even where nobody is told anything.
         var isLong: Bool {
             switch self {
             case .group, .departed: true
@@ -53,7 +54,7 @@ struct BulkWork: Sendable {
     let block: BlockHandle?
     /// The text that was looked for in vain before they go on.
     let missedText: String?
-    /// Whether that was stored while they waited for their turn: they look again.
+    /// Whether that text was stored while they waited for their turn. They look again then.
     var isOvertaken = false
     /// Some may have ended by now.
     private var members: [LiveRequest.ID]
@@ -72,7 +73,7 @@ struct BulkWork: Sendable {
     /// Whether no member is left.
     var isDone: Bool { next == members.count }
 
-    /// Those whose turn is still to come.
+    /// Members that still wait for their turn.
     var left: ArraySlice<LiveRequest.ID> { members[next...] }
 
     /// The next member.

@@ -1,7 +1,7 @@
 import Messages
 import Tables
 
-/// When requests end that are still there then.
+/// When requests end, unless they have ended before.
 struct Deadlines: Sendable {
     private var alarms = Heap<Alarm>()
     private var last: UInt64 = 0
@@ -17,8 +17,8 @@ struct Deadlines: Sendable {
 
     mutating func popFirst() -> Alarm? { alarms.pop() }
 
-    /// Throws out deadlines of requests that are not there: in front at once, others when they are
-    /// the most.
+    /// Throws out deadlines of requests that have ended: those in front at once, others when they
+    /// are the majority.
     mutating func forget(unless isThere: (LiveRequest.ID) -> Bool, ofWhich requests: Int) {
         while let alarm = alarms.first, !isThere(alarm.request) { _ = alarms.pop() }
         guard alarms.count > 2 * requests + 512 else { return }

@@ -1,7 +1,7 @@
 public import ImageModel
 
 /// A request that begins some time after the message that asked for it. It is resolved when it
-/// does, by what the configuration says then: until that moment it costs no more than its text.
+/// begins, by the configuration of that moment. Until then it costs no more than its text.
 public enum LateRequest: Hashable, Sendable {
     /// A URL of a prefetch.
     case prefetched

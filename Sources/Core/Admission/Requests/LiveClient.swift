@@ -7,10 +7,10 @@ import Tables
 struct LiveClient: Sendable {
     /// This life of the process; its tokens belong to it.
     let incarnation: Incarnation
-    /// Whose share it takes.
+    /// The owner of the share that it takes.
     let share: ShareOwner
     private(set) var requests = SeatList<LiveRequest.ID>()
-    /// Questions about entries of the cache that are not answered, and their numbers.
+    /// Open questions about entries of the cache, and their numbers.
     var inquiries: [JobID: UInt64] = [:]
     private var groups: [GroupID: Group] = [:]
     /// The newest live request of each slot that has one.
@@ -18,8 +18,8 @@ struct LiveClient: Sendable {
 
     private struct Group: Sendable {
         var seats = SeatList<LiveRequest.ID>()
-        /// The class that all members were last given together; `nil` where one has come since, or
-        /// was given another.
+        /// The class that all members were last given together; `nil` where a member has come
+        /// since, or was given another class.
         var priority: Priority?
     }
 
@@ -31,7 +31,7 @@ struct LiveClient: Sendable {
     /// Requests of a group in the order of their seats.
     func members(of group: GroupID) -> [LiveRequest.ID] { groups[group]?.seats.members ?? [] }
 
-    /// Requests of a group that are to be of this class; `nil` where all are already.
+    /// Requests of a group that are to have this class; `nil` where all have it already.
     mutating func members(of group: GroupID, toBecome priority: Priority) -> [LiveRequest.ID]? {
         guard let known = groups[group], known.priority != priority else { return nil }
         groups[group]?.priority = priority

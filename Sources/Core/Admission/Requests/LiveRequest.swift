@@ -25,14 +25,14 @@ struct LiveRequest: Tabled {
 
     /// What was fixed when it was admitted, whatever becomes of it.
     struct Facts: Sendable {
-        /// Whose token it is.
+        /// The process that the token belongs to.
         let owner: Incarnation
         let isDetached: Bool
         let token: Token
         let group: GroupID?
         /// The slot of its client that it is for.
         let slot: String?
-        /// The batch that it is a member of; nobody is answered then.
+        /// The batch that it is a member of. A member is not answered.
         let batch: PrefetchBatch.ID?
         let wantsProgress: Bool
         let admittedAt: Instant
@@ -48,7 +48,7 @@ struct LiveRequest: Tabled {
     let facts: Facts
     /// The session that is told; it may be over where the request is detached.
     var client: ClientID
-    /// Whose share its work takes.
+    /// The owner of the share that its work takes.
     var share: ShareOwner
     private(set) var order: Order
 
@@ -65,7 +65,7 @@ struct LiveRequest: Tabled {
     /// Counts how often it had to begin again, since what was made for it was lost.
     var attempt = 1
     var standing = Standing.moving
-    /// Of its own queries; shared work keeps its own.
+    /// Times of its own queries. Shared work keeps its own times.
     var timings = StageTimings()
     var pending: Pending?
     /// What it was answered with, while the origin is asked (`refreshCached`).
@@ -88,7 +88,7 @@ struct LiveRequest: Tabled {
     var urgency: Urgency {
         Urgency(priority: priority, deadline: deadline, flows: Flows(flow))
     }
-    /// In whose name its work waits.
+    /// The flow that its work waits in.
     var flow: FlowID { .client(FlowID.Session(client: client, owner: share)) }
     /// Points per pixel.
     var scaleFactor: Double { image.context.scaleFactor ?? names.scaleFactor }
@@ -103,8 +103,8 @@ struct LiveRequest: Tabled {
         missed = MissedTiers()
     }
 
-    /// Whether it goes on with a fallback where its image cannot be had; not where there is no time
-    /// left, where this was the fallback, and where a cached image was delivered already.
+    /// Whether it goes on with a fallback where its image cannot be had. It does not where no time
+    /// is left, where this was the fallback, or where a cached image was delivered already.
     func mayFallBack(after error: ImageError, at now: Instant) -> Bool {
         fallenBack == nil && refreshing == nil && batch == nil && now < deadline
             && order.terms.fallback(after: error, infoOnly: image.infoOnly) != nil
@@ -120,7 +120,7 @@ struct LiveRequest: Tabled {
         beginAfresh()
     }
 
-    /// It, as far as the work depends on it that is done for it.
+    /// The part of the request that its work depends on.
     func waiter(_ id: ID) -> Waiter {
         Waiter(
             id, order, replacing: refreshing?.tiers ?? .none, wantsProgress: facts.wantsProgress)

@@ -2,8 +2,8 @@ import Derivation
 import ImageModel
 
 extension LoadTerms {
-    /// Why the configuration does not let it be made, be it for one of its overlays: what it says
-    /// now holds for what was made when it said something else.
+    /// Why the configuration does not permit the request, or one of its overlays. The configuration
+    /// of now counts, also for images that were made under an earlier one.
     var firstRefusal: ImageError? {
         if let refusal { return refusal }
         for overlay in overlays {

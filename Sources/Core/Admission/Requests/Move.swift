@@ -8,6 +8,6 @@ enum Move: Sendable {
     case again(LiveRequest.ID)
     /// To its fallback, after this error.
     indirect case fallBack(LiveRequest.ID, ImageError)
-    /// Nowhere: it will not have what is laid over its image. `nil`: nobody has that.
+    /// Nowhere: it will not get its overlays. `nil`: no way to one of them is left.
     indirect case giveUp(LiveRequest.ID, ImageError?)
 }

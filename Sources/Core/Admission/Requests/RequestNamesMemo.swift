@@ -2,9 +2,9 @@ import Derivation
 import ImageModel
 import Messages
 
-/// Names that were derived before, so that a hit costs a look-up and no string surgery.
+/// Names that were derived before, so that a hit costs a look-up and derives no texts.
 struct RequestNamesMemo: Sendable {
-    /// What the names depend on: the image and who asks, no wish.
+    /// What the names depend on: the image and the identity of the client, but no wish.
     struct Question: Hashable, Sendable {
         let url: String
         let headers: [HTTPHeader]

@@ -11,7 +11,7 @@ enum JobPurpose: Sendable {
     case decode(DecodeNode.ID)
     case transform(ResultNode.ID)
     case delivery(ResultNode.ID)
-    /// Somebody wants to know about an entry of the cache, or to remove one.
+    /// An operator asks about an entry of the cache, or removes one.
     case inquiry
     /// What a refresh found outdated, and no store replaces; for the first or the second time.
     case removal(EntryWork, isRepeated: Bool)

@@ -1,14 +1,15 @@
 package import ImageModel
 package import Messages
 
-/// Where source bytes come from. Work from either side is never shared: who may not fetch must not
-/// wait for a fetch, who asks no cache must not be answered by one (SEMANTICS §3.3).
+/// Where source bytes come from. Work on bytes of different sources is never shared: a request that
+/// may not fetch must not wait for a fetch, and one that asks no cache must not be answered by one
+/// (SEMANTICS §3.3).
 package enum ByteSource: Hashable, Sendable {
     /// The URL, on these terms.
     case network(FetchTerms)
     /// The cache's copy of the original, staged for decoders by this query.
     case cache(QueryWork)
-    /// The URL, for those who have a cached image of bytes with this mark (`refreshCached`).
+    /// The URL, for waiters with a cached image of bytes with this mark (`refreshCached`).
     case revalidation(BodyMark, FetchTerms)
     /// No bytes: an image of one colour.
     case canvas(Canvas)
@@ -44,25 +45,25 @@ package enum ByteSource: Hashable, Sendable {
         }
     }
 
-    /// Of the image that those have who wait.
+    /// The mark of the image that its waiters have.
     var mark: BodyMark? {
         if case .revalidation(let mark, _) = self { return mark }
         return nil
     }
 
-    /// Whether only those wait who have an image already.
+    /// Whether all its waiters have an image already.
     var isRevalidation: Bool {
         if case .revalidation = self { return true }
         return false
     }
 }
 
-/// What has to be the same for those who share a transfer, besides what is asked.
+/// What has to be equal in requests that share a transfer, besides what they ask for.
 package struct FetchTerms: Hashable, Sendable {
-    /// Patterns that redirects are held against, where there are any: who may follow fewer does not
-    /// wait for a transfer that follows more (`LoadTerms.sources`).
+    /// Patterns that redirects have to match, where there are any. A request that may follow fewer
+    /// redirects does not join a transfer that may follow more (`LoadTerms.sources`).
     let permitted: [String]
-    /// For whom the answer is kept, if its origin lets it.
+    /// The role of the cache that keeps the answer, if its origin lets it.
     let role: CacheRole
 
     package init(_ terms: LoadTerms) { (permitted, role) = (terms.sources, terms.cacheRole) }

@@ -45,11 +45,11 @@ struct DecodeNode: ClosableNode {
     /// Of the request that began it.
     let trace: TraceContext?
     private(set) var state = State.awaitingSource
-    /// Who needs the pixels; those of a name are all of one sort.
+    /// The consumers of the pixels. All consumers of one name are of one sort.
     var consumers = WaiterList<PixelConsumer>()
-    /// For whom the pixels are kept, where they are laid over others.
+    /// The flow that the pixels of an overlay count for.
     var holder: FlowID?
-    /// Whether the pixels are only for those who have them: others find no decode of the name.
+    /// Whether the pixels are only for present consumers: others find no decode of the name.
     var isClosed = false
     /// Its source, which may be gone once it has been decoded.
     var source: SourceNode.ID?
@@ -81,7 +81,7 @@ struct DecodeNode: ClosableNode {
         consumers.members.compactMap { if case .result(let id) = $0 { id } else { nil } }
     }
 
-    /// Who lays the pixels over others.
+    /// The consumers that lay the pixels over others.
     var overlays: [OverlayConsumer] {
         consumers.members.compactMap { if case .overlay(let one) = $0 { one } else { nil } }
     }
@@ -96,10 +96,10 @@ struct DecodeNode: ClosableNode {
     var remains: Remains { pixels.map { .pixels($0, for: holder) } ?? .nothing }
 }
 
-/// Who needs the pixels of a decode.
+/// A consumer of the pixels of a decode.
 enum PixelConsumer: Hashable, Sendable {
     /// A result that is made of them.
     case result(ResultNode.ID)
-    /// Who lays them over an image.
+    /// One that lays them over an image.
     case overlay(OverlayConsumer)
 }

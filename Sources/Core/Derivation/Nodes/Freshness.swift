@@ -8,13 +8,14 @@ struct Freshness: Sendable {
     var isChanged = false
     /// The key was stored while a query was under way: a miss means nothing then.
     var isOvertaken = false
-    /// Whether a transfer that began later replaced the original: those who wait get these bytes,
-    /// which are stored nowhere and replace nothing.
+    /// Whether a transfer that began later replaced the original. Waiters get these bytes, which
+    /// are stored nowhere and replace nothing.
     private(set) var isOutdated = false
     /// Whether nobody joins it any more.
     private(set) var isClosed = false
 
-    /// A worker has the transfer. What began again is newer than what replaced it meanwhile.
+    /// A worker has begun the transfer. One that begins again is newer than what replaced it
+    /// meanwhile.
     mutating func began(_ serial: TransferSerial) {
         began = serial
         isOutdated = false

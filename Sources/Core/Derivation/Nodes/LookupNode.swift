@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Tables
 
-/// One query of a result's key, for all who ask the same tiers for it.
+/// One query of a result's key, for all waiters that ask the same tiers for it.
 struct LookupNode: Node {
     typealias Provider = LookupNode
     static var table: WritableKeyPath<Deriver, NodeTable<LookupNode>> { \.lookups }

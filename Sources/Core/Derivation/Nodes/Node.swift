@@ -2,7 +2,7 @@ import Dispatching
 import Messages
 import Tables
 
-/// One piece of work that is shared by all who need what comes of it.
+/// One piece of work that all its consumers share.
 ///
 /// All kinds are joined, left, hurried and ended in the same way (`Deriver+Nodes`); what they do is
 /// their own.
@@ -17,7 +17,7 @@ protocol Node: Tabled where Named == Self {
 
     /// What it does; those of one key may differ in what is not part of it.
     var key: Key { get }
-    /// Who needs what comes of it.
+    /// Its consumers: what needs its outcome.
     var consumers: WaiterList<Consumer> { get set }
     /// What it is made of, as long as it needs that.
     var need: Need<Provider>? { get set }
@@ -30,7 +30,7 @@ protocol Node: Tabled where Named == Self {
     var remains: Remains { get }
 }
 
-/// A node that may stay for those who have it, without being found by others.
+/// A node that may stay for its consumers without being found by others.
 protocol ClosableNode: Node {
     /// Whether nobody joins it any more.
     var isClosed: Bool { get set }

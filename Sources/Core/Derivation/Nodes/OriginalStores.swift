@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Tables
 
-/// What is on its way to the tiers that keep a source's bytes, and who waits for that.
+/// The stores of a source's bytes that are under way, and the watchers that wait for them.
 struct OriginalStores: Sendable {
     /// By text of the cache.
     var originals = Originals()
@@ -11,7 +11,7 @@ struct OriginalStores: Sendable {
     private(set) var deliveries = 0
     /// Stores of another encoding of these bytes.
     private(set) var transcodes = 0
-    /// Who has its image and waits for the store.
+    /// The watchers that wait for these stores.
     var watchers = WatcherList()
 
     /// Whether a store of the original is under way.

@@ -1,12 +1,13 @@
 import Dispatching
 
-/// What a node keeps that is over, and what has to be let go of.
+/// What a node that is over has kept, and what has to be let go of now.
 enum Remains: Sendable {
     case nothing
-    /// Pixels, and for whom they are kept where they are laid over others.
+    /// Pixels, and the flow that they count for where they are an overlay's.
     case pixels(DecodeNode.Pixels, for: FlowID?)
-    /// What was to be laid over a result; its bytes, or the source whose bytes it delivered.
+    /// The overlays of a result, and its bytes, or the source whose bytes it delivered.
     case result(overlays: [Need<DecodeNode>], product: BlockHandle?, original: SourceNode.ID?)
-    /// Bytes, those that they were held against, and the stores that somebody waits for.
+    /// Bytes of a source, the stored bytes that they were compared with, and stores that watchers
+    /// wait for.
     case source(body: BlockHandle?, staged: BlockHandle?, storing: OriginalStores?)
 }

@@ -3,7 +3,7 @@ import ImageModel
 import Messages
 import Tables
 
-/// One result, for all who wait for it.
+/// One result, for all its waiters.
 ///
 ///     awaitingPixels ──pixels──► transforming ──bytes──► delivering ──► gone
 ///           └─────────the result is the original────────────┘
@@ -23,7 +23,7 @@ struct ResultNode: ClosableNode {
         case delivering(JobID, Product, StorePolicy)
     }
 
-    /// The encoded bytes of the result, in the segment of who made them.
+    /// The encoded bytes of the result, in the segment of the worker that made them.
     final class Product: Sendable {
         let block: BlockHandle
         let reference: BlockReference
@@ -49,7 +49,7 @@ struct ResultNode: ClosableNode {
     var need: Need<DecodeNode>?
     /// What is laid over the pixels, in the order of the steps, until it is.
     var overlays: [Need<DecodeNode>] = []
-    /// Whether it is only for those who wait: others find no result of the name.
+    /// Whether it is only for present waiters: others find no result of the name.
     var isClosed = false
     /// Its source, which may be gone once the result exists.
     var source: SourceNode.ID?
@@ -127,7 +127,8 @@ struct ResultNode: ClosableNode {
 
     mutating func beganTransform(_ job: JobID) { state = .transforming(job) }
 
-    /// A store takes on what is wanted for now; who comes later with more is served by another.
+    /// A store does what is wanted at its begin. A waiter that comes later and wants more gets
+    /// another store.
     mutating func beganDelivery(_ job: JobID, of product: Product) {
         state = .delivering(job, product, policy)
     }

@@ -3,15 +3,15 @@ import ImageModel
 import Messages
 import Tables
 
-/// The bytes of one source, for all who decode them (SEMANTICS §3.5).
+/// The bytes of one source, for all decodes of them (SEMANTICS §3.5).
 ///
 ///     obtaining ──bytes──► holding ──nobody uses them, nothing stores them──► gone
 ///         └──miss, failure, nobody waits──► gone
 ///
-/// Between the two a body is compared that may be the stored one (`refreshCached`).
+/// Between the two, a body that may be the stored one is compared with that (`refreshCached`).
 ///
-/// A fetched body is held, and stays in the table, until its original was stored or is known not
-/// to be stored: who comes until then uses it, so that no second GET can go out in between.
+/// A fetched body is held, and stays in the table, until its original was stored or is known not to
+/// be stored. Requests that come until then use it, so that no second GET can go out in between.
 struct SourceNode: Node {
     typealias Provider = SourceNode
     static var table: WritableKeyPath<Deriver, NodeTable<SourceNode>> { \.sources }
@@ -19,7 +19,7 @@ struct SourceNode: Node {
     enum State: Sendable {
         /// A fetch, or a query of the original.
         case obtaining(JobID)
-        /// Bytes came, and are held against those that the cache has, once these are staged.
+        /// Bytes came. They are compared with those of the cache, once these are staged.
         case comparing(JobID, Body, against: Staged?)
         /// The bytes are there.
         case holding(Body)
@@ -126,7 +126,7 @@ struct SourceNode: Node {
         }
     }
 
-    /// The stored bytes that others are held against.
+    /// The stored bytes that the body is compared with.
     var staged: Staged? {
         if case .comparing(_, _, let staged) = state { return staged }
         return nil
@@ -152,7 +152,7 @@ struct SourceNode: Node {
         return nil
     }
 
-    /// Whether the bytes depend on what was said to the origin: who says something else has others.
+    /// Whether the bytes depend on the request's headers: other headers bring other bytes.
     var isVaried: Bool {
         switch keeping {
         case .asNamed: queriedText.map { $0 != plainText } ?? false

@@ -23,7 +23,7 @@ struct TranscodeNode: Tabled {
 
     /// What it is made of.
     struct Material: Sendable {
-        /// Whose bytes, their plain text, and whether they were looked for by a refresh.
+        /// The source of the bytes, their plain text, and whether a refresh looked for them.
         let key: SourceKey
         let plainText: String
         let isRevalidation: Bool
@@ -39,7 +39,7 @@ struct TranscodeNode: Tabled {
     let output: OutputOptions
     /// Whether what tiers have under that text is known to be outdated.
     var replaces: Bool
-    /// Of whom somebody may ask what became of it.
+    /// The result whose waiters may ask what became of it.
     let result: ResultNode.ID?
     /// Whether the source stays until it is stored, since these are its bytes.
     let keepsSource: Bool
@@ -50,7 +50,7 @@ struct TranscodeNode: Tabled {
     /// What is laid over it, until it was; its job holds that, too.
     var overlays: [DecodeNode.Pixels] = []
     var job = JobID(0)
-    /// Who has its image and waits for the store.
+    /// The watchers that wait for its store.
     var watchers = WatcherList()
 
     /// Whether its job reads what that worker made.

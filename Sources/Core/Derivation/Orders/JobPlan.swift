@@ -114,8 +114,8 @@ package struct JobPlan: Hashable, Sendable {
     /// All ways to the image, none of them tried.
     package var ways: Ways { Ways(bits: bits & ((2 << Stage.fetch.rawValue) - 1)) }
 
-    /// Whether the index of the memory tier may answer: it is asked for the result, and what it has
-    /// is the end. Of who refreshes more has to be known than the index does.
+    /// Whether the index of the memory tier may answer: the memory tier is asked for the result,
+    /// and a hit is the end. A refresh needs to know more of its image than the index does.
     package var mayComeFromMemory: Bool {
         includes(.queryResult) && queryTiers.contains(.memory) && !refreshes
     }

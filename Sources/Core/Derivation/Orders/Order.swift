@@ -54,8 +54,8 @@ extension Order {
                 promotes: image.originalStoreCacheTypes.contains(.memory)))
     }
 
-    /// Its URL, for one who has an image already. Whether an overlay has changed nobody can tell by
-    /// what the image was known by.
+    /// Its URL, for a request that has an image already. The mark of the image does not say whether
+    /// an overlay has changed.
     package func refresh(of mark: BodyMark) -> ByteSource {
         .revalidation(terms.overlays.isEmpty ? mark : .none, FetchTerms(terms))
     }

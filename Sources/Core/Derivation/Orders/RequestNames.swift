@@ -2,8 +2,8 @@ package import Dispatching
 package import ImageModel
 import Messages
 
-/// Under which texts a request's result and original are cached, and proof that its image is one
-/// that may be asked for.
+/// The texts under which a request's result and original are cached. That they exist proves that
+/// the image may be asked for.
 package struct RequestNames: Hashable, Sendable {
     /// The text of the result for the cache process (`CacheKey.stored`).
     package let result: String

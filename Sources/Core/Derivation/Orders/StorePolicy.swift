@@ -1,11 +1,11 @@
 import ImageModel
 import Messages
 
-/// What is wanted of a store; policies of those who share a result are united.
+/// What is wanted of a store. The policies of waiters that share a result are united.
 struct StorePolicy: Hashable, Sendable {
     var tiers: CacheTypes
     var waitsForDisk: Bool
-    /// Of the first one that wants the disk: of who comes later it is not asked.
+    /// That of the first waiter that wants the disk. Those of later ones do not count.
     var serializer = Serializer.asIs
 
     mutating func unite(_ other: StorePolicy) {
@@ -20,8 +20,8 @@ struct StorePolicy: Hashable, Sendable {
     /// The tiers that take the bytes as they are.
     var plainTiers: CacheTypes { output == nil ? tiers : tiers.subtracting(.disk) }
 
-    /// Whether a store with this policy does for the other one; whose serializer made it is not
-    /// asked, as it would not be of an entry that is there.
+    /// Whether a store with this policy does for the other one. The serializers may differ, as they
+    /// may for an entry that is there.
     func covers(_ other: StorePolicy) -> Bool {
         other.tiers.isSubset(of: tiers) && (waitsForDisk || !other.waitsForDisk)
     }

@@ -2,8 +2,8 @@ import Dispatching
 import ImageModel
 import Messages
 
-/// What a waiter has laid over its image: fetched and decoded before the image is, and kept until
-/// the image is made.
+/// The overlays of a waiter's image. They are fetched and decoded before the image is, and kept
+/// until the image is made.
 struct Gathering: Sendable {
     /// One overlay.
     struct Layer: Sendable {
@@ -20,13 +20,14 @@ struct Gathering: Sendable {
     var layers: [Layer]
     /// How badly it is wanted, while somebody waits.
     var urgency: Urgency
-    /// Whether who waits has an image already.
+    /// Whether the waiter has an image already.
     let refreshes: Bool
-    /// Whether somebody waits; who has gone on waits for a result that knows by itself.
+    /// Whether the waiter waits here. One that has gone on waits for a result, which is a consumer
+    /// of the overlays itself.
     var isAwaited = true
 }
 
-/// Who lays the pixels of a decode over an image.
+/// A consumer that lays the pixels of a decode over an image.
 enum OverlayConsumer: Hashable, Sendable {
     /// A waiter, by the number of the overlay.
     case waiter(Waiter.ID, Int)

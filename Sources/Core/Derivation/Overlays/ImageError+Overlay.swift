@@ -1,8 +1,8 @@
 package import ImageModel
 
 extension ImageError {
-    /// Why a request fails whose overlay cannot be had. What says nothing of the overlay, but that
-    /// the stack should be asked again, stays what it is.
+    /// The error of a request whose overlay cannot be had. An error that only says to ask the stack
+    /// again stays as it is.
     package static func overlay(_ error: ImageError, url text: String) -> ImageError {
         guard error.code.admitsFallback else { return error }
         let url = try? SourceURL(text)

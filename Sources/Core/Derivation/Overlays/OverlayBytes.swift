@@ -1,10 +1,9 @@
 import Dispatching
 
-/// Bytes of pixels that are kept to be laid over others, as long as anybody needs them, and for
-/// whom.
+/// Bytes of pixels that are kept to be laid over others, and the flows that they count for.
 ///
-/// Who holds them may wait for an origin. So nobody takes more where he would hold more than three
-/// times what is left then (as with `FairShare`): others find room beside whoever holds much.
+/// A request that holds overlays may wait for an origin. So no owner may hold more than three times
+/// what would be left then (as with `FairShare`): others find room beside an owner that holds much.
 struct OverlayBytes: Sendable {
     private static let heldPerFree: UInt64 = 3
 

@@ -1,7 +1,7 @@
 import ImageModel
 package import Messages
 
-/// By what a body is known again: what its origin says of it, or a mark of ours where the origin
+/// What tells a body from others: what its origin says of it, or a mark of ours where the origin
 /// says nothing. An original and the results that are made of it are stored with the same mark, so
 /// that a result is never taken for one of bytes that replaced its original.
 package struct BodyMark: Hashable, Sendable {
@@ -41,7 +41,8 @@ package struct BodyMark: Hashable, Sendable {
             etag: etag.flatMap { Self.isEntityTag($0) ? $0 : nil }, lastModified: lastModified)
     }
 
-    /// Whether bytes with this mark are those with the other one. Who has no mark is nobody's.
+    /// Whether bytes with this mark are those with the other one. Bytes without a mark equal no
+    /// others.
     func names(_ other: BodyMark) -> Bool { self == other && self != .none }
 
     /// By bytes, as origins compare.

@@ -15,7 +15,7 @@ struct Multimap<Key: Hashable & Sendable, Value: Equatable & Sendable>: Sendable
     /// The values under a key, in the order in which they came.
     subscript(key: Key) -> [Value] { values[key].map { [$0.first] + $0.others } ?? [] }
 
-    /// The first value under a key of which that is so.
+    /// The first value under a key that is meant.
     func first(under key: Key, where isMeant: (Value) -> Bool) -> Value? {
         guard let known = values[key] else { return nil }
         return isMeant(known.first) ? known.first : known.others.first(where: isMeant)

@@ -3,8 +3,8 @@ import Messages
 import Tables
 
 extension NodeTable<SourceNode> {
-    /// The source of those bytes that is there, or on its way. What a refresh brought is as good
-    /// as a transfer of one's own, but no answer to a refresh that begins later.
+    /// The source of those bytes that is there, or on its way. The body of a refresh serves as well
+    /// as a new transfer. It does not answer a refresh that begins later.
     func serving(_ name: Sourced<SourceKey>) -> ID? {
         let known = all(under: name.key).filter {
             self[$0].name.origin.terms == name.origin.terms && !self[$0].freshness.isClosed

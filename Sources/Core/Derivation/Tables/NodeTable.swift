@@ -30,7 +30,7 @@ struct NodeTable<Kind: Node>: Sendable {
     /// The first node that is found under a key.
     func first(under key: Kind.Key) -> ID? { index.first(under: key) { _ in true } }
 
-    /// The first of them of which that is so.
+    /// The first of them that is meant.
     func first(under key: Kind.Key, where isMeant: (Kind) -> Bool) -> ID? {
         index.first(under: key) { isMeant(nodes[$0]) }
     }
@@ -58,7 +58,7 @@ struct NodeTable<Kind: Node>: Sendable {
 }
 
 extension NodeTable where Kind: ClosableNode {
-    /// Nobody joins it any more: it stays, and is not found.
+    /// Closes a node: it stays, and nobody finds it any more.
     mutating func close(_ id: ID) {
         guard !nodes[id].isClosed else { return }
         nodes[id].isClosed = true

@@ -3,8 +3,8 @@ import ImageModel
 import Messages
 import Tables
 
-/// Those who wait for one piece of shared work, and how badly they want it together: the highest
-/// class, the longest deadline and the flows among them (SEMANTICS §3.4).
+/// The members that wait for one piece of shared work, and how urgent it is for all of them: the
+/// highest class, the longest deadline and the flows among them (SEMANTICS §3.4).
 struct WaiterList<Member: Sendable>: Sendable {
     typealias Seat = SeatList<Entry>.Seat
 
@@ -24,13 +24,13 @@ struct WaiterList<Member: Sendable>: Sendable {
     var isEmpty: Bool { seats.isEmpty }
     var members: [Member] { seats.map(\.waiter) }
 
-    /// Whether somebody waits of whom that is so.
+    /// Whether a member that is meant waits.
     func contains(where isMeant: (Member) -> Bool) -> Bool {
         seats.contains { isMeant($0.waiter) }
     }
 
     /// The highest class, exactly. The longest deadline and the flows, exactly up to 16 waiters;
-    /// with more of them they may for a while still be those of somebody who left.
+    /// with more of them they may for a while still be those of a member that left.
     var urgency: Urgency {
         let highest = Priority.allCases.last { countByClass[Int($0.rawValue)] > 0 }
         return Urgency(priority: highest ?? .low, deadline: deadline, flows: flows)
@@ -45,7 +45,7 @@ struct WaiterList<Member: Sendable>: Sendable {
         forget(seats.leave(seat).urgency)
     }
 
-    /// Takes out all who are meant.
+    /// Takes out all members that are meant.
     mutating func takeAll(where isMeant: (Member) -> Bool) -> [Member] {
         let leaving = seats.seats { isMeant($0.waiter) }
         let taken = leaving.map { seats[$0].waiter }
@@ -54,7 +54,7 @@ struct WaiterList<Member: Sendable>: Sendable {
         return taken
     }
 
-    /// A waiter wants it more or less than before.
+    /// A member wants the work more or less urgently than before.
     mutating func update(_ seat: Seat, _ urgency: Urgency) {
         let old = seats[seat].urgency
         guard old != urgency else { return }
@@ -73,8 +73,8 @@ struct WaiterList<Member: Sendable>: Sendable {
         countByClass[Int(urgency.priority.rawValue)] += step
     }
 
-    /// Looks at everybody again only after a sixteenth has gone, so that ten thousand who leave
-    /// one after another cost no more than ten thousand who join.
+    /// Looks at all members again only after a sixteenth of them left. So ten thousand that leave
+    /// one after another cost no more than ten thousand that join.
     private mutating func forget(_ urgency: Urgency) {
         count(urgency, by: -1)
         if urgency.deadline >= deadline || !flows.isSingle { isExact = false }

@@ -2,7 +2,7 @@ import Dispatching
 import ImageModel
 import Messages
 
-/// On what of a request an origin says that its answer depends (`Vary`, RFC 9110 §12.5.5).
+/// The part of a request that an answer depends on, as its origin says (`Vary`, RFC 9110 §12.5.5).
 enum Variance: Hashable, Sendable {
     /// On nothing that tells two requests apart here.
     case none
@@ -39,7 +39,7 @@ enum Keeping: Hashable, Sendable {
     case asNamed
     /// Under the names with this digest of header values, or with none.
     case variant(String?)
-    /// Nowhere: it is for those who wait.
+    /// Nowhere: it is only for its waiters.
     case nowhere
 }
 
@@ -52,7 +52,7 @@ extension FetchTerms {
 struct Provenance: Sendable {
     /// Which tier had them.
     var tier: CacheTypes = .none
-    /// By what they are known again.
+    /// What tells them from others.
     var mark = BodyMark.none
     /// Where what is made of them may be kept.
     var keeping = Keeping.asNamed

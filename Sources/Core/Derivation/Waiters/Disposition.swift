@@ -1,7 +1,7 @@
 package import ImageModel
 package import Messages
 
-/// What becomes of those whose work was torn down.
+/// What becomes of waiters whose work was torn down.
 package enum Disposition: Sendable {
     /// They fail.
     case fail(ImageError)

@@ -1,15 +1,15 @@
 import ImageModel
 package import Messages
 
-/// An image that was made for those who wait, or its facts.
+/// An image that was made for waiters, or its facts.
 package struct Made: Sendable {
     package let image: DeliveredImage
     package let timings: StageTimings
-    /// By what the bytes are known again of which it was made.
+    /// What tells the bytes that it was made of from others.
     package let mark: BodyMark
     /// Whether these came from the cache.
     package let isOfCachedOriginal: Bool
-    /// Whether they were fetched for those who wait.
+    /// Whether these were fetched for the waiters.
     package let isFetched: Bool
 
     init(_ image: DeliveredImage, _ result: ResultNode) {

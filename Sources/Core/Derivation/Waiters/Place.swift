@@ -1,6 +1,6 @@
 import Tables
 
-/// Where somebody waits. It holds until an event names the waiter.
+/// Where a waiter waits. It holds until an event names the waiter.
 package struct Place: Sendable {
     enum Node: Sendable {
         /// For a query of the result's key.

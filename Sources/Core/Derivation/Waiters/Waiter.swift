@@ -2,8 +2,8 @@ package import ImageModel
 import Messages
 package import Tables
 
-/// Who waits for an image: as much of a request as its work depends on. While it waits it stays as
-/// it is.
+/// A request that waits for an image: as much of it as the work depends on. It does not change
+/// while it waits.
 package struct Waiter: Sendable {
     package typealias ID = SlotID<Waiter>
 

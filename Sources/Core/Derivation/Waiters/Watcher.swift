@@ -2,12 +2,12 @@ package import ImageModel
 import Messages
 import Tables
 
-/// Who has its image, and waits for stores before it is answered.
+/// A waiter that has its image, and waits for stores before it is answered.
 struct Watcher: Sendable {
     let id: Waiter.ID
     /// The cache that has its image, unless it is facts.
     let cache: WorkerID?
-    /// Whose store is waited for after that of what a serializer makes.
+    /// The source whose store it waits for after that of what a serializer makes.
     let source: SourceNode.ID?
     /// The text of the original where that alone is stored.
     let original: String?
@@ -17,7 +17,7 @@ struct Watcher: Sendable {
 
 typealias WatcherList = SeatList<Watcher>
 
-/// Who waits for no store any more, and the tiers that have the image.
+/// A watcher that waits for no store any more, and the tiers that have its image.
 package struct Stored: Sendable {
     package let id: Waiter.ID
     package let tiers: CacheTypes
