@@ -24,6 +24,9 @@ enum Arrows {
         "Wire", "EventLoop", "BusConnection", "SharedArena",
     ]
 
+    /// What Reporting stands on, so that any front can take it, with or without a command line.
+    static let roomsOfReporting: Set<String> = ["ImageModel", "Messages", "Observability"]
+
     /// Modules that come with the toolchain, by the layers that may import them.
     static func isSystemModule(_ module: String, allowedIn layer: Layer, path: String) -> Bool {
         switch module {
@@ -45,6 +48,7 @@ enum Arrows {
         case (.stages, .bindings): to.name != "ZeroMQ"
         case (.client, .runtime): runtimeOfClient.contains(to.name)
         case (.client, .client), (.client, .core), (.client, .bindings): true
+        case (.fronts, _) where from.name == "Reporting": roomsOfReporting.contains(to.name)
         case (.fronts, let layer): layer != .c && layer != .stages && layer != .programs
         case (.programs, let layer): layer != .c && layer != .programs
         default: false

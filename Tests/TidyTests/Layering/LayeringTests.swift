@@ -77,7 +77,8 @@ import Testing
                 ]),
             room("Stages", "Decoding", ["Vips", "Messages"]),
             room("Client", "Imagebus", ["ZeroMQ", "Wire", "Messages"]),
-            room("Fronts", "StackAccess", ["Imagebus", "Supervision"]),
+            room("Fronts", "Reporting", ["Messages"]),
+            room("Fronts", "StackAccess", ["Imagebus", "Reporting", "Supervision"]),
         ]
         let worker: [Target.Dependency] = [
             "Wire", "Messages",
@@ -90,7 +91,7 @@ import Testing
 
     @Test func manifestIsReadAsText() {
         let manifest = Manifest(text: small)
-        #expect(manifest.rooms.count == 15)
+        #expect(manifest.rooms.count == 16)
         #expect(manifest["CVipsShims"]?.dependencies == ["CVips"])
         #expect(manifest["Supervision"]?.dependencies == ["ZeroMQ", "Messages"])
         #expect(manifest["imagebus-decode"]?.dependencies == ["Wire", "Messages", "Decoding"])
@@ -106,8 +107,10 @@ import Testing
         ("\"ZeroMQ\", \"Messages\",", "\"ZeroMQ\", \"CMessages\","),
         ("\"ZeroMQ\", [\"CZMQ\"]", "\"ZeroMQ\", [\"CZMQ\", \"CMessages\"]"),
         ("[\"ZeroMQ\", \"Wire\", \"Messages\"]", "[\"Supervision\"]"),
-        ("[\"Imagebus\", \"Supervision\"]", "[\"Imagebus\", \"Decoding\"]"),
-        ("[\"Imagebus\", \"Supervision\"]", "[\"CZMQ\", \"Supervision\"]"),
+        ("\"Reporting\", \"Supervision\"]", "\"Reporting\", \"Decoding\"]"),
+        ("\"Reporting\", \"Supervision\"]", "\"CZMQ\", \"Supervision\"]"),
+        ("\"Reporting\", [\"Messages\"]", "\"Reporting\", [\"Imagebus\"]"),
+        ("\"Reporting\", [\"Messages\"]", "\"Reporting\", [\"StackAccess\"]"),
         ("worker + [\"Decoding\"]", "worker + [\"CVips\"]"),
         ("worker + [\"Decoding\"]", "worker + [\"Unknown\"]"),
     ])
