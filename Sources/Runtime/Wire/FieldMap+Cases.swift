@@ -58,9 +58,12 @@ extension FieldMap {
         _ contents: () -> Part?, _ put: (consuming Part) -> Void, _ member: inout CPart<Part.Form>?,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
     ) throws(WireError) -> Bool {
-        guard var value = value(contents, .blank, if: &which, number) else { return false }
-        try self.part(&value, &member, field)
-        take(consume value, put)
+        // A message can be large: it is not handed on in an optional, which would copy it.
+        let contents = contents()
+        guard has(contents != nil, &which, number) else { return false }
+        var part = (consume contents) ?? .blank
+        try self.part(&part, &member, field)
+        take(consume part, put)
         return true
     }
 
