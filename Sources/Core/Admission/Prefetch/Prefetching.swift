@@ -10,7 +10,7 @@ struct Prefetching: Sendable {
     private(set) var clients: [ClientID: Prefetcher] = [:]
     /// Clients that may begin URLs, in turn.
     private(set) var awake = Fifo<ClientID>()
-    /// Batches of which a report is due at the end of the event.
+    /// Batches whose report is due at the end of the event.
     private(set) var owing: [PrefetchBatch.ID] = []
 
     /// Whether nothing is wanted or owed.

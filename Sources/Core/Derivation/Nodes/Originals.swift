@@ -12,7 +12,7 @@ struct Originals: Sendable {
         var policy = StorePolicy(tiers: .none, waitsForDisk: false)
         /// Tiers that were asked for it, in vain.
         var missing: CacheTypes = .none
-        /// Tiers for which a store was begun, by whomever.
+        /// Tiers for which any store was begun.
         var attempted: CacheTypes = .none
         /// Tiers that stored it.
         var stored: CacheTypes = .none

@@ -45,7 +45,7 @@ struct ResultNode: ClosableNode {
     var policy: StorePolicy
     /// Tiers that were asked for the result, in vain.
     var knownMissing: CacheTypes = .none
-    /// Its pixels, until it needs them no more.
+    /// Its pixels, as long as it needs them.
     var need: Need<DecodeNode>?
     /// What is laid over the pixels, in the order of the steps, until it is.
     var overlays: [Need<DecodeNode>] = []

@@ -8,7 +8,7 @@ import Tables
 ///
 ///     decoding ──pixels──► encoding ──bytes──► storing ──► gone
 ///
-/// A result begins with `encoding`, out of the pixels of which it was made itself.
+/// The encoding of a result begins with `encoding`, out of the pixels that the result was made of.
 struct TranscodeNode: Tabled {
     typealias ID = SlotID<TranscodeNode>
 

@@ -40,7 +40,7 @@ package final class Order: Sendable {
     }
 }
 
-// Where the bytes may come from of which it is made.
+// The sources that its bytes may come from.
 extension Order {
     /// Its URL, on its terms.
     package var network: ByteSource { .network(FetchTerms(terms)) }

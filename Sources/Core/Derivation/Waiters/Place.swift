@@ -20,7 +20,7 @@ package struct Place: Sendable {
     init(_ node: Node) { self.node = node }
 }
 
-/// Names the transfer of which progress was told.
+/// Names a transfer whose progress was told.
 package struct Transfer: Hashable, Sendable {
     let source: SourceNode.ID
 }
