@@ -131,6 +131,37 @@ struct FrameTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
+    /// Each result gives all its references, and takes as many in their places.
+    @Test func theReferencesOfAResultAreReplacedInTheirOrder() {
+        let info = ImageInfo(format: .jpeg, size: PixelSize(width: 40, height: 30))
+        func references(from first: UInt64, _ count: Int) -> [BlockReference] {
+            (0..<UInt64(count)).map {
+                BlockReference(segment: 0, offset: 0, length: 1, block: BlockID(first + $0))
+            }
+        }
+        let old = references(from: 1, 3)
+        let layout = PixelLayout(bands: .rgb, size: info.size, stride: 120)
+        let results: [JobResult] = [
+            .fetched(FetchedBody(reference: old[0], httpStatus: 200, effectiveURL: "")),
+            .hit(CacheHit(reference: old[0], tier: .disk, metadata: StoredMetadata(info: info))),
+            .stored(StoreReport(delivered: old[0], tiers: .all)),
+            .transformed(EncodedImage(reference: old[0], info: info)),
+            .decoded(
+                DecodedImage(info: info, frames: old.map { .init(reference: $0, layout: layout) })),
+            .stored(StoreReport(delivered: nil, tiers: .all)), .miss, .entry(.all),
+            .failed(ImageError(.badImageData, "as told")),
+        ]
+        let counts = results.map(\.references.count)
+        #expect(counts == [1, 1, 1, 1, 3, 0, 0, 0, 0])
+        for (result, count) in zip(results, counts) {
+            #expect(Array(result.references) == Array(old.prefix(count)))
+            let new = ShortList(contentsOf: references(from: 7, count))
+            let changed = result.with(new)
+            #expect(Array(changed.references) == Array(new))
+            #expect(changed.with(result.references) == result)
+        }
+    }
+
     // MARK: - Lies
 
     /// What an outcome can say of three frames that is not so.

@@ -393,17 +393,35 @@ import Testing
 
     /// Who says nothing of frames asks for one.
     @Test func aDecodeIsOfOneFrameUnlessMoreAreAskedFor() throws {
-        func frames(_ body: ProtobufBytes) throws -> Int? {
-            let frames = Frames(header: FrameHeader(kind: .job).bytes, body: body.bytes)
+        func read(_ frames: Frames) throws -> Int? {
             guard case .job(let job) = try frames.workerCommand(), case .decode(let work) = job.work
             else { return nil }
             return work.framesMax
         }
-        let work = ProtobufBytes().message(1, Self.reference)
+        func read(_ body: ProtobufBytes) throws -> Int? {
+            try read(Frames(header: FrameHeader(kind: .job).bytes, body: body.bytes))
+        }
+        func written(_ framesMax: Int) throws -> Frames {
+            let work = DecodeWork(
+                source: BlockReference(segment: 0, offset: 0, length: 1, block: BlockID(1)),
+                need: .full, limits: ImageLimits(), framesMax: framesMax)
+            return try Frames(
+                WorkerCommand.job(
+                    Job(
+                        id: JobID(1), attempt: 1, work: .decode(work), millisecondsLeft: 1,
+                        priority: .normal)))
+        }
+        let usual = ProtobufBytes().message(1, Self.reference)
             .message(2, ProtobufBytes().message(2, ProtobufBytes())).message(3, ProtobufBytes())
-        #expect(try frames(Self.job(11, work)) == 1)
+        #expect(try read(Self.job(11, usual)) == 1)
         for most in [1, 2, 64] {
-            #expect(try frames(Self.decode(framesMax: UInt64(most))) == most)
+            #expect(try read(Self.decode(framesMax: UInt64(most))) == most)
+            #expect(try read(written(most)) == most)
+        }
+        #expect(try written(2).body.count == written(1).body.count + 2, "one is not written")
+        for most in [0, 65] {
+            let fault = FieldFault(field: "Decode.frames_max", problem: .outOfRange)
+            #expect(throws: WireError.field(fault, token: nil)) { try written(most) }
         }
     }
 
