@@ -54,6 +54,7 @@ struct FrameTests {
         #expect(stack.held(.transform)[0].job.work.inputs.map(\.block) == [blocks[0]])
         stack.finish(.transform)
         #expect(released(stack, of: decoder) == blocks)
+        #expect(stack.actions.contains(.release(decoder, blocks)), "in one message")
         stack.finishAll()
         #expect(stack.image(token) != nil)
         #expect(stack.isAtRest, "\(stack)")
@@ -117,7 +118,8 @@ struct FrameTests {
         let worker = stack.worker(.decode)
         let late = stack.decoded(by: worker, frames: 3).frames
         stack.send(.outcome(worker, outcome(late)))
-        #expect(released(stack, of: worker) == late.map(\.reference.block))
+        let all = late.map(\.reference.block)
+        #expect(stack.actions == [.release(worker, all)], "in one message")
         let blocks = handOver(&stack)
         let used = DecodedImage.Frame(
             reference: BlockReference(

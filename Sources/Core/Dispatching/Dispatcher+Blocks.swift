@@ -30,18 +30,13 @@ extension Dispatcher {
             !ledger.isLive(BlockHandle(worker: worker, block: $0.block))
         }
         do throws(ImageError) {
-            for reference in try ledger.check(ShortList(contentsOf: unused), from: worker) {
-                discard(reference, from: worker)
+            let checked = try ledger.check(ShortList(contentsOf: unused), from: worker)
+            for reference in checked where reference.arena == .results {
+                complete(.unclaimed(reference, worker))
             }
+            release(checked.compactMap { $0.arena == .stage ? $0.block : nil }, of: worker)
         } catch {
             expel(worker, error)
-        }
-    }
-
-    private mutating func discard(_ checked: BlockReference, from worker: WorkerID) {
-        switch checked.arena {
-        case .results: complete(.unclaimed(checked, worker))
-        case .stage: release(BlockHandle(worker: worker, block: checked.block))
         }
     }
 
@@ -67,17 +62,23 @@ extension Dispatcher {
         if ledger.drop(handle) { release(handle) }
     }
 
-    /// One hold less of each.
+    /// One hold less of each block that came with one outcome.
     package mutating func drop(_ handles: ShortList<BlockHandle>) {
-        for handle in handles { drop(handle) }
+        guard let worker = handles.first?.worker else { return }
+        release(handles.compactMap { ledger.drop($0) ? $0.block : nil }, of: worker)
     }
 
-    /// Tells a producer that its block is free, and has those try again who wait for space. The
+    /// Tells a producer that its block is free, and has one try again that waits for space. The
     /// caller does so once: no ledger knows the block any more.
     package mutating func release(_ handle: BlockHandle) {
-        guard let pool = roster[handle.worker]?.pool else { return }
-        actions.append(.release(handle.worker, [handle.block]))
-        unpark(pool, atMost: 1)
+        release([handle.block], of: handle.worker)
+    }
+
+    /// The same of several blocks of one producer.
+    private mutating func release(_ blocks: [BlockID], of worker: WorkerID) {
+        guard !blocks.isEmpty, let pool = roster[worker]?.pool else { return }
+        actions.append(.release(worker, blocks))
+        unpark(pool, atMost: blocks.count)
     }
 
     // MARK: - Segments
