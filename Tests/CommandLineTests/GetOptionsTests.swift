@@ -58,11 +58,11 @@ import Testing
         #expect(other?.hasPrefix(option) == true, "\(other ?? "")")
     }
 
-    @Test func theHelpSaysWhichOptionsHaveNoEffectAndWhatATimeIs() {
+    @Test func theHelpSaysWhichOptionsHaveNoEffectAndWhatATimeIs() throws {
         for command in [Command.get, .prefetch] {
             let text = HelpText.text(of: command)
             let parts = text.split(separator: "without effect here")
-            #expect(parts.count == 2, "\(text)")
+            try #require(parts.count == 2, "\(text)")
             for name in RequestOptions.withoutEffect.names {
                 #expect(parts[0].contains(name) == false, "\(name)")
                 #expect(parts[1].contains(name), "\(name)")

@@ -132,7 +132,11 @@ import Testing
         ),
         (
             "a: {kind: decode, trust: foreign, formats-in: [tif]}",
-            "f:1: formats-in: there is no format 'tif', did you mean 'gif'? There are jpeg, "
+            "f:1: formats-in: there is no format 'tif', did you mean 'tiff'? There are jpeg, "
+        ),
+        (
+            "a: {kind: decode, formats-in: [tif]}",
+            "f:1: formats-in: workers of the own program have no format 'tif': there are jpeg, "
         ),
         (
             "a: {kind: transform, steps: [resise]}",

@@ -43,11 +43,18 @@ struct GrantedNames {
             let known = trust == .own ? own : foreign, !known.contains(name)
         else { return }
         let whose = trust == .own ? "workers of the own program have" : "there is"
-        // What is meant by the name of another format is that format.
-        let near = Self.formats.contains(name) ? nil : Nearness.nearest(name, known)
-        let hint = near.map { ", did you mean '\($0)'? There are " } ?? ": there are "
+        let meant = Self.meant(by: name, known)
+        let hint = meant.map { ", did you mean '\($0)'? There are " } ?? ": there are "
         reading.object(
             item.line,
             "\(key): \(whose) no \(what) '\(name)'\(hint)\(known.joined(separator: ", "))")
+    }
+
+    /// A word for a format, such as `tif`, means this format and no other one.
+    private static func meant(by name: String, _ known: [String]) -> String? {
+        guard let format = ImageFormat(name: name) ?? ImageFormat(fileExtension: name) else {
+            return Nearness.nearest(name, known)
+        }
+        return known.contains(format.name) ? format.name : nil
     }
 }
