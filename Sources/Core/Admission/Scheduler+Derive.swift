@@ -8,7 +8,7 @@ import Tables
 extension Scheduler {
     /// A worker says what came of a job.
     mutating func collect(_ outcome: JobOutcome, from worker: WorkerID) {
-        // Whether readers may let go of space is of interest to who found none.
+        // A worker that found no space waits for readers to let go of some, if there are any.
         let hasReaders = outcome.result.foundNoSpace && hits.hasReaders
         deriver.collect(outcome, from: worker, hasReaders: hasReaders)
     }
@@ -68,7 +68,7 @@ extension Scheduler {
 
     // MARK: - Progress
 
-    /// How far a transfer is, for those who wanted to know and wait for it.
+    /// Tells requests how far the transfer is that they wait for, where they asked to be told.
     private mutating func progressed(
         _ transfer: Transfer, _ progress: JobProgress, _ ids: [LiveRequest.ID]
     ) {
@@ -77,7 +77,8 @@ extension Scheduler {
         agenda.append(BulkWork(.progress(transfer, progress), ids))
     }
 
-    /// A transfer that begins again does not go back for who has seen it.
+    /// Tells one request. A transfer that begins again goes back to no earlier figure for a
+    /// request that was told a later one.
     mutating func tellProgress(
         _ id: LiveRequest.ID, _ progress: JobProgress, of transfer: Transfer
     ) {
