@@ -32,7 +32,7 @@ struct FrameTests {
     /// Blocks that the decoder was told in the last event that they are free; each time counts.
     private func released(_ stack: Stack, of worker: WorkerID) -> [BlockID] {
         stack.actions.flatMap { action -> [BlockID] in
-            guard case .release(worker, let blocks) = action else { return [] }
+            guard case .release(worker, let blocks, _) = action else { return [] }
             return blocks
         }
     }
@@ -54,7 +54,8 @@ struct FrameTests {
         #expect(stack.held(.transform)[0].job.work.inputs.map(\.block) == [blocks[0]])
         stack.finish(.transform)
         #expect(released(stack, of: decoder) == blocks)
-        #expect(stack.actions.contains(.release(decoder, blocks)), "in one message")
+        #expect(
+            stack.actions.contains(.release(decoder, blocks, isPrompt: false)), "in one message")
         stack.finishAll()
         #expect(stack.image(token) != nil)
         #expect(stack.isAtRest, "\(stack)")
@@ -119,7 +120,7 @@ struct FrameTests {
         let late = stack.decoded(by: worker, frames: 3).frames
         stack.send(.outcome(worker, outcome(late)))
         let all = late.map(\.reference.block)
-        #expect(stack.actions == [.release(worker, all)], "in one message")
+        #expect(stack.actions == [.release(worker, all, isPrompt: false)], "in one message")
         let blocks = handOver(&stack)
         let used = DecodedImage.Frame(
             reference: BlockReference(

@@ -22,7 +22,7 @@ struct ResultBlockTests {
         stack.release(0, by: second)
         #expect(stack.actions == [], "one delivery is still being read")
         stack.release(0, by: first)
-        #expect(stack.actions == [.release(stack.worker(.cache), [block])])
+        #expect(stack.actions == [.release(stack.worker(.cache), [block], isPrompt: true)])
         stack.send(.clientReleased(first, [block]))
         #expect(stack.actions == [], "a second release of an id is ignored")
         #expect(stack.isAtRest)
@@ -33,7 +33,7 @@ struct ResultBlockTests {
         stack.hireAll()
         let block = stack.publish(key, length: large).block
         stack.evict(block)
-        #expect(stack.actions == [.release(stack.worker(.cache), [block])])
+        #expect(stack.actions == [.release(stack.worker(.cache), [block], isPrompt: true)])
     }
 
     @Test func ofASmallBlockTheCacheIsNotTold() {
@@ -57,7 +57,7 @@ struct ResultBlockTests {
         stack.load(.image(), by: client)
         stack.evict(block)
         stack.disconnect(client)
-        #expect(stack.actions == [.release(stack.worker(.cache), [block])])
+        #expect(stack.actions == [.release(stack.worker(.cache), [block], isPrompt: true)])
         #expect(!stack.scheduler.hits.hasDeliveries)
     }
 
@@ -81,7 +81,7 @@ struct ResultBlockTests {
         stack.evict(block)
         #expect(stack.actions == [])
         stack.release(0, by: client)
-        #expect(stack.actions == [.release(stack.worker(.cache), [block])])
+        #expect(stack.actions == [.release(stack.worker(.cache), [block], isPrompt: true)])
         #expect(stack.isAtRest)
     }
 
@@ -102,7 +102,7 @@ struct ResultBlockTests {
         for block in blocks { stack.evict(block) }
         #expect(stack.actions == [])
         stack.send(.cancel(client, token))
-        #expect(stack.actions.contains(.release(cache, blocks)))
+        #expect(stack.actions.contains(.release(cache, blocks, isPrompt: true)))
         stack.finishAll()
         #expect(stack.isAtRest)
     }
@@ -123,7 +123,7 @@ struct ResultBlockTests {
         stack.release(0, by: client)
         #expect(stack.actions == [])
         stack.release(0, by: client)
-        #expect(stack.actions == [.release(cache, [block])])
+        #expect(stack.actions == [.release(cache, [block], isPrompt: true)])
         #expect(stack.isAtRest)
     }
 }

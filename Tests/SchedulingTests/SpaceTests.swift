@@ -46,6 +46,45 @@ struct SpaceTests {
         #expect(stack.isAtRest)
     }
 
+    /// What is free is said to its producer some time later: meanwhile a job of another worker of
+    /// the pool finds no space, and nothing is in use that could be released.
+    @Test func aJobThatFindsNoSpaceJustAfterAReleaseWaits() {
+        var stack = Stack()
+        stack.hireAll(credit: 1)
+        let client = stack.connect()
+        stack.load(loader("a"), by: client)
+        stack.run(.fetch, .decode)
+        stack.finish(.transform)
+        let token = stack.load(loader("b"), by: client)
+        stack.finish(.fetch)
+        stack.fail(.decode, .arenaFull)
+        #expect(stack.error(token) == nil)
+        stack.pass(milliseconds: 100)
+        stack.fail(.decode, .arenaFull)
+        #expect(stack.error(token) == .busy, "nothing became free for a while")
+        stack.finishAll()
+        #expect(stack.isAtRest)
+    }
+
+    @Test func blocksOfAMebibyteAreReleasedAtOnce() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        for (length, isPrompt) in [(UInt64(1) << 20, true), (1 << 20 - 1, false)] {
+            stack.load(loader("b\(length)"), by: client)
+            let fetch = stack.held(.fetch)[0]
+            let body = stack.block(of: fetch.worker, length: length)
+            stack.finish(
+                fetch, .fetched(FetchedBody(reference: body, httpStatus: 200, effectiveURL: "")))
+            stack.finish(.decode)
+            let release = SchedulerAction.release(
+                fetch.worker, [body.block], isPrompt: isPrompt)
+            #expect(stack.actions.contains(release))
+            stack.finishAll()
+        }
+        #expect(stack.isAtRest)
+    }
+
     @Test func aReleaseOfAnotherKindOfWorkerIsNoSpace() {
         var (stack, _) = stackWithAParkedDecode()
         let client = stack.connect()
@@ -179,7 +218,7 @@ struct SpaceTests {
         stack.disconnect(client)
         stack.disconnect(other)
         stack.evict(block)
-        #expect(stack.actions.contains(.release(stack.worker(.cache), [block])))
+        #expect(stack.actions.contains(.release(stack.worker(.cache), [block], isPrompt: true)))
     }
 
     @Test func allClientsTogetherKeepNoMoreThanIsAllowed() {

@@ -27,7 +27,7 @@ extension Stack {
             workers[worker]?.held[adjustment.id]?.left = adjustment.millisecondsLeft
             workers[worker]?.held[adjustment.id]?.priority = adjustment.priority
             workers[worker]?.held[adjustment.id]?.wantsProgress = adjustment.wantsProgress
-        case .release(let worker, let blocks):
+        case .release(let worker, let blocks, _):
             for block in blocks {
                 if worker == .coordinator {
                     releasedUpload(block)

@@ -9,8 +9,8 @@ public enum SchedulerAction: Hashable, Sendable {
     case cancelJob(WorkerID, JobID)
     /// Tell a worker the new deadline or class of a job.
     case adjust(WorkerID, JobAdjustment)
-    /// Tell a producer that blocks are free.
-    case release(WorkerID, [BlockID])
+    /// Tell a producer that blocks are free; at once, or together with what it is told next.
+    case release(WorkerID, [BlockID], isPrompt: Bool)
     /// Tell the cache what was used.
     case touched(WorkerID, [BlockID])
     /// End a session: its worker broke the protocol.

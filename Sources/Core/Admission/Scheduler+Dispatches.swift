@@ -16,7 +16,8 @@ extension SchedulerAction {
         case .assign(let worker, let job): self = .assign(worker, job)
         case .cancelJob(let worker, let job): self = .cancelJob(worker, job)
         case .adjust(let worker, let adjustment): self = .adjust(worker, adjustment)
-        case .release(let worker, let blocks): self = .release(worker, blocks)
+        case .release(let worker, let blocks, let isPrompt):
+            self = .release(worker, blocks, isPrompt: isPrompt)
         case .expel(let worker, let error): self = .expel(worker, error)
         }
     }

@@ -9,8 +9,8 @@ package enum DispatchAction: Sendable {
     case cancelJob(WorkerID, JobID)
     /// Tell a worker the new deadline or class of a job.
     case adjust(WorkerID, JobAdjustment)
-    /// Tell a producer that blocks are free.
-    case release(WorkerID, [BlockID])
+    /// Tell a producer that blocks are free; at once, or together with what it is told next.
+    case release(WorkerID, [BlockID], isPrompt: Bool)
     /// End a session: its worker broke the protocol.
     case expel(WorkerID, ImageError)
 }

@@ -34,7 +34,9 @@ extension Dispatcher {
             for reference in checked where reference.arena == .results {
                 complete(.unclaimed(reference, worker))
             }
-            release(checked.compactMap { $0.arena == .stage ? $0.block : nil }, of: worker)
+            let blocks = checked.filter { $0.arena == .stage }
+            release(
+                blocks.map(\.block), of: worker, bytes: blocks.reduce(0) { $0 + $1.length })
         } catch {
             expel(worker, error)
         }
@@ -59,25 +61,33 @@ extension Dispatcher {
 
     /// One hold less.
     package mutating func drop(_ handle: BlockHandle) {
-        if ledger.drop(handle) { release(handle) }
+        guard let bytes = ledger.drop(handle) else { return }
+        release([handle.block], of: handle.worker, bytes: bytes)
     }
 
     /// One hold less of each block that came with one outcome.
     package mutating func drop(_ handles: ShortList<BlockHandle>) {
         guard let worker = handles.first?.worker else { return }
-        release(handles.compactMap { ledger.drop($0) ? $0.block : nil }, of: worker)
+        var (blocks, bytes) = ([BlockID](), UInt64(0))
+        for handle in handles {
+            guard let freed = ledger.drop(handle) else { continue }
+            blocks.append(handle.block)
+            bytes += freed
+        }
+        release(blocks, of: worker, bytes: bytes)
     }
 
-    /// Tells a producer that its block is free, and has one try again that waits for space. The
-    /// caller does so once: no ledger knows the block any more.
+    /// Tells the cache that a large block of `results/` is free. The caller does so once: no ledger
+    /// knows the block.
     package mutating func release(_ handle: BlockHandle) {
-        release([handle.block], of: handle.worker)
+        release([handle.block], of: handle.worker, bytes: limits.promptReleaseBytes)
     }
 
-    /// The same of several blocks of one producer.
-    private mutating func release(_ blocks: [BlockID], of worker: WorkerID) {
+    /// Tells a producer that blocks are free, and has as many try again that wait for space.
+    private mutating func release(_ blocks: [BlockID], of worker: WorkerID, bytes: UInt64) {
         guard !blocks.isEmpty, let pool = roster[worker]?.pool else { return }
-        actions.append(.release(worker, blocks))
+        actions.append(.release(worker, blocks, isPrompt: bytes >= limits.promptReleaseBytes))
+        lastReleases[pool] = now
         unpark(pool, atMost: blocks.count)
     }
 

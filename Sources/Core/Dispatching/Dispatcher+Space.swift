@@ -23,7 +23,9 @@ extension Dispatcher {
     /// A job found no space. It waits for a release of something that such workers made, unless
     /// there is nothing that could be released (SEMANTICS §9.5).
     mutating func park(_ id: JobID, hasReaders: Bool) -> Bool {
-        guard let job = jobs[id], hasRoomToCome(job.pool) || (job.kind == .cache && hasReaders)
+        guard let job = jobs[id],
+            hasRoomToCome(job.pool) || (job.kind == .cache && hasReaders)
+                || isReleaseUnderWay(to: job.pool)
         else { return false }
         jobs.park(id, at: now)
         return true
@@ -36,6 +38,12 @@ extension Dispatcher {
             return ledger.hasLiveBlocks(of: pool)
         }
         return usableBytes(of: pool) > 0
+    }
+
+    /// Whether something of the pool became free of which its producer may not have heard yet.
+    private func isReleaseUnderWay(to pool: PoolID) -> Bool {
+        guard let last = lastReleases[pool] else { return false }
+        return now < last.adding(milliseconds: limits.parkedMilliseconds)
     }
 
     /// Space became free: as many parked jobs of the pool try again as blocks did.

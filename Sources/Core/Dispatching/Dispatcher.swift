@@ -29,6 +29,8 @@ package struct Dispatcher: Sendable {
     /// Bytes of pixels that do not count as output of decoders, since who keeps them may be waiting
     /// for other pixels. Whoever keeps them has a limit for them.
     package var pixelBytesApart: UInt64 = 0
+    /// When something of a pool became free last.
+    var lastReleases: [PoolID: Instant] = [:]
 
     // What is not tried, and what was.
     var quarantine: Quarantine

@@ -32,8 +32,9 @@ extension Coordinator {
             send(.toWorker(.cancelJob(job)), to: worker.value, at: now)
         case .adjust(let worker, let adjustment):
             send(.toWorker(.adjust(adjustment)), to: worker.value, at: now)
-        case .release(.coordinator, let blocks): free(blocks, at: now)
-        case .release(let worker, let blocks): release(blocks, of: worker, at: now)
+        case .release(.coordinator, let blocks, _): free(blocks, at: now)
+        case .release(let worker, let blocks, let isPrompt):
+            release(blocks, of: worker, isPrompt: isPrompt, at: now)
         case .touched(let worker, let blocks):
             send(.toWorker(.touched(blocks)), to: worker.value, at: now)
         case .expel(let worker, let error): expel(worker.value, error, at: now)
@@ -71,9 +72,12 @@ extension Coordinator {
 
     // MARK: - Releases
 
-    /// A worker may use blocks again, and hears that with its next message.
-    private mutating func release(_ blocks: [BlockID], of worker: WorkerID, at now: Instant) {
-        if releases.add(blocks, of: worker) { return sendReleases(to: worker, at: now) }
+    /// A worker may use blocks again, and hears that with its next message, or at once.
+    private mutating func release(
+        _ blocks: [BlockID], of worker: WorkerID, isPrompt: Bool, at now: Instant
+    ) {
+        let areMany = releases.add(blocks, of: worker)
+        if areMany || isPrompt { return sendReleases(to: worker, at: now) }
         timers.arm(.sendReleases, by: now.adding(milliseconds: PendingReleases.milliseconds))
     }
 

@@ -158,6 +158,12 @@ extension Coordinator {
     private mutating func drain(
         _ kind: WorkerKind, _ pool: PoolName?, for operator: UInt64, at now: Instant
     ) {
+        let isThere = pools.workers.contains { pools[$0].name == pool && pools[$0].kind == kind }
+        if let pool, !isThere {
+            let error = ImageError(
+                .invalidRequest, "there is no pool '\(pool)' of \(kind.name) workers")
+            return send(.toClient(.refused(error, nil)), to: `operator`, at: now)
+        }
         if kind == .coordinator, !mayBeReplaced(at: now, by: `operator`) { return }
         let told = peers.all.filter { peer in
             guard case .worker(let id, _) = peer.role else { return false }

@@ -174,18 +174,18 @@ struct BlockLedger: Sendable {
     /// One more reads or keeps the block.
     mutating func hold(_ handle: BlockHandle) { blocks[handle]?.holds += 1 }
 
-    /// One less; `true` when it was the last, and the producer is to be told. A block that was
+    /// One less; its bytes when it was the last, and the producer is to be told. A block that was
     /// lost with its producer is nobody's any more.
-    mutating func drop(_ handle: BlockHandle) -> Bool {
-        guard let block = blocks[handle] else { return false }
+    mutating func drop(_ handle: BlockHandle) -> UInt64? {
+        guard let block = blocks[handle] else { return nil }
         guard block.holds == 1 else {
             blocks[handle]?.holds -= 1
-            return false
+            return nil
         }
         blocks[handle] = nil
         bytes[block.pool.index] -= block.bytes
         segments[block.segment]?.blocks -= 1
-        return true
+        return block.bytes
     }
 
     /// Only the cache writes what clients read.

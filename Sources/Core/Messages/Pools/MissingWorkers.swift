@@ -3,7 +3,8 @@ package struct MissingWorkers: Hashable, Sendable, CustomStringConvertible {
     /// The pool.
     package let pool: PoolName
     private let kind: WorkerKind
-    private let isForeign: Bool
+    /// Whether its workers are somebody else's program.
+    package let isForeign: Bool
 
     /// Of that pool none is connected.
     package init(_ pool: PoolName, kind: WorkerKind, isForeign: Bool) {

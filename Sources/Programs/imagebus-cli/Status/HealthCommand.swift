@@ -25,7 +25,12 @@ enum HealthCommand {
 
     private static func complaint(_ options: HealthOptions) throws(ImageError) -> String? {
         switch options.only {
-        case nil: return complaint(try report(options.stack))
+        case nil:
+            let report = try report(options.stack)
+            for missing in report.missingWorkers where missing.isForeign {
+                Terminal.complain("health", missing.description)
+            }
+            return complaint(report)
         case .coordinator:
             // Its answer is all that is asked for: workers answer for themselves.
             _ = try report(options.stack)
@@ -40,13 +45,14 @@ enum HealthCommand {
         }
     }
 
-    /// What is missing; nil where nothing is.
+    /// What is missing; nil where nothing is. Somebody else's program does not decide whether the
+    /// stack is well: whoever starts the stack anew for that would do so at its will.
     static func complaint(_ report: StatusReport) -> String? {
         let missing = missingKinds(report).map(\.name)
         let kinds =
             missing.isEmpty
             ? [] : ["no \(missing.joined(separator: ", no ")) process takes jobs"]
-        let complaints = kinds + report.missingWorkers.map(\.description)
+        let complaints = kinds + report.missingWorkers.filter { !$0.isForeign }.map(\.description)
         return complaints.isEmpty ? nil : complaints.joined(separator: "; ")
     }
 

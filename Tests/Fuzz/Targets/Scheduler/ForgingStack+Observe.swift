@@ -11,7 +11,7 @@ extension ForgingStack {
             try expect(workers[worker]?.held[job] != nil, "only a job that is held is cancelled")
         case .adjust(let worker, let change):
             try expect(workers[worker]?.held[change.id] != nil, "only a held job is adjusted")
-        case .release(let worker, let blocks):
+        case .release(let worker, let blocks, _):
             for block in blocks { try released(block, of: worker) }
         case .touched(let worker, _):
             try expect(workers[worker]?.kind == .cache, "only the cache is told what was used")
