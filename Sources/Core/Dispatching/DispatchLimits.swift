@@ -63,9 +63,9 @@ public struct DispatchLimits: Hashable, Sendable {
     public var attemptsMax = 10
     /// Milliseconds after which a job that found no space tries again without a release.
     public var parkedMilliseconds = 100
-    /// Bytes that become free together and of which their producer hears at once: a block of so
-    /// many has a segment of its own, whose space others can have.
-    public var promptReleaseBytes: UInt64 = 1 << 20
+    /// Bytes that become free together and of which their producer hears at once: others may wait
+    /// for the space of its segment. Less can wait for the next message.
+    public var promptReleaseBytes: UInt64 = 4 << 20
 
     /// What a small machine with a slow network does well with.
     public init() {}
