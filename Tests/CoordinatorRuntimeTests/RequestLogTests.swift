@@ -49,7 +49,7 @@ import Testing
         #expect(fields.first { $0.0 == "format" }?.1 == "jpeg")
         #expect(fields.first { $0.0 == "bytes" }?.1 == 77)
         #expect(fields.first { $0.0 == "attempts" }?.1 == 2)
-        #expect(fields.first { $0.0 == "fetchMilliseconds" }?.1 == 2.0)
+        #expect(fields.first { $0.0 == "fetchMilliseconds" }?.1 == LogValue(milliseconds: 2))
         #expect(
             fields.first { $0.0 == "trace" }?.1 == .string("00000000000000010000000000000002"))
         #expect(!fields.contains { $0.0 == "decodeMilliseconds" }, "that took no time")

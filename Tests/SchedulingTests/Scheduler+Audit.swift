@@ -103,6 +103,7 @@ extension Scheduler {
     func refuses(_ image: ImageRequest, _ terms: LoadTerms, at moment: Instant) -> Bool {
         let source = ScopedSource(SourceKey(image), terms)
         return !image.options.contains(.retryFailed)
-            && hits.denyList.entry(source, at: max(now, moment)) != nil
+            && hits.refusal(
+                of: source, needingPixels: image.needsPixels, at: max(now, moment)) != nil
     }
 }

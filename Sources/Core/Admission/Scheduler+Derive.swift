@@ -15,8 +15,10 @@ extension Scheduler {
 
     /// What became of jobs and workers.
     mutating func conclude() {
-        takeEvents()
-        while deriver.goOn() { takeEvents() }
+        while deriver.hasNews {
+            takeEvents()
+            _ = deriver.goOn()
+        }
     }
 
     /// What workers are to be told, and what became of requests, after a call.

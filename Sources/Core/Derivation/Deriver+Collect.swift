@@ -7,7 +7,9 @@ import Tables
 extension Deriver {
     /// Goes on with what became of one job, or of one worker; `false` where nothing did.
     package mutating func goOn() -> Bool {
-        guard let completion = dispatcher.nextCompletion() else { return false }
+        guard dispatcher.completions.count > 0, let completion = dispatcher.nextCompletion() else {
+            return false
+        }
         conclude(completion)
         return true
     }

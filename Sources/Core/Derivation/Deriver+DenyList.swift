@@ -18,8 +18,11 @@ extension Deriver {
 
     /// The orders of all waiters of a decode, the loads of overlays included.
     private func orders(of node: DecodeNode.ID) -> [Order] {
-        waiters(of: node).map(\.order)
-            + decodes[node].overlays.compactMap { consumer in
+        let orders = waiters(of: node).map(\.order)
+        let overlays = decodes[node].overlays
+        if overlays.isEmpty { return orders }
+        return orders
+            + overlays.compactMap { consumer in
                 guard case .waiter(let id, let index) = consumer else { return nil }
                 return gatherings[id]?.layers[index].order
             }

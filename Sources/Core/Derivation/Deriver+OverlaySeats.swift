@@ -17,7 +17,8 @@ extension Deriver {
 
     /// The pixels that are laid over a result, in the order of its steps.
     func overlays(of node: ResultNode.ID) -> [DecodeNode.Pixels] {
-        results[node].overlays.compactMap { decodes[$0.node].pixels }
+        let needs = results[node].overlays
+        return needs.isEmpty ? [] : needs.compactMap { decodes[$0.node].pixels }
     }
 
     /// Where a result may be kept that is made of an image with that provenance: nowhere, where

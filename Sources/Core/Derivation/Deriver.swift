@@ -1,7 +1,7 @@
 package import Dispatching
 package import ImageModel
 import Messages
-import Tables
+package import Tables
 
 /// Makes images for waiters, each piece of work once for all that need it.
 ///
@@ -43,7 +43,7 @@ package struct Deriver: Sendable {
     var purposes: [JobID: JobPurpose] = [:]
 
     package internal(set) var figures = DerivationFigures()
-    private var events = Fifo<DerivationEvent>()
+    package private(set) var events = Fifo<DerivationEvent>()
 
     /// A deriver without waiters and workers.
     ///
@@ -57,6 +57,12 @@ package struct Deriver: Sendable {
         self.variantDigest = variantDigest
         overlayBytes = OverlayBytes(max: limits.overlayBytesMax)
         dispatcher = Dispatcher(limits: dispatch)
+    }
+
+    /// Whether there is something to take, or to go on with. Looked at where it lies, several times
+    /// an event: a call would copy the whole deriver first.
+    @inlinable package var hasNews: Bool {
+        events.count > 0 || dispatcher.completions.count > 0 || !dispatcher.actions.isEmpty
     }
 
     /// The next event, the earliest first. Each is told once.

@@ -60,10 +60,7 @@ extension Dispatcher {
     package mutating func hold(_ handle: BlockHandle) { ledger.hold(handle) }
 
     /// One hold less.
-    package mutating func drop(_ handle: BlockHandle) {
-        guard let bytes = ledger.drop(handle) else { return }
-        release([handle.block], of: handle.worker, bytes: bytes)
-    }
+    package mutating func drop(_ handle: BlockHandle) { drop(ShortList(handle)) }
 
     /// One hold less of each block that came with one outcome.
     package mutating func drop(_ handles: ShortList<BlockHandle>) {
@@ -87,7 +84,7 @@ extension Dispatcher {
     private mutating func release(_ blocks: [BlockID], of worker: WorkerID, bytes: UInt64) {
         guard !blocks.isEmpty, let pool = roster[worker]?.pool else { return }
         actions.append(.release(worker, blocks, isPrompt: bytes >= limits.promptReleaseBytes))
-        lastReleases[pool] = now
+        lastReleases[pool.index] = now
         unpark(pool, atMost: blocks.count)
     }
 

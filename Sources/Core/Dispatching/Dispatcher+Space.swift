@@ -42,7 +42,7 @@ extension Dispatcher {
 
     /// Whether something of the pool became free of which its producer may not have heard yet.
     private func isReleaseUnderWay(to pool: PoolID) -> Bool {
-        guard let last = lastReleases[pool] else { return false }
+        guard let last = lastReleases[pool.index] else { return false }
         return now < last.adding(milliseconds: limits.parkedMilliseconds)
     }
 

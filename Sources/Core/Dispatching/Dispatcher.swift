@@ -1,5 +1,5 @@
 package import Messages
-import Tables
+package import Tables
 
 /// Gives jobs to workers and takes back what came of them: no I/O, no clock, no word of who wants
 /// what.
@@ -29,8 +29,8 @@ package struct Dispatcher: Sendable {
     /// Bytes of pixels that do not count as output of decoders, since who keeps them may be waiting
     /// for other pixels. Whoever keeps them has a limit for them.
     package var pixelBytesApart: UInt64 = 0
-    /// When something of a pool became free last.
-    var lastReleases: [PoolID: Instant] = [:]
+    /// By pool: when something that its workers made became free last.
+    var lastReleases: [Instant?]
 
     // What is not tried, and what was.
     var quarantine: Quarantine
@@ -40,13 +40,15 @@ package struct Dispatcher: Sendable {
     package var now = Instant(nanoseconds: 0)
     /// What workers are to be told, in order; whoever handles the event takes it.
     package var actions: [DispatchAction] = []
-    private(set) var completions = Fifo<Completion>()
+    /// What is to be said of jobs and workers.
+    package private(set) var completions = Fifo<Completion>()
 
     /// No worker is there, and no job.
     package init(limits: DispatchLimits) {
         self.limits = limits
         jobs = JobTable(limits)
         roster = WorkerRoster(pools: limits.pools.all.count)
+        lastReleases = limits.pools.all.map { _ in nil }
         ledger = BlockLedger(
             segmentsMax: limits.segmentsPerWorkerMax, pools: limits.pools.all.count)
         quarantine = Quarantine(

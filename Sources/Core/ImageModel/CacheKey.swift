@@ -74,7 +74,7 @@ public enum CacheKey {
 
     /// The key in such a text.
     public static func key(inStored text: String) -> String {
-        guard text.utf8.contains(where: { $0 == 0x1F || $0 == 0x1E }) else { return text }
+        guard text.hasByte(where: { $0 == 0x1F || $0 == 0x1E }) else { return text }
         let bytes = Array(text.utf8)
         return String(decoding: bytes[keyRange(inStored: bytes)], as: UTF8.self)
     }
@@ -100,7 +100,7 @@ public enum CacheKey {
     /// (SEMANTICS §4.3). The dot of an extension is neither first nor last in its segment.
     public static func inserting(_ suffix: String, into key: String) -> String {
         let bytes = Array(key.utf8)
-        let isURL = key.utf8.contains(UInt8(ascii: ":"))
+        let isURL = bytes.contains(UInt8(ascii: ":"))
         let pathEnd =
             isURL ? bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } : nil
         let path = bytes[..<(pathEnd ?? bytes.endIndex)]

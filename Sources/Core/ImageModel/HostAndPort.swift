@@ -18,7 +18,7 @@ struct HostAndPort {
     private static func endOfHost(_ bytes: ArraySlice<UInt8>) throws(ImageError) -> Int {
         guard bytes.first == UInt8(ascii: "[") else {
             let end = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
-            guard !bytes[..<end].contains(where: foreign.contains) else {
+            guard !bytes[..<end].contains(where: isForeign) else {
                 throw ImageError(
                     .invalidURL, "the host of the URL has characters that no host has")
             }
@@ -33,7 +33,14 @@ struct HostAndPort {
     }
 
     /// What separates the parts of a URL, and what no resolver takes.
-    private static let foreign = Set("/?#@[]{}<>\\^`|\"'$*=;,!".utf8)
+    private static func isForeign(_ byte: UInt8) -> Bool {
+        switch Unicode.Scalar(byte) {
+        case "/", "?", "#", "@", "[", "]", "{", "}", "<", ">", "\\", "^", "`", "|", "\"", "'", "$",
+            "*", "=", ";", ",", "!":
+            true
+        default: false
+        }
+    }
 
     /// Digits, colons and dots of an address, and a zone at most (RFC 6874).
     private static func isIPv6(_ bytes: ArraySlice<UInt8>) -> Bool {

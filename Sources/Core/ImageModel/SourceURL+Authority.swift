@@ -5,7 +5,7 @@ extension SourceURL {
         guard !host.isEmpty else { return "" }
         let name = host.lowercased()
         let rest = withoutUserInfo.utf8.dropFirst(scheme.utf8.count + 3 + host.utf8.count)
-        let end = rest.firstIndex { "/?#".utf8.contains($0) } ?? rest.endIndex
+        let end = rest.firstIndex(where: Self.endsAuthority) ?? rest.endIndex
         let port = rest[..<end].drop { $0 == UInt8(ascii: ":") }
         if !port.isEmpty { return "\(name):\(Substring(port))" }
         switch scheme {

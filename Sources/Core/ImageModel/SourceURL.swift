@@ -19,7 +19,7 @@ public struct SourceURL: Hashable, Sendable {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
             Self.isScheme(bytes[..<colon])
         else { throw ImageError(.invalidURL, "the URL has no scheme, such as https://") }
-        scheme = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
+        scheme = Self.lowerCase(bytes[..<colon])
         let isWeb = scheme == "http" || scheme == "https"
         guard bytes[(colon + 1)...].starts(with: "//".utf8) else {
             if isWeb { throw ImageError(.invalidURL, "the URL has no host") }
@@ -27,13 +27,15 @@ public struct SourceURL: Hashable, Sendable {
             return
         }
         let start = colon + 3
-        let end = bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+        let end = bytes[start...].firstIndex(where: Self.endsAuthority) ?? bytes.endIndex
         let at = bytes[start..<end].lastIndex(of: UInt8(ascii: "@"))
         let hostStart = at.map { $0 + 1 } ?? start
         userInfo = at.map { String(decoding: bytes[start..<$0], as: UTF8.self) }
         let place = bytes[hostStart..<end]
         host = isWeb ? try HostAndPort(place).host : Self.hostWithoutPort(place)
-        withoutUserInfo = String(decoding: bytes[..<start] + bytes[hostStart...], as: UTF8.self)
+        withoutUserInfo =
+            at == nil
+            ? text : String(decoding: bytes[..<start] + bytes[hostStart...], as: UTF8.self)
     }
 
     private static func checkText(_ bytes: [UInt8]) throws(ImageError) {
@@ -56,12 +58,13 @@ public struct SourceURL: Hashable, Sendable {
         guard text.utf8.dropFirst(scheme.utf8.count + 1).starts(with: "//".utf8) else {
             return "\(scheme):"
         }
-        return String(text.prefix { $0 != "?" && $0 != "#" })
+        let end = text.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+        return end.map { String(text[..<$0]) } ?? text
     }
 
     /// Bytes beyond ASCII as `%C3`; the rest, percent signs included, stays as it is.
     public static func percentEncodingNonASCII(_ text: String) -> String {
-        guard text.utf8.contains(where: { $0 >= 0x80 }) else { return text }
+        guard text.hasByte(where: { $0 >= 0x80 }) else { return text }
         let digits = Array("0123456789ABCDEF".utf8)
         let bytes = text.utf8.flatMap { byte in
             byte < 0x80
@@ -73,8 +76,18 @@ public struct SourceURL: Hashable, Sendable {
     private static func isScheme(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard let first = bytes.first, isLetter(first) else { return false }
         return bytes.allSatisfy {
-            isLetter($0) || (0x30...0x39).contains($0) || "+-.".utf8.contains($0)
+            isLetter($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "+")
+                || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".")
         }
+    }
+
+    private static func lowerCase(_ scheme: ArraySlice<UInt8>) -> String {
+        let text = String(decoding: scheme, as: UTF8.self)
+        return scheme.contains { (0x41...0x5A).contains($0) } ? text.lowercased() : text
+    }
+
+    static func endsAuthority(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool {

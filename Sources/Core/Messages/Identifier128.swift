@@ -41,14 +41,30 @@ public struct Identifier128: Hashable, Sendable {
     }
 
     /// 32 hex digits.
-    public var hex: String { Self.hex(high) + Self.hex(low) }
+    public var hex: String {
+        String(unsafeUninitializedCapacity: 32) { digits in
+            Self.write(high, 16, to: digits, at: 0)
+            Self.write(low, 16, to: digits, at: 16)
+            return 32
+        }
+    }
 
     /// The first 8 hex digits: what logs and status show of a token.
-    public var short: String { String(hex.prefix(8)) }
+    public var short: String {
+        String(unsafeUninitializedCapacity: 8) { digits in
+            Self.write(high, 8, to: digits, at: 0)
+            return 8
+        }
+    }
 
-    private static func hex(_ word: UInt64) -> String {
-        let digits = String(word, radix: 16)
-        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    /// Writes the first hex digits of a word, 16 at most.
+    private static func write(
+        _ word: UInt64, _ count: Int, to digits: UnsafeMutableBufferPointer<UInt8>, at start: Int
+    ) {
+        for index in 0..<count {
+            let digit = UInt8(word >> UInt64(60 - 4 * index) & 0xF)
+            digits[start + index] = digit + (digit < 10 ? 0x30 : 0x61 - 10)
+        }
     }
 
     private static func isHexDigit(_ byte: UInt8) -> Bool {

@@ -35,15 +35,12 @@ public struct Epoch: Hashable, Sendable {
 }
 
 /// A job of one epoch; never reused within it.
-public struct JobID: Hashable, Comparable, Sendable {
+public struct JobID: IssuedNumber {
     /// Counts from 1.
     public let value: UInt64
 
     /// Takes a count.
     public init(_ value: UInt64) { self.value = value }
-
-    /// Earlier jobs are smaller.
-    public static func < (left: JobID, right: JobID) -> Bool { left.value < right.value }
 }
 
 /// A block of one producer process; from one counter, never reused, never 0.

@@ -106,7 +106,7 @@ public struct DeliveredImage: Hashable, Sendable {
     public var reference: BlockReference?
     /// What they are.
     public var info: ImageInfo
-    /// Which tier had it: none means that it was made for this request.
+    /// Which tier had it, or the original of which it was made: none means that that was fetched.
     public var cacheType: CacheTypes
     /// The text of its cache key.
     public var key: String

@@ -12,6 +12,9 @@ public enum WorkerKind: UInt8, Hashable, Sendable, CaseIterable {
     /// Pixels to bytes.
     case transform = 4
 
+    /// How many kinds there are; no list of them is made to know that.
+    public static var count: Int { Int(transform.rawValue) + 1 }
+
     /// The word on the command line, in paths and in JSON.
     public var name: String {
         switch self {

@@ -46,8 +46,7 @@ public struct OutputBlock: @unchecked Sendable {
     /// What the first `length` bytes look like, by their signature; `nil`: nothing that is known.
     public func format(length: Int) -> ImageFormat? {
         let filled = UnsafeRawBufferPointer(rebasing: bytes.prefix(length))
-        let format = ImageFormat.sniff(
-            filled.prefix(ImageFormat.sniffedBytes), tail: filled.suffix(100))
+        let format = ImageFormat(file: filled.bindMemory(to: UInt8.self).span)
         return format == .undefined ? nil : format
     }
 

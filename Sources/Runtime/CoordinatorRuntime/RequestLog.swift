@@ -46,7 +46,9 @@ struct RequestLog {
     /// The fields of its line.
     static func fields(_ record: RequestRecord) -> [(String, LogValue)] {
         let reply = record.reply
-        var fields: [(String, LogValue)] = [("token", .string(reply.token.value.short))]
+        var fields: [(String, LogValue)] = []
+        fields.reserveCapacity(16)
+        fields.append(("token", .string(reply.token.value.short)))
         switch reply.outcome {
         case .image(let image):
             fields.append(("outcome", "image"))
@@ -96,14 +98,17 @@ struct RequestLog {
 
     /// Milliseconds of the stages that took any.
     private static func fields(_ timings: StageTimings) -> [(String, LogValue)] {
-        let stages = [
-            ("total", timings.total), ("queue", timings.queue), ("query", timings.query),
-            ("fetch", timings.fetch), ("decode", timings.decode),
-            ("transform", timings.transform), ("store", timings.store),
-        ]
-        return stages.filter { $0.1 > 0 || $0.0 == "total" }.map {
-            ("\($0.0)Milliseconds", LogValue(milliseconds: $0.1))
+        var fields = [("totalMilliseconds", LogValue(milliseconds: timings.total))]
+        func add(_ name: String, _ milliseconds: Double) {
+            if milliseconds > 0 { fields.append((name, LogValue(milliseconds: milliseconds))) }
         }
+        add("queueMilliseconds", timings.queue)
+        add("queryMilliseconds", timings.query)
+        add("fetchMilliseconds", timings.fetch)
+        add("decodeMilliseconds", timings.decode)
+        add("transformMilliseconds", timings.transform)
+        add("storeMilliseconds", timings.store)
+        return fields
     }
 }
 

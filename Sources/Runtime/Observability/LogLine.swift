@@ -33,12 +33,14 @@ struct LogLine {
         let before = bytes.count
         switch format {
         case .text:
-            append(" \(key)=")
+            bytes.append(UInt8(ascii: " "))
+            append(key)
+            bytes.append(UInt8(ascii: "="))
             addText(value)
         case .json:
-            append(",")
+            bytes.append(UInt8(ascii: ","))
             quote(key)
-            append(":")
+            bytes.append(UInt8(ascii: ":"))
             addJSON(value)
         }
         if bytes.count > Self.lineBytesMax - 2 { bytes.removeSubrange(before...) }
@@ -53,7 +55,8 @@ struct LogLine {
         switch value {
         case .string(let text) where Self.isPlain(text): append(text)
         case .string(let text): quote(text)
-        case .integer(let number): append("\(number)")
+        case .integer(let number): append(number.description)
+        case .milliseconds(let microseconds): addThousandths(microseconds)
         case .double(let number): append("\(number)")
         case .bool(let flag): append("\(flag)")
         }
@@ -66,6 +69,18 @@ struct LogLine {
         case .string(let text): quote(text)
         default: addText(value)
         }
+    }
+
+    /// As a number with a fraction is written: `12.345`, `12.0`.
+    private mutating func addThousandths(_ number: Int64) {
+        if number < 0 { bytes.append(UInt8(ascii: "-")) }
+        append((number.magnitude / 1_000).description)
+        bytes.append(UInt8(ascii: "."))
+        var rest = number.magnitude % 1_000
+        repeat {
+            bytes.append(UInt8(ascii: "0") + UInt8(rest / 100))
+            rest = rest % 100 * 10
+        } while rest > 0
     }
 
     private static func isPlain(_ text: String) -> Bool {

@@ -4,8 +4,10 @@ public enum LogValue: Hashable, Sendable {
     case string(String)
     /// A number.
     case integer(Int64)
-    /// A number with a fraction, for example milliseconds.
+    /// A number with a fraction.
     case double(Double)
+    /// So many microseconds, written as milliseconds.
+    case milliseconds(Int64)
     /// Yes or no.
     case bool(Bool)
 
@@ -14,9 +16,10 @@ public enum LogValue: Hashable, Sendable {
         self = .integer(Int64(clamping: number))
     }
 
-    /// Milliseconds, to the microsecond.
+    /// Milliseconds, to the microsecond. What is no such number of 300 years is written as it is.
     public init(milliseconds: Double) {
-        self = .double((milliseconds * 1_000).rounded() / 1_000)
+        let microseconds = (milliseconds * 1_000).rounded()
+        self = Int64(exactly: microseconds).map { .milliseconds($0) } ?? .double(milliseconds)
     }
 
     /// Anything that can say what it is.

@@ -12,6 +12,8 @@ public struct HitTicket: Hashable, Sendable {
     let fields: [String]?
     /// The source that must not be on the deny list; `nil` where that does not matter.
     let source: ScopedSource?
+    /// Whether an entry of the list counts that is of its pixels alone.
+    let needsPixels: Bool
     /// The answer.
     public let image: DeliveredImage
 }

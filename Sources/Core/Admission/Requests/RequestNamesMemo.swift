@@ -18,6 +18,11 @@ struct RequestNamesMemo: Sendable {
         let originalCache: String
         let overlays: [OverlayName]
         let isUpload: Bool
+        /// Of all that a client chooses, hashed once.
+        private let digest: Int
+
+        /// The digest stands for all of it.
+        func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
         /// What names the original of an overlay.
         struct OverlayName: Hashable, Sendable {
@@ -47,6 +52,18 @@ struct RequestNamesMemo: Sendable {
             originalCache = terms.originalCache
             overlays = terms.overlays.map(OverlayName.init)
             self.isUpload = isUpload
+            var hasher = Hasher()
+            hasher.combine(url)
+            hasher.combine(headers)
+            hasher.combine(thumbnail)
+            hasher.combine(steps)
+            hasher.combine(output)
+            hasher.combine(identity)
+            hasher.combine(base)
+            hasher.combine(cache)
+            hasher.combine(originalCache)
+            hasher.combine(overlays)
+            digest = hasher.finalize()
         }
     }
 

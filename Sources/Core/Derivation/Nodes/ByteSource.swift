@@ -96,18 +96,27 @@ struct ResultName: Hashable, Sendable {
     let key: ResultKey
     /// The text of the cache key.
     let text: String
-    let origin: ByteSource
+    private(set) var origin: ByteSource
+    /// Of the text, hashed once: it says what the key says, but for headers.
+    private let digest: Int
 
-    /// The text says what the key says, but for headers: the rest need not be hashed.
+    init(key: ResultKey, text: String, origin: ByteSource) {
+        (self.key, self.text, self.origin) = (key, text, origin)
+        digest = text.hashValue
+    }
+
+    /// What the text does not say, but for rare cases, need not be hashed.
     func hash(into hasher: inout Hasher) {
-        hasher.combine(text)
-        hasher.combine(key.decode.source.headers)
+        hasher.combine(digest)
+        hasher.combine(key.decode.source)
         hasher.combine(origin.isNetwork)
     }
 
     /// The same out of other bytes.
     func with(_ origin: ByteSource) -> ResultName {
-        ResultName(key: key, text: text, origin: origin)
+        var other = self
+        other.origin = origin
+        return other
     }
 
     var source: Sourced<SourceKey> { Sourced(key: key.decode.source, origin: origin) }

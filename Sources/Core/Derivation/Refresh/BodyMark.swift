@@ -47,8 +47,12 @@ package struct BodyMark: Hashable, Sendable {
 
     /// By bytes, as origins compare.
     package static func == (left: BodyMark, right: BodyMark) -> Bool {
-        left.etag.map { Array($0.utf8) } == right.etag.map { Array($0.utf8) }
-            && left.lastModified.map { Array($0.utf8) } == right.lastModified.map { Array($0.utf8) }
+        areSame(left.etag, right.etag) && areSame(left.lastModified, right.lastModified)
+    }
+
+    private static func areSame(_ left: String?, _ right: String?) -> Bool {
+        guard let left, let right else { return left == nil && right == nil }
+        return left.utf8.elementsEqual(right.utf8)
     }
 
     /// `"…"` or `W/"…"` (RFC 9110 §8.8.3).

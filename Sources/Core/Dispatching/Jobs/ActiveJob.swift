@@ -27,7 +27,7 @@ struct ActiveJob: Sendable {
     }
 
     let id: JobID
-    let submission: Submission
+    private let submitted: Submitted
     /// `nil`: somebody else submitted it.
     let probe: Probe?
     /// Whether anybody wants the outcome.
@@ -67,7 +67,7 @@ struct ActiveJob: Sendable {
 
     init(_ id: JobID, _ submission: Submission, probe: Probe?, at now: Instant) {
         self.id = id
-        self.submission = submission
+        submitted = Submitted(submission)
         self.probe = probe
         waitsForSpace = submission.waitsForSpace
         wantsProgress = submission.wantsProgress
@@ -75,6 +75,16 @@ struct ActiveJob: Sendable {
         pool = PoolID(submission.spec.kind)
         waitingSince = now
     }
+
+    /// What never changes lies in one place: a job is handed around much more often than it is
+    /// submitted.
+    private final class Submitted: Sendable {
+        let submission: Submission
+
+        init(_ submission: Submission) { self.submission = submission }
+    }
+
+    var submission: Submission { _read { yield submitted.submission } }
 
     /// Whether it waits, for a worker or for something else.
     var isWaiting: Bool { worker == nil }

@@ -26,14 +26,15 @@ extension TransformWork {
         }
     }
 
-    /// Of the largest image that a step makes. Until one resizes they only cut and turn what is
-    /// read, which may be smaller than the source was.
+    /// Of the largest image that a step makes. Until one resizes or adds they only cut and turn
+    /// what is read, which may be smaller than the source was.
     fileprivate var madePixels: UInt64 {
         var (size, most, isResized) = (sourceInfo.size, UInt64(1), false)
         for step in steps {
             guard let next = step.size(after: size) else { break }
-            size = next
+            if next.pixels > size.pixels { isResized = true }
             if case .resize = step { isResized = true }
+            size = next
             if isResized { most = max(most, size.pixels) }
         }
         return most

@@ -13,7 +13,7 @@ extension JobResult {
         case (.decode(let work), .decoded(let image)): image.answers(work)
         case (.transform(let work), .transformed(let image)):
             image.info.format == work.resultFormat(hasAlpha: image.info.hasAlpha)
-                && image.info.size == work.resultSize && image.isOne
+                && work.mayBecome(image.info.size) && image.isOne
         case (.paint(let work), .transformed(let image)):
             image.info.format == work.resultFormat && image.info.size == work.size && image.isOne
         default: false
@@ -31,8 +31,8 @@ extension DecodedImage {
     /// Whether the facts are within the limits that the work names, and frames came if they were
     /// wanted, no more than were asked for. Each lies in its block as it says.
     fileprivate func answers(_ work: DecodeWork) -> Bool {
-        guard work.limits.permit(info), frames.isEmpty == (work.need == .header),
-            frames.count <= work.framesMax
+        guard work.limits.permit(info), info.stillOf == nil,
+            frames.isEmpty == (work.need == .header), frames.count <= work.framesMax
         else { return false }
         var bytesLeft = work.limits.pixelBytesMax
         for frame in frames {

@@ -59,13 +59,13 @@ struct JobTable: Sendable {
     /// Where what waits is counted: by stage, and apart from it for each further pool, so that one
     /// without workers keeps nobody else waiting.
     static func load(of pool: PoolID, _ stage: JobStage) -> Int {
-        let further = pool.index - WorkerKind.allCases.count
+        let further = pool.index - WorkerKind.count
         return further < 0 ? Int(stage.rawValue) : JobStage.allCases.count + further
     }
 
     /// Bytes that the jobs of all further pools read.
     var bytesClaimedByFurtherPools: UInt64 {
-        claims[WorkerKind.allCases.count...].reduce(0, +)
+        claims[WorkerKind.count...].reduce(0, +)
     }
 
     /// Whether there is no job, and nothing is counted that was.
@@ -113,19 +113,14 @@ struct JobTable: Sendable {
     mutating func assign(_ next: StageQueue.Next, to worker: WorkerID, at now: Instant)
         -> ActiveJob?
     {
-        guard var job = jobs[next.job] else { return nil }
-        queues[job.pool.index].leave(job.ticket)
-        loads[job.load].leave(job)
-        job.place = .held(by: worker)
-        job.holder = next.holder
-        job.ticket = .none
-        job.waited += now.fractionalMilliseconds(since: job.waitingSince)
-        job.cap = now.adding(milliseconds: deadlines[job.stage])
-        job.told = job.effective
-        job.stoppedAt = nil
-        job.alarm = overdue(job.told)
-        jobs[job.id] = job
-        alarms.set(job.id, at: overdue(job.told))
+        guard let index = jobs.index(forKey: next.job) else { return nil }
+        let waiting = jobs.values[index]
+        queues[waiting.pool.index].leave(waiting.ticket)
+        loads[waiting.load].leave(waiting)
+        jobs.values[index].give(
+            to: worker, for: next.holder, at: now, cap: deadlines[waiting.stage])
+        let job = jobs.values[index]
+        setAlarm(job.id, at: overdue(job.told))
         queues[job.pool.index].began(job)
         return job
     }
@@ -265,5 +260,20 @@ struct JobTable: Sendable {
 
     private static func isCurrent(_ alarm: JobAlarms.Alarm, _ jobs: [JobID: ActiveJob]) -> Bool {
         jobs[alarm.job]?.alarm == alarm.at
+    }
+}
+
+extension ActiveJob {
+    /// A worker has it from now on, on somebody's share, for so many milliseconds at most.
+    fileprivate mutating func give(
+        to worker: WorkerID, for holder: FlowID, at now: Instant, cap milliseconds: Int
+    ) {
+        place = .held(by: worker)
+        self.holder = holder
+        ticket = .none
+        waited += now.fractionalMilliseconds(since: waitingSince)
+        cap = now.adding(milliseconds: milliseconds)
+        told = effective
+        stoppedAt = nil
     }
 }

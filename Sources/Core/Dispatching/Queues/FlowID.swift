@@ -62,6 +62,12 @@ extension FlowID: Comparable {
     }
 
     package static func < (left: FlowID, right: FlowID) -> Bool { left.order < right.order }
+
+    /// Sessions have numbers that clients do not choose.
+    package func _rawHashValue(seed: Int) -> Int {
+        let (rank, number) = order
+        return (number << 2 | UInt64(rank)).spread(seed: seed)
+    }
 }
 
 /// The flows that want one piece of work, who began it first: the job stands in line for each of

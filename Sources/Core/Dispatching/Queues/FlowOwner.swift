@@ -28,5 +28,11 @@ package struct FlowOwner: Hashable, Comparable, Sendable {
         }
     }
 
+    /// Processes and sessions have numbers that clients do not choose.
+    package func _rawHashValue(seed: Int) -> Int {
+        let (rank, kind, number) = order
+        return (number << 3 | UInt64(rank << 2 | kind)).spread(seed: seed)
+    }
+
     package static func < (left: FlowOwner, right: FlowOwner) -> Bool { left.order < right.order }
 }
