@@ -13,8 +13,8 @@ import Testing
 
     @Test func namesEndingsAndMediaTypesAreOfOneFormat() {
         let rows = FormatTraits.rows
-        let names = rows.map(\.name) + rows.compactMap(\.alias)
-        #expect(Set(names).count == names.count)
+        let words = rows.flatMap { Set([$0.name] + $0.extensions) }
+        #expect(Set(words).count == words.count)
         let endings = rows.flatMap(\.extensions)
         #expect(Set(endings).count == endings.count)
         let types = rows.compactMap(\.mimeType)
@@ -32,7 +32,9 @@ import Testing
     }
 
     @Test func whatIsDecodedAndEncodedIsWhatTheRowsSay() {
-        #expect(Set(ImageFormat.decodable) == [.jpeg, .png, .gif, .webp])
+        #expect(
+            ImageFormat.decodable
+                == [.jpeg, .png, .gif, .tiff, .webp, .heic, .heif, .avif, .jxl])
         #expect(ImageFormat.encodable == [.jpeg, .png, .webp])
         for format in ImageFormat.allCases {
             #expect(format.isDecodable == ImageFormat.decodable.contains(format))
@@ -48,6 +50,14 @@ import Testing
         for format in ImageFormat.encodable {
             #expect(format.traits.storedSize != nil, "\(format)")
             #expect(!format.traits.signatures.isEmpty, "\(format)")
+        }
+    }
+
+    /// Whoever has such a file is told in plain words what it is.
+    @Test func whatIsNotDecodedHasATitle() {
+        for row in FormatTraits.rows where !row.isDecodable && row.format != .undefined {
+            #expect(row.title != nil, "\(row.format)")
+            #expect(!row.signatures.isEmpty, "\(row.format)")
         }
     }
 

@@ -6,6 +6,11 @@ import Testing
         size + Array("ftyp\(brand)".utf8)
     }
 
+    private static func ebml(_ type: String) -> [UInt8] {
+        [0x1A, 0x45, 0xDF, 0xA3, 0x9F, 0x42, 0x86, 0x81, 1, 0x42, 0xF7, 0x81, 1, 0x42, 0x82, 0x84]
+            + Array(type.utf8)
+    }
+
     @Test(
         arguments: [
             ([0xFF, 0xD8, 0xFF, 0xE0], .jpeg), ([0xFF], .jpeg), ([0xFF, 0x0A, 0x00], .jxl),
@@ -16,9 +21,19 @@ import Testing
             (Array("RIFF\u{1}\u{2}\u{3}\u{4}WAVE".utf8), .undefined),
             (box("heic"), .heic), (box("heix"), .heic), (box("hevc"), .heic), (box("hevx"), .heic),
             (box("mif1"), .heif), (box("msf1"), .heif), (box("avif"), .avif), (box("avis"), .avif),
-            (box("mp42"), .undefined), (Array(box("heic").dropLast()), .undefined),
+            (box("mp42"), .mp4), (box("isom"), .mp4), (box("qt  "), .mov), (box("crx "), .raw),
+            (box("wxyz"), .undefined), (Array(box("heic").dropLast()), .undefined),
             ([0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A], .jxl),
             (Array("%PDF-1.7".utf8), .pdf), (Array("%PNG".utf8), .undefined), ([], .undefined),
+            ([0xFF, 0x4F, 0xFF, 0x51], .jpeg2000),
+            ([0, 0, 0, 0x0C, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A], .jpeg2000),
+            (Array("II+\0\u{8}\0\0\0".utf8), .tiff), (Array("MM\0+\0\u{8}\0\0".utf8), .tiff),
+            (Array("II*\0\u{10}\0\0\0CR\u{2}\0".utf8), .raw), (Array("IIU\0".utf8), .raw),
+            (Array("IIRO\u{8}\0\0\0".utf8), .raw), (Array("FUJIFILMCCD-RAW ".utf8), .raw),
+            (Array("8BPS\0\u{1}".utf8), .psd), ([0x76, 0x2F, 0x31, 0x01], .exr),
+            ([0, 0, 1, 0, 2, 0], .ico), (ebml("webm"), .webm), (ebml("matroska"), .mkv),
+            (ebml("other"), .undefined), (Array("I am a text".utf8), .undefined),
+            (Array("MM.".utf8), .undefined), (Array("Bytes".utf8), .undefined),
             ([0x00], .undefined), (Array("hello".utf8), .undefined),
         ] as [([UInt8], ImageFormat)])
     func theFirstBytesTellTheFormat(head: [UInt8], format: ImageFormat) {
@@ -46,7 +61,11 @@ import Testing
             .undefined, .jpeg, .png, .gif, .tiff, .webp, .heic, .heif, .pdf, .svg, .bmp, .raw,
         ]
         #expect(upstream.map(\.rawValue) == Array(-1...10))
-        #expect(ImageFormat.allCases.filter { $0.rawValue > 10 } == [.avif, .jxl])
+        let ours: [ImageFormat] = [
+            .avif, .jxl, .jpeg2000, .psd, .exr, .ico, .mp4, .mov, .webm, .mkv,
+        ]
+        #expect(ours.map(\.rawValue) == Array(100...109))
+        #expect(ImageFormat.allCases == upstream + ours)
     }
 
     @Test func namesLeadBack() {

@@ -60,6 +60,37 @@ extension RealProcesses {
             }
         }
 
+        /// Decoders of these start threads of their own.
+        @Test func filesOfOtherEncodersAreDecoded() async throws {
+            let folder = TemporaryDirectory()
+            let image = Images.quadrants(width: 1200, height: 900)
+            let png = folder.write(try image.png(), to: "a.png")
+            let origin = OriginServer()
+            try await withStack(decoders: 1) { stack in
+                let client = try stack.client()
+                let before = Set(stack.children.map(\.processID))
+                for (format, options) in [
+                    ("tif", ""), ("heic", "[effort=0]"), ("avif", "[effort=0]"), ("jxl", ""),
+                ] {
+                    let file = folder.file("a.\(format)")
+                    try Tool.run(["vips", "copy", png, file + options])
+                    let bytes = try #require(FileBytes.read(file))
+                    origin.route("/\(format)", .bytes(bytes))
+                    let request = ImageRequest(origin.url("/\(format)"), fit: 40, format: .png)
+                    let response = try await client.load(request).response
+                    let pixels = try Pixels(decoding: #require(response.bytes?.array))
+                    #expect(pixels.size == "40x30")
+                    for (x, y, colour) in [(4, 4, Images.red), (35, 25, Images.yellow)] {
+                        let near = zip(pixels.at(x, y), colour).allSatisfy {
+                            abs(Int($0) - Int($1)) < 12
+                        }
+                        #expect(near, "\(format): \(pixels.at(x, y))")
+                    }
+                }
+                #expect(Set(stack.children.map(\.processID)) == before)
+            }
+        }
+
         /// 108 MB of pixels, which libvips by itself would put into a file, and none may be made.
         @Test func anImageOfManyPixelsNeedsNoFile() async throws {
             let origin = OriginServer()

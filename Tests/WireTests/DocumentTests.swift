@@ -25,6 +25,22 @@ import Testing
         #expect(rows == expected)
     }
 
+    @Test func theTableOfFormatsIsTheOneOfTheCode() throws {
+        let rows = try ProtocolText.read("SEMANTICS.md").rows(of: 4).map {
+            $0.joined(separator: " ")
+        }
+        let expected = ImageFormat.allCases.filter { $0 != .undefined }.map { format in
+            let traits = format.traits
+            let parts = [
+                traits.isDecodable && traits.isAnimated ? "animation" : "",
+                traits.input?.pages == .images ? "pages" : "",
+            ].filter { !$0.isEmpty }.joined(separator: ", ")
+            let (read, written) = (format.isDecodable ? "yes" : "", format.isEncodable ? "yes" : "")
+            return "`\(format.name)` \(read) \(written) \(parts)"
+        }
+        #expect(rows == expected)
+    }
+
     /// The comment above a message of the proto file says its kinds.
     @Test func theNumbersOfTheProtoFileAreThoseOfTheCode() throws {
         let lines = try ProtocolText.read("imagebus.proto").lines

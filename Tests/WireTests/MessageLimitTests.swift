@@ -146,6 +146,10 @@ import Testing
                 13, ProtobufBytes().message(1, reference).message(2, ProtobufBytes().number(2, 1))),
             "ImageInfo.pages", .outOfRange),
         Case(
+            "a still of one frame", .outcome,
+            outcome(13, ProtobufBytes().message(1, reference).message(2, info.number(6, 1))),
+            "ImageInfo.still_of", .outOfRange),
+        Case(
             "a format that does not exist", .outcome,
             outcome(13, ProtobufBytes().message(1, reference).message(2, info.number(1, 11))),
             "ImageInfo.format", .unknownValue),
@@ -442,7 +446,8 @@ import Testing
                     length: 1 << 63 - 1, block: BlockID(.max - UInt64(index))), layout: layout)
         }
         let info = ImageInfo(
-            format: .gif, size: size, pages: Int(UInt32.max), hasAlpha: true)
+            format: .gif, size: size, pages: Int(UInt32.max), hasAlpha: true,
+            stillOf: Int(UInt32.max))
         let message = WorkerMessage.outcome(
             JobOutcome(
                 id: JobID(.max), attempt: .max,

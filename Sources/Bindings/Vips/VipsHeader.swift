@@ -7,6 +7,15 @@ public struct VipsHeader: Equatable, Sendable {
         case grey, grey16, rgb, rgb16, cmyk, other
     }
 
+    /// The kinds of samples that are told apart.
+    public enum Samples: Sendable {
+        /// Whole numbers from 0 on, of 8 or 16 bits, all of which are used.
+        case whole
+        /// Numbers with a fraction.
+        case real
+        case other
+    }
+
     /// Columns of one page, as stored: `orientation` not applied.
     public let width: Int
     /// Rows of one page, as stored.
@@ -15,6 +24,8 @@ public struct VipsHeader: Equatable, Sendable {
     public let bands: Int
     /// 1 for 8 bits, 2 for 16.
     public let bytesPerBand: Int
+    /// What a sample is.
+    public let samples: Samples
     /// How the bands are to be read.
     public let colour: Colour
     /// Whether the last band is alpha.
@@ -36,6 +47,17 @@ extension VipsHeader.Colour {
             case CVIPS_COLOUR_RGB: .rgb
             case CVIPS_COLOUR_RGB16: .rgb16
             case CVIPS_COLOUR_CMYK: .cmyk
+            default: .other
+            }
+    }
+}
+
+extension VipsHeader.Samples {
+    init(_ samples: cvips_samples) {
+        self =
+            switch samples {
+            case CVIPS_SAMPLES_WHOLE: .whole
+            case CVIPS_SAMPLES_REAL: .real
             default: .other
             }
     }

@@ -13,7 +13,8 @@ extension VipsImage {
         withExtendedLifetime(self) { cvips_read_header(pointer, &raw) }
         return VipsHeader(
             width: Int(raw.width), height: Int(raw.height), bands: Int(raw.bands),
-            bytesPerBand: Int(raw.bytes_per_band), colour: VipsHeader.Colour(raw.colour),
+            bytesPerBand: Int(raw.bytes_per_band),
+            samples: VipsHeader.Samples(raw.samples), colour: VipsHeader.Colour(raw.colour),
             hasAlpha: raw.has_alpha != 0, pages: Int(raw.pages),
             orientation: raw.orientation == 0 ? nil : Int(raw.orientation),
             isInterlaced: raw.interlaced != 0)

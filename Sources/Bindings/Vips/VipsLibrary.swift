@@ -45,12 +45,14 @@ public struct VipsLibrary: Sendable {
     }
 
     /// Runs `body` while no other thread of the process is in here: libvips has one error buffer
-    /// for all, so work whose errors are to be told apart belongs inside. Not reentrant.
+    /// for all, so work whose errors are to be told apart belongs inside. The buffer is emptied
+    /// first: loaders leave texts in it that ended no call. Not reentrant.
     public func exclusively<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         var result: Swift.Result<Result, Failure>?
         Self.errorBuffer.withLock { _ in
+            cvips_forget_errors()
             do throws(Failure) {
                 result = .success(try body())
             } catch {

@@ -25,6 +25,13 @@ public struct VipsLoader: Hashable, Sendable {
     public static let webp = VipsLoader("webpload_buffer", voices: ["webp:", "webp2vips:"])
     /// Of GIF: `page`, `n`.
     public static let gif = VipsLoader("gifload_buffer", voices: ["gifload:"])
+    /// Of TIFF: `page`, `n`. libtiff names the function that complains.
+    public static let tiff = VipsLoader(
+        "tiffload_buffer", voices: ["tiff2vips:", "TIFF", "_TIFF", "source input:"])
+    /// Of HEIC, AVIF and other HEIF; the image comes turned as it is displayed.
+    public static let heif = VipsLoader("heifload_buffer", voices: ["heif:", "heifload:"])
+    /// Of JPEG XL; the image comes turned as it is displayed.
+    public static let jxl = VipsLoader("jxlload_buffer", voices: ["jxlload:"])
 }
 
 extension VipsLoader {

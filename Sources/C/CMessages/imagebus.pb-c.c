@@ -5160,7 +5160,7 @@ const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor =
   (ProtobufCMessageInit) imagebus__v1__image_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__image_info__field_descriptors[5] =
+static const ProtobufCFieldDescriptor imagebus__v1__image_info__field_descriptors[6] =
 {
   {
     "format",
@@ -5222,18 +5222,31 @@ static const ProtobufCFieldDescriptor imagebus__v1__image_info__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "still_of",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__ImageInfo, maybe_still_of_case),
+    offsetof(Imagebus__V1__ImageInfo, still_of),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__image_info__field_indices_by_name[] = {
   0,   /* field[0] = format */
   4,   /* field[4] = has_alpha */
   2,   /* field[2] = height */
   3,   /* field[3] = pages */
+  5,   /* field[5] = still_of */
   1,   /* field[1] = width */
 };
 static const ProtobufCIntRange imagebus__v1__image_info__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__image_info__descriptor =
 {
@@ -5243,7 +5256,7 @@ const ProtobufCMessageDescriptor imagebus__v1__image_info__descriptor =
   "Imagebus__V1__ImageInfo",
   "imagebus.v1",
   sizeof(Imagebus__V1__ImageInfo),
-  5,
+  6,
   imagebus__v1__image_info__field_descriptors,
   imagebus__v1__image_info__field_indices_by_name,
   1,  imagebus__v1__image_info__number_ranges,
@@ -11401,7 +11414,7 @@ const ProtobufCEnumDescriptor imagebus__v1__resize_mode__descriptor =
   imagebus__v1__resize_mode__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue imagebus__v1__image_format__enum_values_by_number[14] =
+static const ProtobufCEnumValue imagebus__v1__image_format__enum_values_by_number[22] =
 {
   { "IMAGE_FORMAT_UNDEFINED", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_UNDEFINED", -1 },
   { "IMAGE_FORMAT_JPEG", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_JPEG", 0 },
@@ -11417,25 +11430,41 @@ static const ProtobufCEnumValue imagebus__v1__image_format__enum_values_by_numbe
   { "IMAGE_FORMAT_RAW", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_RAW", 10 },
   { "IMAGE_FORMAT_AVIF", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_AVIF", 100 },
   { "IMAGE_FORMAT_JXL", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_JXL", 101 },
+  { "IMAGE_FORMAT_JPEG2000", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_JPEG2000", 102 },
+  { "IMAGE_FORMAT_PSD", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_PSD", 103 },
+  { "IMAGE_FORMAT_EXR", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_EXR", 104 },
+  { "IMAGE_FORMAT_ICO", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_ICO", 105 },
+  { "IMAGE_FORMAT_MP4", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_MP4", 106 },
+  { "IMAGE_FORMAT_MOV", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_MOV", 107 },
+  { "IMAGE_FORMAT_WEBM", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_WEBM", 108 },
+  { "IMAGE_FORMAT_MKV", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_MKV", 109 },
 };
 static const ProtobufCIntRange imagebus__v1__image_format__value_ranges[] = {
-{-1, 0},{100, 12},{0, 14}
+{-1, 0},{100, 12},{0, 22}
 };
-static const ProtobufCEnumValueIndex imagebus__v1__image_format__enum_values_by_name[14] =
+static const ProtobufCEnumValueIndex imagebus__v1__image_format__enum_values_by_name[22] =
 {
   { "IMAGE_FORMAT_AVIF", 12 },
   { "IMAGE_FORMAT_BMP", 10 },
+  { "IMAGE_FORMAT_EXR", 16 },
   { "IMAGE_FORMAT_GIF", 3 },
   { "IMAGE_FORMAT_HEIC", 6 },
   { "IMAGE_FORMAT_HEIF", 7 },
+  { "IMAGE_FORMAT_ICO", 17 },
   { "IMAGE_FORMAT_JPEG", 1 },
+  { "IMAGE_FORMAT_JPEG2000", 14 },
   { "IMAGE_FORMAT_JXL", 13 },
+  { "IMAGE_FORMAT_MKV", 21 },
+  { "IMAGE_FORMAT_MOV", 19 },
+  { "IMAGE_FORMAT_MP4", 18 },
   { "IMAGE_FORMAT_PDF", 8 },
   { "IMAGE_FORMAT_PNG", 2 },
+  { "IMAGE_FORMAT_PSD", 15 },
   { "IMAGE_FORMAT_RAW", 11 },
   { "IMAGE_FORMAT_SVG", 9 },
   { "IMAGE_FORMAT_TIFF", 4 },
   { "IMAGE_FORMAT_UNDEFINED", 0 },
+  { "IMAGE_FORMAT_WEBM", 20 },
   { "IMAGE_FORMAT_WEBP", 5 },
 };
 const ProtobufCEnumDescriptor imagebus__v1__image_format__descriptor =
@@ -11445,9 +11474,9 @@ const ProtobufCEnumDescriptor imagebus__v1__image_format__descriptor =
   "ImageFormat",
   "Imagebus__V1__ImageFormat",
   "imagebus.v1",
-  14,
+  22,
   imagebus__v1__image_format__enum_values_by_number,
-  14,
+  22,
   imagebus__v1__image_format__enum_values_by_name,
   2,
   imagebus__v1__image_format__value_ranges,
@@ -11669,7 +11698,7 @@ const ProtobufCEnumDescriptor imagebus__v1__goodbye_reason__descriptor =
   imagebus__v1__goodbye_reason__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue imagebus__v1__error_code__enum_values_by_number[38] =
+static const ProtobufCEnumValue imagebus__v1__error_code__enum_values_by_number[39] =
 {
   { "ERROR_CODE_UNSPECIFIED", "IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_UNSPECIFIED", 0 },
   { "ERROR_CODE_INVALID_URL", "IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_INVALID_URL", 1000 },
@@ -11709,11 +11738,12 @@ static const ProtobufCEnumValue imagebus__v1__error_code__enum_values_by_number[
   { "ERROR_CODE_PROTOCOL_BROKEN", "IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_PROTOCOL_BROKEN", 3025 },
   { "ERROR_CODE_STALE", "IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_STALE", 3026 },
   { "ERROR_CODE_NOT_SUPPORTED", "IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_NOT_SUPPORTED", 3027 },
+  { "ERROR_CODE_SOURCE_FORBIDDEN", "IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_SOURCE_FORBIDDEN", 3028 },
 };
 static const ProtobufCIntRange imagebus__v1__error_code__value_ranges[] = {
-{0, 0},{1000, 1},{2000, 5},{3000, 10},{0, 38}
+{0, 0},{1000, 1},{2000, 5},{3000, 10},{0, 39}
 };
-static const ProtobufCEnumValueIndex imagebus__v1__error_code__enum_values_by_name[38] =
+static const ProtobufCEnumValueIndex imagebus__v1__error_code__enum_values_by_name[39] =
 {
   { "ERROR_CODE_ADDRESS_FORBIDDEN", 14 },
   { "ERROR_CODE_ARENA_FULL", 19 },
@@ -11741,6 +11771,7 @@ static const ProtobufCEnumValueIndex imagebus__v1__error_code__enum_values_by_na
   { "ERROR_CODE_PROTOCOL_VIOLATION", 27 },
   { "ERROR_CODE_SHORT_BODY", 24 },
   { "ERROR_CODE_SHUTTING_DOWN", 34 },
+  { "ERROR_CODE_SOURCE_FORBIDDEN", 38 },
   { "ERROR_CODE_STALE", 36 },
   { "ERROR_CODE_STEP_FAILED", 31 },
   { "ERROR_CODE_TIMED_OUT", 22 },
@@ -11761,9 +11792,9 @@ const ProtobufCEnumDescriptor imagebus__v1__error_code__descriptor =
   "ErrorCode",
   "Imagebus__V1__ErrorCode",
   "imagebus.v1",
-  38,
+  39,
   imagebus__v1__error_code__enum_values_by_number,
-  38,
+  39,
   imagebus__v1__error_code__enum_values_by_name,
   4,
   imagebus__v1__error_code__value_ranges,

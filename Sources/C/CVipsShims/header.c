@@ -20,6 +20,19 @@ static cvips_colour colour(VipsImage *image) {
     }
 }
 
+static cvips_samples samples(VipsBandFormat format) {
+    switch (format) {
+    case VIPS_FORMAT_UCHAR:
+    case VIPS_FORMAT_USHORT:
+        return CVIPS_SAMPLES_WHOLE;
+    case VIPS_FORMAT_FLOAT:
+    case VIPS_FORMAT_DOUBLE:
+        return CVIPS_SAMPLES_REAL;
+    default:
+        return CVIPS_SAMPLES_OTHER;
+    }
+}
+
 static int flag(VipsImage *image, const char *name) {
     return vips_image_get_typeof(image, name) != 0;
 }
@@ -29,10 +42,11 @@ void cvips_read_header(cvips_image image, cvips_header *header) {
     header->height = image->Ysize;
     header->bands = image->Bands;
     header->bytes_per_band = (int)vips_format_sizeof_unsafe(image->BandFmt);
+    header->samples = samples(image->BandFmt);
     header->pages = vips_image_get_n_pages(image);
     header->orientation =
         flag(image, VIPS_META_ORIENTATION) ? vips_image_get_orientation(image) : 0;
-    header->has_alpha = vips_image_hasalpha(image);
+    header->has_alpha = image->Coding == VIPS_CODING_NONE && vips_image_hasalpha(image);
     header->interlaced = flag(image, "interlaced");
     header->colour = colour(image);
 }

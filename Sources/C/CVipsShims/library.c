@@ -58,6 +58,10 @@ char *cvips_take_error(void) {
     return vips_error_buffer_copy();
 }
 
+void cvips_forget_errors(void) {
+    vips_error_clear();
+}
+
 void cvips_free(void *memory) {
     g_free(memory);
 }

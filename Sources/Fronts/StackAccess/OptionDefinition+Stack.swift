@@ -12,7 +12,8 @@ extension OptionDefinition {
         "the disk tier ($XDG_CACHE_HOME/imagebus, else ~/.cache/imagebus)")
     package static let config = OptionDefinition(
         "config", value: "FILE",
-        "sources, caches, presets, profiles and rules")
+        "sources, caches, presets, profiles, rules and pools; SIGHUP loads\n"
+            + "it anew where serve runs, other pools need a restart")
     package static let endpoint = OptionDefinition(
         "endpoint", value: "E", "ipc:///DIRECTORY/front/front.sock of a running stack")
     package static let logLevel = OptionDefinition(

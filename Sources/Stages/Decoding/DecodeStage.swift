@@ -53,18 +53,30 @@ public struct DecodeStage: Sendable {
         _ work: DecodeWork, input: UnsafeRawBufferPointer, output: some OutputSpace,
         cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage {
-        let source = try SourceImage(input)
+        let decoder = try FormatDecoders.decoder(of: input)
+        try work.limits.checkPages(of: input, decoder.format)
+        let source = try SourceImage(input, by: decoder)
         try work.limits.check(source)
         guard work.need != .header else { return DecodedImage(info: source.info, frames: []) }
         let scale = source.scale(for: work.need)
         try work.limits.checkPixelBytes(source, at: scale)
         guard !cancellation.isCancelled else { throw .cancelled }
-        if let planes = source.decoder.planes(of: source, at: scale, limits: work.limits) {
-            return DecodedImage(
-                info: source.info,
-                frames: [try planes.write(to: output, cancellation: cancellation)])
+        do throws(ImageError) {
+            let frame = try frame(
+                of: source, at: scale, work.limits, to: output, cancellation: cancellation)
+            return DecodedImage(info: source.info, frames: [frame])
+        } catch {
+            throw error.ofPixels
         }
-        let pixels = try source.pixels(at: scale, cancellation: cancellation)
-        return DecodedImage(info: source.info, frames: [try pixels.write(to: output)])
+    }
+
+    private func frame(
+        of source: SourceImage, at scale: DecodeScale, _ limits: ImageLimits,
+        to output: some OutputSpace, cancellation: CancellationFlag
+    ) throws(ImageError) -> DecodedImage.Frame {
+        if let planes = source.decoder.planes(of: source, at: scale, limits: limits) {
+            return try planes.write(to: output, cancellation: cancellation)
+        }
+        return try source.pixels(at: scale, cancellation: cancellation).write(to: output)
     }
 }

@@ -3,6 +3,15 @@ import Messages
 import Vips
 
 extension ImageLimits {
+    /// Refuses a file by its pages, before a decoder reads all of them.
+    func checkPages(of bytes: UnsafeRawBufferPointer, _ format: ImageFormat) throws(ImageError) {
+        let (most, overflows) = pagesMax.addingReportingOverflow(1)
+        let file = bytes.bindMemory(to: UInt8.self).span
+        guard !overflows, let pages = format.pages(of: file, upTo: most), pages > pagesMax
+        else { return }
+        throw .over("pagesMax", "more than \(pagesMax) pages, which are permitted")
+    }
+
     /// Refuses an image by its header, before any pixel is computed (SEMANTICS §9.8).
     func check(_ source: SourceImage) throws(ImageError) {
         let size = source.storedSize
@@ -10,11 +19,11 @@ extension ImageLimits {
         guard size.width <= sideMax, size.height <= sideMax else {
             throw .over("sideMax", "the image is \(size), a side may have \(sideMax) pixels")
         }
-        guard source.header.pages <= pagesMax else {
-            throw .over("pagesMax", "\(source.header.pages) pages, \(pagesMax) are permitted")
+        guard source.pages <= pagesMax else {
+            throw .over("pagesMax", "\(source.pages) pages, \(pagesMax) are permitted")
         }
         guard let area = size.area,
-            let all = Self.product(area, source.header.pages), all <= pixelsMax
+            let all = Self.product(area, source.frames), all <= pixelsMax
         else {
             throw .over("pixelsMax", "the image is \(size), \(pixelsMax) pixels are permitted")
         }

@@ -6,28 +6,43 @@ struct SourceImage {
     let bytes: UnsafeRawBufferPointer
     let decoder: any FormatDecoder
     let header: VipsHeader
+    /// Frames or pages in all.
+    let pages: Int
     /// Its colours mean sRGB only after a conversion by the profile that it has.
     let needsProfile: Bool
-    /// As EXIF has it, else as XMP does.
+    /// How the pixels are to be turned yet: as EXIF says, else XMP.
     let orientation: Orientation
 
     /// Knows the format by the first bytes, never by what a server said.
     init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
-        self.bytes = bytes
-        decoder = try FormatDecoders.decoder(of: bytes)
+        try self.init(bytes, by: FormatDecoders.decoder(of: bytes))
+    }
+
+    /// Of a format that is known.
+    init(_ bytes: UnsafeRawBufferPointer, by decoder: any FormatDecoder) throws(ImageError) {
+        (self.bytes, self.decoder) = (bytes, decoder)
         let image = try Self.open(bytes, decoder, at: .whole)
         header = image.header
+        let frames = decoder.format.traits.storedFrames?(HeaderBytes(Span(_unsafeBytes: bytes)))
+        pages = max(header.pages, frames ?? 1)
         needsProfile = image.withProfile { !SRGBProfile.matches($0) } ?? false
-        let stated = header.orientation ?? image.withXMP { XMPOrientation.read($0) } ?? nil
-        orientation = Orientation(exif: stated ?? 1)
+        orientation = decoder.turnsPixels ? Orientation(exif: 1) : Self.orientation(of: image)
+    }
+
+    private static func orientation(of image: VipsImage) -> Orientation {
+        let stated = image.header.orientation ?? image.withXMP { XMPOrientation.read($0) } ?? nil
+        return Orientation(exif: stated ?? 1)
     }
 
     /// Of the source as it will be displayed.
     var info: ImageInfo {
         ImageInfo(
-            format: decoder.format, size: orientation.displayed(storedSize), pages: header.pages,
+            format: decoder.format, size: orientation.displayed(storedSize), pages: pages,
             hasAlpha: header.hasAlpha)
     }
+
+    /// Frames of the image that is decoded.
+    var frames: Int { decoder.format.traits.input?.pages == .frames ? pages : 1 }
 
     var storedSize: PixelSize { PixelSize(width: header.width, height: header.height) }
 

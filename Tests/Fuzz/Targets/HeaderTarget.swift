@@ -3,6 +3,12 @@ import ImageModel
 /// Bytes of strangers whose format and size are read without a codec.
 enum HeaderTarget {
     static func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
+        let (format, sniffed) = (
+            ImageFormat(file: bytes.span), ImageFormat.sniff(bytes, tail: bytes)
+        )
+        try expect(
+            format == sniffed || (sniffed == .tiff && format == .raw),
+            "a file is what its signature says, or camera RAW in a TIFF")
         guard let header = ImageHeader(bytes.span) else { return }
         try expect(header.size.isPositive, "an image has pixels")
         try expect(

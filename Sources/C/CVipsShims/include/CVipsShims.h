@@ -21,6 +21,7 @@ size_t cvips_memory_in_use(void);
 int cvips_files_in_use(void);
 // The text of the error buffer, which is emptied. Free with `cvips_free`.
 char *cvips_take_error(void);
+void cvips_forget_errors(void);
 void cvips_free(void *memory);
 void cvips_unref(cvips_image image);
 
@@ -53,11 +54,18 @@ typedef enum {
     CVIPS_COLOUR_RGB16,
     CVIPS_COLOUR_CMYK,
 } cvips_colour;
+typedef enum {
+    CVIPS_SAMPLES_OTHER = 0,
+    // 8 or 16 bits without a sign.
+    CVIPS_SAMPLES_WHOLE,
+    CVIPS_SAMPLES_REAL,
+} cvips_samples;
 typedef struct {
     int width;
     int height;
     int bands;
     int bytes_per_band;
+    cvips_samples samples;
     int pages;
     // Of EXIF; 0 where that says nothing.
     int orientation;
@@ -95,6 +103,8 @@ int cvips_flip_vertical(cvips_image in, cvips_image *out);
 // colour.c
 int cvips_to_srgb(cvips_image in, cvips_image *out);
 int cvips_to_grey(cvips_image in, cvips_image *out);
+// The first `count` bands of those that `in` has.
+int cvips_first_bands(cvips_image in, int count, cvips_image *out);
 // By the embedded profile; 8 or 16 bits as the input has them.
 int cvips_profile_to_srgb(cvips_image in, cvips_image *out);
 
@@ -105,6 +115,21 @@ int cvips_add_alpha(cvips_image in, cvips_image *out);
 // lies. sRGB of 8 bits, with alpha where `in` has it.
 int cvips_overlay(cvips_image in, cvips_image over, int left, int top, double opacity,
                   cvips_image *out);
+
+// pixels.c: samples of 8 bits; alpha stays, or weighs the colours where several pixels become one.
+// Each of 3 colours, or (1 row) grey, as a sum of the 3 of `in`: 3 factors a row.
+int cvips_mix(cvips_image in, const double *factors, int rows, cvips_image *out);
+// Each sample of a colour by a table of 256.
+int cvips_map(cvips_image in, const uint8_t *curve, cvips_image *out);
+int cvips_blur(cvips_image in, double sigma, cvips_image *out);
+// Twice the image without what a blur of it shows.
+int cvips_unsharp(cvips_image in, double sigma, cvips_image *out);
+// Squares of one colour, from the top left corner on.
+int cvips_pixelate(cvips_image in, int side, cvips_image *out);
+// Turned counter-clockwise about its centre, on a transparent canvas. `in` has alpha.
+int cvips_turn(cvips_image in, double radians, int width, int height, cvips_image *out);
+// The part of a size that is most striking, or (`by_entropy`) shows most.
+int cvips_smart_crop(cvips_image in, int width, int height, int by_entropy, cvips_image *out);
 
 // save.c: `write` takes all `count` bytes and answers 0, or ends the save with another value.
 typedef int (*cvips_sink)(void *context, const void *bytes, size_t count);

@@ -6,12 +6,20 @@ package struct FormatSignature: Sendable {
     }
 
     private let parts: [Part]
+    /// What stands somewhere in the bytes that are looked at; empty: nothing need to.
+    private var within: [UInt8] = []
     /// What stands somewhere in the last 100 bytes; empty: nothing need to.
-    private let end: [UInt8]
+    private var end: [UInt8] = []
 
     /// A file that begins so.
     static func bytes(_ bytes: [UInt8]) -> FormatSignature {
-        FormatSignature(parts: [Part(bytes: bytes, offset: 0)], end: [])
+        FormatSignature(parts: [Part(bytes: bytes, offset: 0)])
+    }
+
+    /// An EBML file (RFC 8794) with a document type of that name.
+    static func ebml(_ type: String) -> FormatSignature {
+        FormatSignature(
+            parts: [Part(bytes: [0x1A, 0x45, 0xDF, 0xA3], offset: 0)], within: Array(type.utf8))
     }
 
     /// A file that begins so, has the second text at its offset, and the last one at its end.
@@ -28,7 +36,7 @@ package struct FormatSignature: Sendable {
         let parts = [
             Part(bytes: [0], offset: 0), Part(bytes: Array("ftyp\(brand)".utf8), offset: 4),
         ]
-        return FormatSignature(parts: parts, end: [])
+        return FormatSignature(parts: parts)
     }
 
     /// Whether a file with this start and this end has the signature.
@@ -36,16 +44,15 @@ package struct FormatSignature: Sendable {
         for part in parts where !head.dropFirst(part.offset).starts(with: part.bytes) {
             return false
         }
-        return end.isEmpty || isIn(tail)
+        return Self.stands(within, in: head)
+            && (end.isEmpty
+                || Self.stands(end, in: Array(tail.suffix(ImageFormat.sniffedTailBytes))))
     }
 
-    private func isIn(_ tail: some Collection<UInt8>) -> Bool {
-        let bytes = Array(tail.suffix(Self.tailBytes))
-        guard bytes.count >= end.count else { return false }
-        return (0...(bytes.count - end.count)).contains { bytes[$0...].starts(with: end) }
+    private static func stands(_ part: [UInt8], in bytes: [UInt8]) -> Bool {
+        guard bytes.count >= part.count else { return part.isEmpty }
+        return (0...(bytes.count - part.count)).contains { bytes[$0...].starts(with: part) }
     }
-
-    private static let tailBytes = 100
 }
 
 extension [FormatSignature] {

@@ -1,15 +1,24 @@
 extension FormatTraits {
     /// One row for each format. Signatures are tried from the first row on, so a longer one stands
     /// before a shorter one that it begins with.
-    package static let rows: [FormatTraits] = [
+    package static let rows = images + videos + [undefined]
+
+    private static let images: [FormatTraits] = [
         FormatTraits(
             format: .jxl, name: "jxl", extensions: ["jxl"], mimeType: "image/jxl",
             signatures: [
                 .bytes([0xFF, 0x0A]), .bytes([0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20]),
             ],
-            isAnimated: true, isPhotographic: true),
+            isAnimated: true, isPhotographic: true, input: FormatInput()),
+        // Its code stream begins like a JPEG.
         FormatTraits(
-            format: .jpeg, name: "jpeg", alias: "jpg", extensions: ["jpg", "jpeg"],
+            format: .jpeg2000, name: "jpeg2000", title: "JPEG 2000 images",
+            extensions: ["jp2", "j2k", "jpf", "jpx"], mimeType: "image/jp2",
+            signatures: [
+                .bytes([0xFF, 0x4F, 0xFF, 0x51]), .bytes([0, 0, 0, 0x0C, 0x6A, 0x50, 0x20, 0x20]),
+            ]),
+        FormatTraits(
+            format: .jpeg, name: "jpeg", extensions: ["jpg", "jpeg"],
             mimeType: "image/jpeg", signatures: [.bytes([0xFF])], carriesAlpha: false,
             isPhotographic: true, storedSize: { $0.jpegSize },
             input: FormatInput(scales: .parts([1, 2, 4, 8]), hasPlanes: true),
@@ -17,7 +26,8 @@ extension FormatTraits {
         FormatTraits(
             format: .png, name: "png", extensions: ["png"], mimeType: "image/png",
             signatures: [.bytes([0x89])], isAnimated: true, storedSize: { $0.pngSize },
-            input: FormatInput(), output: FormatOutput(loss: .never), encoderClass: 4),
+            storedFrames: { $0.pngFrames }, input: FormatInput(),
+            output: FormatOutput(loss: .never), encoderClass: 4),
         FormatTraits(
             format: .gif, name: "gif", extensions: ["gif"], mimeType: "image/gif",
             signatures: [.bytes([0x47])], isAnimated: true, storedSize: { $0.gifSize },
@@ -31,32 +41,70 @@ extension FormatTraits {
             input: FormatInput(scales: .parts([1, 2, 4, 8])),
             output: FormatOutput(loss: .optional, takesPlanes: true, sideMax: 16_383),
             encoderClass: 4, losslessEncoderClass: 40),
+        // Those of Canon, Fujifilm, Olympus, Panasonic, Sigma and Minolta have signatures of their
+        // own, one of which begins like a TIFF. The others are TIFF files.
+        FormatTraits(
+            format: .raw, name: "raw", title: "camera RAW files", extensions: ["raw"],
+            signatures: [
+                .text("II*\0", then: "CR", at: 8), .text("II", then: "HEAPCCDR", at: 6),
+                .text("FUJIFILMCCD-RAW"), .text("IIRO"), .text("IIRS"), .text("MMOR"),
+                .text("IIU\0"), .text("FOVb"), .text("\0MRM"),
+            ] + .brands("crx ")),
         FormatTraits(
             format: .tiff, name: "tiff", extensions: ["tiff", "tif"], mimeType: "image/tiff",
-            signatures: [.bytes([0x49]), .bytes([0x4D])]),
+            signatures: [.text("II*\0"), .text("MM\0*"), .text("II+\0"), .text("MM\0+")],
+            guest: { $0.isCameraRaw ? .raw : nil }, pageCount: { $0.tiffPages(upTo: $1) },
+            input: FormatInput(pages: .images)),
         FormatTraits(
-            format: .bmp, name: "bmp", extensions: ["bmp"], mimeType: "image/bmp",
-            signatures: [.bytes([0x42])]),
+            format: .bmp, name: "bmp", title: "BMP images", extensions: ["bmp"],
+            mimeType: "image/bmp", signatures: [.text("BM")]),
+        FormatTraits(
+            format: .ico, name: "ico", title: "icons of Windows", extensions: ["ico"],
+            mimeType: "image/vnd.microsoft.icon", signatures: [.bytes([0, 0, 1, 0])]),
         FormatTraits(
             format: .heic, name: "heic", extensions: ["heic"], mimeType: "image/heic",
             signatures: .brands("heic", "heix", "hevc", "hevx"), isAnimated: true,
-            isPhotographic: true),
+            isPhotographic: true, input: FormatInput(pages: .images)),
         FormatTraits(
             format: .heif, name: "heif", extensions: ["heif"], mimeType: "image/heif",
-            signatures: .brands("mif1", "msf1"), isAnimated: true, isPhotographic: true),
+            signatures: .brands("mif1", "msf1"), isAnimated: true,
+            isPhotographic: true, input: FormatInput(pages: .images)),
         FormatTraits(
             format: .avif, name: "avif", extensions: ["avif"], mimeType: "image/avif",
             signatures: .brands("avif", "avis"), isAnimated: true, isPhotographic: true,
-            encoderClass: 8),
+            input: FormatInput(pages: .images), encoderClass: 8),
         FormatTraits(
-            format: .pdf, name: "pdf", extensions: ["pdf"], mimeType: "application/pdf",
-            signatures: [.text("%PDF")]),
+            format: .pdf, name: "pdf", title: "PDF documents", extensions: ["pdf"],
+            mimeType: "application/pdf", signatures: [.text("%PDF")]),
         FormatTraits(
-            format: .svg, name: "svg", extensions: ["svg"], mimeType: "image/svg+xml",
-            signatures: [.text("<", end: "</svg>")]),
-        // Each maker has a signature of its own, most of which are those of TIFF.
-        FormatTraits(format: .raw, name: "raw", extensions: ["raw"]),
-        undefined,
+            format: .svg, name: "svg", title: "SVG drawings", extensions: ["svg"],
+            mimeType: "image/svg+xml", signatures: [.text("<", end: "</svg>")]),
+        FormatTraits(
+            format: .psd, name: "psd", title: "documents of Photoshop", extensions: ["psd"],
+            mimeType: "image/vnd.adobe.photoshop", signatures: [.text("8BPS")]),
+        FormatTraits(
+            format: .exr, name: "exr", title: "OpenEXR images", extensions: ["exr"],
+            signatures: [.bytes([0x76, 0x2F, 0x31, 0x01])]),
+    ]
+
+    private static let videos: [FormatTraits] = [
+        FormatTraits(
+            format: .mov, name: "mov", title: "QuickTime video", extensions: ["mov", "qt"],
+            mimeType: "video/quicktime",
+            signatures: .brands("qt  ") + [
+                .text("", then: "moov", at: 4), .text("", then: "mdat", at: 4),
+            ], isVideo: true),
+        FormatTraits(
+            format: .mp4, name: "mp4", title: "MP4 video", extensions: ["mp4", "m4v"],
+            mimeType: "video/mp4",
+            signatures: .brands("iso", "mp4", "M4V", "avc1", "dash", "MSNV", "3g"),
+            isVideo: true),
+        FormatTraits(
+            format: .webm, name: "webm", title: "WebM video", extensions: ["webm"],
+            mimeType: "video/webm", signatures: [.ebml("webm")], isVideo: true),
+        FormatTraits(
+            format: .mkv, name: "mkv", title: "Matroska video", extensions: ["mkv"],
+            mimeType: "video/matroska", signatures: [.ebml("matroska")], isVideo: true),
     ]
 
     /// What is not recognised.

@@ -4,22 +4,31 @@ package struct FormatTraits: Sendable {
     package let format: ImageFormat
     /// The word for it.
     package let name: String
-    /// Another word for it.
-    package var alias: String?
-    /// Endings of file names, in lower case and without the dot.
+    /// Files of it in plain words, for sentences; its name where that is plain enough.
+    package var title: String?
+    /// Endings of file names, in lower case and without the dot; each is another word for it.
     package var extensions: [String] = []
     /// The registered media type.
     package var mimeType: String?
     /// Any of these tells the format. Of two rows that match, the first one counts.
     package var signatures: [FormatSignature] = []
+    /// Another format that a file with these signatures is, by what stands behind them.
+    package var guest: (@Sendable (_ bytes: borrowing HeaderBytes) -> ImageFormat?)?
     /// Whether it can carry transparency.
     package var carriesAlpha = true
     /// Whether it can carry an animation.
     package var isAnimated = false
+    /// Whether it is no image, but a video.
+    package var isVideo = false
     /// Whether most images in it are photographs: rows of a PNG made of one are filtered.
     package var isPhotographic = false
     /// Where an encoded image says its size, if that can be read without a codec.
     package var storedSize: (@Sendable (_ bytes: borrowing HeaderBytes) -> PixelSize?)?
+    /// Where it says how many frames it has, if that can be read without a codec and the codec does
+    /// not say it.
+    package var storedFrames: (@Sendable (_ bytes: borrowing HeaderBytes) -> Int?)?
+    /// Pages, counted without a codec up to so many, where its decoder would take long to do so.
+    package var pageCount: (@Sendable (_ bytes: borrowing HeaderBytes, _ most: Int) -> Int)?
     /// How it is decoded; `nil` where it is not.
     package var input: FormatInput?
     /// How it is encoded; `nil` where it is not.
@@ -37,7 +46,7 @@ package struct FormatTraits: Sendable {
 
     /// Whether the word, in lower case, is one for it.
     func isCalled(_ word: String) -> Bool {
-        format != .undefined && (name == word || alias == word)
+        format != .undefined && (name == word || extensions.contains(word))
     }
 
     static let byFormat = Dictionary(uniqueKeysWithValues: rows.map { ($0.format, $0) })
@@ -49,6 +58,16 @@ package struct FormatInput: Sendable {
     package var scales = DecodeScales.whole
     /// Whether its pixels may leave the decoder as planes.
     package var hasPlanes = false
+    /// What its pages are.
+    package var pages = Pages.frames
+
+    /// What the pages of a file are to one another.
+    package enum Pages: Sendable {
+        /// Parts of one image: whoever shows it needs all of them.
+        case frames
+        /// Images of their own, of which one is decoded.
+        case images
+    }
 }
 
 /// How a format is encoded.

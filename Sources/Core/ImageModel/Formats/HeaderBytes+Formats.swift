@@ -13,6 +13,23 @@ extension HeaderBytes {
         return PixelSize(width: width, height: height)
     }
 
+    /// Chunks of a PNG before its pixels at most.
+    private static let chunksMax = 1_024
+
+    /// acTL says it, in front of the pixels (PNG specification, third edition, 11.3.4.1).
+    var pngFrames: Int? {
+        guard pngSize != nil else { return nil }
+        var offset = 8
+        for _ in 0..<Self.chunksMax {
+            guard let length = bigEndian(4, at: offset), !has("IDAT", at: offset + 4) else {
+                return nil
+            }
+            if has("acTL", at: offset + 4) { return bigEndian(4, at: offset + 8) }
+            offset += 12 + length
+        }
+        return nil
+    }
+
     /// The logical screen (GIF89a, 18).
     var gifSize: PixelSize? {
         guard has("GIF87a", at: 0) || has("GIF89a", at: 0),

@@ -30,6 +30,22 @@ public enum ImageFormat: Int16, Hashable, Sendable, CaseIterable {
     case avif = 100
     /// JPEG XL.
     case jxl = 101
+    /// JPEG 2000.
+    case jpeg2000 = 102
+    /// Photoshop's documents.
+    case psd = 103
+    /// OpenEXR.
+    case exr = 104
+    /// Icons of Windows.
+    case ico = 105
+    /// MP4 video.
+    case mp4 = 106
+    /// QuickTime video.
+    case mov = 107
+    /// WebM video.
+    case webm = 108
+    /// Matroska video.
+    case mkv = 109
 
     /// The word for it on the command line and in JSON.
     public var name: String { traits.name }
@@ -37,7 +53,8 @@ public enum ImageFormat: Int16, Hashable, Sendable, CaseIterable {
     /// Its registered media type; `nil` where there is none.
     public var mimeType: String? { traits.mimeType }
 
-    /// The format of that name; `jpg` is `jpeg`. `nil` for other words.
+    /// The format of that name or of files that end so: `jpg` is `jpeg`. `nil` for other words.
+    /// Whoever reads the name of a format reads it with this.
     public init?(name: String) {
         let wanted = name.lowercased()
         guard let row = FormatTraits.rows.first(where: { $0.isCalled(wanted) }) else { return nil }
@@ -63,7 +80,7 @@ public enum ImageFormat: Int16, Hashable, Sendable, CaseIterable {
     public var carriesAlpha: Bool { traits.carriesAlpha }
 
     /// The formats that this version decodes.
-    public static let decodable = FormatTraits.rows.filter(\.isDecodable).map(\.format)
+    public static let decodable = allCases.filter(\.isDecodable)
 
     /// The formats that this version encodes.
     public static let encodable = FormatTraits.rows.filter(\.isEncodable).map(\.format)

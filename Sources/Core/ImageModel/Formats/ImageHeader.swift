@@ -23,11 +23,16 @@ package struct HeaderBytes: ~Escapable {
     private let bytes: Span<UInt8>
 
     @_lifetime(copy bytes)
-    init(_ bytes: Span<UInt8>) { self.bytes = bytes }
+    package init(_ bytes: Span<UInt8>) { self.bytes = bytes }
 
     /// The first bytes, so many at most.
     func start(_ count: Int) -> [UInt8] {
         bytes.indices.prefix(count).map { bytes[$0] }
+    }
+
+    /// The last bytes, so many at most.
+    func end(_ count: Int) -> [UInt8] {
+        bytes.indices.suffix(count).map { bytes[$0] }
     }
 
     /// `nil` behind the end.

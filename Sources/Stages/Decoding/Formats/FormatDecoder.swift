@@ -10,6 +10,9 @@ protocol FormatDecoder: Sendable {
     /// What opens it. Nothing else of libvips can be reached by bytes.
     var loader: VipsLoader { get }
 
+    /// Whether its pixels come turned as they are displayed: what EXIF and XMP say is done then.
+    var turnsPixels: Bool { get }
+
     /// The image, nothing but its header read; its pixels are made at one of the format's scales.
     /// Of an animation it is the first frame, with the number of all in the header.
     func open(
@@ -28,6 +31,15 @@ protocol FormatDecoder: Sendable {
 }
 
 extension FormatDecoder {
+    var turnsPixels: Bool { false }
+
+    /// As its loader makes it, at its own size.
+    func open(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
+    ) throws(VipsError) -> VipsImage {
+        try .load(bytes, by: loader)
+    }
+
     /// The whole of each side is in whole columns and rows.
     func sides(
         of made: VipsHeader, _ source: SourceImage, at scale: DecodeScale

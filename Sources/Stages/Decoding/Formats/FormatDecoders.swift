@@ -4,7 +4,9 @@ import Vips
 /// All formats that are decoded.
 enum FormatDecoders {
     static let all: [any FormatDecoder] = [
-        JPEGDecoder(), PNGDecoder(), GIFDecoder(), WebPDecoder(),
+        JPEGDecoder(), PNGDecoder(), GIFDecoder(), WebPDecoder(), TIFFDecoder(),
+        HEIFDecoder(format: .heic), HEIFDecoder(format: .heif), HEIFDecoder(format: .avif),
+        JXLDecoder(),
     ]
 
     /// What libvips may open.
@@ -12,7 +14,7 @@ enum FormatDecoders {
 
     /// The decoder of what the first bytes say, never of what a server said.
     static func decoder(of bytes: UnsafeRawBufferPointer) throws(ImageError) -> any FormatDecoder {
-        let format = ImageFormat.sniff(bytes, tail: bytes.suffix(100))
+        let format = ImageFormat(file: bytes.bindMemory(to: UInt8.self).span)
         guard format != .undefined else { throw .notAnImage }
         guard format.isDecodable, let decoder = all.first(where: { $0.format == format }) else {
             throw .notDecoded(format)

@@ -1,9 +1,10 @@
 import Linux
 
 /// A program of the system, run to its end.
-enum Tool {
+public enum Tool {
     /// Its standard output; throws where it does not end with 0.
-    static func run(_ line: [String], input: [UInt8]? = nil) throws -> [UInt8] {
+    @discardableResult
+    public static func run(_ line: [String], input: [UInt8]? = nil) throws -> [UInt8] {
         guard let path = path(of: line[0]) else {
             throw StackFailure("there is no \(line[0]): run scripts/setup")
         }

@@ -1,0 +1,100 @@
+/// How a TIFF file writes its numbers (TIFF 6.0, and BigTIFF).
+private struct TIFFLayout {
+    let isLittle: Bool
+    /// Offsets and counts of entries are of 8 bytes.
+    let isBig: Bool
+
+    var offsetBytes: Int { isBig ? 8 : 4 }
+    var countBytes: Int { isBig ? 8 : 2 }
+    var entryBytes: Int { isBig ? 20 : 12 }
+    /// From the start of an entry to its value.
+    var valueOffset: Int { isBig ? 12 : 8 }
+}
+
+/// A directory of a TIFF file, which is one image of it.
+private struct TIFFDirectory {
+    /// Where its entries begin.
+    let entries: Int
+    let count: Int
+}
+
+private enum TIFFTag {
+    static let newSubfileType = 254
+    static let photometric = 262
+    static let subdirectories = 330
+    static let dngVersion = 50_706
+    /// What `photometric` is for samples of a sensor: a colour filter array, or linear raw.
+    static let sensors: Set<Int> = [32_803, 34_892]
+}
+
+extension HeaderBytes {
+    /// Entries of a directory that are looked at, at most.
+    private static let entriesMax = 1_024
+
+    /// Whether a TIFF file is camera RAW: its first directory says so, or has a reduced image in
+    /// front of others, which lie in directories below it. DNG, NEF and ARW are such files.
+    var isCameraRaw: Bool {
+        guard let layout = tiffLayout, let start = firstDirectory(layout),
+            let directory = directory(at: start, layout)
+        else { return false }
+        var (isReduced, hasOthers) = (false, false)
+        for index in 0..<min(directory.count, Self.entriesMax) {
+            let entry = directory.entries + index * layout.entryBytes
+            guard let tag = number(2, at: entry, layout) else { break }
+            let value = entry + layout.valueOffset
+            switch tag {
+            case TIFFTag.dngVersion: return true
+            case TIFFTag.photometric:
+                if TIFFTag.sensors.contains(number(2, at: value, layout) ?? 0) { return true }
+            case TIFFTag.newSubfileType:
+                isReduced = (number(4, at: value, layout) ?? 0) & 1 == 1
+            case TIFFTag.subdirectories: hasOthers = true
+            default: break
+            }
+        }
+        return isReduced && hasOthers
+    }
+
+    /// Pages of a TIFF file, counted up to `most` of them: a decoder reads every entry of each.
+    func tiffPages(upTo most: Int) -> Int {
+        guard let layout = tiffLayout, var next = firstDirectory(layout) else { return 0 }
+        var pages = 0
+        while pages < most, next != 0, let directory = directory(at: next, layout) {
+            pages += 1
+            let end = directory.entries + directory.count * layout.entryBytes
+            guard let following = number(layout.offsetBytes, at: end, layout) else { break }
+            next = following
+        }
+        return pages
+    }
+
+    private var tiffLayout: TIFFLayout? {
+        let isLittle = has("II", at: 0)
+        guard isLittle || has("MM", at: 0) else { return nil }
+        switch isLittle ? littleEndian(2, at: 2) : bigEndian(2, at: 2) {
+        case 42: return TIFFLayout(isLittle: isLittle, isBig: false)
+        case 43: return TIFFLayout(isLittle: isLittle, isBig: true)
+        default: return nil
+        }
+    }
+
+    private func firstDirectory(_ layout: TIFFLayout) -> Int? {
+        number(layout.offsetBytes, at: layout.offsetBytes, layout)
+    }
+
+    private func directory(at offset: Int, _ layout: TIFFLayout) -> TIFFDirectory? {
+        guard let count = number(layout.countBytes, at: offset, layout), count <= 1 << 32 else {
+            return nil
+        }
+        return TIFFDirectory(entries: offset + layout.countBytes, count: count)
+    }
+
+    /// Nil for what no file has, too.
+    private func number(_ count: Int, at offset: Int, _ layout: TIFFLayout) -> Int? {
+        guard count == 8 else {
+            return layout.isLittle ? littleEndian(count, at: offset) : bigEndian(count, at: offset)
+        }
+        guard byte(layout.isLittle ? offset + 7 : offset) == 0 else { return nil }
+        return layout.isLittle ? littleEndian(7, at: offset) : bigEndian(7, at: offset + 1)
+    }
+}

@@ -1,0 +1,9 @@
+import ImageModel
+import Vips
+
+/// HEIC, AVIF and other images of the HEIF family: the primary image of the file.
+struct HEIFDecoder: FormatDecoder {
+    let format: ImageFormat
+    let loader = VipsLoader.heif
+    let turnsPixels = true
+}
