@@ -153,7 +153,7 @@ import Testing
         #expect(tier.get("after") == sample(30))
     }
 
-    @Test(arguments: [2, 99])
+    @Test(arguments: [1, 99])
     func anIndexOfAnotherVersionIsSetAside(version: Int32) throws {
         let fixture = try DiskFixture()
         do { try fixture.tier().put("a", sample(40_000)) }
@@ -167,7 +167,7 @@ import Testing
         #expect(try old.userVersion() == Int64(version))
         tier.maintainAll()
         #expect(tier.get("a") == sample(40_000))
-        #expect(tier.setAsideReason?.text == "the index has version \(version), not 1")
+        #expect(tier.setAsideReason?.text == "the index has version \(version), not 2")
     }
 
     @Test func aForeignDatabaseIsSetAside() throws {

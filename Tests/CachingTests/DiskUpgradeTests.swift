@@ -27,7 +27,7 @@ import Testing
         #expect(tier.usage(at(0))?.entries == Self.lengths.count)
     }
 
-    @Test(arguments: [2, 99, -1])
+    @Test(arguments: [3, 99, -1])
     func theIndexOfAnotherVersionIsTakenOver(version: Int32) throws {
         let fixture = try DiskFixture()
         try fill(fixture)
@@ -53,7 +53,7 @@ import Testing
         try fill(fixture)
         do {
             let connection = try Connection(path: fixture.path + "/index.sqlite")
-            for column in ["cache_control", "last_modified", "has_alpha", "pages"] {
+            for column in ["cache_control", "last_modified", "has_alpha", "pages", "still_of"] {
                 try connection.execute("ALTER TABLE entries DROP COLUMN \(column)")
             }
             try connection.setUserVersion(7)
@@ -61,6 +61,21 @@ import Testing
         let tier = try fixture.tier()
         tier.maintainAll()
         for length in Self.lengths { #expect(tier.get("k\(length)") == sample(length)) }
+    }
+
+    /// Version 1, to which stills were images like any other.
+    @Test func theFirstVersionIsTakenOver() throws {
+        let fixture = try DiskFixture()
+        try fill(fixture)
+        do {
+            let connection = try Connection(path: fixture.path + "/index.sqlite")
+            try connection.execute("ALTER TABLE entries DROP COLUMN still_of")
+            try connection.setUserVersion(1)
+        }
+        let tier = try fixture.tier()
+        tier.maintainAll()
+        for length in Self.lengths { #expect(tier.get("k\(length)") == sample(length)) }
+        #expect(try fixture.names().filter { $0.contains("bad") } == [], "it was taken over whole")
     }
 
     @Test func theShortBodiesOfADamagedIndexAreSavedAsFarAsTheyCanBeRead() throws {
@@ -85,7 +100,7 @@ import Testing
         let fixture = try DiskFixture()
         try fill(fixture)
         do {
-            try Connection(path: fixture.path + "/index.sqlite").setUserVersion(2)
+            try Connection(path: fixture.path + "/index.sqlite").setUserVersion(3)
         }
         let tier = try fixture.tier()
         for key in ["k500", "k60000"] { #expect(tier.remove(key, at(1))) }
@@ -102,7 +117,7 @@ import Testing
     @Test func clearingForgetsTheOldIndexAsWell() throws {
         let fixture = try DiskFixture()
         try fill(fixture)
-        do { try Connection(path: fixture.path + "/index.sqlite").setUserVersion(2) }
+        do { try Connection(path: fixture.path + "/index.sqlite").setUserVersion(3) }
         let tier = try fixture.tier()
         #expect(tier.clear(at(1)))
         tier.maintainAll(at(2))
@@ -116,7 +131,7 @@ import Testing
             let tier = try fixture.tier()
             for number in 0..<300 { tier.put("\(number)", sample(8_000), jpegFacts, at(1)) }
         }
-        do { try Connection(path: fixture.path + "/index.sqlite").setUserVersion(2) }
+        do { try Connection(path: fixture.path + "/index.sqlite").setUserVersion(3) }
         let policy = DiskPolicy(bytesMax: 1 << 20)
         let tier = try fixture.tier(policy)
         tier.maintainAll()

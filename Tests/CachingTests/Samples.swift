@@ -25,5 +25,6 @@ let jpegFacts = StoredMetadata(
 
 let originalFacts = StoredMetadata(
     info: ImageInfo(
-        format: .webp, size: PixelSize(width: 3, height: 2), pages: 7, hasAlpha: true),
+        format: .webp, size: PixelSize(width: 3, height: 2), pages: 7, hasAlpha: true,
+        stillOf: 9),
     contentType: "image/webp; q=ü", etag: "\"abc\"", lastModified: nil, cacheControl: "")

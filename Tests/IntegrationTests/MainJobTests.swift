@@ -51,7 +51,8 @@ extension RealProcesses {
             #expect(
                 answer.names == [
                     "bytes", "cacheType", "error", "fallbackFor", "format", "height", "key",
-                    "notes", "pages", "refreshed", "scale", "status", "timings", "token", "width",
+                    "notes", "pages", "refreshed", "scale", "status", "stillOf", "timings",
+                    "token", "width",
                 ])
             #expect(
                 answer["timings"]?.names == [

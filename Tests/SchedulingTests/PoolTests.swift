@@ -22,6 +22,10 @@ struct PoolTests {
 
     // MARK: - Routing
 
+    @Test func kindsAreCountedWithoutAList() {
+        #expect(WorkerKind.count == WorkerKind.allCases.count)
+    }
+
     @Test func aJobGoesToTheFirstPoolThatIsGrantedIt() throws {
         let second = Self.pool("second", .decode, WorkerCapabilities(formatsIn: ["svg", "gif"]))
         var bench = PoolBench([Self.vector, second])

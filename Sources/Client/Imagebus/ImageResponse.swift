@@ -15,7 +15,8 @@ public struct ImageResponse: Sendable {
     public let status: Status
     /// What it is; `nil` for a miss.
     public let info: ImageInfo?
-    /// Which tier had it; none where it was made for this load, or is a miss.
+    /// Which tier had it, or the original of which it was made (`timings.transform` is not 0 then);
+    /// none where that was fetched, and for a miss.
     public let cacheType: CacheTypes
     /// The text of its cache key.
     public let key: String

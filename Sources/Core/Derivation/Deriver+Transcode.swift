@@ -139,6 +139,7 @@ extension Deriver {
         guard dispatcher.hasRoom(.cache) else { return endTranscode(id) }
         var metadata = transcode.entry.metadata
         metadata.info = image.info
+        metadata.info.stillOf = transcode.entry.metadata.info.stillOf
         metadata.contentType = nil
         let work = StoreWork(
             key: transcode.entry.text, source: image.reference, tiers: transcode.entry.tiers,

@@ -80,7 +80,8 @@ extension Deriver {
     ) {
         let mark = results[node].provenance.mark
         let metadata = StoredMetadata(
-            info: image.info, etag: mark.etag, lastModified: mark.lastModified)
+            info: image.info.made(of: results[node].decode.flatMap { decodes[$0].pixels?.info }),
+            etag: mark.etag, lastModified: mark.lastModified)
         transcodePixels(of: node, metadata)
         leaveProvider(of: node)
         leaveOverlays(of: node)

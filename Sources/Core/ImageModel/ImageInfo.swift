@@ -8,12 +8,27 @@ public struct ImageInfo: Hashable, Sendable {
     public var pages: Int
     /// Whether it has an alpha channel.
     public var hasAlpha: Bool
+    /// How many frames or pages the source has of which this is the first one, at least two; `nil`
+    /// where the image shows all that its source has.
+    public var stillOf: Int?
 
     /// Facts as a decoder or encoder found them.
-    public init(format: ImageFormat, size: PixelSize, pages: Int = 1, hasAlpha: Bool = false) {
+    public init(
+        format: ImageFormat, size: PixelSize, pages: Int = 1, hasAlpha: Bool = false,
+        stillOf: Int? = nil
+    ) {
         self.format = format
         self.size = size
         self.pages = pages
         self.hasAlpha = hasAlpha
+        self.stillOf = stillOf
+    }
+
+    /// The same of what was made of such a source, of one colour where there is none: one page of
+    /// several is a still.
+    package func made(of source: ImageInfo?) -> ImageInfo {
+        var info = self
+        info.stillOf = source.flatMap { $0.pages > pages ? $0.pages : nil }
+        return info
     }
 }

@@ -12,6 +12,15 @@ extension TransformWork {
         return size
     }
 
+    /// Whether a result may have that size: `resultSize`, or, where a step looks for it in the
+    /// pixels, any within the limits.
+    package func mayBecome(_ size: PixelSize) -> Bool {
+        guard let known = resultSize else { return false }
+        guard steps.contains(where: \.form.looksForItsSize) else { return size == known }
+        guard size.isPositive, let area = size.area else { return false }
+        return max(size.width, size.height) <= limits.sideMax && area <= limits.pixelsMax
+    }
+
     /// The format asked for, else the source's where it can be encoded, else PNG with alpha and
     /// JPEG without.
     public func resultFormat(hasAlpha: Bool) -> ImageFormat {

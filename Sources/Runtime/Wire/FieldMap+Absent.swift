@@ -15,6 +15,18 @@ extension FieldMap {
         value = present
     }
 
+    /// The same of a number within a range.
+    func number<Number: FixedWidthInteger>(
+        _ value: inout Number?, within range: ClosedRange<Number>,
+        _ member: inout some FixedWidthInteger, if which: inout some RawRepresentable<UInt32>,
+        _ number: UInt32, _ field: String
+    ) throws(WireError) {
+        guard has(value != nil, &which, number) else { return }
+        var present = value ?? range.lowerBound
+        try self.number(&present, within: range, &member, field)
+        value = present
+    }
+
     /// Absent where it is as usual.
     func number<Number: FixedWidthInteger>(
         _ value: inout Number, unless usual: Number, _ member: inout some FixedWidthInteger,

@@ -12,5 +12,8 @@ extension ImageInfo: WireMessage {
         try map.number(&size.height, &wire.pointee.height, "ImageInfo.height")
         try map.counted(&pages, &wire.pointee.pages, "ImageInfo.pages")
         map.flag(&hasAlpha, &wire.pointee.has_alpha, "ImageInfo.has_alpha")
+        try map.number(
+            &stillOf, within: 2...Int(UInt32.max), &wire.pointee.still_of,
+            if: &wire.pointee.maybe_still_of_case, 6, "ImageInfo.still_of")
     }
 }

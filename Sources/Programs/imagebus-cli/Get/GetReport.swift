@@ -94,6 +94,14 @@ struct GetReport {
         return "\(failure)\(details.joined())"
     }
 
+    /// Where it came from. One that was made of a cached original was in no cache itself.
+    private static func way(of image: ImageResponse) -> String {
+        guard image.cacheType != .none else { return "loaded" }
+        let isMade = image.timings.transform > 0
+        return isMade
+            ? "made of the original from \(image.cacheType.name)" : "from \(image.cacheType.name)"
+    }
+
     private func summary(_ image: ImageResponse) -> String {
         guard !image.isMiss else {
             return PlainText.line(Self.miss(image)) + "\n"
@@ -104,7 +112,7 @@ struct GetReport {
             if info.pages > 1 { parts.append("\(info.pages) pages") }
         }
         if let count = image.bytes?.count { parts.append(ByteText.text(UInt64(count))) }
-        parts.append(image.cacheType == .none ? "loaded" : "from \(image.cacheType.name)")
+        parts.append(Self.way(of: image))
         parts.append("\(Int(image.timings.total.rounded())) ms")
         let text = parts.joined(separator: ", ")
         if case .file(let path) = options.target { return "\(PlainText.line(path)): \(text)\n" }

@@ -3,8 +3,13 @@ import ImageModel
 /// What who asked should know of an image that came, though nothing failed.
 enum ImageNotes {
     static func of(_ info: ImageInfo?, for request: ImageRequest) -> [String] {
-        guard let size = info?.size else { return [] }
-        return overlaysThatEndUp(in: request.steps).filter { isOutside($0, size) }.map {
+        guard let info else { return [] }
+        let stills = info.stillOf.map { ["still: the first of \($0) frames"] } ?? []
+        return stills + overlays(of: info.size, for: request)
+    }
+
+    private static func overlays(of size: PixelSize, for request: ImageRequest) -> [String] {
+        overlaysThatEndUp(in: request.steps).filter { isOutside($0, size) }.map {
             "the overlay at \($0.x),\($0.y) lies outside the image, which is \(size): it is "
                 + "not seen"
         }

@@ -15,7 +15,8 @@ extension BodyHeader {
             texts.allSatisfy({ ($0?.utf8.count ?? 0) <= MessageLimits.originHeaderBytesMax }),
             let width = UInt32(exactly: metadata.info.size.width),
             let height = UInt32(exactly: metadata.info.size.height),
-            let pages = UInt32(exactly: metadata.info.pages)
+            let pages = UInt32(exactly: metadata.info.pages),
+            let stillOf = UInt32(exactly: metadata.info.stillOf ?? 0)
         else { return nil }
         let strings = [key] + texts.compactMap { $0 }
         let length = Self.fixedLength + strings.reduce(0) { $0 + $1.utf8.count }
@@ -35,7 +36,7 @@ extension BodyHeader {
         bytes.append(UInt16(metadata.info.hasAlpha ? 1 : 0))
         bytes.append(UInt32(key.utf8.count))
         for text in texts { bytes.append(text.map { UInt16($0.utf8.count) } ?? Self.absent) }
-        bytes.append(UInt32(0))
+        bytes.append(stillOf)
         for string in strings { bytes.append(Array(string.utf8)) }
         bytes.replace(XXH3.hash64(bytes.bytes.span.bytes), at: Self.checksumOffset)
         return bytes.bytes
@@ -65,11 +66,12 @@ extension BodyHeader {
             let pages = reader.next(UInt32.self),
             let format = reader.next(Int16.self).flatMap({ ImageFormat(rawValue: $0) }),
             let alpha = reader.next(UInt16.self),
+            let keyLength = reader.next(UInt32.self),
+            let lengths = reader.next(UInt16.self, count: 4),
+            let stillOf = reader.next(UInt32.self),
             let info = ImageInfo(
                 format: format, storedWidth: Int64(width), height: Int64(height),
-                pages: Int64(pages), alpha: Int64(alpha)),
-            let keyLength = reader.next(UInt32.self),
-            let lengths = reader.next(UInt16.self, count: 4), reader.next(UInt32.self) == 0,
+                pages: Int64(pages), alpha: Int64(alpha), stillOf: Int64(stillOf)),
             let key = reader.text(Int(keyLength)),
             let texts = Self.texts(lengths, from: &reader), reader.isAtEnd
         else { return nil }

@@ -18,7 +18,7 @@ internal import Messages
 ///     72  4  length of the key
 ///     76  2  content type   78 2 ETag   80 2 Last-Modified   82 2 Cache-Control: lengths,
 ///            65535 for absent
-///     84  4  zero
+///     84  4  of a still: frames of its source; 0 for any other image
 ///     88  …  key, content type, ETag, Last-Modified, Cache-Control, in UTF-8
 struct BodyHeader: Hashable, Sendable {
     var key: String

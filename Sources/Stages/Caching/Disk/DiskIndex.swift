@@ -34,7 +34,7 @@ final class DiskIndex {
             insertRow = try connection.prepare(
                 """
                 INSERT INTO entries(\(IndexRow.columns), number, key, charge, body)
-                VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+                VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
                 """)
             deleteRow = try connection.prepare("DELETE FROM entries WHERE number = ?")
             setAccessed = try connection.prepare(
@@ -162,14 +162,14 @@ final class DiskIndex {
     ) throws(DiskError) {
         try onIndex { () throws(SQLiteError) in
             try bind(row)
-            try insertRow.bind(row.number, 15)
-            try insertRow.bind(key, 16)
-            try insertRow.bind(Int64(charge), 17)
+            try insertRow.bind(row.number, 16)
+            try insertRow.bind(key, 17)
+            try insertRow.bind(Int64(charge), 18)
             guard let inline else {
-                try insertRow.bindNull(18)
+                try insertRow.bindNull(19)
                 return try insertRow.run()
             }
-            try insertRow.run(binding: inline, 18)
+            try insertRow.run(binding: inline, 19)
         }
     }
 
@@ -221,5 +221,6 @@ final class DiskIndex {
         try insertRow.bind(row.metadata.etag, 12)
         try insertRow.bind(row.metadata.lastModified, 13)
         try insertRow.bind(row.metadata.cacheControl, 14)
+        try insertRow.bind(Int64(info.stillOf ?? 0), 15)
     }
 }
