@@ -19,14 +19,42 @@ import Vips
         }
     }
 
-    @Test(arguments: [
-        ("BM", "bmp"), ("II*\u{0}", "tiff"), ("%PDF-1.4", "pdf"),
-        ("\u{0}\u{0}\u{0}\u{1C}ftypavif", "avif"),
-    ])
-    func whatIsKnownButNotDecodedIsUnsupported(start: String, format: String) {
-        let error = failure(Array(start.utf8), .header)
-        #expect(error?.code == .unsupportedFormat)
-        #expect(error?.details["format"] == format)
+    @Test(
+        arguments: [
+            (Array("BM".utf8), "bmp", "BMP images"),
+            ([0, 0, 1, 0, 1, 0], "ico", "icons of Windows"),
+            (Array("%PDF-1.4".utf8), "pdf", "PDF documents"),
+            (Array("<svg></svg>".utf8), "svg", "SVG drawings"),
+            (Array("FUJIFILMCCD-RAW 0201".utf8), "raw", "camera RAW files"),
+            (dng, "raw", "camera RAW files"),
+            (Array("8BPS\0\u{1}".utf8), "psd", "documents of Photoshop"),
+            ([0xFF, 0x4F, 0xFF, 0x51, 0], "jpeg2000", "JPEG 2000 images"),
+            ([0x76, 0x2F, 0x31, 0x01, 2], "exr", "OpenEXR images"),
+            (Array("\0\0\0\u{20}ftypisom".utf8), "mp4", "MP4 video"),
+        ] as [([UInt8], String, String)])
+    func whatIsKnownButNotDecodedIsRefusedByName(bytes: [UInt8], name: String, title: String) {
+        let isVideo = title.hasSuffix("video")
+        let remedy = isVideo ? "take one of its frames as an image" : "convert it to one"
+        for need in [DecodeNeed.header, .full] {
+            let error = failure(bytes, need)
+            #expect(error?.code == .unsupportedFormat)
+            #expect(error?.details["format"] == name)
+            #expect(
+                error?.message
+                    == "this version does not decode \(title): \(remedy) of a format that "
+                    + "it decodes: jpeg, png, gif, tiff, webp, heic, heif, avif, jxl")
+        }
+    }
+
+    /// A TIFF directory of one entry, the version of DNG.
+    private static let dng: [UInt8] =
+        Array("II*\0".utf8) + [8, 0, 0, 0, 1, 0, 0x12, 0xC6, 1, 0, 4, 0, 0, 0, 1, 4, 0, 0]
+        + [0, 0, 0, 0]
+
+    /// What a page says that stands for an image, and other texts.
+    @Test(arguments: ["Internal Server Error", "Moved Permanently", "Bad Gateway", "BZh91AY"])
+    func aTextThatBeginsLikeASignatureIsNoImage(text: String) {
+        #expect(failure(Array(text.utf8))?.code == .badImageData)
     }
 
     @Test(arguments: [

@@ -67,8 +67,8 @@ struct AdmissionTests {
         Refusal("an exact size over the limit", .limitExceeded) {
             $0.steps = [.resize(PixelSize(width: 20_000, height: 20_000), .stretch)]
         },
-        Refusal("a turn by 45 degrees", .invalidRequest) {
-            $0.steps = [.rotate(Rotation(degreesClockwise: 45))]
+        Refusal("a turn beyond the limit", .invalidRequest) {
+            $0.steps = [.rotate(Rotation(degreesClockwise: 400_000))]
         },
         Refusal("a turn by no number", .invalidRequest) {
             $0.steps = [.rotate(Rotation(radians: .nan, fitsSize: true))]

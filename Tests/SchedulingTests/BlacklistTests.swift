@@ -79,6 +79,57 @@ struct BlacklistTests {
         #expect(stack.scheduler.report.blacklisted == 0)
     }
 
+    /// The header of the same bytes was good: who does not need the pixels gets them.
+    @Test func damagedPixelsBlockOnlyLoadsThatNeedThem() throws {
+        var (stack, client) = Stack.staffed()
+        var error = ImageError(.badImageData, "cut off")
+        error.damagesPixelsOnly = true
+        let small = stack.load(.image("a", size: 3, .fromLoaderOnly), by: client)
+        stack.finish(.fetch)
+        stack.finish(.decode, .failed(error))
+        #expect(stack.error(small) == .badImageData)
+        let again = stack.load(.image("a", size: 4), by: client)
+        guard case .failure(let refusal) = stack.reply(again)?.outcome else {
+            Issue.record("it was admitted")
+            return
+        }
+        #expect(refusal.code == .blacklisted)
+        #expect(refusal.message.hasPrefix("Image url is blacklisted where its pixels are needed"))
+        for plain in [
+            ImageRequest.image("a"), .image("a").with { $0.infoOnly = true },
+        ] {
+            let token = stack.load(plain, by: client)
+            stack.finishAll()
+            #expect(stack.image(token) != nil)
+        }
+        #expect(stack.scheduler.report.blacklisted == 1)
+    }
+
+    /// A ticket of a plain hit stands, one of a result does not.
+    @Test func damagedPixelsLeaveTicketsOfOriginalsAlone() throws {
+        var (stack, client) = Stack.staffed()
+        let small = ImageRequest.image("a", size: 3)
+        let token = stack.load(small, by: client)
+        stack.finishAll()
+        stack.publish(url)
+        stack.publish(try #require(stack.image(token)).key)
+        func ticket(_ image: ImageRequest) -> HitTicket? {
+            var scheduler = stack.scheduler
+            let token = Token(Identifier128(high: 5, low: 5))
+            return scheduler.hitTicket(for: LoadRequest(token: token, image: image), LoadTerms())
+        }
+        let (plain, made) = (try #require(ticket(.image("a"))), try #require(ticket(small)))
+        stack.scheduler.hits.withdraw(
+            .denied(
+                Denial(
+                    source: ScopedSource(SourceKey(small), LoadTerms()),
+                    refusal: Refusal(.badImageData, isOfPixels: true), url: url, at: stack.now,
+                    lastNumber: 0)))
+        #expect(stack.scheduler.hits.stands(plain, at: stack.now))
+        #expect(!stack.scheduler.hits.stands(made, at: stack.now))
+        #expect(ticket(.image("a")) != nil && ticket(small) == nil)
+    }
+
     @Test func whatAClientBringsAlongIsNotBlocked() {
         var (stack, client) = Stack.staffed()
         for _ in 0..<2 {
@@ -102,7 +153,8 @@ struct BlacklistTests {
         stack.scheduler.hits.withdraw(
             .denied(
                 Denial(
-                    source: ScopedSource(SourceKey(wrong), LoadTerms()), error: .invalidURL,
+                    source: ScopedSource(SourceKey(wrong), LoadTerms()),
+                    refusal: Refusal(.invalidURL),
                     url: wrong.url, at: stack.now, lastNumber: 9)))
         let nowhere = stack.load(wrong, by: client)
         #expect(stack.error(nowhere) == .blacklisted)

@@ -57,7 +57,8 @@ import Testing
             terms.scope = scope
             return .denied(
                 Denial(
-                    source: ScopedSource(SourceKey(image), terms), error: .tlsFailed,
+                    source: ScopedSource(SourceKey(image), terms),
+                    refusal: Refusal(.tlsFailed),
                     url: image.url, at: now, lastNumber: 6))
         }
 

@@ -73,4 +73,23 @@ struct OverlayPolicyTests {
         #expect(stack.image(hit) != nil)
         #expect(stack.isAtRest, "\(stack)")
     }
+
+    /// Nobody lays bytes over an image: a load of them is not refused, and an overlay is.
+    @Test func anOverlayNeedsItsPixels() {
+        var (stack, client) = Stack.staffed()
+        var error = ImageError(.badImageData, "cut off")
+        error.damagesPixelsOnly = true
+        let mark = ImageRequest(url: Self.mark)
+        stack.load(mark.with { $0.output.format = .webp }, by: client)
+        stack.run(.query)
+        stack.run(.query, .fetch)
+        stack.finish(.decode, .failed(error))
+        let refused = stack.load(image(), by: client)
+        stack.run(.query)
+        #expect(overlayError(stack, refused) == ErrorCode.blacklisted.rule.name)
+        let plain = stack.load(mark, by: client)
+        stack.finishAll()
+        #expect(stack.image(plain) != nil)
+        #expect(stack.isAtRest, "\(stack)")
+    }
 }

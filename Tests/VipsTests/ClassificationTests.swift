@@ -33,6 +33,15 @@ import Testing
         #expect(VipsError.kind(of: text, otherwise: .corrupt) == .corrupt)
     }
 
+    @Test func whatIsLargerThanALibraryMakesIsTooLarge() {
+        for text in [
+            "heif: Memory allocation error: Security limit exceeded: Image size 17000x17000",
+            "tiff2vips: tile size out of range",
+        ] {
+            #expect(VipsError.kind(of: text, otherwise: .corrupt) == .tooLarge)
+        }
+    }
+
     @Test func aKilledImageIsNeither() {
         #expect(
             VipsError.kind(of: "VipsImage: killed for image 0x1", otherwise: .corrupt) == .killed)

@@ -5,10 +5,13 @@ extension VipsError {
     /// only place where they are interpreted.
     private static let table: [(part: String, kind: Kind)] = [
         ("killed for image", .killed),
+        ("security limit exceeded", .tooLarge),
+        ("size out of range", .tooLarge),
         ("unix error", .internal),
         ("operation is blocked", .unsupported),
         ("unsupported", .unsupported),
         ("not supported", .unsupported),
+        ("samples out of range", .unsupported),
         ("Not implemented", .unsupported),
         ("out of memory", .internal),
         ("insufficient memory", .internal),

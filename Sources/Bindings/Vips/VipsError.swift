@@ -6,6 +6,8 @@ public struct VipsError: Error, Equatable, Sendable, CustomStringConvertible {
         case corrupt
         /// The bytes may be sound, but libvips, or this build of it, does not do what they need.
         case unsupported
+        /// The image is larger than the library below libvips makes any.
+        case tooLarge
         /// `VipsImage.watch` asked for the end of the computation.
         case killed
         /// A sink of `VipsImage.save` refused bytes.

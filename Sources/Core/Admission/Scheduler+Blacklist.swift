@@ -9,25 +9,28 @@ extension Scheduler {
     // MARK: - At admission
 
     /// Looks at the deny list before anything else, caches included, once the options are known.
+    /// The pixels of an overlay are needed whatever the request for it says.
     mutating func checkBlacklist(
-        _ image: ImageRequest, _ terms: LoadTerms
+        _ image: ImageRequest, _ terms: LoadTerms, needingPixels: Bool? = nil
     ) throws(ImageError) {
-        guard let entry = blacklistEntry(of: image, terms) else { return }
+        guard let refusal = refusal(of: image, terms, needingPixels: needingPixels) else { return }
         figures.counters.blacklistRefusals += 1
+        let reason = refusal.error.rule.name
         throw ImageError(
             .blacklisted,
-            "Image url is blacklisted: it failed before with \(entry.value.rule.name); the option "
-                + "retry-failed asks again",
-            details: ["reason": entry.value.rule.name])
+            "Image url is blacklisted\(refusal.isOfPixels ? " where its pixels are needed" : ""): "
+                + "it failed before with \(reason); the option retry-failed asks again",
+            details: ["reason": reason])
     }
 
-    /// The entry for which a request is refused. Usually the list is empty: then a hit pays
-    /// nothing.
-    func blacklistEntry(
-        of image: ImageRequest, _ terms: LoadTerms
-    ) -> DenyList<ScopedSource, ErrorCode>.Entry? {
+    /// Why a request is refused. Usually the list is empty: then a hit pays nothing.
+    func refusal(
+        of image: ImageRequest, _ terms: LoadTerms, needingPixels: Bool? = nil
+    ) -> Refusal? {
         guard !hits.denyList.isEmpty, !image.options.contains(.retryFailed) else { return nil }
-        return hits.denyList.entry(ScopedSource(SourceKey(image), terms), at: now)
+        return hits.refusal(
+            of: ScopedSource(SourceKey(image), terms),
+            needingPixels: needingPixels ?? image.needsPixels, at: now)
     }
 
     // MARK: - What comes and goes
@@ -49,7 +52,8 @@ extension Scheduler {
             hits.withdraw(
                 .denied(
                     Denial(
-                        source: ScopedSource(source, order.terms), error: error.code,
+                        source: ScopedSource(source, order.terms),
+                        refusal: Refusal(error.code, isOfPixels: error.damagesPixelsOnly),
                         url: source.bareURL, at: now, lastNumber: deriver.lastDenial)))
             deriver.lastDenial = hits.lastDenial
         }
@@ -97,7 +101,7 @@ extension Scheduler {
         hits.denyList.live(at: now).map { _, entry in
             BlacklistReport.Entry(
                 number: entry.number, url: entry.shownURL, operation: JobStage.fetch.name,
-                reason: entry.value, expiresInMilliseconds: entry.millisecondsLeft(at: now))
+                reason: entry.value.error, expiresInMilliseconds: entry.millisecondsLeft(at: now))
         }
     }
 }

@@ -11,7 +11,7 @@ extension Scheduler {
     public mutating func hitTicket(for load: LoadRequest, _ terms: LoadTerms) -> HitTicket? {
         guard load.slot == nil, terms.firstRefusal == nil,
             (try? load.image.checkWishes()) != nil,
-            blacklistEntry(of: load.image, terms) == nil,
+            refusal(of: load.image, terms) == nil,
             let names = try? names(of: load.image, terms),
             JobPlan(load, terms, names).mayComeFromMemory
         else { return nil }

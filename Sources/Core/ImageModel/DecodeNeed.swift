@@ -11,7 +11,7 @@ public enum DecodeNeed: Hashable, Sendable {
     /// What the first step asks that asks for something; steps before it may exchange columns and
     /// rows. Without such a step all pixels are needed.
     public init(_ request: ImageRequest) {
-        if request.wantsOriginal || request.infoOnly {
+        guard request.needsPixels else {
             self = .header
             return
         }

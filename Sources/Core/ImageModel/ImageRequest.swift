@@ -48,6 +48,9 @@ public struct ImageRequest: Hashable, Sendable {
     /// The result is the source's bytes as they came.
     public var wantsOriginal: Bool { thumbnail == nil && steps.isEmpty && output.isDefault }
 
+    /// Whether the source's header is not enough: its pixels are decoded.
+    package var needsPixels: Bool { !wantsOriginal && !infoOnly }
+
     /// All steps that change pixels, the thumbnail first.
     public var allSteps: [TransformStep] { (thumbnail.map { [$0.step] } ?? []) + steps }
 

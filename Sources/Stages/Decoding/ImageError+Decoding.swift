@@ -16,6 +16,17 @@ extension ImageError {
         ImageError(.limitExceeded, message, details: ["limit": limit])
     }
 
+    /// The same of an image whose header was read: what is damaged is its pixels.
+    var ofPixels: ImageError {
+        guard code == .badImageData else { return self }
+        var error = self
+        error.message =
+            "the image is damaged or incomplete behind its header; without steps, format and "
+            + "quality its bytes come as they are"
+        error.damagesPixelsOnly = true
+        return error
+    }
+
     /// What an error of libvips means for whoever wanted the image decoded.
     init(decoding error: VipsError) {
         switch error.kind {
@@ -26,6 +37,10 @@ extension ImageError {
             self.init(
                 .unsupportedFormat, "this version does not decode images of this kind",
                 details: Self.details(error))
+        case .tooLarge:
+            self.init(
+                .limitExceeded, "the image is larger than its decoder makes any",
+                details: ["limit": "decoder", "reason": Self.reason(error)])
         case .killed, .refused:
             self = .cancelled
         case .internal:

@@ -4,8 +4,8 @@ import Messages
 /// A source that is to be refused.
 struct Denial: Sendable {
     let source: ScopedSource
-    /// Why.
-    let error: ErrorCode
+    /// Why, and how far.
+    let refusal: Refusal
     /// As operators see it, without user info.
     let url: String
     let at: Instant

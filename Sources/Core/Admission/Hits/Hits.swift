@@ -17,8 +17,8 @@ struct Hits: Sendable {
     private var index: HitIndex
     private var readers: ResultBlocks
     private var touches = TouchBatch()
-    /// Sources that failed for good, with the error for which each was entered.
-    private(set) var denyList: DenyList<ScopedSource, ErrorCode>
+    /// Sources that failed for good, and why.
+    private(set) var denyList: DenyList<ScopedSource, Refusal>
     /// The header fields on which answers depend.
     private(set) var variances: VarianceTable
     /// Tickets of an earlier term have fallen; `nil`: all have, for good.
@@ -70,6 +70,7 @@ struct Hits: Sendable {
             fields: variances[names.plainOriginal],
             source: image.options.contains(.retryFailed)
                 ? nil : ScopedSource(names.source, terms),
+            needsPixels: image.needsPixels,
             image: entry.delivered(for: image, names))
     }
 
@@ -81,7 +82,17 @@ struct Hits: Sendable {
                 ? ticket.fields == nil : variances[ticket.plainOriginal] == ticket.fields)
             && index.isLive(ticket.place, at: now)
             && (denyList.isEmpty
-                || ticket.source.flatMap { denyList.entry($0, at: now) } == nil)
+                || ticket.source.flatMap {
+                    refusal(of: $0, needingPixels: ticket.needsPixels, at: now)
+                } == nil)
+    }
+
+    /// Why a load of a source is refused; `nil` where it is not.
+    func refusal(
+        of source: ScopedSource, needingPixels: Bool, at now: Instant
+    ) -> Refusal? {
+        guard let refusal = denyList.entry(source, at: now)?.value else { return nil }
+        return needingPixels || !refusal.isOfPixels ? refusal : nil
     }
 
     // MARK: - What falls
@@ -114,7 +125,7 @@ struct Hits: Sendable {
     private mutating func enter(_ denial: Denial) {
         lastDenial = denial.lastNumber
         denyList.put(
-            denial.source, denial.error, url: denial.url, at: denial.at, numbers: &lastDenial)
+            denial.source, denial.refusal, url: denial.url, at: denial.at, numbers: &lastDenial)
     }
 
     /// A source is no longer refused: its answers stand again.
@@ -122,7 +133,7 @@ struct Hits: Sendable {
 
     /// The same for all sources that are meant. Returns how many were refused until now.
     mutating func forgive(
-        at now: Instant, where isMeant: (DenyList<ScopedSource, ErrorCode>.Entry) -> Bool
+        at now: Instant, where isMeant: (DenyList<ScopedSource, Refusal>.Entry) -> Bool
     ) -> Int {
         denyList.remove(at: now, where: isMeant).count
     }
