@@ -17,6 +17,7 @@ import Testing
                 "message":"the origin says 404","name":"invalidDownloadStatusCode",\
                 "retryable":false},"fallbackFor":null,"format":null,"height":null,\
                 "key":null,"notes":[],"pages":null,"refreshed":null,"scale":null,"status":"error",\
+                "stillOf":null,\
                 "timings":{"decode":0,"fetch":0,"query":0,"queue":0,"store":0,"total":1.235,\
                 "transform":0},"token":"abc",\
                 "width":null}

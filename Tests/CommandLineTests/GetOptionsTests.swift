@@ -233,7 +233,10 @@ import Testing
             (["u", "--mode", "fill"], "--mode needs a --resize"),
             (["u", "--round", "5"], "--round is not in this version"),
             (["u", "--tint", "#fff"], "--tint is not in this version"),
-            (["u", "--blur", "5"], "--blur is not in this version"),
+            (
+                ["u", "--blur", "500"],
+                "--blur: expected a radius from 0 to 100, such as 5, not '500'"
+            ),
             (["u", "--filter", "a=b"], "--filter is not in this version"),
             (
                 ["u", "--context", "png-compression=13"],

@@ -61,6 +61,8 @@ import Testing
             try step("crop", "-5,20,300,200")
                 == .crop(PixelRect(x: -5, y: 20, size: PixelSize(width: 300, height: 200))))
         #expect(throws: UsageError.self) { try step("crop", "1,2,3") }
+        let beyond = #expect(throws: UsageError.self) { try step("crop", "99999,0,5,5") }
+        #expect(beyond?.message.contains("at most 32767 each") == true)
         #expect(throws: UsageError.self) { try step("crop", "1,2,0,4") }
         #expect(throws: UsageError.self) { try step("crop", "1,2,3,4,x") }
         #expect(try step("rotate", "90") == .rotate(Rotation(degreesClockwise: 90)))

@@ -60,7 +60,7 @@ import Testing
             ])
         let lines = PrefetchTool.lines(faults, of: 5)
         #expect(lines.count == 4, "\(lines)")
-        #expect(lines[0].hasPrefix("urls.txt:3: a text that is no URL: invalidURL (1000): "))
+        #expect(lines[0].hasPrefix("urls.txt:3: '…@a/2': invalidURL (1000): "))
         #expect(lines[1].hasPrefix("urls.txt:4: http://a/3: invalidDownloadStatusCode (2001): "))
         #expect(lines[1].hasSuffix(" httpStatus=404"))
         #expect(lines[2].hasPrefix("http://b/: "))

@@ -108,22 +108,26 @@ import Testing
         #expect(found.contains { $0.hasPrefix(said) }, "\(found)")
     }
 
+    /// As everywhere: workers, jobs and `--format` know a format by one name.
+    @Test(arguments: [
+        ("a: {kind: decode, formats-in: [png, jpg, JPEG]}", ["png", "jpeg"]),
+        ("a: {kind: decode, trust: foreign, formats-in: [tif]}", ["tiff"]),
+    ])
+    func anyWordForAFormatIsRead(text: String, granted: [String]) throws {
+        #expect(try pools(text).first?.grant.formatsIn == Set(granted))
+    }
+
     /// What no worker of the pool can have is granted in vain: its jobs would fail, or wait.
     @Test(arguments: [
         (
             "a: {kind: decode, formats-in: [webpp]}",
             "f:1: formats-in: workers of the own program have no format 'webpp', did you mean "
-                + "'webp'? There are jpeg, png, gif, webp"
-        ),
-        (
-            "decode: {formats-in: [png, jpg]}",
-            "f:1: formats-in: workers of the own program have no format 'jpg', did you mean "
-                + "'jpeg'? There are jpeg, png, gif, webp"
+                + "'webp'? There are jpeg, png, gif, tiff, webp"
         ),
         (
             "a: {kind: decode, formats-in: svg, workers: 2}",
             "f:1: formats-in: workers of the own program have no format 'svg': there are jpeg, "
-                + "png, gif, webp"
+                + "png, gif, tiff, webp"
         ),
         (
             "a: {kind: transform, formats-out: [gif]}",
@@ -131,17 +135,18 @@ import Testing
                 + "png, webp"
         ),
         (
-            "a: {kind: decode, trust: foreign, formats-in: [tif]}",
-            "f:1: formats-in: there is no format 'tif', did you mean 'tiff'? There are jpeg, "
+            "a: {kind: decode, trust: foreign, formats-in: [tifff]}",
+            "f:1: formats-in: there is no format 'tifff', did you mean 'tiff'? There are jpeg, "
         ),
         (
-            "a: {kind: decode, formats-in: [tif]}",
-            "f:1: formats-in: workers of the own program have no format 'tif': there are jpeg, "
+            "a: {kind: decode, formats-in: [tifff]}",
+            "f:1: formats-in: workers of the own program have no format 'tifff', did you mean "
+                + "'tiff'? There are jpeg, "
         ),
         (
             "a: {kind: transform, steps: [resise]}",
             "f:1: steps: workers of the own program have no step 'resise', did you mean 'resize'? "
-                + "There are resize, crop, rotate, flip, overlay"
+                + "There are resize, crop, rotate, flip, crop-to"
         ),
         (
             "a: {kind: download, schemes: [ftp]}",
@@ -165,7 +170,7 @@ import Testing
     }
 
     @Test func aNameHasItsOwnLine() {
-        let text = "pools:\n  a:\n    kind: decode\n    formats-in:\n      - png\n      - jpg\n"
+        let text = "pools:\n  a:\n    kind: decode\n    formats-in:\n      - png\n      - jpgg\n"
         #expect(throws: ConfigurationFileError.self) {
             try ConfigurationFile.configuration(Array(text.utf8), path: "f")
         }

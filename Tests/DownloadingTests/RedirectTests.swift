@@ -55,7 +55,7 @@ import Testing
         let bench = try Self.bench(other)
         bench.origin.route("/from", .redirect(to: other.url("/to")))
         bench.start("/from", sources: ["http://\(bench.origin.authority)/*"])
-        #expect(await bench.failure()?.code == .addressForbidden)
+        #expect(await bench.failure()?.code == .sourceForbidden)
         #expect(other.acceptedConnectionCount == 0)
         #expect(bench.space.liveCount == 0)
     }

@@ -337,7 +337,7 @@ extension RealProcesses {
                 let second = try #require(other.requests("/a.jpg").first)
                 #expect(second.header("x-api-key") == nil)
                 let away = try stack.get([origin.url("/to-stranger"), "--json"])
-                #expect(try away.json()["error"]?["name"]?.text == "addressForbidden")
+                #expect(try away.json()["error"]?["name"]?.text == "sourceForbidden")
                 #expect(stranger.acceptedConnectionCount == 0)
             }
         }

@@ -40,10 +40,48 @@ extension RealProcesses {
                     #expect(twoFormats.exitStatus == 64, "\(twoFormats)")
                     #expect(twoFormats.errorText.contains("contradicts the name"))
                     let notWritten = try get(source, [], to: "b.gif")
-                    #expect(notWritten.exitStatus == 65, "\(notWritten)")
+                    #expect(notWritten.exitStatus == 64, "\(notWritten)")
+                    #expect(notWritten.errorText.contains("end it in jpeg, png, webp"))
+                    for asked in [["--format", "gif"], ["--rotate", "90"]] {
+                        let early = try get(source, asked, to: "b.gif")
+                        #expect(early.exitStatus == 64, "\(early)")
+                    }
                     #expect(FileBytes.read(folder.file("b.gif")) == nil)
                 }
             }
+        }
+
+        /// A result that was made just now came from no cache, though its original did.
+        @Test func whereAnImageCameFromIsSaid() async throws {
+            let origin = OriginServer()
+            origin.route("/a.png", .bytes(try Images.quadrants().png()))
+            try await withStack { stack in
+                let url = origin.url("/a.png")
+                let said = try [[], [], ["--rotate", "90"], ["--rotate", "90"]].map {
+                    try stack.get([url] + $0).outputText
+                }
+                #expect(said[0].contains(", loaded, "), "\(said)")
+                #expect(said[1].contains(", from memory, "), "\(said)")
+                #expect(said[2].contains(", made of the original from disk, "), "\(said)")
+                #expect(said[3].contains(", from memory, "), "\(said)")
+            }
+        }
+
+        @Test func whatIsNoURLAndWhatIsMisspelledIsSaid() async throws {
+            let origin = OriginServer()
+            origin.route("/a.png", .bytes(try Images.quadrants().png()))
+            let nonsense = try CommandLineRun(["get", "nonsense"]).end()
+            #expect(nonsense.exitStatus == 64)
+            #expect(nonsense.errorText.contains("imagebus get - <FILE"), "\(nonsense)")
+            let misspelled = ["IMAGEBUS_RESISE": "5x5"]
+            let end = try CommandLineRun(
+                ["get", origin.url("/a.png"), "--private", "--allow-private-networks"],
+                environment: misspelled
+            ).end()
+            let lines = end.errorText.split(separator: "\n").filter { $0.contains("RESISE") }
+            #expect(lines.count == 1, "the stack that it starts says nothing: \(end)")
+            #expect(lines.first?.hasPrefix("imagebus get: ") == true)
+            #expect(lines.first?.hasSuffix("did you mean IMAGEBUS_RESIZE?") == true)
         }
 
         @Test func wordsOfOthersDoNothingToATerminal() async throws {

@@ -115,7 +115,7 @@ extension RealProcesses {
                 #expect(end.errorText.contains("httpStatus=404"))
                 let again = try stack.run(["prefetch"] + urls + ["--resize", "20x20", "--json"])
                 #expect(try again.json()["finished"]?.integer == 3)
-                #expect(try again.json()["skipped"]?.integer == 0)
+                #expect(try again.json()["failed"]?.integer == 0)
                 #expect(try again.json()["cached"]?.integer == 3)
                 #expect(try again.json()["loaded"]?.integer == 0)
                 #expect(origin.requestCount("/0.jpg") == 1)

@@ -5,7 +5,8 @@ extension ErrorCode {
         switch self {
         case .invalidURL, .badImageData, .blacklisted, .invalidDownloadOperation,
             .invalidDownloadStatusCode, .invalidDownloadResponse, .invalidDownloadContentType,
-            .deadlineExceeded, .limitExceeded, .addressForbidden, .unsupportedScheme,
+            .deadlineExceeded, .limitExceeded, .addressForbidden, .sourceForbidden,
+            .unsupportedScheme,
             .unsupportedFormat, .poisoned, .workerLost, .connectionFailed, .nameNotResolved,
             .timedOut, .tlsFailed, .shortBody, .tooManyRedirects, .badEncoding, .stepFailed,
             .connectionBroken, .protocolBroken:

@@ -56,6 +56,7 @@ extension ErrorCode {
         case .protocolBroken: Self.row("protocolBroken", 76)
         case .stale: Self.row("stale", 75, retryable: true)
         case .notSupported: Self.row("notSupported", 64)
+        case .sourceForbidden: Self.row("sourceForbidden", 77)
         }
     }
 

@@ -77,4 +77,6 @@ public enum ErrorCode: UInt16, Hashable, Sendable, CaseIterable {
     case stale = 3026
     /// SDWebImage has it, this version does not; `details` has `option`.
     case notSupported = 3027
+    /// The operator's sources do not have this URL.
+    case sourceForbidden = 3028
 }

@@ -33,7 +33,18 @@ enum CommandLineTool {
         }
         let options = Array(arguments.dropFirst())
         return command.run(options, environment: environment) { (read) throws(UsageError) in
-            try perform(command, read, environment)
+            // A private stack has the environment of who started it, and who warned already.
+            if !read.isSet("parent-pid") { warn(command, environment) }
+            return try perform(command, read, environment)
+        }
+    }
+
+    /// Says which variables were misspelled.
+    private static func warn(_ command: Command, _ environment: [String: String]) {
+        let options = (Command.all.flatMap(\.definitions)).filter { $0.visibility != .hidden }
+        let others = NeighbourCommand.all.flatMap(\.variables) + ["IMAGEBUS_PROGRAMS"]
+        for line in EnvironmentSpelling.warnings(environment, options: options, others: others) {
+            Terminal.complain(command.name, line)
         }
     }
 

@@ -9,8 +9,14 @@ struct NeighbourCommand: Sendable {
     let name: String
     /// One line for the list of commands.
     let summary: String
+    /// Variables of its options that no command here has.
+    let variables: [String]
 
-    static let all = [NeighbourCommand(name: "bench", summary: "measure a stack")]
+    static let all = [
+        NeighbourCommand(
+            name: "bench", summary: "measure a stack",
+            variables: ["SECONDS", "CONCURRENCY", "REQUESTS"].map { "IMAGEBUS_\($0)" })
+    ]
 
     /// Becomes that program, with these arguments; returns the exit status where there is none.
     func run(_ arguments: [String]) -> Int32 {

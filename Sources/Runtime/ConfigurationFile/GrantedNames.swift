@@ -13,14 +13,15 @@ struct GrantedNames {
     /// What workers of somebody else's program can have; nil: whatever they say.
     private var foreign: [String]?
 
+    private static let format = "format"
     private static let formats = ImageFormat.allCases.filter { $0 != .undefined }.map(\.name)
     private static let lists = [
         GrantedNames(key: "schemes", what: "scheme", own: ["http", "https"]),
         GrantedNames(
-            key: "formats-in", what: "format", own: ImageFormat.decodable.map(\.name),
+            key: "formats-in", what: format, own: ImageFormat.decodable.map(\.name),
             foreign: formats),
         GrantedNames(
-            key: "formats-out", what: "format", own: ImageFormat.encodable.map(\.name),
+            key: "formats-out", what: format, own: ImageFormat.encodable.map(\.name),
             foreign: formats),
         GrantedNames(key: "steps", what: "step", own: TransformStep.ownNames),
     ]
@@ -40,21 +41,22 @@ struct GrantedNames {
     /// What is no name at all was objected to before.
     private func check(_ item: YAMLNode, _ trust: WorkerPool.Trust, _ reading: inout Reading) {
         guard case .scalar(let name) = item.content, WorkerCapabilities.isEntry(name),
-            let known = trust == .own ? own : foreign, !known.contains(name)
+            let known = trust == .own ? own : foreign, !known.contains(entry(name))
         else { return }
         let whose = trust == .own ? "workers of the own program have" : "there is"
-        let meant = Self.meant(by: name, known)
+        // A word for a format means this format and no other one.
+        let isMeant = isOfFormats && ImageFormat(name: name) != nil
+        let meant = isMeant ? nil : Nearness.nearest(name, known)
         let hint = meant.map { ", did you mean '\($0)'? There are " } ?? ": there are "
         reading.object(
             item.line,
             "\(key): \(whose) no \(what) '\(name)'\(hint)\(known.joined(separator: ", "))")
     }
 
-    /// A word for a format, such as `tif`, means this format and no other one.
-    private static func meant(by name: String, _ known: [String]) -> String? {
-        guard let format = ImageFormat(name: name) ?? ImageFormat(fileExtension: name) else {
-            return Nearness.nearest(name, known)
-        }
-        return known.contains(format.name) ? format.name : nil
-    }
+    private var isOfFormats: Bool { what == Self.format }
+
+    private func entry(_ name: String) -> String { isOfFormats ? Self.format(name) : name }
+
+    /// What stands in the list for a word: the name of a format, whichever word for it was written.
+    static func format(_ word: String) -> String { ImageFormat(name: word)?.name ?? word }
 }

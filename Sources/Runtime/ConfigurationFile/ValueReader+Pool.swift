@@ -38,8 +38,8 @@ extension KeyTable where Target == PoolDraft {
             \.kind),
         Row("trust", .word(WorkerPool.Trust.allCases.map { ($0.name, $0) }), \.trust),
         Row("schemes", .capabilities("schemes of URLs such as https"), \.grant.schemes),
-        Row("formats-in", .capabilities("names of formats such as jpeg"), \.grant.formatsIn),
-        Row("formats-out", .capabilities("names of formats such as jpeg"), \.grant.formatsOut),
+        Row("formats-in", .formats, \.grant.formatsIn),
+        Row("formats-out", .formats, \.grant.formatsOut),
         Row("steps", .capabilities("names of steps such as resize"), \.grant.steps),
         Row(
             "workers", .count(1...256, "a pool without workers would keep its requests waiting"),
@@ -50,18 +50,24 @@ extension KeyTable where Target == PoolDraft {
 }
 
 extension ValueReader where Value == Set<String> {
-    /// What a pool is granted of one list.
-    fileprivate static func capabilities(_ what: String) -> ValueReader {
+    /// Formats by their names, whichever words for them were written.
+    fileprivate static let formats = capabilities(
+        "names of formats such as jpeg", GrantedNames.format)
+
+    /// What a pool is granted of one list, under the names that `name` makes of its words.
+    fileprivate static func capabilities(
+        _ what: String, _ name: @escaping @Sendable (String) -> String = { $0 }
+    ) -> ValueReader {
         let entry = ValueReader<String>.scalar("\(what), of letters, digits, '.', '_', '+', '-'") {
-            WorkerCapabilities.isEntry($0) ? $0 : nil
+            WorkerCapabilities.isEntry($0) ? name($0) : nil
         }
-        return ValueReader { node, name, reading in
-            guard let all = ValueReader<[String]>.list(of: entry).read(node, name, &reading) else {
+        return ValueReader { node, key, reading in
+            guard let all = ValueReader<[String]>.list(of: entry).read(node, key, &reading) else {
                 return nil
             }
             guard all.count <= WorkerCapabilities.entriesMax else {
                 reading.object(
-                    node.line, "\(name): at most \(WorkerCapabilities.entriesMax) are named")
+                    node.line, "\(key): at most \(WorkerCapabilities.entriesMax) are named")
                 return nil
             }
             return Set(all)

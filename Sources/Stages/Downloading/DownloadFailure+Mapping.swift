@@ -17,7 +17,7 @@ extension DownloadFailure {
                     + "the same options")
         case .sourceForbidden:
             ImageError(
-                .addressForbidden,
+                .sourceForbidden,
                 "a redirect leads to a URL that the sources of the configuration do not have: "
                     + "an operator adds them to 'sources' in the file of serve --config")
         case .tooManyRedirects(let limit):

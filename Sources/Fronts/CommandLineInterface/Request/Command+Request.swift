@@ -63,7 +63,6 @@ extension Command {
     package static let laterOptions = [
         OptionDefinition("round", value: "R", visibility: .later),
         OptionDefinition("tint", value: "#AARRGGBB", visibility: .later),
-        OptionDefinition("blur", value: "R", visibility: .later),
         OptionDefinition("filter", value: "NAME[=V]", visibility: .later),
         OptionDefinition("explain", visibility: .later),
     ]

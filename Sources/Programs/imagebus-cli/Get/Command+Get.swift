@@ -25,8 +25,9 @@ extension Command {
             directory is named, it starts a private one and ends it again; --allow-private-networks,
             --allow-address, --ca-file and --config are for that one. Ctrl-C cancels.
 
-            Formats that are read: \(decodableNames). The bytes tell the format, not a name or a
-            server; of an animation the first frame is read.
+            Formats that are read: \(decodableNames).
+            The bytes tell the format, not a name or a server; of an animation the first frame is
+            read.
 
             What cannot be written is said before the load where it can be. With --json, error.name
             is outputFailed then, and its code that of the kernel.

@@ -49,6 +49,8 @@ struct GetAnswer: Encodable, Sendable {
     let width: Int?
     let height: Int?
     let pages: Int?
+    /// Of how many frames the image is the first one; null where it is no still.
+    let stillOf: Int?
     let bytes: Int?
     let key: String?
     let scale: Double?
@@ -63,7 +65,7 @@ struct GetAnswer: Encodable, Sendable {
     let notes: [String]
 
     private enum CodingKeys: String, CodingKey {
-        case status, cacheType, format, width, height, pages, bytes, key, scale
+        case status, cacheType, format, width, height, pages, stillOf, bytes, key, scale
         case token, timings, refreshed, error, fallbackFor, notes
     }
 
@@ -77,6 +79,7 @@ struct GetAnswer: Encodable, Sendable {
         width = image.info?.size.width
         height = image.info?.size.height
         pages = image.info?.pages
+        stillOf = image.info?.stillOf
         bytes = image.bytes?.count
         key = image.key
         scale = image.isMiss ? nil : image.scaleFactor
@@ -98,7 +101,7 @@ struct GetAnswer: Encodable, Sendable {
         status = .error
         cacheType = CacheTypes.none.name
         (format, width, height, pages, bytes) = (nil, nil, nil, nil, nil)
-        (key, scale) = (nil, nil)
+        (stillOf, key, scale) = (nil, nil, nil)
         self.token = token
         var spent = StageTimings()
         spent.total = totalMilliseconds
@@ -117,6 +120,7 @@ struct GetAnswer: Encodable, Sendable {
         try values.encode(width, forKey: .width)
         try values.encode(height, forKey: .height)
         try values.encode(pages, forKey: .pages)
+        try values.encode(stillOf, forKey: .stillOf)
         try values.encode(bytes, forKey: .bytes)
         try values.encode(key, forKey: .key)
         try values.encode(scale, forKey: .scale)

@@ -17,7 +17,7 @@ enum GetCommand {
         var token: String?
         do throws(ImageError) {
             // Before anything is started for it.
-            if !options.readsStandardInput { _ = try SourceURL(options.request.url) }
+            if !options.readsStandardInput { try check(options.request.url) }
             let interruption = try Interruption.started()
             let upload = try options.readsStandardInput ? StandardInput.read(interruption) : nil
             let stack = try OpenStack(options.stack, interruption)
@@ -50,6 +50,18 @@ enum GetCommand {
         ) throws(ImageError) {
             self.request = request
             load = try LoadRun(request, options, stack, uploading: upload)
+        }
+    }
+
+    /// A file is no URL, and is read by another operand.
+    private static func check(_ url: String) throws(ImageError) {
+        do throws(ImageError) {
+            _ = try SourceURL(url)
+        } catch {
+            throw ImageError(
+                error.code,
+                error.message + "; name a URL such as https://example.com/photo.jpg, or give an "
+                    + "image in a file as imagebus get - <FILE", details: error.details)
         }
     }
 

@@ -35,7 +35,7 @@ enum OutputName {
         }
         guard named.isEncodable else {
             throw ImageError(
-                .unsupportedFormat, "the image is \(image.name), and \(notWritten(named, path))")
+                .invalidRequest, "the image is \(image.name), and \(notWritten(named, path))")
         }
         var request = request
         request.output.format = named

@@ -11,10 +11,10 @@ struct PrefetchAnswer: Encodable, Sendable {
     let cached: UInt64
     let missed: UInt64
     /// Of these: failed, and how many with which error.
-    let skipped: Int
+    let failed: Int
     let errors: [String: UInt64]
     let cancelled: Int
-    /// The first of those that were skipped.
+    /// The first of those that failed.
     let failures: [Failure]
 
     /// A URL that could not be loaded, and why.
@@ -33,7 +33,7 @@ struct PrefetchAnswer: Encodable, Sendable {
         loaded = summary.loaded
         cached = ends.cached
         missed = ends.missed
-        skipped = counts.skipped
+        failed = counts.skipped
         errors = Dictionary(
             ends.errors.map { ($0.code.rule.name, $0.count) }, uniquingKeysWith: { $0 &+ $1 })
         cancelled = counts.cancelled

@@ -21,8 +21,17 @@ struct PrefetchFault {
 
     /// One line. Who reads along sees nothing secret: no user info, and no query.
     var line: String {
-        let url = (try? SourceURL(url))?.forLogs ?? "a text that is no URL"
+        let url = (try? SourceURL(url))?.forLogs ?? quoted
         let status = error.details["httpStatus"].map { " httpStatus=\($0)" } ?? ""
         return (place.map { "\($0): " } ?? "") + "\(url): \(error)\(status)"
     }
+
+    /// The beginning of a text that is no URL, without what could be secret in a misspelled one.
+    private var quoted: String {
+        let text = url.prefix { $0 != "?" && $0 != "#" }
+        let bare = text.lastIndex(of: "@").map { "…\(text[$0...])" } ?? String(text)
+        return "'\(bare.prefix(Self.quotedMax))\(bare.count > Self.quotedMax ? "…" : "")'"
+    }
+
+    private static let quotedMax = 80
 }

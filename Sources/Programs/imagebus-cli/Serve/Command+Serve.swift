@@ -78,7 +78,8 @@ extension Command {
             Prints one line `ready ENDPOINT` once every process is part of the stack. A process that
             dies comes back at once. SIGTERM or Ctrl-C drains: nothing new is admitted, what was
             admitted is finished, within 8 s; a second one ends all now. SIGHUP loads the file of
-            --config anew, whole or not at all; without one it does nothing.
+            --config anew, whole or not at all; other pools need a restart. Without a file it does
+            nothing.
 
             exit status: 0 drained, 124 the drain took too long, 130 a second signal, 75 another
             serve holds the runtime directory, 64 or 78 a process cannot run with these settings

@@ -1,14 +1,14 @@
 /// Which word was meant.
-enum Nearness {
+package enum Nearness {
     /// `, did you mean 'x'?`, or which there are, where none is near.
-    static func hint(_ word: String, _ known: [String]) -> String {
+    package static func hint(_ word: String, _ known: [String]) -> String {
         if let near = nearest(word, known) { return ", did you mean '\(near)'?" }
         return known.isEmpty ? "" : ": there are \(known.joined(separator: ", "))"
     }
 
     /// The word with the fewest changes, where these are two or a third of it at most, and fewer
     /// than what was written.
-    static func nearest(_ word: String, _ known: [String]) -> String? {
+    package static func nearest(_ word: String, _ known: [String]) -> String? {
         // Longer than any of ours: not worth the comparison.
         guard word.utf8.count <= 64 else { return nil }
         let ranked = known.map { ($0, distance(Array(word.utf8), Array($0.utf8))) }

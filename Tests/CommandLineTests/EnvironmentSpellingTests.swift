@@ -1,0 +1,34 @@
+import CommandLineInterface
+import Testing
+
+@testable import imagebus_cli
+
+/// A misspelled variable has no effect, and whoever wrote it is told so.
+@Suite struct EnvironmentSpellingTests {
+    private func warnings(_ names: String...) -> [String] {
+        EnvironmentSpelling.warnings(
+            Dictionary(uniqueKeysWithValues: names.map { ($0, "1") }),
+            options: Command.all.flatMap(\.definitions), others: ["IMAGEBUS_PROGRAMS"])
+    }
+
+    @Test func theNearestVariableIsNamed() {
+        let said = warnings("IMAGEBUS_DECOD", "IMAGEBUS_TIMEOUT", "IMAGEBUS_CACHEDIR")
+        #expect(said.count == 2, "\(said)")
+        #expect(said.first?.hasSuffix("did you mean IMAGEBUS_CACHE_DIR?") == true, "\(said)")
+        #expect(said.last?.hasSuffix("did you mean IMAGEBUS_DECODE?") == true, "\(said)")
+    }
+
+    @Test func otherNamesAreSomebodyElses() {
+        #expect(warnings("IMAGEBUS_PROGRAMS", "IMAGEBUS_FIXTURES", "IMAGEBUS_VERSION_TAG") == [])
+        #expect(warnings("DECODE", "IMAGEBUSS_DECODE", "HOME") == [])
+    }
+
+    /// Each variable that one of the commands reads is known to all of them.
+    @Test func whatIsForAnotherCommandIsNoMistake() {
+        let all = Command.all.flatMap(\.definitions).map(\.environmentName)
+        for name in all { #expect(warnings(name) == [], "\(name)") }
+        for name in NeighbourCommand.all.flatMap(\.variables) {
+            #expect(name.hasPrefix("IMAGEBUS_"))
+        }
+    }
+}
