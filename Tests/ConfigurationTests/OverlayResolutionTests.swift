@@ -78,6 +78,6 @@ struct OverlayResolutionTests {
         configuration.sources = [try #require(URLPattern("http://images.example/*"))]
         let resolution = try configuration.resolve(request())
         #expect(resolution.terms.refusal == nil)
-        #expect(resolution.terms.overlays.first?.terms.refusal?.code == .addressForbidden)
+        #expect(resolution.terms.overlays.first?.terms.refusal?.code == .sourceForbidden)
     }
 }

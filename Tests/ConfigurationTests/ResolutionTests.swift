@@ -201,7 +201,7 @@ import Testing
             "https://evil.org/", "https://evil.org/.example.com/", "http://img.example.com/",
             "https://a%2f.example.com/",
         ] {
-            #expect(refusal(configuration) { $0.url = url }?.code == .addressForbidden, "\(url)")
+            #expect(refusal(configuration) { $0.url = url }?.code == .sourceForbidden, "\(url)")
         }
         let odd = "https://a\\.example.com/"
         #expect(refusal(configuration) { $0.url = odd }?.code == .invalidURL)

@@ -30,6 +30,13 @@ struct NominalSizeTests {
         #expect(size([.resize(box, .fill), .crop(rest)]) == "10x20")
         #expect(size([.crop(rest)]) == "20x20")
         #expect(size([], thumbnail: Thumbnail(box: box)) == "40x30")
+        #expect(
+            size([.cropTo(RelativeSize(width: .pixels(7), height: .pixels(5)), .center)]) == "7x5")
+        let half = TransformStep.cropTo(
+            RelativeSize(width: .percent(50), height: .percent(100)), .center)
+        #expect(size([half]) == "1x1")
+        #expect(size([.resize(box, .fill), half]) == "20x30")
+        #expect(size([.pad(box, .center, .clear)]) == "40x30")
         let outside = PixelRect(x: 99, y: 0, size: square)
         #expect(size([.resize(box, .fill), .crop(outside)]) == "40x30")
     }

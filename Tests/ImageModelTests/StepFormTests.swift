@@ -8,15 +8,18 @@ import Testing
     private static let steps: [TransformStep] = [
         .resize(box, .fit), .crop(PixelRect(x: 0, y: 0, size: box)),
         .rotate(Rotation(degreesClockwise: 90)), .flip(horizontal: true, vertical: false),
+        .cropTo(RelativeSize(width: .pixels(9), height: .percent(50)), .center),
+        .trim(tolerance: 10), .pad(box, .center, .white), .flatten(.white), .grayscale, .sepia,
+        .invert, .brightness(20), .contrast(20), .saturation(20), .gamma(2), .blur(radius: 5),
+        .sharpen(radius: 1), .pixelate(10), .vignette(50),
         .overlay(Overlay(url: "http://h/m.png")), .custom(CustomStep("acme.denoise")),
     ]
 
     @Test func eachStepIsWrittenInOneWay() {
         let names = TransformStep.syntaxes.map(\.name)
-        #expect(names == ["crop", "rotate", "flip", "overlay", "custom"])
         // A mode stands beside a resize, and the name of a custom step in its value.
-        let named = Set(Self.steps.map(\.name)).subtracting(["resize", "acme.denoise"])
-        #expect(named == Set(names).subtracting(["custom"]))
+        let written = Self.steps.map { $0.name == "acme.denoise" ? "custom" : $0.name }
+        #expect(written == ["resize"] + names)
         for syntax in TransformStep.syntaxes {
             #expect(!syntax.help.isEmpty)
             #expect(syntax.parse("\u{1}") == nil)
@@ -27,8 +30,8 @@ import Testing
         #expect(
             Self.steps.map(\.form.demand) == [
                 .box(Self.box, .fit), .everything, .transposition, .nothing, .everything,
-                .everything,
-            ])
+                .everything, .everything, .nothing, .nothing,
+            ] + [StepDemand](repeating: .everything, count: 12))
     }
 
     @Test func nothingIsMadeOfWhatHasNoSize() {
@@ -37,5 +40,106 @@ import Testing
             #expect(step.size(after: PixelSize(width: 1 << 40, height: 4)) == nil)
             #expect(step.size(after: Self.box) != nil)
         }
+    }
+
+    /// On the wire, as people write it, and back.
+    @Test func aStepWithoutAMessageIsReadFromItsParameters() {
+        for step in Self.steps {
+            guard let named = step.form as? any NamedStep else { continue }
+            #expect(TransformStep(named: named.name, parameters: named.parameters) == step)
+            var more = named.parameters
+            more["unheard-of"] = "1"
+            let isCustom = named is CustomStep
+            #expect((TransformStep(named: named.name, parameters: more) == nil) != isCustom)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (
+                "crop-to", "300x50%",
+                .cropTo(.init(width: .pixels(300), height: .percent(50)), .center)
+            ),
+            (
+                "crop-to", "1x1,fp:0.3:0.7",
+                .cropTo(.init(width: .pixels(1), height: .pixels(1)), .point(x: 0.3, y: 0.7))
+            ),
+            (
+                "crop-to", "1x1,attention",
+                .cropTo(.init(width: .pixels(1), height: .pixels(1)), .attention)
+            ),
+            ("trim", "", .trim(tolerance: 10)), ("trim", "0.5", .trim(tolerance: 0.5)),
+            ("pad", "40x30", .pad(box, .center, .clear)),
+            ("pad", "40x30,#fFffff", .pad(box, .center, .white)),
+            (
+                "pad", "40x30,southwest,#80000000",
+                .pad(box, .point(x: 0, y: 1), Colour(argb: 0x8000_0000))
+            ),
+            ("flatten", "#010203", .flatten(Colour(argb: 0xFF01_0203))),
+            ("grayscale", "", .grayscale), ("sepia", "", .sepia), ("invert", "", .invert),
+            ("brightness", "-12.5", .brightness(-12.5)), ("gamma", "2.2", .gamma(2.2)),
+            ("blur", "5", .blur(radius: 5)), ("pixelate", "10", .pixelate(10)),
+        ] as [(String, String, TransformStep)])
+    func aStepIsWrittenByItsValues(name: String, text: String, step: TransformStep) throws {
+        let syntax = try #require(TransformStep.syntaxes.first { $0.name == name })
+        #expect(syntax.parse(text) == step)
+        try step.form.check(pixelsMax: 1_000_000)
+    }
+
+    @Test(arguments: [
+        ("crop-to", "0x5"), ("crop-to", "101%x5"), ("crop-to", "5x5,fp:2:0"), ("crop-to", "north"),
+        ("crop-to", "5x5,north,north"), ("trim", "256"), ("pad", "40x30,attention"), ("pad", "40"),
+        ("pad", "40x30,#12345"), ("pad", "40x30,"), ("flatten", ""), ("flatten", "#80000000"),
+        ("grayscale", "1"), ("contrast", "101"), ("gamma", "0"), ("blur", "101"), ("blur", "nan"),
+        ("pixelate", "1"), ("pixelate", "2.5"), ("vignette", "-1"), ("sharpen", "11"),
+    ])
+    func otherTextsAreNoSteps(name: String, text: String) throws {
+        let syntax = try #require(TransformStep.syntaxes.first { $0.name == name })
+        #expect(syntax.parse(text) == nil)
+    }
+
+    @Test(
+        arguments: [
+            (.blur(radius: 101), "blur: radius is a number from 0 to 100"),
+            (.gamma(.nan), "gamma: exponent is a number from 0.1 to 10"),
+            (.pixelate(1), "pixelate: side is a whole number from 2 to 1000"),
+            (.flatten(.clear), "flatten: colour is an opaque colour, #RRGGBB"),
+            (
+                .pad(PixelSize(width: 0, height: 1), .center, .clear),
+                "pad: width and height must be positive"
+            ),
+            (
+                .pad(PixelSize(width: 9, height: 9), .entropy, .clear),
+                "pad: the gravity is a place: only crop-to looks at the image"
+            ),
+            (
+                .pad(PixelSize(width: 3_000, height: 3_000), .center, .clear),
+                "pad: at most 1000000 pixels are accepted"
+            ),
+            (.rotate(Rotation(radians: 7_000, fitsSize: true)), "rotate: at most 6284 radians"),
+        ] as [(TransformStep, String)])
+    func aValueBeyondItsLimitIsNamed(step: TransformStep, message: String) {
+        let error = #expect(throws: ImageError.self) { try step.form.check(pixelsMax: 1_000_000) }
+        #expect(error?.message == message)
+    }
+
+    @Test func onlyATrimLooksForItsSize() {
+        #expect(Self.steps.filter { $0.form.looksForItsSize } == [.trim(tolerance: 10)])
+    }
+
+    @Test func gravityPlacesPartsAndImages() {
+        let (part, whole) = (PixelSize(width: 4, height: 3), PixelSize(width: 9, height: 8))
+        func place(_ text: String) -> [Int] {
+            let gravity = Gravity(text)
+            let rect = gravity?.part(part, of: whole)
+            let origin = gravity?.origin(of: part, on: whole)
+            return [rect?.x ?? -1, rect?.y ?? -1, origin?.x ?? -1, origin?.y ?? -1]
+        }
+        #expect(place("center") == [2, 2, 2, 2])
+        #expect(place("northeast") == [5, 0, 5, 0])
+        #expect(place("southwest") == [0, 5, 0, 5])
+        #expect(place("fp:0.5:1") == [2, 5, 2, 5])
+        #expect(place("fp:0.3:0.3") == [0, 0, 1, 1])
+        #expect(place("entropy") == [-1, -1, -1, -1])
     }
 }

@@ -29,6 +29,21 @@ import Testing
                 .crop(PixelRect(x: -5, y: 7, size: PixelSize(width: 1, height: 32_767))),
                 "SDImageCroppingTransformer({-5.000000,7.000000,1.000000,32767.000000})"
             ),
+            (.blur(radius: 5), "SDImageBlurTransformer(5.000000)"),
+            (.invert, "SDImageFilterTransformer(CIColorInvert)"),
+            (.flatten(.white), "ImagebusFlattenTransformer(#ffffffff)"),
+            (
+                .pad(square, .point(x: 1, y: 0), .clear),
+                "ImagebusPadTransformer({100.000000,100.000000},northeast,#00000000)"
+            ),
+            (
+                .cropTo(RelativeSize(width: .pixels(9), height: .percent(50)), .center),
+                "ImagebusCropToTransformer({9x50.0%},center)"
+            ),
+            (.trim(tolerance: 10), "ImagebusTrimTransformer(10.000000)"),
+            (.pixelate(10), "ImagebusPixelateTransformer(10.000000)"),
+            (.gamma(2.2), "ImagebusGammaTransformer(2.200000)"),
+            (.grayscale, "ImagebusGrayscaleTransformer()"),
         ] as [(TransformStep, String)])
     func aStepHasTheKeyOfUpstream(step: TransformStep, key: String) {
         #expect(step.key == key)
@@ -77,5 +92,22 @@ import Testing
     @Test(arguments: [45, 1, 89.99, 90.01, -44, .infinity, .nan, 1e30] as [Double])
     func otherAnglesAreNoQuarterTurns(degrees: Double) {
         #expect(Rotation(degreesClockwise: degrees).quarterTurnsClockwise == nil)
+    }
+
+    @Test func aTurnedImageHasTheSizeOfWhatHoldsIt() {
+        let source = PixelSize(width: 300, height: 200)
+        for degrees in stride(from: -400.0, through: 400, by: 7.3) {
+            let angle = degrees * .pi / 180
+            let (across, down) = (abs(cos(angle)), abs(sin(angle)))
+            let size = TransformStep.rotate(Rotation(radians: angle, fitsSize: true))
+                .size(after: source)
+            #expect(size?.width == Int((300 * across + 200 * down - 1e-6).rounded(.up)))
+            #expect(size?.height == Int((300 * down + 200 * across - 1e-6).rounded(.up)))
+        }
+        let square = PixelSize(width: 300, height: 300)
+        let turn = TransformStep.rotate(Rotation(radians: .pi / 4, fitsSize: true))
+        #expect(turn.size(after: square) == PixelSize(width: 425, height: 425))
+        let still = TransformStep.rotate(Rotation(radians: 1, fitsSize: false))
+        #expect(still.size(after: source) == source)
     }
 }

@@ -49,7 +49,7 @@ extension RealProcesses {
 
         @Test func theCommandIsTheProgramBesideIt() throws {
             let program = Programs.folder + "/imagebus-bench"
-            for arguments in [["--help"], ["--version"], ["sleep"], ["hit", "--blur", "2"], []] {
+            for arguments in [["--help"], ["--version"], ["sleep"], ["hit", "--wobble", "2"], []] {
                 let command = try CommandLineRun(["bench"] + arguments).end()
                 let own = try CommandLineRun(program: program, arguments).end()
                 #expect(command.output == own.output && command.errorText == own.errorText)

@@ -6,7 +6,7 @@ struct StepCase: Sendable, CustomTestStringConvertible {
     let line: String
     let size: String
     let format: String
-    /// A place of the result, and the colour that belongs there.
+    /// A place of the result, and the colour that belongs there; none: any may.
     let x: Int
     let y: Int
     let colour: [UInt8]
@@ -67,6 +67,26 @@ extension RealProcesses {
             StepCase(
                 "/q.png --rotate 90 --crop 0,0,100,100 --flip h", "100x100", "png", at: 50, 50,
                 Images.blue),
+            StepCase(
+                "/q.png --crop-to 100x50%,northeast", "100x150", "png", at: 20, 140,
+                Images.green),
+            StepCase("/q.png --crop-to 40x30,attention", "40x30", "png", at: 0, 0, []),
+            StepCase("/q.png --crop-to 40x30,entropy", "40x30", "png", at: 0, 0, []),
+            StepCase(
+                "/q.png --pad 500x300,east,#102030 --trim 0", "400x300", "png", at: 20, 280,
+                Images.blue),
+            StepCase(
+                "/q.png --pad 500x300,east --flatten #102030", "500x300", "png", at: 20, 20,
+                [0x10, 0x20, 0x30]),
+            StepCase("/q.png --rotate 30", "497x460", "png", at: 2, 2, [0, 0, 0], alpha: 0),
+            StepCase("/q.png --grayscale", "400x300", "png", at: 20, 20, []),
+            StepCase("/q.png --sepia --saturation 20", "400x300", "png", at: 20, 20, []),
+            StepCase(
+                "/q.png --invert --brightness 5 --contrast 5 --gamma 1.5", "400x300", "png",
+                at: 20, 20, []),
+            StepCase("/q.png --blur 3 --sharpen 1", "400x300", "png", at: 20, 20, Images.red),
+            StepCase("/q.png --pixelate 50", "400x300", "png", at: 20, 20, Images.red),
+            StepCase("/q.png --vignette 0", "400x300", "png", at: 20, 20, Images.red),
             StepCase("/q.png --format jpeg", "400x300", "jpeg", at: 380, 280, Images.yellow),
             StepCase(
                 "/q.png --format jpeg --quality 30", "400x300", "jpeg", at: 100, 200,
@@ -105,7 +125,7 @@ extension RealProcesses {
         private func expectImage(_ step: StepCase, _ bytes: [UInt8]) throws {
             let pixels = try Pixels(decoding: bytes)
             #expect(pixels.size == step.size, "\(step.line)")
-            guard pixels.size == step.size else { return }
+            guard pixels.size == step.size, !step.colour.isEmpty else { return }
             let found = pixels.at(step.x, step.y)
             if let alpha = step.alpha {
                 #expect(found.count == 4 && found.last == alpha, "\(step.line): \(found)")

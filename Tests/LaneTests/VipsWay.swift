@@ -92,6 +92,7 @@ enum VipsWay {
                 if vertical { image = try image.flippedVertically() }
             case .overlay: Issue.record("only one lane lays images over others")
             case .custom: Issue.record("no lane does what is somebody else's")
+            default: Issue.record("only one lane changes colours and canvas")
             }
         }
         return image

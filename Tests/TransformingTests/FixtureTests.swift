@@ -52,6 +52,26 @@ struct FixtureTests {
         #expect(Set(square).count == 1)
     }
 
+    @Test func theOraclesOfColoursAndTurnsHold() throws {
+        let source = try testImage()
+        let blurred = try transform(source, [.blur(radius: 25)])
+        let (fractions, found) = ([0.59, 0.14, 0.12, 0.75], blurred.pixel(80, 150))
+        for (wanted, sample) in zip(fractions, found) {
+            #expect(abs(Double(sample) / 255 - wanted) <= 0.01, "\(found)")
+        }
+        #expect(blurred.pixel(150, 20) != blurred.pixel(150, 280))
+        let inverted = try transform(source, [.invert])
+        for (wanted, sample) in zip([0.851, 0.992, 0.992, 1], inverted.pixel(80, 150)) {
+            #expect(abs(Double(sample) / 255 - wanted) <= 0.01)
+        }
+        #expect(inverted.pixel(150, 20) == [255, 255, 255, 255])
+        let turned = try transform(source, [.rotate(Rotation(radians: .pi / 4, fitsSize: true))])
+        #expect(max(turned.size.width, turned.size.height) <= 426)
+        #expect(turned.pixel(60, 175) == [0, 0, 0, 255])
+        let still = try transform(source, [.rotate(Rotation(radians: .pi / 4, fitsSize: false))])
+        #expect(still.size == PixelSize(width: 300, height: 300))
+    }
+
     @Test func aPNGWithAlphaAsJPEGStandsOnWhite() throws {
         let result = try transform(testImage(), [], output: OutputOptions(format: .jpeg))
         #expect(result.pixel(1, 1).allSatisfy { $0 > 250 })

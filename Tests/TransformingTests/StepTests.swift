@@ -26,8 +26,9 @@ import Testing
         #expect(result.pixel(28, 5) == [40, 40, 40, 255])
     }
 
-    @Test func otherAnglesAreAnErrorThatNamesTheStep() {
-        let error = failure(.quarters(40, 20), [.rotate(Rotation(degreesClockwise: 45))])
+    @Test func anAngleThatIsNoneIsAnErrorThatNamesTheStep() {
+        let error = failure(
+            .quarters(40, 20), [.rotate(Rotation(radians: 1e30, fitsSize: true))])
         #expect(error?.code == .stepFailed)
         #expect(error?.details["step"] == "rotate")
     }

@@ -68,6 +68,24 @@ import Testing
         return load.image.steps
     }
 
+    @Test func aStepOfThisProtocolGoesAcrossByItsName() throws {
+        let steps: [TransformStep] = [
+            .grayscale, .blur(radius: 0.1), .pad(PixelSize(width: 3, height: 4), .center, .white),
+            .cropTo(RelativeSize(width: .percent(33.3), height: .pixels(2)), .attention),
+        ]
+        var image = ImageRequest(url: "http://h/a.jpg")
+        image.steps = steps
+        let load = LoadRequest(token: try #require(Self.token), image: image)
+        guard case .load(let back) = try Frames(.load(load)).clientMessage() else { return }
+        #expect(back.image.steps == steps)
+        let blur = ProtobufBytes().text(1, "blur")
+        #expect(try self.steps(blur.message(2, Self.detail("radius", "7"))) == [.blur(radius: 7)])
+        for wrong in [blur, blur.message(2, Self.detail("radius", "soft"))] {
+            let fault = FieldFault(field: "NamedStep.name", problem: .unknownValue)
+            #expect(throws: WireError.field(fault, token: Self.token)) { try self.steps(wrong) }
+        }
+    }
+
     @Test func whatOthersWriteIsReadByTheSameRules() throws {
         let named = ProtobufBytes().text(1, "acme.denoise")
         let parameters = ["b": "2", "a": "1"]

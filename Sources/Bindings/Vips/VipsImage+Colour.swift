@@ -12,6 +12,11 @@ extension VipsImage {
         try derive("colourspace") { cvips_to_grey($0, $1) }
     }
 
+    /// The first `count` of its bands.
+    public func firstBands(_ count: Int) throws(VipsError) -> VipsImage {
+        try derive("extract_band") { cvips_first_bands($0, CInt(count), $1) }
+    }
+
     /// sRGB by the embedded profile, relative colorimetric, in as many bits (8 or 16) as this
     /// image has. An alpha band stays. Where there is no profile, or one made for other colours,
     /// libvips takes one of its own: sRGB, or a general one for CMYK.

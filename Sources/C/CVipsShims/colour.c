@@ -12,6 +12,11 @@ int cvips_to_grey(cvips_image in, cvips_image *out) {
     return vips_colourspace(in, out, VIPS_INTERPRETATION_B_W, NULL);
 }
 
+int cvips_first_bands(cvips_image in, int count, cvips_image *out) {
+    *out = NULL;
+    return vips_extract_band(in, out, 0, "n", count, NULL);
+}
+
 int cvips_profile_to_srgb(cvips_image in, cvips_image *out) {
     *out = NULL;
     // libvips 8.14 casts the alpha band to the depth of the result without scaling it, so the

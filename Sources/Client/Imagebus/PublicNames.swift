@@ -8,6 +8,7 @@
 @_exported public import enum ImageModel.ErrorCode
 @_exported public import struct ImageModel.ErrorRule
 @_exported public import enum ImageModel.Fallback
+@_exported public import enum ImageModel.Gravity
 @_exported public import struct ImageModel.HTTPHeader
 @_exported public import struct ImageModel.ImageError
 @_exported public import enum ImageModel.ImageFormat
@@ -18,6 +19,7 @@
 @_exported public import struct ImageModel.PixelRect
 @_exported public import struct ImageModel.PixelSize
 @_exported public import enum ImageModel.Priority
+@_exported public import struct ImageModel.RelativeSize
 @_exported public import struct ImageModel.RequestContext
 @_exported public import struct ImageModel.RequestOptions
 @_exported public import enum ImageModel.ResizeMode

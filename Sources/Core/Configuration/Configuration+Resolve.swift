@@ -43,7 +43,7 @@ extension Configuration {
         var resolution = try finish(draft, url, isUpload: isUpload, as: part)
         if !isUpload, let target, let sources, !URLPattern.permits(target, sources) {
             resolution.terms.refusal = ImageError(
-                .addressForbidden,
+                .sourceForbidden,
                 "the sources of the configuration do not have this URL: an operator adds them to "
                     + "'sources' in the file of serve --config")
         }

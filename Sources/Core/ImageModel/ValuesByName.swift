@@ -26,13 +26,8 @@ extension Fallback {
         if text == "none" {
             self = .none
         } else if text.utf8.first == UInt8(ascii: "#") {
-            let digits = text.dropFirst()
-            // A sign is no digit, though `UInt32` takes one.
-            guard [6, 8].contains(digits.utf8.count), digits.first != "+", digits.first != "-",
-                let number = UInt32(digits, radix: 16)
-            else { return nil }
-            let argb = digits.utf8.count == 6 ? 0xFF00_0000 | number : number
-            self = .colour(Colour(argb: argb))
+            guard let colour = Colour(text) else { return nil }
+            self = .colour(colour)
         } else {
             guard let url = try? SourceURL(text), ["http", "https"].contains(url.scheme) else {
                 return nil

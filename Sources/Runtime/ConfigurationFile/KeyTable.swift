@@ -1,3 +1,4 @@
+import ImageModel
 import YAML
 
 /// The keys of one kind of map: what each is called, and what its value does.

@@ -36,9 +36,18 @@ final class InterleavedPixels {
         }
     }
 
+    /// Uninitialised.
+    init(size: PixelSize, bands: Int) {
+        (self.size, self.bands) = (size, bands)
+        memory = .allocate(byteCount: size.width * size.height * bands, alignment: 64)
+    }
+
     deinit {
         memory.deallocate()
     }
+
+    /// To be written before an image is made of them.
+    var mutableBytes: UnsafeMutableRawBufferPointer { memory }
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(memory) }
 

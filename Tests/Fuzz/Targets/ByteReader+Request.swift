@@ -26,7 +26,7 @@ extension ByteReader {
     mutating func mode() -> ResizeMode { pick(ResizeMode.allCases) ?? .fit }
 
     mutating func step() -> TransformStep {
-        switch choice(7) {
+        switch choice(8) {
         case 0: .resize(size(), mode())
         case 1: .crop(PixelRect(x: number(), y: number(), size: size()))
         case 2: .rotate(Rotation(radians: double(), fitsSize: bool()))
@@ -37,7 +37,31 @@ extension ByteReader {
                     url: url(), x: number(), y: number(),
                     opacity: bool() ? double() : Double(choice(3)) / 2))
         case 5: .custom(CustomStep(url(), parameters: bool() ? [url(): url()] : [:]))
+        case 6: valuedStep()
         default: .flip(horizontal: bool(), vertical: bool())
+        }
+    }
+
+    /// One that goes by its name on the wire.
+    private mutating func valuedStep() -> TransformStep {
+        switch choice(7) {
+        case 0: .blur(radius: double())
+        case 1: .pixelate(number())
+        case 2: .trim(tolerance: double())
+        case 3: .pad(size(), gravity(), Colour(argb: number()))
+        case 4:
+            .cropTo(
+                RelativeSize(width: .pixels(number()), height: .percent(double())), gravity())
+        case 5: .flatten(Colour(argb: number()))
+        default: .grayscale
+        }
+    }
+
+    private mutating func gravity() -> Gravity {
+        switch choice(3) {
+        case 0: .attention
+        case 1: .point(x: double(), y: double())
+        default: .center
         }
     }
 

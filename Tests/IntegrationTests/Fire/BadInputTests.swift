@@ -103,7 +103,7 @@ extension RealProcesses {
         /// The files that are broken on purpose, where there are fixtures.
         private static func brokenFiles(_ origin: OriginServer) -> [BadInput] {
             let files: [(String, ErrorCode, Int32)] = [
-                ("17000x17000.avif", .unsupportedFormat, 65),
+                ("17000x17000.avif", .limitExceeded, 77),
                 ("corrupt-header.jpg", .badImageData, 65),
                 ("truncated.gif", .badImageData, 65), ("truncated.jpg", .badImageData, 65),
                 ("truncated.png", .badImageData, 65), ("truncated.svgz", .badImageData, 65),

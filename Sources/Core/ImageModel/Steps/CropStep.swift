@@ -23,6 +23,7 @@ package struct CropStep: StepForm {
 
     static let syntax = StepSyntax(
         "crop", value: "X,Y,W,H", "cut a rectangle out (repeatable)",
-        expected: "LEFT,TOP,WIDTH,HEIGHT in pixels, such as 10,20,300,200"
+        expected: "LEFT,TOP,WIDTH,HEIGHT in pixels, such as 10,20,300,200, "
+            + "at most \(RequestLimits.sideMax) each"
     ) { PixelRect($0).map { .crop($0) } }
 }

@@ -15,23 +15,23 @@ package struct RotateStep: StepForm {
         return turns % 2 == 1 ? .transposition : .nothing
     }
 
-    package func size(after source: PixelSize) -> PixelSize? {
-        guard let turns = rotation.quarterTurnsClockwise else { return nil }
-        return rotation.fitsSize && turns % 2 == 1 ? source.transposed : source
-    }
+    package func size(after source: PixelSize) -> PixelSize? { rotation.size(of: source) }
 
     package func nominalSize(after source: PixelSize?) -> PixelSize? {
-        demand == .transposition ? source?.transposed : source
+        source.map { rotation.size(of: $0) ?? $0 }
     }
 
     package func check(pixelsMax: Int) throws(ImageError) {
-        guard rotation.quarterTurnsClockwise != nil else {
-            throw ImageError(.invalidRequest, "this version turns by 90, 180 or 270 degrees")
+        guard abs(rotation.radians) <= Rotation.radiansMax else {
+            throw ImageError(
+                .invalidRequest, "rotate: at most \(Int(Rotation.radiansMax)) radians",
+                details: ["step": name])
         }
     }
 
     static let syntax = StepSyntax(
-        "rotate", value: "DEG", "turn clockwise, by a multiple of 90 (repeatable)",
+        "rotate", value: "DEG",
+        "turn clockwise; beside multiples of 90 the corners are transparent\n(repeatable)",
         expected: "degrees clockwise, such as 90 or -12.5"
     ) { text in
         guard let degrees = PlainNumber.decimal(text), abs(degrees) <= 360_000 else { return nil }

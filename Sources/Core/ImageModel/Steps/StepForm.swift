@@ -14,6 +14,9 @@ package protocol StepForm: Hashable, Sendable {
     /// where it makes nothing of it.
     func size(after source: PixelSize) -> PixelSize?
 
+    /// Whether the size depends on what the pixels show: it is that of `size(after:)` at most.
+    var looksForItsSize: Bool { get }
+
     /// The same as far as it is known: `source` is `nil` where the size is not known so far.
     func nominalSize(after source: PixelSize?) -> PixelSize?
 
@@ -27,6 +30,8 @@ extension StepForm {
     package func size(after source: PixelSize) -> PixelSize? { source }
 
     package func nominalSize(after source: PixelSize?) -> PixelSize? { source }
+
+    package var looksForItsSize: Bool { false }
 
     /// Most steps need to know of each pixel only what it shows.
     package var demand: StepDemand { .nothing }

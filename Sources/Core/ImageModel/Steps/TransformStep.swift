@@ -10,6 +10,37 @@ public enum TransformStep: Hashable, Sendable {
     case flip(horizontal: Bool, vertical: Bool)
     /// Lay another image over it.
     case overlay(Overlay)
+    /// Take a part of that size, the one that counts most.
+    case cropTo(RelativeSize, Gravity)
+    /// Cut off an edge of one colour: that of the top left corner, from which no sample of it
+    /// differs by more than `tolerance` (0 to 255).
+    case trim(tolerance: Double)
+    /// Put the image on a canvas of at least that size.
+    case pad(PixelSize, Gravity, Colour)
+    /// Lay the image over an opaque colour, which shows where the image is transparent.
+    case flatten(Colour)
+    /// Take the colours out.
+    case grayscale
+    /// Make it brown, as old photographs are.
+    case sepia
+    /// Turn dark into light and each colour into its complement.
+    case invert
+    /// Add so many hundredths of white, -100 to 100.
+    case brightness(Double)
+    /// Spread the tones from the middle, -100 (all grey) to 100.
+    case contrast(Double)
+    /// Make colours stronger by so many hundredths, -100 (none) to 100.
+    case saturation(Double)
+    /// Raise tones to the power of 1 by this: above 1 is lighter.
+    case gamma(Double)
+    /// Blur by a Gaussian of that radius.
+    case blur(radius: Double)
+    /// Make the edges stand out by what a blur of that radius takes away.
+    case sharpen(radius: Double)
+    /// Show squares of that side in one colour each.
+    case pixelate(Int)
+    /// Darken the edges by so many hundredths in the corners.
+    case vignette(Double)
     /// Let a worker do what none of ours does.
     case custom(CustomStep)
 
@@ -22,22 +53,43 @@ public enum TransformStep: Hashable, Sendable {
         case .flip(let horizontal, let vertical):
             FlipStep(horizontal: horizontal, vertical: vertical)
         case .overlay(let overlay): OverlayStep(overlay: overlay)
+        case .cropTo(let size, let gravity): CropToStep(extent: size, gravity: gravity)
+        case .trim(let tolerance): TrimStep(tolerance: tolerance)
+        case .pad(let size, let gravity, let colour):
+            PadStep(size: size, gravity: gravity, colour: colour)
+        case .flatten(let colour): FlattenStep(colour: colour)
+        case .grayscale: GrayscaleStep()
+        case .sepia: SepiaStep()
+        case .invert: InvertStep()
+        case .brightness(let amount): BrightnessStep(amount: amount)
+        case .contrast(let amount): ContrastStep(amount: amount)
+        case .saturation(let amount): SaturationStep(amount: amount)
+        case .gamma(let exponent): GammaStep(exponent: exponent)
+        case .blur(let radius): BlurStep(radius: radius)
+        case .sharpen(let radius): SharpenStep(radius: radius)
+        case .pixelate(let side): PixelateStep(side: side)
+        case .vignette(let amount): VignetteStep(amount: amount)
         case .custom(let step): step
         }
     }
 
     /// How people write steps, in the order of the help. A resize has a mode beside it, which is an
     /// option of its own.
-    package static let syntaxes: [StepSyntax] = [
-        CropStep.syntax, RotateStep.syntax, FlipStep.syntax, OverlayStep.syntax, CustomStep.syntax,
+    package static let syntaxes =
+        [CropStep.syntax, RotateStep.syntax, FlipStep.syntax] + valued.map { $0.syntax }
+        + [OverlayStep.syntax, CustomStep.syntax]
+
+    /// The steps that have a name on the wire and no message.
+    private static let valued: [any ValuedStep.Type] = [
+        CropToStep.self, TrimStep.self, PadStep.self, FlattenStep.self, GrayscaleStep.self,
+        SepiaStep.self, InvertStep.self, BrightnessStep.self, ContrastStep.self,
+        SaturationStep.self, GammaStep.self, BlurStep.self, SharpenStep.self, PixelateStep.self,
+        VignetteStep.self,
     ]
 
     /// The steps that workers of the own program do, by name.
     package static let ownNames =
         ["resize"] + syntaxes.map(\.name).filter { $0 != CustomStep.syntax.name }
-
-    /// The steps that have a name on the wire and no message: what such a name makes of parameters.
-    private static let named: [String: @Sendable ([String: String]) -> TransformStep?] = [:]
 }
 
 extension TransformStep {
@@ -54,7 +106,8 @@ extension TransformStep {
         if CustomStep.isName(name) {
             self = .custom(CustomStep(name, parameters: parameters))
         } else {
-            guard let step = Self.named[name]?(parameters) else { return nil }
+            guard let step = Self.valued.first(where: { $0.syntax.name == name })?.read(parameters)
+            else { return nil }
             self = step
         }
     }

@@ -15,13 +15,13 @@ struct PlanarLane {
         layout.planes.allSatisfy { $0.bands == .grey }
     }
 
-    var isGrey: Bool { !source.layout.isPlanar }
+    var isGrey: Bool { plan.isGrey || !source.layout.isPlanar }
 
     /// Y, Cb and Cr, or grey alone, as the plan displays them; the colours with one sample for so
     /// many columns and rows of brightness.
     func planes(coloursEvery step: PixelSize) throws(ImageError) -> [Plane] {
         var planes: [Plane] = []
-        for (index, plane) in source.layout.planes.enumerated() {
+        for (index, plane) in source.layout.planes.prefix(isGrey ? 1 : 3).enumerated() {
             let stored = Plane(source.pixels(of: plane), plane.size, stride: plane.stride)
             planes.append(
                 try PlanarRenderer(plan: plan, sampler: sampler).render(

@@ -12,6 +12,8 @@ struct PlanarPlan: Equatable {
     /// The part of the stored image whose pixels may be looked at, in fractions of its sides:
     /// what was cut off before it was scaled does not show at the edges.
     private(set) var bounds = ActiveRegion.whole
+    /// Only brightness is left.
+    private(set) var isGrey = false
     private var isScaled = false
 
     /// Nothing done yet.
@@ -48,6 +50,9 @@ struct PlanarPlan: Equatable {
         size = target
         return true
     }
+
+    /// Leaves brightness.
+    mutating func dropColours() { isGrey = true }
 
     /// Mirrors the displayed image.
     mutating func flip(horizontally: Bool, vertically: Bool) {

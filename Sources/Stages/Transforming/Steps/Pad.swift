@@ -1,12 +1,13 @@
 import ImageModel
 import Vips
 
-/// Puts the image in the middle of a transparent canvas, where that is larger; of an odd rest the
-/// greater half is at the right and the bottom.
+/// Puts the image on a canvas, where that is larger; of an odd rest in the middle the greater half
+/// is at the right and the bottom.
 struct Pad: ImageStep {
     let canvas: PixelSize
-
-    var name: String { "resize" }
+    var gravity = Gravity.center
+    var colour = Colour.clear
+    var name = "resize"
 
     func size(after source: PixelSize) throws(ImageError) -> PixelSize {
         PixelSize(
@@ -19,14 +20,36 @@ struct Pad: ImageStep {
         let target = PixelSize(
             width: max(size.width, canvas.width), height: max(size.height, canvas.height))
         guard target != size else { return settled }
-        let image = try settled.image.header.hasAlpha ? settled.image : settled.image.withAlpha()
+        let image = try onCanvas(settled.image)
+        let origin = gravity.origin(of: size, on: target) ?? (0, 0)
         let padded = try image.embedded(
-            left: (target.width - size.width) / 2, top: (target.height - size.height) / 2,
-            width: target.width, height: target.height,
-            background: [Double](repeating: 0, count: image.header.bands))
-        return settled.replaced(by: padded, isOpaque: false)
+            left: origin.x, top: origin.y, width: target.width, height: target.height,
+            background: background(bands: image.header.bands))
+        return settled.replaced(by: padded, isOpaque: settled.isOpaque && isOpaque)
+    }
+
+    private var isOpaque: Bool { colour.alpha == UInt8.max }
+
+    /// In bands that have room for the colour.
+    private func onCanvas(_ image: VipsImage) throws(VipsError) -> VipsImage {
+        let isGrey = colour.red == colour.green && colour.green == colour.blue
+        let coloured = try isGrey ? image : image.coloured()
+        return try isOpaque || coloured.header.hasAlpha ? coloured : coloured.withAlpha()
+    }
+
+    private func background(bands: Int) -> [Double] {
+        let colours = [colour.red, colour.green, colour.blue].prefix(bands < 3 ? 1 : 3)
+        return (colours + (bands % 2 == 0 ? [colour.alpha] : [])).map { Double($0) }
     }
 
     /// Planes have no transparency.
-    func fold(into plan: inout PlanarPlan) -> Bool { plan.size == canvas }
+    func fold(into plan: inout PlanarPlan) -> Bool {
+        plan.size.width >= canvas.width && plan.size.height >= canvas.height
+    }
+}
+
+extension PadStep: PixelStep {
+    var imageSteps: [any ImageStep] {
+        [Pad(canvas: size, gravity: gravity, colour: colour, name: name)]
+    }
 }

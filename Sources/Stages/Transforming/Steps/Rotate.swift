@@ -1,22 +1,22 @@
 import ImageModel
 import Vips
 
-/// Turns about the centre, by quarters of a turn.
+/// Turns about the centre.
 struct Rotate: ImageStep {
     let rotation: Rotation
 
     var name: String { "rotate" }
 
     func size(after source: PixelSize) throws(ImageError) -> PixelSize {
-        guard let quarters = rotation.quarterTurnsClockwise else {
-            throw .step(name, "this version turns by multiples of 90 degrees only")
+        guard let size = rotation.size(of: source) else {
+            throw .step(name, "the angle is no number that can be turned by")
         }
-        guard rotation.fitsSize, quarters % 2 == 1 else { return source }
-        return source.transposed
+        return size
     }
 
     func apply(to current: StepImage) throws -> StepImage {
-        guard let quarters = rotation.quarterTurnsClockwise, quarters != 0 else { return current }
+        guard let quarters = rotation.quarterTurnsClockwise else { return try turned(current) }
+        guard quarters != 0 else { return current }
         if quarters % 2 == 0 || rotation.fitsSize {
             return try current.computed().turned(quarters: quarters)
         }
@@ -28,6 +28,16 @@ struct Rotate: ImageStep {
             height: min(settled.size.height, turned.size.height))
         let cut = try CenterCrop(target: common).apply(to: turned)
         return try Pad(canvas: settled.size).apply(to: cut)
+    }
+
+    /// By any angle: the rest of the canvas is transparent.
+    private func turned(_ current: StepImage) throws -> StepImage {
+        let settled = try current.settled()
+        let size = try size(after: settled.size)
+        let image = try settled.image.header.hasAlpha ? settled.image : settled.image.withAlpha()
+        let turned = try settled.replaced(by: image).computed().image.turned(
+            radians: rotation.radians, width: size.width, height: size.height)
+        return settled.replaced(by: turned, isOpaque: false)
     }
 
     /// On a canvas that stays, quarters of a turn leave transparent edges.

@@ -1,0 +1,156 @@
+/// One value of a step: what it is called on the wire and in errors, and which it may be.
+package struct StepValue<Step: ValuedStep>: Sendable {
+    let name: String
+    /// What an error says of it.
+    let expected: String
+    /// A step without it has the one of `blank`.
+    let isOptional: Bool
+    /// Takes the value of a text; false, and the step as it was, for a text of something else.
+    let read: @Sendable (inout Step, String) -> Bool
+    let text: @Sendable (Step) -> String
+    let isPermitted: @Sendable (Step) -> Bool
+
+    private init<Value>(
+        _ name: String, _ path: any WritableKeyPath<Step, Value> & Sendable, expected: String,
+        isOptional: Bool, _ read: @escaping @Sendable (String) -> Value?,
+        _ text: @escaping @Sendable (Value) -> String,
+        isPermitted: @escaping @Sendable (Value) -> Bool
+    ) {
+        (self.name, self.expected, self.isOptional) = (name, expected, isOptional)
+        self.read = { step, text in
+            guard let value = read(text) else { return false }
+            step[keyPath: path] = value
+            return true
+        }
+        self.text = { text($0[keyPath: path]) }
+        self.isPermitted = { isPermitted($0[keyPath: path]) }
+    }
+}
+
+extension StepValue {
+    static func number(
+        _ name: String, _ path: any WritableKeyPath<Step, Double> & Sendable,
+        in range: ClosedRange<Double>, isOptional: Bool = false
+    ) -> StepValue {
+        StepValue(
+            name, path,
+            expected: "a number from \(plainText(range.lowerBound)) to "
+                + plainText(range.upperBound),
+            isOptional: isOptional, { PlainNumber.decimal($0) }, { "\($0)" },
+            isPermitted: range.contains)
+    }
+
+    static func count(
+        _ name: String, _ path: any WritableKeyPath<Step, Int> & Sendable,
+        in range: ClosedRange<Int>
+    ) -> StepValue {
+        StepValue(
+            name, path,
+            expected: "a whole number from \(range.lowerBound) to \(range.upperBound)",
+            isOptional: false, { PlainNumber.integer($0) }, { "\($0)" },
+            isPermitted: range.contains)
+    }
+
+    /// Two sides, in pixels; the step checks them.
+    static func size(_ path: any WritableKeyPath<Step, PixelSize> & Sendable) -> StepValue {
+        StepValue(
+            "size", path, expected: "WIDTHxHEIGHT in pixels", isOptional: false,
+            { PixelSize($0) }, \.description, isPermitted: { _ in true })
+    }
+
+    /// Two sides, in pixels or hundredths of the image.
+    static func extent(_ path: any WritableKeyPath<Step, RelativeSize> & Sendable) -> StepValue {
+        StepValue(
+            "size", path,
+            expected: "WIDTHxHEIGHT, each from 1 to \(RequestLimits.sideMax) pixels or above 0 "
+                + "and at most 100%",
+            isOptional: false, { RelativeSize($0) }, \.description, isPermitted: \.isPermitted)
+    }
+
+    static func gravity(_ path: any WritableKeyPath<Step, Gravity> & Sendable) -> StepValue {
+        StepValue(
+            "gravity", path, expected: "a place of the image or fp:X:Y with numbers from 0 to 1",
+            isOptional: true, { Gravity($0) }, \.description, isPermitted: \.isPermitted)
+    }
+
+    static func colour(
+        _ path: any WritableKeyPath<Step, Colour> & Sendable, isOptional: Bool = true,
+        isOpaque: Bool = false
+    ) -> StepValue {
+        StepValue(
+            "colour", path,
+            expected: isOpaque ? "an opaque colour, #RRGGBB" : "#RRGGBB or #AARRGGBB",
+            isOptional: isOptional, { Colour($0) }, \.hexText,
+            isPermitted: { !isOpaque || $0.alpha == UInt8.max })
+    }
+}
+
+/// A step of a few values, in the order in which people write them.
+package protocol ValuedStep: NamedStep {
+    static var values: [StepValue<Self>] { get }
+    static var syntax: StepSyntax { get }
+    /// What a step has of which nothing was read.
+    static var blank: Self { get }
+    var step: TransformStep { get }
+    /// What is checked besides the values one by one.
+    func checkMore(pixelsMax: Int) throws(ImageError)
+}
+
+extension ValuedStep {
+    package static var values: [StepValue<Self>] { [] }
+
+    package var name: String { Self.syntax.name }
+
+    package var parameters: [String: String] {
+        Dictionary(uniqueKeysWithValues: Self.values.map { ($0.name, $0.text(self)) })
+    }
+
+    package func checkMore(pixelsMax: Int) throws(ImageError) {}
+
+    package func check(pixelsMax: Int) throws(ImageError) {
+        for value in Self.values where !value.isPermitted(self) {
+            throw ImageError(
+                .invalidRequest, "\(name): \(value.name) is \(value.expected)",
+                details: ["step": name])
+        }
+        try checkMore(pixelsMax: pixelsMax)
+    }
+
+    /// The step of parameters as they are on the wire, whatever their values; `nil` where one is
+    /// missing, has the text of something else, or is none of its own.
+    static func read(_ parameters: [String: String]) -> TransformStep? {
+        var step = blank
+        var left = parameters
+        for value in values {
+            guard let text = left.removeValue(forKey: value.name) else {
+                guard value.isOptional else { return nil }
+                continue
+            }
+            guard value.read(&step, text) else { return nil }
+        }
+        return left.isEmpty ? step.step : nil
+    }
+
+    /// The step of values as people write them, with commas between them; `nil` for other texts
+    /// and for values beyond the limits. A value that may be left out may be so in the middle.
+    @Sendable static func parse(_ text: String) -> TransformStep? {
+        var step = blank
+        var left = values[...]
+        let parts = text.isEmpty ? [] : text.split(separator: ",", omittingEmptySubsequences: false)
+        for part in parts {
+            guard let place = left.firstIndex(where: { $0.read(&step, String(part)) }),
+                left[..<place].allSatisfy(\.isOptional)
+            else { return nil }
+            left = left[(place + 1)...]
+        }
+        guard left.allSatisfy(\.isOptional), values.allSatisfy({ $0.isPermitted(step) }),
+            (try? step.checkMore(pixelsMax: RequestLimits.pixelsMax)) != nil
+        else { return nil }
+        return step.step
+    }
+}
+
+/// A number without a fraction that says nothing.
+private func plainText(_ value: Double) -> String {
+    Int(exactly: value).map { "\($0)" } ?? "\(value)"
+}

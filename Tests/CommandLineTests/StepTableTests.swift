@@ -1,0 +1,26 @@
+import CommandLineInterface
+import ImageModel
+import TestKit
+import Testing
+
+@testable import imagebus_cli
+
+/// One list says each step: everything that people read has all of it.
+@Suite struct StepTableTests {
+    @Test func everyStepIsAnOptionWithHelp() throws {
+        let get = try #require(Command.all.first { $0.name == "get" })
+        let help = HelpText.text(of: get)
+        for syntax in TransformStep.syntaxes {
+            #expect(help.contains("--\(syntax.name)"), "\(syntax.name)")
+        }
+    }
+
+    /// Steps with a message of their own have places of their own there.
+    @Test func everyStepByNameIsInTheProtocol() throws {
+        let text = try #require(FileBytes.text(RepositoryRoot.path + "/Proto/PROTOCOL.md"))
+        let others: Set = ["crop", "rotate", "flip", "overlay", "custom"]
+        let names = TransformStep.syntaxes.map(\.name).filter { !others.contains($0) }
+        #expect(names.count > 10)
+        for name in names { #expect(text.contains("\n| `\(name)` | "), "\(name)") }
+    }
+}
