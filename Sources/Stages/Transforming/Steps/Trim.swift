@@ -1,4 +1,5 @@
 import ImageModel
+import StageContract
 import Vips
 
 /// Cuts off what has the colour of the top left corner. An image of which nothing is left stays.
@@ -15,7 +16,8 @@ struct Trim: ImageStep {
         let part = try settled.image.withPixels { pixels throws(VipsError) in
             Border(
                 pixels: pixels, size: settled.size, bands: header.bands,
-                hasAlpha: header.hasAlpha, tolerance: tolerance
+                hasAlpha: header.hasAlpha, tolerance: tolerance,
+                cancellation: settled.sampler.cancellation
             ).inside
         }
         return try part.map { try settled.cut($0) } ?? settled
@@ -32,6 +34,8 @@ private struct Border {
     let bands: Int
     let hasAlpha: Bool
     let tolerance: Double
+    /// Ends the search at once, with any part.
+    let cancellation: CancellationFlag
 
     /// What is left; `nil` where that is nothing.
     var inside: PixelRect? {
@@ -47,10 +51,12 @@ private struct Border {
             x: left, y: top, size: PixelSize(width: right - left + 1, height: bottom - top + 1))
     }
 
-    private func isRow(_ y: Int) -> Bool { (0..<size.width).allSatisfy { isLike($0, y) } }
+    private func isRow(_ y: Int) -> Bool {
+        !cancellation.isCancelled && (0..<size.width).allSatisfy { isLike($0, y) }
+    }
 
     private func isColumn(_ x: Int, _ rows: ClosedRange<Int>) -> Bool {
-        rows.allSatisfy { isLike(x, $0) }
+        !cancellation.isCancelled && rows.allSatisfy { isLike(x, $0) }
     }
 
     /// What is transparent has no colour: samples are compared as far as they are seen.
