@@ -21,7 +21,7 @@ enum HouseRules {
     /// Generated code and drawings keep the form that their generator gives them; inputs for tests
     /// have none.
     static func areFor(_ path: String) -> Bool {
-        !path.contains(".pb-c.") && !path.hasSuffix(".svg")
+        !path.contains(".pb-c.") && !path.hasSuffix(".svg") && !path.hasSuffix(".order")
             && !path.hasPrefix("Tests/Fuzz/Corpus/")
     }
 }

@@ -1,0 +1,35 @@
+import Glibc
+import Testing
+
+/// What `scripts/order-functions` wrote is of use only while the coordinator has these functions.
+@Suite struct FunctionOrderTests {
+    private static let order = "Sources/functions.order"
+    private static let section = ".text."
+    /// Functions of which so many have to be there, in hundredths: names change with every type.
+    private static let known = 70
+
+    @Test func theLinkerStillKnowsTheFunctionsOfTheOrder() throws {
+        let listed = try Self.listed()
+        #expect(listed.count > 500)
+        guard let programs = getenv("IMAGEBUS_PROGRAMS").map({ String(cString: $0) }),
+            // Debug programs are built without an order, from functions of other names.
+            programs.hasSuffix("/release")
+        else { return }
+        let said = try #require(
+            Command.run(["nm", "--just-symbols", "\(programs)/imagebus-coordinator"]))
+        try #require(said.status == 0, "\(said.output)")
+        let there = Set(said.output.split(separator: "\n"))
+        let found = listed.count { there.contains($0) }
+        #expect(
+            found * 100 >= listed.count * Self.known,
+            "\(found) of \(listed.count) are there: run scripts/order-functions")
+    }
+
+    private static func listed() throws -> [Substring] {
+        let text = try #require(RepositoryFiles().text(of: order))
+        return text.split(separator: "\n").map { line in
+            #expect(line.hasPrefix(section))
+            return line.dropFirst(section.count)
+        }
+    }
+}
