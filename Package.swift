@@ -15,6 +15,7 @@ let c: [Target] = [
     .systemLibrary(name: "CZlib", path: "Sources/C/CZlib"),
     .systemLibrary(name: "CSeccomp", path: "Sources/C/CSeccomp"),
     .systemLibrary(name: "CYAML", path: "Sources/C/CYAML"),
+    .systemLibrary(name: "CJansson", path: "Sources/C/CJansson"),
     .systemLibrary(name: "CVips", path: "Sources/C/CVips", pkgConfig: "gobject-2.0"),
     .target(name: "CLinux", path: "Sources/C/CLinux"),
     .target(name: "CPNGFilters", path: "Sources/C/CPNGFilters"),
@@ -54,6 +55,7 @@ let bindings: [Target] = [
     room("Bindings", "WebP", ["CWebP"]),
     room("Bindings", "Seccomp", ["CSeccomp"]),
     room("Bindings", "YAML", ["CYAML"]),
+    room("Bindings", "JSON", ["CJansson"]),
 ]
 
 let core: [Target] = [
@@ -130,7 +132,7 @@ let client: [Target] = [
 
 /// What programs share that are used by people, or that speak for them.
 let fronts: [Target] = [
-    room("Fronts", "Reporting", ["Messages", "Observability"]),
+    room("Fronts", "Reporting", ["JSON", "Messages", "Observability"]),
     room(
         "Fronts", "CommandLineInterface",
         ["Linux", "ImageModel", "Messages", "Observability", "Reporting"]),
@@ -154,7 +156,7 @@ let programs: [Target] = [
     program(
         "imagebus-cli",
         [
-            "Imagebus", "Supervision", "SharedArena", "Messages", "ImageModel", "Linux",
+            "Imagebus", "Supervision", "SharedArena", "Messages", "ImageModel", "Linux", "JSON",
             "Observability", "Configuration", "ConfigurationFile", "Reporting",
             "CommandLineInterface", "StackAccess",
         ]),
@@ -211,6 +213,7 @@ let testing: [Target] = [
     tests("WebPTests", ["WebP", "Vips"]),
     tests("SeccompTests", ["Seccomp"]),
     tests("YAMLTests", ["YAML", "TestKit"]),
+    tests("JSONTests", ["JSON"]),
     tests("ImageModelTests", ["ImageModel"]),
     tests("ConfigurationTests", ["Configuration", "ImageModel"]),
     tests(

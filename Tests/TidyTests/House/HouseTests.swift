@@ -27,7 +27,13 @@ import Testing
         Planted("an actor", "final actor Cache {", at: 1),
         Planted("print outside the command line", "print(answer)", at: 1),
         Planted("Foundation", "import Foundation", at: 1),
-        Planted("Foundation's half outside the command line", "import FoundationEssentials", at: 1),
+        Planted("Foundation's small half", "import FoundationEssentials", at: 1),
+        Planted(
+            "Foundation in the command line", "internal import FoundationEssentials", at: 1,
+            in: "Sources/Programs/imagebus-cli/Answer.swift"),
+        Planted(
+            "a part of Foundation in a front", "import FoundationInternationalization", at: 1,
+            in: "Sources/Fronts/Reporting/Answer.swift"),
         Planted("a promise without proof", "\nextension A: @unchecked Sendable {}", at: 2),
         Planted("public without documentation", "\npublic struct A {}", at: 2),
         Planted("a public setter of its own", "\npublic private(set) var a = 1", at: 2),
@@ -53,6 +59,9 @@ import Testing
         Planted(
             "a protocol",
             "protocol A {\n    func b()\n" + String(repeating: "\n", count: 70) + "}"),
+        Planted(
+            "the one who reads JSON in tests", "import FoundationEssentials",
+            in: "Tests/TestKit/Stack/JSONValue.swift"),
         Planted("the command line", "print(1)", in: "Sources/Programs/imagebus-cli/Answer.swift"),
         Planted(
             "a function that is just short enough",

@@ -18,6 +18,7 @@ enum Arrows {
         "WebP": ["CWebP"],
         "Seccomp": ["CSeccomp"],
         "YAML": ["CYAML"],
+        "JSON": ["CJansson"],
     ]
     /// The rooms of Runtime that the client library stands on.
     static let runtimeOfClient: Set<String> = [
@@ -25,14 +26,15 @@ enum Arrows {
     ]
 
     /// What Reporting stands on, so that any front can take it, with or without a command line.
-    static let roomsOfReporting: Set<String> = ["ImageModel", "Messages", "Observability"]
+    static let roomsOfReporting: Set<String> = [
+        "ImageModel", "Messages", "Observability", "JSON",
+    ]
 
     /// Modules that come with the toolchain, by the layers that may import them.
-    static func isSystemModule(_ module: String, allowedIn layer: Layer, path: String) -> Bool {
+    static func isSystemModule(_ module: String, allowedIn layer: Layer) -> Bool {
         switch module {
         case "Swift", "Synchronization": true
         case "Glibc": layer != .core
-        case "FoundationEssentials": WordRules.speaksJSON(path)
         default: false
         }
     }

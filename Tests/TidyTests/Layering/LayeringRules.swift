@@ -21,7 +21,7 @@ enum LayeringRules {
     ) -> [Finding] {
         Imports.all(in: source).compactMap { found in
             guard
-                let remedy = objection(to: found.module, in: source.path, of: room, manifest)
+                let remedy = objection(to: found.module, of: room, manifest)
             else { return nil }
             return source.finding(
                 at: found.line - 1, "\(room.name) imports \(found.module)", remedy)
@@ -29,11 +29,11 @@ enum LayeringRules {
     }
 
     private static func objection(
-        to module: String, in path: String, of room: Room, _ manifest: Manifest
+        to module: String, of room: Room, _ manifest: Manifest
     ) -> String? {
         if module == room.name { return "a room does not import itself" }
         guard let target = manifest[module] else {
-            if Arrows.isSystemModule(module, allowedIn: room.layer, path: path) { return nil }
+            if Arrows.isSystemModule(module, allowedIn: room.layer) { return nil }
             return "\(room.layer.rawValue) must not use this module"
         }
         guard Arrows.isAllowed(from: room, to: target) else {

@@ -13,8 +13,8 @@ enum LinkRules {
     static let sandbox: Set<String> = ["seccomp"]
 
     static let allowed: [String: Set<String>] = [
-        "imagebus": bus.union(["FoundationEssentials", "yaml-0"]),
-        "imagebus-bench": bus.union(["FoundationEssentials", "microhttpd", "yaml-0"]),
+        "imagebus": bus.union(["jansson", "yaml-0"]),
+        "imagebus-bench": bus.union(["jansson", "microhttpd", "yaml-0"]),
         "imagebus-coordinator": bus.union(["sodium", "yaml-0"]),
         "imagebus-download": bus.union(["curl", "z"]),
         "imagebus-cache": bus.union(["sqlite3", "xxhash"]),

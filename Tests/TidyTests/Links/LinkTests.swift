@@ -63,6 +63,7 @@ import Testing
         ("imagebus-coordinator", "libsqlite3.so.0"),
         ("imagebus-coordinator", "libFoundationEssentials.so"),
         ("imagebus-download", "libvips.so.42"),
+        ("imagebus-coordinator", "libjansson.so.4"),
         ("imagebus-download", "libyaml-0.so.2"),
         ("imagebus-cache", "libcurl.so.4"),
         ("imagebus-decode", "libcurl.so.4"),
@@ -71,6 +72,7 @@ import Testing
         ("imagebus", "libvips.so.42"),
         ("imagebus", "libmicrohttpd.so.12"),
         ("imagebus", "libFoundation.so"),
+        ("imagebus", "libFoundationEssentials.so"),
         ("imagebus", "strange.so"),
     ])
     func aForeignLibraryIsFound(program: String, library: String) {

@@ -1,7 +1,7 @@
 import CommandLineInterface
-import FoundationEssentials
 import ImageModel
 import Imagebus
+import JSON
 import Linux
 import Messages
 import SharedArena
@@ -86,9 +86,9 @@ extension HealthCommand {
     ) -> String? {
         var isKnown = false
         for answer in answers {
-            guard let answer,
-                let words = try? JSONDecoder().decode([String: String].self, from: Data(answer))
-            else { return "a supervisor in \(root) does not answer" }
+            guard let answer, let words = try? JSONReader.texts(answer) else {
+                return "a supervisor in \(root) does not answer"
+            }
             guard let word = words[kind.name] else { continue }
             guard word == "ok" else { return "\(kind.name): \(word)" }
             isKnown = true

@@ -1,0 +1,4 @@
+// jansson for Swift.
+#pragma once
+
+#include <jansson.h>

@@ -1,0 +1,88 @@
+import JSON
+import Testing
+
+/// The real jansson. What is printed of values of all kinds stands in ReportingTests, as another
+/// writer wrote it.
+@Suite struct JSONWriterTests {
+    private func error(_ value: some Encodable) -> String? {
+        do throws(JSONError) {
+            _ = try JSONWriter.text(value)
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+
+    @Test func aNumberThatJSONDoesNotHaveIsNamedWithItsPlace() {
+        #expect(
+            error(["a": [1, Double.nan]]) == "a.1 is nan, which JSON does not have")
+        #expect(error(-Double.infinity) == "the value is -inf, which JSON does not have")
+    }
+
+    @Test func anIntegerBeyond64BitsIsNamed() {
+        let large = UInt64(Int64.max) + 1
+        #expect(
+            error(["count": large])
+                == "count is 9223372036854775808, more than an integer of 64 bits holds")
+    }
+
+    @Test func aShortFloatIsRefused() {
+        #expect(
+            error([Float(0.1)]) == "0 is a Float, which is not written: make it a Double")
+    }
+
+    @Test func aNestedContainerIsRefused() {
+        struct Nested: Encodable {
+            func encode(to encoder: any Encoder) throws {
+                var values = encoder.container(keyedBy: Name.self)
+                var inner = values.nestedContainer(keyedBy: Name.self, forKey: .outer)
+                try inner.encode(1, forKey: .inner)
+            }
+            enum Name: CodingKey { case outer, inner }
+        }
+        struct Items: Encodable {
+            func encode(to encoder: any Encoder) throws {
+                var items = encoder.unkeyedContainer()
+                try items.encode(1)
+                try [2].encode(to: items.superEncoder())
+            }
+        }
+        let refusal = "is a nested container, which is not written: encode a value"
+        #expect(error(Nested()) == "outer \(refusal)")
+        #expect(error(Items()) == "1 \(refusal)")
+    }
+
+    @Test func aValueIsOneOfItsKind() {
+        struct TwoKinds: Encodable {
+            func encode(to encoder: any Encoder) throws {
+                try [1].encode(to: encoder)
+                try ["a": 1].encode(to: encoder)
+            }
+        }
+        struct TwoValues: Encodable {
+            func encode(to encoder: any Encoder) throws {
+                var value = encoder.singleValueContainer()
+                try value.encode(1)
+                try value.encode(2)
+            }
+        }
+        struct Nothing: Encodable {
+            func encode(to encoder: any Encoder) {}
+        }
+        #expect(error(TwoKinds()) == "the value asks for containers of two kinds")
+        #expect(error(TwoValues()) == "the value writes two values")
+        #expect(error(["a": Nothing()]) == "a writes nothing")
+    }
+
+    @Test func anArrayKnowsItsCount() throws {
+        struct Counting: Encodable {
+            func encode(to encoder: any Encoder) throws {
+                var items = encoder.unkeyedContainer()
+                try items.encodeNil()
+                try items.encode(items.count)
+                try items.encode(items.count)
+            }
+        }
+        #expect(try JSONWriter.text(Counting()) == "[null,1,2]")
+    }
+}
