@@ -1,18 +1,13 @@
 /// A Gaussian blur. A radius below 2 is 2, and 0 leaves the image, as upstream.
-package struct BlurStep: ValuedStep {
-    package var radius: Double
+package struct BlurStep: NumberStep {
+    package var number: Double
 
-    package var key: String { "SDImageBlurTransformer(\(decimalText(radius)))" }
+    package static let traits = NumberTraits<Double>(
+        key: "SDImageBlurTransformer", "radius", in: 0...100)
 
-    package var demand: StepDemand { .everything }
+    package init(_ number: Double) { self.number = number }
 
-    package static let values: [StepValue<Self>] = [
-        .number("radius", \.radius, in: 0...100)
-    ]
-
-    package static let blank = BlurStep(radius: 1)
-
-    package var step: TransformStep { .blur(radius: radius) }
+    package var step: TransformStep { .blur(radius: number) }
 
     package static let syntax = StepSyntax(
         "blur", value: "RADIUS",

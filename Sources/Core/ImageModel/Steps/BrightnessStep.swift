@@ -1,18 +1,13 @@
 /// Lighter or darker.
-package struct BrightnessStep: ValuedStep {
-    package var amount: Double
+package struct BrightnessStep: NumberStep {
+    package var number: Double
 
-    package var key: String { "ImagebusBrightnessTransformer(\(decimalText(amount)))" }
+    package static let traits = NumberTraits<Double>(
+        key: "ImagebusBrightnessTransformer", "amount", in: -100...100)
 
-    package var demand: StepDemand { .everything }
+    package init(_ number: Double) { self.number = number }
 
-    package static let values: [StepValue<Self>] = [
-        .number("amount", \.amount, in: -100...100)
-    ]
-
-    package static let blank = BrightnessStep(amount: 1)
-
-    package var step: TransformStep { .brightness(amount) }
+    package var step: TransformStep { .brightness(number) }
 
     package static let syntax = StepSyntax(
         "brightness", value: "AMOUNT",

@@ -1,18 +1,13 @@
 /// More or less between dark and light.
-package struct ContrastStep: ValuedStep {
-    package var amount: Double
+package struct ContrastStep: NumberStep {
+    package var number: Double
 
-    package var key: String { "ImagebusContrastTransformer(\(decimalText(amount)))" }
+    package static let traits = NumberTraits<Double>(
+        key: "ImagebusContrastTransformer", "amount", in: -100...100)
 
-    package var demand: StepDemand { .everything }
+    package init(_ number: Double) { self.number = number }
 
-    package static let values: [StepValue<Self>] = [
-        .number("amount", \.amount, in: -100...100)
-    ]
-
-    package static let blank = ContrastStep(amount: 1)
-
-    package var step: TransformStep { .contrast(amount) }
+    package var step: TransformStep { .contrast(number) }
 
     package static let syntax = StepSyntax(
         "contrast", value: "AMOUNT",

@@ -1,18 +1,13 @@
 /// Lighter or darker in the middle tones.
-package struct GammaStep: ValuedStep {
-    package var exponent: Double
+package struct GammaStep: NumberStep {
+    package var number: Double
 
-    package var key: String { "ImagebusGammaTransformer(\(decimalText(exponent)))" }
+    package static let traits = NumberTraits<Double>(
+        key: "ImagebusGammaTransformer", "exponent", in: 0.1...10)
 
-    package var demand: StepDemand { .everything }
+    package init(_ number: Double) { self.number = number }
 
-    package static let values: [StepValue<Self>] = [
-        .number("exponent", \.exponent, in: 0.1...10)
-    ]
-
-    package static let blank = GammaStep(exponent: 1)
-
-    package var step: TransformStep { .gamma(exponent) }
+    package var step: TransformStep { .gamma(number) }
 
     package static let syntax = StepSyntax(
         "gamma", value: "EXPONENT",

@@ -1,18 +1,13 @@
 /// Squares of one colour each.
-package struct PixelateStep: ValuedStep {
-    package var side: Int
+package struct PixelateStep: NumberStep {
+    package var number: Int
 
-    package var key: String { "ImagebusPixelateTransformer(\(sixDecimals(side)))" }
+    package static let traits = NumberTraits<Int>(
+        key: "ImagebusPixelateTransformer", "side", in: 2...1000)
 
-    package var demand: StepDemand { .everything }
+    package init(_ number: Int) { self.number = number }
 
-    package static let values: [StepValue<Self>] = [
-        .count("side", \.side, in: 2...1000)
-    ]
-
-    package static let blank = PixelateStep(side: 2)
-
-    package var step: TransformStep { .pixelate(side) }
+    package var step: TransformStep { .pixelate(number) }
 
     package static let syntax = StepSyntax(
         "pixelate", value: "SIDE",

@@ -1,18 +1,13 @@
 /// Stronger or weaker colours.
-package struct SaturationStep: ValuedStep {
-    package var amount: Double
+package struct SaturationStep: NumberStep {
+    package var number: Double
 
-    package var key: String { "ImagebusSaturationTransformer(\(decimalText(amount)))" }
+    package static let traits = NumberTraits<Double>(
+        key: "ImagebusSaturationTransformer", "amount", in: -100...100)
 
-    package var demand: StepDemand { .everything }
+    package init(_ number: Double) { self.number = number }
 
-    package static let values: [StepValue<Self>] = [
-        .number("amount", \.amount, in: -100...100)
-    ]
-
-    package static let blank = SaturationStep(amount: 1)
-
-    package var step: TransformStep { .saturation(amount) }
+    package var step: TransformStep { .saturation(number) }
 
     package static let syntax = StepSyntax(
         "saturation", value: "AMOUNT",

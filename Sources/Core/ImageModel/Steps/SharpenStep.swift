@@ -1,18 +1,13 @@
 /// An unsharp mask.
-package struct SharpenStep: ValuedStep {
-    package var radius: Double
+package struct SharpenStep: NumberStep {
+    package var number: Double
 
-    package var key: String { "ImagebusSharpenTransformer(\(decimalText(radius)))" }
+    package static let traits = NumberTraits<Double>(
+        key: "ImagebusSharpenTransformer", "radius", in: 0.1...10)
 
-    package var demand: StepDemand { .everything }
+    package init(_ number: Double) { self.number = number }
 
-    package static let values: [StepValue<Self>] = [
-        .number("radius", \.radius, in: 0.1...10)
-    ]
-
-    package static let blank = SharpenStep(radius: 1)
-
-    package var step: TransformStep { .sharpen(radius: radius) }
+    package var step: TransformStep { .sharpen(radius: number) }
 
     package static let syntax = StepSyntax(
         "sharpen", value: "RADIUS",

@@ -61,14 +61,14 @@ public enum TransformStep: Hashable, Sendable {
         case .grayscale: GrayscaleStep()
         case .sepia: SepiaStep()
         case .invert: InvertStep()
-        case .brightness(let amount): BrightnessStep(amount: amount)
-        case .contrast(let amount): ContrastStep(amount: amount)
-        case .saturation(let amount): SaturationStep(amount: amount)
-        case .gamma(let exponent): GammaStep(exponent: exponent)
-        case .blur(let radius): BlurStep(radius: radius)
-        case .sharpen(let radius): SharpenStep(radius: radius)
-        case .pixelate(let side): PixelateStep(side: side)
-        case .vignette(let amount): VignetteStep(amount: amount)
+        case .brightness(let amount): BrightnessStep(amount)
+        case .contrast(let amount): ContrastStep(amount)
+        case .saturation(let amount): SaturationStep(amount)
+        case .gamma(let exponent): GammaStep(exponent)
+        case .blur(let radius): BlurStep(radius)
+        case .sharpen(let radius): SharpenStep(radius)
+        case .pixelate(let side): PixelateStep(side)
+        case .vignette(let amount): VignetteStep(amount)
         case .custom(let step): step
         }
     }

@@ -1,18 +1,13 @@
 /// Darker edges.
-package struct VignetteStep: ValuedStep {
-    package var amount: Double
+package struct VignetteStep: NumberStep {
+    package var number: Double
 
-    package var key: String { "ImagebusVignetteTransformer(\(decimalText(amount)))" }
+    package static let traits = NumberTraits<Double>(
+        key: "ImagebusVignetteTransformer", "amount", in: 0...100)
 
-    package var demand: StepDemand { .everything }
+    package init(_ number: Double) { self.number = number }
 
-    package static let values: [StepValue<Self>] = [
-        .number("amount", \.amount, in: 0...100)
-    ]
-
-    package static let blank = VignetteStep(amount: 1)
-
-    package var step: TransformStep { .vignette(amount) }
+    package var step: TransformStep { .vignette(number) }
 
     package static let syntax = StepSyntax(
         "vignette", value: "AMOUNT",

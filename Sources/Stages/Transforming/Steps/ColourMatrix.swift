@@ -24,7 +24,7 @@ extension SepiaStep: PixelStep {
 /// Between grey of the same brightness and the image, or beyond it.
 extension SaturationStep: PixelStep {
     var imageSteps: [any ImageStep] {
-        let share = 1 + amount / 100
+        let share = 1 + number / 100
         let rows = (0..<3).map { row in
             (0..<3).map { (1 - share) * ColourMatrix.light[$0] + (row == $0 ? share : 0) }
         }

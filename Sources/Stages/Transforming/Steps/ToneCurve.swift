@@ -35,18 +35,18 @@ extension InvertStep: PixelStep {
 }
 
 extension BrightnessStep: PixelStep {
-    var imageSteps: [any ImageStep] { [ToneCurve { $0 + amount / 100 }.step(name)] }
+    var imageSteps: [any ImageStep] { [ToneCurve { $0 + number / 100 }.step(name)] }
 }
 
 /// At -100 all is the middle; at 100 nothing is between dark and light but a thousandth.
 extension ContrastStep: PixelStep {
     var imageSteps: [any ImageStep] {
-        let slope = (100 + amount) / max(0.1, 100 - amount)
-        let factor = amount < 0 ? 1 + amount / 100 : slope
+        let slope = (100 + number) / max(0.1, 100 - number)
+        let factor = number < 0 ? 1 + number / 100 : slope
         return [ToneCurve { 0.5 + ($0 - 0.5) * factor }.step(name)]
     }
 }
 
 extension GammaStep: PixelStep {
-    var imageSteps: [any ImageStep] { [ToneCurve { pow($0, 1 / exponent) }.step(name)] }
+    var imageSteps: [any ImageStep] { [ToneCurve { pow($0, 1 / number) }.step(name)] }
 }

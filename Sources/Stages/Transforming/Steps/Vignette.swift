@@ -46,5 +46,5 @@ struct Vignette: ImageStep {
 }
 
 extension VignetteStep: PixelStep {
-    var imageSteps: [any ImageStep] { [Vignette(amount: amount)] }
+    var imageSteps: [any ImageStep] { [Vignette(amount: number)] }
 }

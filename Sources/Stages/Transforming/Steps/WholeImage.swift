@@ -26,17 +26,17 @@ extension VipsImage {
 
 extension BlurStep: PixelStep {
     var imageSteps: [any ImageStep] {
-        guard radius > 0 else { return [] }
-        return [WholeImage(name: name) { try $0.blurred(sigma: max(2, radius)) }]
+        guard number > 0 else { return [] }
+        return [WholeImage(name: name) { try $0.blurred(sigma: max(2, number)) }]
     }
 }
 
 extension SharpenStep: PixelStep {
     var imageSteps: [any ImageStep] {
-        [WholeImage(name: name) { try $0.sharpened(sigma: radius) }]
+        [WholeImage(name: name) { try $0.sharpened(sigma: number) }]
     }
 }
 
 extension PixelateStep: PixelStep {
-    var imageSteps: [any ImageStep] { [WholeImage(name: name) { try $0.pixelated(side: side) }] }
+    var imageSteps: [any ImageStep] { [WholeImage(name: name) { try $0.pixelated(side: number) }] }
 }
