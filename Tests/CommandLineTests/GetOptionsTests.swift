@@ -231,8 +231,6 @@ import Testing
             ),
             (["u", "--delivery", "post"], "--delivery: 'post' is not one of auto, mapped, pieces"),
             (["u", "--mode", "fill"], "--mode needs a --resize"),
-            (["u", "--round", "5"], "--round is not in this version"),
-            (["u", "--tint", "#fff"], "--tint is not in this version"),
             (
                 ["u", "--blur", "500"],
                 "--blur: expected a radius from 0 to 100, such as 5, not '500'"

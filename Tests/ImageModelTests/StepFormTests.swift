@@ -12,6 +12,7 @@ import Testing
         .trim(tolerance: 10), .pad(box, .center, .white), .flatten(.white), .grayscale, .sepia,
         .invert, .brightness(20), .contrast(20), .saturation(20), .gamma(2), .blur(radius: 5),
         .sharpen(radius: 1), .pixelate(10), .vignette(50),
+        .round(radius: 5, .topLeft, border: 2, .white), .tint(.white, .multiply),
         .overlay(Overlay(url: "http://h/m.png")), .custom(CustomStep("acme.denoise")),
     ]
 
@@ -31,7 +32,7 @@ import Testing
             Self.steps.map(\.form.demand) == [
                 .box(Self.box, .fit), .everything, .transposition, .nothing, .everything,
                 .everything, .everything, .nothing, .nothing,
-            ] + [StepDemand](repeating: .everything, count: 12))
+            ] + [StepDemand](repeating: .everything, count: 14))
     }
 
     @Test func nothingIsMadeOfWhatHasNoSize() {
@@ -79,6 +80,15 @@ import Testing
             ("grayscale", "", .grayscale), ("sepia", "", .sepia), ("invert", "", .invert),
             ("brightness", "-12.5", .brightness(-12.5)), ("gamma", "2.2", .gamma(2.2)),
             ("blur", "5", .blur(radius: 5)), ("pixelate", "10", .pixelate(10)),
+            ("round", "20", .round(radius: 20)),
+            ("round", "0,1,#ffffff", .round(radius: 0, border: 1, .white)),
+            ("round", "2.5,bl+tr", .round(radius: 2.5, [.topRight, .bottomLeft])),
+            (
+                "round", "9,all,2,#80000000",
+                .round(radius: 9, .all, border: 2, Colour(argb: 0x8000_0000))
+            ),
+            ("tint", "#010203", .tint(Colour(argb: 0xFF01_0203))),
+            ("tint", "#80FF0000,color-burn", .tint(Colour(argb: 0x80FF_0000), .colorBurn)),
         ] as [(String, String, TransformStep)])
     func aStepIsWrittenByItsValues(name: String, text: String, step: TransformStep) throws {
         let syntax = try #require(TransformStep.syntaxes.first { $0.name == name })
@@ -92,6 +102,9 @@ import Testing
         ("pad", "40x30,#12345"), ("pad", "40x30,"), ("flatten", ""), ("flatten", "#80000000"),
         ("grayscale", "1"), ("contrast", "101"), ("gamma", "0"), ("blur", "101"), ("blur", "nan"),
         ("pixelate", "1"), ("pixelate", "2.5"), ("vignette", "-1"), ("sharpen", "11"),
+        ("round", ""), ("round", "-1"), ("round", "32768"), ("round", "5,tl+tl"), ("round", "5,"),
+        ("round", "5,1,tl"), ("round", "5,tl,40000"), ("tint", ""), ("tint", "red"),
+        ("tint", "#010203,darker"), ("tint", "multiply"),
     ])
     func otherTextsAreNoSteps(name: String, text: String) throws {
         let syntax = try #require(TransformStep.syntaxes.first { $0.name == name })
@@ -115,6 +128,20 @@ import Testing
             (
                 .pad(PixelSize(width: 3_000, height: 3_000), .center, .clear),
                 "pad: at most 1000000 pixels are accepted"
+            ),
+            (
+                .round(radius: 32_768), "round: radius is a number from 0 to 32767"
+            ),
+            (
+                .round(radius: 0, border: .infinity), "round: border is a number from 0 to 32767"
+            ),
+            (
+                .round(radius: 1, []),
+                "round: corners is all, or some of tl, tr, bl and br, such as tl+tr"
+            ),
+            (
+                .round(radius: 1, Corners(rawValue: 17)),
+                "round: corners is all, or some of tl, tr, bl and br, such as tl+tr"
             ),
             (.rotate(Rotation(radians: 7_000, fitsSize: true)), "rotate: at most 6284 radians"),
         ] as [(TransformStep, String)])

@@ -44,9 +44,36 @@ import Testing
             (.pixelate(10), "ImagebusPixelateTransformer(10.000000)"),
             (.gamma(2.2), "ImagebusGammaTransformer(2.200000)"),
             (.grayscale, "ImagebusGrayscaleTransformer()"),
+            (
+                .round(radius: 50, border: 1, Colour(argb: 0xFF00_0000)),
+                "SDImageRoundCornerTransformer(50.000000,18446744073709551615,1.000000,#ff000000)"
+            ),
+            (
+                .round(radius: 0.5, [.topRight, .bottomLeft]),
+                "SDImageRoundCornerTransformer(0.500000,6,0.000000,(null))"
+            ),
+            (
+                .round(radius: 5, [.topLeft, .topRight, .bottomLeft, .bottomRight]),
+                "SDImageRoundCornerTransformer(5.000000,18446744073709551615,0.000000,(null))"
+            ),
+            (.tint(.clear), "SDImageTintTransformer(#00000000,18)"),
+            (.tint(Colour(argb: 0x80FF_0010), .normal), "SDImageTintTransformer(#80ff0010,0)"),
+            (.tint(.white, .plusLighter), "SDImageTintTransformer(#ffffffff,27)"),
         ] as [(TransformStep, String)])
     func aStepHasTheKeyOfUpstream(step: TransformStep, key: String) {
         #expect(step.key == key)
+    }
+
+    /// `CGBlendMode`, as upstream's keys have it.
+    @Test func modesHaveTheNumbersOfUpstream() {
+        let numbers: [(String, UInt8)] = [
+            ("normal", 0), ("overlay", 3), ("color-dodge", 6), ("soft-light", 8),
+            ("exclusion", 11), ("luminosity", 15), ("clear", 16), ("copy", 17), ("source-in", 18),
+            ("destination-over", 21), ("xor", 25), ("plus-darker", 26), ("plus-lighter", 27),
+        ]
+        for (name, number) in numbers { #expect(BlendMode(name: name)?.rawValue == number) }
+        #expect(BlendMode.allCases.count == 28)
+        #expect(BlendMode.allCases.allSatisfy { BlendMode(name: $0.name) == $0 })
     }
 
     private func decimals(_ value: Double) -> String {

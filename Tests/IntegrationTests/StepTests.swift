@@ -87,6 +87,13 @@ extension RealProcesses {
             StepCase("/q.png --blur 3 --sharpen 1", "400x300", "png", at: 20, 20, Images.red),
             StepCase("/q.png --pixelate 50", "400x300", "png", at: 20, 20, Images.red),
             StepCase("/q.png --vignette 0", "400x300", "png", at: 20, 20, Images.red),
+            StepCase(
+                "/q.png --round 50,4,#000000", "400x300", "png", at: 4, 150, [0, 0, 0],
+                alpha: 255),
+            StepCase("/q.png --round 50", "400x300", "png", at: 2, 2, [], alpha: 0),
+            StepCase("/q.png --tint #102030", "400x300", "png", at: 20, 20, [0x10, 0x20, 0x30]),
+            StepCase(
+                "/q.png --tint #0000FF,plus-lighter", "400x300", "png", at: 20, 280, Images.blue),
             StepCase("/q.png --format jpeg", "400x300", "jpeg", at: 380, 280, Images.yellow),
             StepCase(
                 "/q.png --format jpeg --quality 30", "400x300", "jpeg", at: 100, 200,

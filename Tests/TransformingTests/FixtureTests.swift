@@ -72,6 +72,21 @@ struct FixtureTests {
         #expect(still.size == PixelSize(width: 300, height: 300))
     }
 
+    @Test func theOraclesOfRoundCornersAndTintsHold() throws {
+        let source = try testImage()
+        let black = Colour(argb: 0xFF00_0000)
+        let rounded = try transform(source, [.round(radius: 50, .all, border: 1, black)])
+        #expect(rounded.size == PixelSize(width: 300, height: 300))
+        #expect(rounded.pixel(0, 0)[3] == 0)
+        #expect(rounded.pixel(1, 150) == [0, 0, 0, 255])
+        #expect(rounded.pixel(150, 20) == [0, 0, 0, 255])
+        let tinted = try transform(source, [.tint(black)])
+        #expect(tinted.size == PixelSize(width: 300, height: 300))
+        #expect(tinted.pixel(150, 150)[3] == 0)
+        #expect(tinted.pixel(80, 150) == [0, 0, 0, 255])
+        #expect(tinted.pixel(150, 20) == [0, 0, 0, 255])
+    }
+
     @Test func aPNGWithAlphaAsJPEGStandsOnWhite() throws {
         let result = try transform(testImage(), [], output: OutputOptions(format: .jpeg))
         #expect(result.pixel(1, 1).allSatisfy { $0 > 250 })

@@ -2,8 +2,10 @@
 // imports `Imagebus` alone. What else these rooms have stays out of the user's sight.
 
 @_exported public import enum ImageModel.BaseKey
+@_exported public import enum ImageModel.BlendMode
 @_exported public import struct ImageModel.CacheTypes
 @_exported public import struct ImageModel.Colour
+@_exported public import struct ImageModel.Corners
 @_exported public import struct ImageModel.CustomStep
 @_exported public import enum ImageModel.ErrorCode
 @_exported public import struct ImageModel.ErrorRule

@@ -44,7 +44,9 @@ extension ByteReader {
 
     /// One that goes by its name on the wire.
     private mutating func valuedStep() -> TransformStep {
-        switch choice(7) {
+        switch choice(9) {
+        case 7: .round(radius: double(), Corners(rawValue: byte()), border: double(), .white)
+        case 8: .tint(Colour(argb: number()), pick(BlendMode.allCases) ?? .normal)
         case 0: .blur(radius: double())
         case 1: .pixelate(number())
         case 2: .trim(tolerance: double())

@@ -7,13 +7,14 @@ package struct StepValue<Step: ValuedStep>: Sendable {
     let isOptional: Bool
     /// Takes the value of a text; false, and the step as it was, for a text of something else.
     let read: @Sendable (inout Step, String) -> Bool
-    let text: @Sendable (Step) -> String
+    /// `nil` for a value that is not there.
+    let text: @Sendable (Step) -> String?
     let isPermitted: @Sendable (Step) -> Bool
 
     private init<Value>(
         _ name: String, _ path: any WritableKeyPath<Step, Value> & Sendable, expected: String,
         isOptional: Bool, _ read: @escaping @Sendable (String) -> Value?,
-        _ text: @escaping @Sendable (Value) -> String,
+        _ text: @escaping @Sendable (Value) -> String?,
         isPermitted: @escaping @Sendable (Value) -> Bool
     ) {
         (self.name, self.expected, self.isOptional) = (name, expected, isOptional)
@@ -83,6 +84,25 @@ extension StepValue {
             isOptional: isOptional, { Colour($0) }, \.hexText,
             isPermitted: { !isOpaque || $0.alpha == UInt8.max })
     }
+
+    /// A colour that need not be there.
+    static func maybeColour(_ path: any WritableKeyPath<Step, Colour?> & Sendable) -> StepValue {
+        StepValue(
+            "colour", path, expected: "#RRGGBB or #AARRGGBB", isOptional: true,
+            { Colour($0).map { .some($0) } }, { $0?.hexText }, isPermitted: { _ in true })
+    }
+
+    static func corners(_ path: any WritableKeyPath<Step, Corners> & Sendable) -> StepValue {
+        StepValue(
+            "corners", path, expected: Corners.expected, isOptional: true, { Corners($0) },
+            \.description, isPermitted: \.isPermitted)
+    }
+
+    static func mode(_ path: any WritableKeyPath<Step, BlendMode> & Sendable) -> StepValue {
+        StepValue(
+            "mode", path, expected: "one of \(BlendMode.expected)", isOptional: true,
+            { BlendMode(name: $0) }, \.name, isPermitted: { _ in true })
+    }
 }
 
 /// A step of a few values, in the order in which people write them.
@@ -102,7 +122,8 @@ extension ValuedStep {
     package var name: String { Self.syntax.name }
 
     package var parameters: [String: String] {
-        Dictionary(uniqueKeysWithValues: Self.values.map { ($0.name, $0.text(self)) })
+        let texts = Self.values.map { (name: $0.name, text: $0.text(self)) }
+        return texts.reduce(into: [:]) { $0[$1.name] = $1.text }
     }
 
     package func checkMore(pixelsMax: Int) throws(ImageError) {}

@@ -41,6 +41,11 @@ public enum TransformStep: Hashable, Sendable {
     case pixelate(Int)
     /// Darken the edges by so many hundredths in the corners.
     case vignette(Double)
+    /// Cut corners off in quarters of a circle, of half the shorter side at most, and draw a line
+    /// of so many pixels along the edge where there is a colour for it.
+    case round(radius: Double, Corners = .all, border: Double = 0, Colour? = nil)
+    /// Lay a colour over it, or under it, as the mode says; one that is not seen at all leaves it.
+    case tint(Colour, BlendMode = .sourceIn)
     /// Let a worker do what none of ours does.
     case custom(CustomStep)
 
@@ -69,6 +74,9 @@ public enum TransformStep: Hashable, Sendable {
         case .sharpen(let radius): SharpenStep(radius)
         case .pixelate(let side): PixelateStep(side)
         case .vignette(let amount): VignetteStep(amount)
+        case .round(let radius, let corners, let border, let colour):
+            RoundStep(radius: radius, corners: corners, border: border, colour: colour)
+        case .tint(let colour, let mode): TintStep(colour: colour, mode: mode)
         case .custom(let step): step
         }
     }
@@ -84,7 +92,7 @@ public enum TransformStep: Hashable, Sendable {
         CropToStep.self, TrimStep.self, PadStep.self, FlattenStep.self, GrayscaleStep.self,
         SepiaStep.self, InvertStep.self, BrightnessStep.self, ContrastStep.self,
         SaturationStep.self, GammaStep.self, BlurStep.self, SharpenStep.self, PixelateStep.self,
-        VignetteStep.self,
+        VignetteStep.self, RoundStep.self, TintStep.self,
     ]
 
     /// The steps that workers of the own program do, by name.

@@ -61,8 +61,6 @@ extension Command {
 
     /// What later versions bring.
     package static let laterOptions = [
-        OptionDefinition("round", value: "R", visibility: .later),
-        OptionDefinition("tint", value: "#AARRGGBB", visibility: .later),
         OptionDefinition("filter", value: "NAME[=V]", visibility: .later),
         OptionDefinition("explain", visibility: .later),
     ]

@@ -11,8 +11,7 @@ struct Flatten: ImageStep {
 
     func apply(to current: StepImage) throws -> StepImage {
         guard current.image.header.hasAlpha else { return current }
-        let isGrey = colour.red == colour.green && colour.green == colour.blue
-        let image = try isGrey ? current.image : current.image.coloured()
+        let image = try colour.isGrey ? current.image : current.image.coloured()
         let flat = try image.flattened(
             red: Double(colour.red), green: Double(colour.green), blue: Double(colour.blue))
         return current.recoloured(flat, isOpaque: true)

@@ -32,8 +32,7 @@ struct Pad: ImageStep {
 
     /// In bands that have room for the colour.
     private func onCanvas(_ image: VipsImage) throws(VipsError) -> VipsImage {
-        let isGrey = colour.red == colour.green && colour.green == colour.blue
-        let coloured = try isGrey ? image : image.coloured()
+        let coloured = try colour.isGrey ? image : image.coloured()
         return try isOpaque || coloured.header.hasAlpha ? coloured : coloured.withAlpha()
     }
 

@@ -1,5 +1,4 @@
 import ImageModel
-import StageContract
 import Vips
 
 /// Darkens by the square of the distance from the centre, of which the corners have all.
@@ -12,25 +11,16 @@ struct Vignette: ImageStep {
 
     func apply(to current: StepImage) throws -> StepImage {
         let settled = try current.settled()
-        let header = settled.image.header
-        let pixels = InterleavedPixels(size: settled.size, bands: header.bands)
-        try settled.image.write(to: pixels.mutableBytes)
+        let (header, size) = (settled.image.header, settled.size)
         let colours = header.bands - (header.hasAlpha ? 1 : 0)
-        darken(pixels, colours: colours, settled)
-        return settled.replaced(by: try pixels.image(settled.sampler.cancellation))
-    }
-
-    private func darken(_ pixels: InterleavedPixels, colours: Int, _ image: StepImage) {
-        let (width, height, bands) = (pixels.size.width, pixels.size.height, pixels.bands)
-        let bytes = pixels.mutableBytes
-        for y in 0..<height where !image.sampler.cancellation.isCancelled {
-            let down = Self.distance(y, height)
-            for x in 0..<width {
-                let across = Self.distance(x, width)
+        return try settled.changingRows(of: settled.image, isOpaque: settled.isOpaque) { y, row in
+            let down = Self.distance(y, size.height)
+            for x in 0..<size.width {
+                let across = Self.distance(x, size.width)
                 let light = 1 - amount / 100 * (across * across + down * down) / 2
-                let start = (y * width + x) * bands
+                let start = x * header.bands
                 for index in start..<(start + colours) {
-                    bytes[index] = UInt8((Double(bytes[index]) * light).rounded())
+                    row[index] = UInt8((Double(row[index]) * light).rounded())
                 }
             }
         }

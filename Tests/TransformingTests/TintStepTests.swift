@@ -1,0 +1,45 @@
+import ImageModel
+import Messages
+import Testing
+import Vips
+
+/// A colour laid over an image, each mode against the formula of its definition.
+@Suite struct TintStepTests {
+    private static let colours: [Colour] = [
+        Colour(argb: 0xFF30_A0E0), Colour(argb: 0x80E0_2060), Colour(argb: 0xFF00_FF80),
+        Colour(argb: 0xC080_8080), Colour(argb: 0xFF00_0000), .white,
+    ]
+
+    /// What is seen is compared: a colour of little alpha has few digits.
+    @Test(arguments: BlendMode.allCases, PixelPlane.Bands.allCases)
+    func eachModeIsItsFormula(mode: BlendMode, bands: PixelPlane.Bands) throws {
+        let source = Source.noise(23, 17, bands)
+        for colour in Self.colours {
+            let paint = [colour.red, colour.green, colour.blue, colour.alpha].map { Double($0) }
+            let wanted = ScalarImage(source).map { Blending.result(mode, paint, over: $0) }
+            let result = try transform(source, [.tint(colour, mode)])
+            let seen = ScalarImage(result).premultiplied
+            #expect(seen.difference(from: wanted.premultiplied) <= 1.01, "\(colour)")
+        }
+    }
+
+    @Test func anImageWithoutTransparencyHasSomeOnlyWhereTheModeMakesIt() throws {
+        let source = Source.noise(23, 17, .rgb)
+        let veil = Colour(argb: 0x80FF_0000)
+        for mode in BlendMode.allCases {
+            let makes: Set<BlendMode> = [
+                .clear, .copy, .sourceIn, .sourceOut, .destinationIn, .destinationOut,
+                .destinationAtop, .xor,
+            ]
+            let result = try transform(source, [.tint(veil, mode)])
+            #expect(result.header.hasAlpha == makes.contains(mode), "\(mode)")
+        }
+        #expect(try !transform(source, [.tint(.white)]).header.hasAlpha)
+    }
+
+    @Test func aColourThatIsNotSeenChangesNothing() throws {
+        let source = Source.noise(23, 17, .rgba)
+        let result = try transform(source, [.tint(Colour(argb: 0x00FF_0000), .copy)])
+        #expect(ScalarImage(result).difference(from: ScalarImage(source)) == 0)
+    }
+}
