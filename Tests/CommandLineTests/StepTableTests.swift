@@ -15,6 +15,16 @@ import Testing
         }
     }
 
+    @Test func everySettingOfAnEncoderIsAnOptionWithHelp() throws {
+        for name in ["get", "prefetch"] {
+            let command = try #require(Command.all.first { $0.name == name })
+            let help = HelpText.text(of: command)
+            for setting in OutputSetting.allCases {
+                #expect(help.contains("--\(setting.name)"), "\(setting.name)")
+            }
+        }
+    }
+
     /// Steps with a message of their own have places of their own there.
     @Test func everyStepByNameIsInTheProtocol() throws {
         let text = try #require(FileBytes.text(RepositoryRoot.path + "/Proto/PROTOCOL.md"))

@@ -102,6 +102,20 @@ extension RealProcesses {
             StepCase(
                 "/q.png --format webp --lossless", "400x300", "webp", at: 300, 225,
                 Images.yellow),
+            StepCase(
+                "/q.png --format jpeg --progressive --optimise --subsampling 444", "400x300",
+                "jpeg", at: 380, 280, Images.yellow),
+            StepCase(
+                "/q.png --format png --colours 4 --dither 0", "400x300", "png", at: 100, 200,
+                Images.blue),
+            StepCase(
+                "/q.jpg --format png --progressive", "400x300", "png", at: 20, 20, Images.red),
+            StepCase(
+                "/q.png --format webp --effort 0 --near-lossless 100", "400x300", "webp",
+                at: 300, 75, Images.green),
+            StepCase(
+                "/q.jpg --format webp --sharp-yuv --alpha-quality 50", "400x300", "webp",
+                at: 300, 225, Images.yellow),
             StepCase("/q.jpg --format png", "400x300", "png", at: 100, 75, Images.red),
             StepCase("/q.jpg --resize 100x100", "100x75", "jpeg", at: 80, 60, Images.yellow),
             StepCase("/q.webp --resize 100x100", "100x75", "webp", at: 20, 60, Images.blue),

@@ -41,6 +41,26 @@ import Testing
         #expect(rows == expected)
     }
 
+    @Test func theTableOfSettingsIsTheOneOfTheCode() throws {
+        let rows = try ProtocolText.read().rows(of: 5).map { $0.prefix(4).joined(separator: " ") }
+        let expected = OutputSetting.allCases.map { setting in
+            let (values, usual) =
+                switch setting.row.values {
+                case .flag: ("`\(OutputSetting.isThere)`", "–")
+                case .number(let range, let usual):
+                    (
+                        "\(range.lowerBound) to \(range.upperBound)",
+                        usual.map { "\($0)" } ?? "–"
+                    )
+                case .word(let words):
+                    (words.map { "`\($0)`" }.joined(separator: ", "), "`\(words[0])`")
+                }
+            let formats = setting.row.formats.map(\.name).joined(separator: ", ")
+            return "`\(setting.name)` \(values) \(usual) \(formats)"
+        }
+        #expect(rows == expected)
+    }
+
     /// The comment above a message of the proto file says its kinds.
     @Test func theNumbersOfTheProtoFileAreThoseOfTheCode() throws {
         let lines = try ProtocolText.read("imagebus.proto").lines

@@ -158,6 +158,11 @@ struct FieldDrawer: FieldMap {
 extension FieldDrawer {
     private func drawn(_ field: String, limit: Int) -> String {
         // Any text is a parameter, but the name is that of a step that somebody has.
+        if container == "Output.settings", field.hasPrefix("Detail.") {
+            let names = ["effort", "colours", "dither"]
+            return field == "Detail.name"
+                ? names[log.values.number(0...2)] : "\(log.values.number(2...9) as Int)"
+        }
         if field == "NamedStep.name" { return "vendor.step-\(log.values.number(0...9) as Int)" }
         if log.breaks(field, limit: limit) { return String(repeating: "x", count: limit + 1) }
         // A byte beyond ASCII takes three once a URL is percent-encoded.

@@ -28,21 +28,29 @@ extension VipsImage {
 
     private func save(_ encoding: VipsEncoding, context: UnsafeMutableRawPointer) -> CInt {
         switch encoding {
-        case .jpeg(let quality, let progressive, let optimised):
+        case .jpeg(let quality, let progressive, let optimised, let subsampling):
             let options = cvips_jpeg_options(
                 quality: CInt(quality), progressive: progressive ? 1 : 0,
-                optimise_coding: optimised ? 1 : 0, strip: 1)
+                optimise_coding: optimised ? 1 : 0, subsampling: CInt(subsampling.rawValue),
+                strip: 1)
             return cvips_save_jpeg(pointer, options, passToSink, context)
-        case .png(let compression, let filter, let interlaced):
+        case .png(let compression, let filter, let interlaced, let palette):
             let options = cvips_png_options(
                 compression: CInt(compression), filter_bits: CInt(filter.rawValue),
-                interlace: interlaced ? 1 : 0, strip: 1)
+                interlace: interlaced ? 1 : 0, palette: palette?.shim ?? cvips_palette(), strip: 1)
             return cvips_save_png(pointer, options, passToSink, context)
         case .webp(let quality, let lossless, let effort):
             let options = cvips_webp_options(
                 quality: CInt(quality), lossless: lossless ? 1 : 0, effort: CInt(effort), strip: 1)
             return cvips_save_webp(pointer, options, passToSink, context)
         }
+    }
+}
+
+extension VipsEncoding.Palette {
+    fileprivate var shim: cvips_palette {
+        cvips_palette(
+            bits: CInt(bits), quality: CInt(quality), dither: dither, effort: CInt(effort))
     }
 }
 

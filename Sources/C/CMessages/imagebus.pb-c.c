@@ -4529,7 +4529,7 @@ const ProtobufCMessageDescriptor imagebus__v1__thumbnail__descriptor =
   (ProtobufCMessageInit) imagebus__v1__thumbnail__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__output__field_descriptors[4] =
+static const ProtobufCFieldDescriptor imagebus__v1__output__field_descriptors[5] =
 {
   {
     "format",
@@ -4579,17 +4579,30 @@ static const ProtobufCFieldDescriptor imagebus__v1__output__field_descriptors[4]
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "settings",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__Output, n_settings),
+    offsetof(Imagebus__V1__Output, settings),
+    &imagebus__v1__detail__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__output__field_indices_by_name[] = {
   3,   /* field[3] = compression */
   0,   /* field[0] = format */
   2,   /* field[2] = lossless */
   1,   /* field[1] = quality */
+  4,   /* field[4] = settings */
 };
 static const ProtobufCIntRange imagebus__v1__output__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__output__descriptor =
 {
@@ -4599,7 +4612,7 @@ const ProtobufCMessageDescriptor imagebus__v1__output__descriptor =
   "Imagebus__V1__Output",
   "imagebus.v1",
   sizeof(Imagebus__V1__Output),
-  4,
+  5,
   imagebus__v1__output__field_descriptors,
   imagebus__v1__output__field_indices_by_name,
   1,  imagebus__v1__output__number_ranges,

@@ -22,9 +22,10 @@ static VipsTarget *target_new(destination *to) {
 int cvips_save_jpeg(cvips_image in, cvips_jpeg_options options, cvips_sink sink, void *context) {
     destination to = {sink, context};
     VipsTarget *target = target_new(&to);
-    int result = vips_jpegsave_target(in, target, "Q", options.quality, "interlace",
-                                      options.progressive, "optimize_coding",
-                                      options.optimise_coding, "strip", options.strip, NULL);
+    int result = vips_jpegsave_target(
+        in, target, "Q", options.quality, "interlace", options.progressive, "optimize_coding",
+        options.optimise_coding, "subsample_mode", options.subsampling, "strip", options.strip,
+        NULL);
     g_object_unref(target);
     return result;
 }
@@ -32,9 +33,16 @@ int cvips_save_jpeg(cvips_image in, cvips_jpeg_options options, cvips_sink sink,
 int cvips_save_png(cvips_image in, cvips_png_options options, cvips_sink sink, void *context) {
     destination to = {sink, context};
     VipsTarget *target = target_new(&to);
-    int result = vips_pngsave_target(in, target, "compression", options.compression, "filter",
-                                     options.filter_bits, "interlace", options.interlace, "strip",
-                                     options.strip, NULL);
+    int result =
+        options.palette.bits
+            ? vips_pngsave_target(in, target, "compression", options.compression, "filter",
+                                  options.filter_bits, "interlace", options.interlace, "palette",
+                                  TRUE, "bitdepth", options.palette.bits, "Q",
+                                  options.palette.quality, "dither", options.palette.dither,
+                                  "effort", options.palette.effort, "strip", options.strip, NULL)
+            : vips_pngsave_target(in, target, "compression", options.compression, "filter",
+                                  options.filter_bits, "interlace", options.interlace, "strip",
+                                  options.strip, NULL);
     g_object_unref(target);
     return result;
 }

@@ -41,6 +41,9 @@ static int prepare(cwebp_encoding encoding, cwebp_callbacks *callbacks, WebPConf
         return -1;
     config->method = encoding.method;
     config->lossless = encoding.is_lossless;
+    config->near_lossless = encoding.near_lossless;
+    config->alpha_quality = encoding.alpha_quality;
+    config->use_sharp_yuv = encoding.sharp_yuv;
     picture->width = encoding.width;
     picture->height = encoding.height;
     picture->writer = on_bytes;
@@ -79,7 +82,8 @@ cwebp_status cwebp_encode_pixels(cwebp_encoding encoding, const uint8_t *pixels,
     *code = VP8_ENC_ERROR_INVALID_CONFIGURATION;
     if (prepare(encoding, &callbacks, &config, &picture))
         return CWEBP_INTERNAL;
-    picture.use_argb = encoding.is_lossless;
+    // Sharp chroma is made by the encoder, of pixels as they are; others are reduced right here.
+    picture.use_argb = encoding.is_lossless || encoding.sharp_yuv;
     int is_fine = bands == 4 ? WebPPictureImportRGBA(&picture, pixels, stride)
                              : WebPPictureImportRGB(&picture, pixels, stride);
     if (is_fine && callbacks.stop(callbacks.context)) {

@@ -4,6 +4,7 @@
 @_exported public import enum ImageModel.BaseKey
 @_exported public import enum ImageModel.BlendMode
 @_exported public import struct ImageModel.CacheTypes
+@_exported public import enum ImageModel.ChromaSubsampling
 @_exported public import struct ImageModel.Colour
 @_exported public import struct ImageModel.Corners
 @_exported public import struct ImageModel.CustomStep

@@ -126,6 +126,10 @@ public enum CacheKey {
         let format = output.format?.name ?? "auto"
         let quality = output.quality.map { ",q\($0)" } ?? ""
         let compression = output.compression.map { ",z\($0)" } ?? ""
-        return "Imagebus(\(format)\(quality)\(output.lossless ? ",lossless" : "")\(compression))"
+        let settings = output.said.map { setting, text in
+            setting.placeholder == nil ? ",\(setting.name)" : ",\(setting.name)=\(text)"
+        }.joined()
+        return "Imagebus(\(format)\(quality)\(output.lossless ? ",lossless" : "")\(compression)"
+            + "\(settings))"
     }
 }

@@ -21,11 +21,11 @@ extension TransformWork {
         return max(size.width, size.height) <= limits.sideMax && area <= limits.pixelsMax
     }
 
-    /// The format asked for, else the source's where it can be encoded, else PNG with alpha and
+    /// The format asked for, else the source's where images stay in it, else PNG with alpha and
     /// JPEG without.
     public func resultFormat(hasAlpha: Bool) -> ImageFormat {
         if let format = output.format { return format }
-        if sourceInfo.format.isEncodable { return sourceInfo.format }
+        if sourceInfo.format.traits.output?.isKept == true { return sourceInfo.format }
         return hasAlpha ? .png : .jpeg
     }
 }

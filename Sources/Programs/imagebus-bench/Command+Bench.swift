@@ -20,7 +20,8 @@ extension Command {
                     OptionDefinition("json", "one JSON object"),
                 ]
             ),
-            ("what is loaded", outputOptions), ("steps, in the order given", stepOptions),
+            ("what is loaded", outputOptions), ("how it is encoded", settingOptions),
+            ("steps, in the order given", stepOptions),
             ("how it is loaded", loadOptions),
             (
                 "which stack",

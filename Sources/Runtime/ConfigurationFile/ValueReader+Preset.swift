@@ -23,7 +23,19 @@ extension KeyTable where Target == PresetItem {
                 Row(
                     "compression", .number(in: OutputOptions.compressionRange),
                     \.output.compression),
-            ])
+            ] + OutputSetting.allCases.map(setting))
+
+    private static func setting(_ setting: OutputSetting) -> Row {
+        guard setting.placeholder != nil else {
+            return Row(setting.name, .bool) { item, isThere in
+                item.output[setting] = isThere ? 1 : nil
+            }
+        }
+        let value = ValueReader<Int>.scalar(setting.expected) { text in
+            setting.value(of: text).flatMap { setting.permits($0) ? $0 : nil }
+        }
+        return Row(setting.name, value) { item, value in item.output[setting] = value }
+    }
 
     /// A step without a value is there or not.
     private static func step(_ syntax: StepSyntax) -> Row {
@@ -74,6 +86,7 @@ extension ValueReader where Value == Preset {
         preset.output.quality = item.output.quality ?? preset.output.quality
         preset.output.compression = item.output.compression ?? preset.output.compression
         preset.output.lossless = item.output.lossless || preset.output.lossless
+        preset.output.take(settingsOf: item.output)
     }
 }
 

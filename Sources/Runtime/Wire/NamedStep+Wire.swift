@@ -32,7 +32,7 @@ struct StepByName: WireMessage {
     var step: TransformStep? { TransformStep(named: name, parameters: parameters) }
 }
 
-private enum ParameterLimits: DetailLimits {
+enum ParameterLimits: DetailLimits {
     static var nameMax: Int { RequestLimits.nameBytesMax }
     static func valueMax(beside name: String) -> Int { RequestLimits.parameterBytesMax }
 }

@@ -16,5 +16,10 @@ extension OutputOptions: WireMessage {
         try map.number(
             &compression, &wire.pointee.compression, if: &wire.pointee.maybe_compression_case, 4,
             "Output.compression")
+        var settings = settingTexts
+        try map.details(
+            &settings, ParameterLimits.self, &wire.pointee.n_settings, &wire.pointee.settings,
+            "Output.settings", limit: RequestLimits.parametersMax)
+        guard take(settings: settings) else { throw .field("Output.settings", .unknownValue) }
     }
 }

@@ -436,6 +436,11 @@ struct  Imagebus__V1__Output
 {
   ProtobufCMessage base;
   protobuf_c_boolean lossless;
+  /*
+   * by name: PROTOCOL 8.10
+   */
+  size_t n_settings;
+  Imagebus__V1__Detail **settings;
   Imagebus__V1__Output__MaybeFormatCase maybe_format_case;
   union {
     Imagebus__V1__ImageFormat format;
@@ -451,7 +456,7 @@ struct  Imagebus__V1__Output
 };
 #define IMAGEBUS__V1__OUTPUT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__output__descriptor) \
-    , 0, IMAGEBUS__V1__OUTPUT__MAYBE_FORMAT__NOT_SET, {0}, IMAGEBUS__V1__OUTPUT__MAYBE_QUALITY__NOT_SET, {0}, IMAGEBUS__V1__OUTPUT__MAYBE_COMPRESSION__NOT_SET, {0} }
+    , 0, 0,NULL, IMAGEBUS__V1__OUTPUT__MAYBE_FORMAT__NOT_SET, {0}, IMAGEBUS__V1__OUTPUT__MAYBE_QUALITY__NOT_SET, {0}, IMAGEBUS__V1__OUTPUT__MAYBE_COMPRESSION__NOT_SET, {0} }
 
 
 typedef enum {

@@ -137,12 +137,21 @@ typedef struct {
     int quality;
     int progressive;
     int optimise_coding;
+    int subsampling;
     int strip;
 } cvips_jpeg_options;
+typedef struct {
+    // The power of two that is the number of colours; 0: no palette.
+    int bits;
+    int quality;
+    double dither;
+    int effort;
+} cvips_palette;
 typedef struct {
     int compression;
     int filter_bits;
     int interlace;
+    cvips_palette palette;
     int strip;
 } cvips_png_options;
 typedef struct {

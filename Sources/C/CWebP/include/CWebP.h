@@ -19,6 +19,10 @@ typedef struct {
     int quality;
     int method;
     int is_lossless;
+    // Of a lossless image: 100 changes no pixel.
+    int near_lossless;
+    int alpha_quality;
+    int sharp_yuv;
 } cwebp_encoding;
 
 // Takes all `count` bytes and answers non-zero, or ends the encoding with CWEBP_REFUSED.

@@ -73,7 +73,7 @@ extension RequestNames {
     /// Throws the first thing that is wrong with steps or output.
     static func check(image request: ImageRequest, _ limits: ImageLimits) throws(ImageError) {
         try check(steps: request, limits)
-        try check(output: request)
+        try request.output.check()
     }
 
     private static func check(steps request: ImageRequest, _ limits: ImageLimits)
@@ -92,18 +92,6 @@ extension RequestNames {
         guard !request.infoOnly || (isPlain && request.output.isDefault) else {
             throw ImageError(
                 .invalidRequest, "facts are those of the source: no steps, no output options")
-        }
-    }
-
-    private static func check(output request: ImageRequest) throws(ImageError) {
-        if let format = request.output.format, !format.isEncodable { throw .notEncoded(format) }
-        if let quality = request.output.quality, !(0...100).contains(quality) {
-            throw ImageError(.invalidRequest, "the quality is a number from 0 to 100")
-        }
-        if let compression = request.output.compression,
-            !OutputOptions.compressionRange.contains(compression)
-        {
-            throw ImageError(.invalidRequest, "the compression is a number from 1 to 12")
         }
     }
 }

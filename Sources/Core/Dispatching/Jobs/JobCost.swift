@@ -41,7 +41,7 @@ extension TransformWork {
     }
 
     fileprivate var encoderClass: UInt64 {
-        output.encoderClass(as: output.format ?? sourceInfo.format)
+        resultFormat(hasAlpha: false).traits.encoderClass(output)
     }
 
     /// Why its result is not encoded, which would keep a transformer for too long.
@@ -51,7 +51,7 @@ extension TransformWork {
 }
 
 extension PaintWork {
-    fileprivate var encoderClass: UInt64 { output.encoderClass(as: resultFormat) }
+    fileprivate var encoderClass: UInt64 { resultFormat.traits.encoderClass(output) }
 
     /// The same of an image of one colour.
     package func refusal(atMost costMax: UInt64) -> ImageError? {
@@ -63,7 +63,7 @@ extension ImageRequest {
     /// Throws what its result would be refused for, as far as that is known without its source.
     package func checkEncoding(atMost costMax: UInt64) throws(ImageError) {
         guard let format = output.format, let size = certainSize else { return }
-        let encoderClass = output.encoderClass(as: format)
+        let encoderClass = format.traits.encoderClass(output)
         if let error = output.refusal(of: size, encoderClass, atMost: costMax) { throw error }
     }
 
@@ -82,22 +82,20 @@ extension ImageRequest {
 }
 
 extension OutputOptions {
-    /// How much longer the encoder takes for a pixel than that of JPEG does.
-    fileprivate func encoderClass(as format: ImageFormat) -> UInt64 {
-        let traits = format.traits
-        return lossless ? traits.losslessEncoderClass ?? traits.encoderClass : traits.encoderClass
-    }
-
     fileprivate func refusal(
         of size: PixelSize, _ encoderClass: UInt64, atMost costMax: UInt64
     ) -> ImageError? {
         let limit = costMax / encoderClass
         guard size.pixels > limit else { return nil }
-        let remedy = lossless ? "ask for fewer, or for loss" : "ask for fewer"
+        let remedies = [
+            "ask for fewer", isWithoutLoss ? "for loss" : nil,
+            effort == nil ? nil : "for less effort",
+        ].compactMap(\.self)
         return ImageError(
             .limitExceeded,
             "a result of \(size.width)×\(size.height) takes too long to encode: at most "
-                + "\(limit) pixels are accepted in this format, so \(remedy)",
+                + "\(limit) pixels are accepted in this format, so "
+                + remedies.joined(separator: ", or "),
             details: ["limit": "\(limit)"])
     }
 }

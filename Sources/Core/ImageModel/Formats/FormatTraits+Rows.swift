@@ -22,12 +22,16 @@ extension FormatTraits {
             mimeType: "image/jpeg", signatures: [.bytes([0xFF])], carriesAlpha: false,
             isPhotographic: true, storedSize: { $0.jpegSize },
             input: FormatInput(scales: .parts([1, 2, 4, 8]), hasPlanes: true),
-            output: FormatOutput(loss: .always, takesPlanes: true, sideMax: 65_500)),
+            output: FormatOutput(
+                loss: .always, takesPlanes: true, sideMax: 65_500, isKept: true,
+                settingTimes: [.progressive: 300, .optimise: 150])),
         FormatTraits(
             format: .png, name: "png", extensions: ["png"], mimeType: "image/png",
             signatures: [.bytes([0x89])], isAnimated: true, storedSize: { $0.pngSize },
             storedFrames: { $0.pngFrames }, input: FormatInput(),
-            output: FormatOutput(loss: .never), encoderClass: 4),
+            output: FormatOutput(
+                loss: .never, isKept: true, settingTimes: [.progressive: 200, .colours: 400]),
+            encoderClass: 4),
         FormatTraits(
             format: .gif, name: "gif", extensions: ["gif"], mimeType: "image/gif",
             signatures: [.bytes([0x47])], isAnimated: true, storedSize: { $0.gifSize },
@@ -39,7 +43,11 @@ extension FormatTraits {
             signatures: [.text("RIFF", then: "WEBP", at: 8)], isAnimated: true,
             isPhotographic: true, storedSize: { $0.webPSize },
             input: FormatInput(scales: .parts([1, 2, 4, 8])),
-            output: FormatOutput(loss: .optional, takesPlanes: true, sideMax: 16_383),
+            output: FormatOutput(
+                loss: .optional, takesPlanes: true, sideMax: 16_383, isKept: true,
+                settingTimes: [.sharpYUV: 200],
+                efforts: EncoderEfforts(
+                    first: 0, usual: 4, times: [50, 60, 80, 90, 100, 140, 250])),
             encoderClass: 4, losslessEncoderClass: 40),
         // Those of Canon, Fujifilm, Olympus, Panasonic, Sigma and Minolta have signatures of their
         // own, one of which begins like a TIFF. The others are TIFF files.

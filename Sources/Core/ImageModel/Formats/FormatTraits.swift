@@ -38,6 +38,19 @@ package struct FormatTraits: Sendable {
     /// The same without loss, where that is an option.
     package var losslessEncoderClass: UInt64?
 
+    /// How much longer the encoder takes for a pixel with these options than that of JPEG does
+    /// without any.
+    package func encoderClass(_ options: OutputOptions) -> UInt64 {
+        let usual = options.isWithoutLoss ? losslessEncoderClass ?? encoderClass : encoderClass
+        let times = [
+            output?.efforts.map { $0.time(of: options.effort) },
+            output?.settingTimes.reduce(100) { time, entry in
+                options[entry.key] == nil ? time : time * entry.value / 100
+            },
+        ].compactMap(\.self)
+        return max(1, times.reduce(usual * 100) { $0 * $1 / 100 } / 100)
+    }
+
     /// Whether this version decodes it.
     package var isDecodable: Bool { input != nil }
 
@@ -85,6 +98,32 @@ package struct FormatOutput: Sendable {
     package var takesPlanes = false
     /// Pixels on one side at most.
     package var sideMax = Int(Int32.max)
+    /// Whether an image whose source is of this format stays in it where nobody names another.
+    package var isKept = false
+    /// How many hundredths of the time an encoder takes with a setting that costs some.
+    package var settingTimes: [OutputSetting: UInt64] = [:]
+    /// What `effort` may be; `nil` where the encoder has none.
+    package var efforts: EncoderEfforts?
+}
+
+/// The efforts of an encoder, from fast to small.
+package struct EncoderEfforts: Sendable {
+    /// The lowest one.
+    let first: Int
+    /// The one that is taken where nobody names one.
+    package let usual: Int
+    /// How many hundredths of the time of the usual one each takes.
+    let times: [UInt64]
+
+    package var range: ClosedRange<Int> { first...(first + times.count - 1) }
+
+    /// The one that is taken: the nearest where the format was not known to who asked.
+    package func taken(_ effort: Int?) -> Int {
+        min(max(effort ?? usual, range.lowerBound), range.upperBound)
+    }
+
+    /// The time of an effort, in hundredths of that of the usual one.
+    func time(of effort: Int?) -> UInt64 { times[taken(effort) - first] }
 }
 
 extension FormatOutput {

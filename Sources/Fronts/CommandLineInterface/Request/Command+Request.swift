@@ -8,10 +8,18 @@ extension Command {
             "format", value: "F",
             ImageFormat.encodable.map(\.name).joined(separator: ", ") + " (as its source)"),
         OptionDefinition("quality", value: "0..100", "of lossy formats (80)"),
-        OptionDefinition("lossless", "WebP without loss"),
+        OptionDefinition("lossless", "\(optionallyLossless) without loss"),
         OptionDefinition("original", "the source's bytes; no steps, no format"),
         OptionDefinition("info", "only the source's format and size; no steps, no format"),
     ]
+
+    private static let optionallyLossless = ImageFormat.encodable
+        .filter { $0.traits.output?.loss == .optional }.map(\.name).joined(separator: ", ")
+
+    /// How it is encoded: what only some formats have.
+    package static let settingOptions = OutputSetting.allCases.map { setting in
+        OptionDefinition(setting.name, value: setting.placeholder, setting.row.help)
+    }
 
     /// What is done with the image.
     package static let stepOptions = resizeOptions + otherSteps + [thumbnail]

@@ -17,6 +17,7 @@ package enum RequestReader {
             try OptionValue.integer(text, in: 0...100)
         }
         request.output.lossless = read.isSet("lossless")
+        for setting in OutputSetting.allCases { try take(setting, read, &request.output) }
         request.infoOnly = read.isSet("info")
         request.headers = try read.parsedAll("header", header)
         request.options = try options(read)
@@ -26,14 +27,34 @@ package enum RequestReader {
         try checkLossless(request)
         for name in ["original", "info"] where read.isSet(name) && !request.wantsOriginal {
             throw UsageError(
-                "--\(name) is about the source as it is: leave out steps, --format, --quality and "
-                    + "--lossless")
+                "--\(name) is about the source as it is: leave out steps, --format, --quality, "
+                    + "--lossless and other options of the result")
         }
         return request
     }
 
-    /// Some formats have no form without loss.
+    private static func take(
+        _ setting: OutputSetting, _ read: ReadOptions, _ output: inout OutputOptions
+    ) throws(UsageError) {
+        if setting.placeholder == nil {
+            output[setting] = read.isSet(setting.name) ? 1 : nil
+        } else {
+            output[setting] = try read.parsed(setting.name) { (text) throws(UsageError) in
+                guard let value = setting.value(of: text), setting.permits(value) else {
+                    throw UsageError("expected \(setting.expected), not '\(text)'")
+                }
+                return value
+            }
+        }
+    }
+
+    /// Some formats have no form without loss, or lack a setting.
     package static func checkLossless(_ request: ImageRequest) throws(UsageError) {
+        do throws(ImageError) {
+            try request.output.check()
+        } catch {
+            throw UsageError(error.message)
+        }
         guard request.output.lossless, let format = request.output.format,
             format.traits.output?.loss == .always
         else { return }

@@ -8,7 +8,8 @@ extension Command {
         summary: "load one image",
         usage: "URL|- [-o FILE] [options]",
         options: [
-            ("result", resultOptions + outputOptions), ("steps, in the order given", stepOptions),
+            ("result", resultOptions + outputOptions), ("how it is encoded", settingOptions),
+            ("steps, in the order given", stepOptions),
             ("how it is loaded", loadOptions + [fallback] + nameOptions + [traceparent]),
             ("which stack", stackOptions),
             ("", laterOptions),

@@ -8,6 +8,7 @@ extension Command {
         usage: "[URL…] [-f FILE|-] [options]",
         options: [
             ("what is loaded", listOptions + sharedOutputOptions),
+            ("how it is encoded", settingOptions),
             ("steps, in the order given", stepOptions),
             ("how each is loaded", prefetchLoadOptions),
             ("which stack", stackOptions), ("", laterOptions),

@@ -27,7 +27,9 @@ struct Encoder {
 
     /// Whether planes become this format without being joined.
     var takesPlanes: Bool {
-        form.format.traits.output?.takesPlanes(lossless: order.options.lossless) ?? false
+        let isOfPlanes = form.format.traits.output?.takesPlanes(
+            lossless: order.options.isWithoutLoss)
+        return isOfPlanes == true && form.takesPlanes(order.options)
     }
 
     /// The planes of the lane, `takesPlanes`.

@@ -10,6 +10,10 @@ protocol FormatEncoder: Sendable {
     /// Bytes that usually suffice.
     func estimate(_ size: PixelSize, bands: Int, _ order: EncodingOrder) -> Int
 
+    /// Whether planes need not be joined for these options, where the row says that the format
+    /// takes planes at all.
+    func takesPlanes(_ options: OutputOptions) -> Bool
+
     /// Writes planes; only where the row says that the format takes such.
     func encode(
         _ lane: PlanarLane, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
@@ -25,8 +29,10 @@ protocol FormatEncoder: Sendable {
 extension FormatEncoder {
     func estimate(_ size: PixelSize, bands: Int, _ order: EncodingOrder) -> Int {
         let pixels = size.width * size.height
-        return order.options.lossless ? pixels * 2 : pixels / 4
+        return order.options.isWithoutLoss ? pixels * 2 : pixels / 4
     }
+
+    func takesPlanes(_ options: OutputOptions) -> Bool { true }
 
     func encode(
         _ lane: PlanarLane, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
@@ -46,5 +52,10 @@ struct EncodingOrder {
     /// Quality 0 to 100 of the request, else `OutputOptions.defaultQuality`.
     var quality: Int {
         min(100, max(0, options.quality ?? OutputOptions.defaultQuality))
+    }
+
+    /// The effort of the request, else the usual one of the format; 0 where it has none.
+    func effort(_ format: ImageFormat) -> Int {
+        format.traits.output?.efforts?.taken(options.effort) ?? 0
     }
 }

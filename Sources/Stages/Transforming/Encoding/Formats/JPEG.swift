@@ -13,7 +13,8 @@ struct JPEGFormatEncoder: FormatEncoder {
         let size = lane.plan.size
         let encoding = JPEGEncoding(
             width: size.width, height: size.height, subsampling: subsampling(lane, order),
-            quality: quality(order))
+            quality: quality(order), isProgressive: order.options.isProgressive,
+            optimisesCoding: order.options.optimisesCoding)
         let step = encoding.subsampling == .yuv420 ? 2 : 1
         let planes = try lane.planes(coloursEvery: PixelSize(width: step, height: step))
         let count = try withExtendedLifetime(planes) { () throws(JPEGError) in
@@ -27,7 +28,17 @@ struct JPEGFormatEncoder: FormatEncoder {
     func encode(
         _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
-        try image.save(.jpeg(quality: quality(order))) { writer.append($0) }
+        let subsampling: VipsEncoding.Subsampling =
+            switch order.options.subsampling {
+            case .auto: .auto
+            case .yuv420: .quarter
+            case .yuv444: .full
+            }
+        try image.save(
+            .jpeg(
+                quality: quality(order), progressive: order.options.isProgressive,
+                optimised: order.options.optimisesCoding, subsampling: subsampling)
+        ) { writer.append($0) }
         return image.header.hasAlpha
     }
 
@@ -38,6 +49,10 @@ struct JPEGFormatEncoder: FormatEncoder {
         _ lane: PlanarLane, _ order: EncodingOrder
     ) -> JPEGEncoding.Subsampling {
         if lane.isGrey { return .grey }
-        return order.quality < 90 ? .yuv420 : .yuv444
+        return switch order.options.subsampling {
+        case .auto: order.quality < 90 ? .yuv420 : .yuv444
+        case .yuv420: .yuv420
+        case .yuv444: .yuv444
+        }
     }
 }

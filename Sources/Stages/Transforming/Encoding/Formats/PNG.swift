@@ -17,13 +17,18 @@ struct PNGFormatEncoder: FormatEncoder {
     ) throws -> Bool {
         let header = image.header
         let level = order.options.compression ?? (order.isPhotograph ? 1 : 6)
-        guard header.width * header.height * header.bands <= Self.bytesAtOnce(level) else {
-            let zlib = min(level, 9)
+        let palette = palette(order.options)
+        let isPlain = palette == nil && !order.options.isProgressive
+        guard isPlain, header.width * header.height * header.bands <= Self.bytesAtOnce(level)
+        else {
+            // Indexes of a palette are no tones: there is nothing to filter.
+            let isFiltered = order.isPhotograph && palette == nil
             try image.save(
-                order.isPhotograph
-                    ? .png(compression: zlib, filter: .sub) : .png(compression: zlib)
+                .png(
+                    compression: min(level, 9), filter: isFiltered ? .sub : .none,
+                    interlaced: order.options.isProgressive, palette: palette)
             ) { writer.append($0) }
-            return header.hasAlpha
+            return palette == nil ? header.hasAlpha : PNGChunks.haveTransparency(writer.bytes)
         }
         let png = PNGWriter(
             size: PixelSize(width: header.width, height: header.height), bands: header.bands,
@@ -33,6 +38,14 @@ struct PNGFormatEncoder: FormatEncoder {
             Result { try png.write(pixels, to: writer) }
         }.get()
         return header.hasAlpha
+    }
+
+    /// At most so many colours as are asked for, of which a PNG has 2, 4, 16 or 256.
+    private func palette(_ options: OutputOptions) -> VipsEncoding.Palette? {
+        guard let colours = options.colours else { return nil }
+        let bits = [8, 4, 2, 1].first { 1 << $0 <= colours } ?? 1
+        return VipsEncoding.Palette(
+            bits: bits, quality: options.quality ?? 100, dither: Double(options.dither) / 100)
     }
 
     /// Bytes of pixels that take 40 ms, or of the highest levels 150 ms.

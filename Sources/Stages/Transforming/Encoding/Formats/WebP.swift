@@ -7,6 +7,9 @@ import WebP
 struct WebPFormatEncoder: FormatEncoder {
     let format = ImageFormat.webp
 
+    /// How sharp colours are is for whoever reduces them: libwebp, which has to have all of them.
+    func takesPlanes(_ options: OutputOptions) -> Bool { !options.sharpensChroma }
+
     func encode(
         _ lane: PlanarLane, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
     ) throws {
@@ -44,6 +47,9 @@ struct WebPFormatEncoder: FormatEncoder {
     private func encoding(_ size: PixelSize, _ order: EncodingOrder) -> WebPEncoding {
         WebPEncoding(
             width: size.width, height: size.height, quality: order.quality,
-            isLossless: order.options.lossless)
+            method: order.effort(format), isLossless: order.options.isWithoutLoss,
+            nearLossless: order.options.nearLossless ?? 100,
+            alphaQuality: order.options.alphaQuality,
+            sharpensChroma: order.options.sharpensChroma)
     }
 }

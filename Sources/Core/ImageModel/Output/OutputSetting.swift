@@ -1,0 +1,252 @@
+/// A setting of encoders, each of which only some formats have. What is known of it is its row.
+///
+/// The name is the word for it on the command line, in presets, in keys and on the wire.
+package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
+    case progressive, optimise, subsampling, colours, dither, effort, nearLossless, alphaQuality
+    case sharpYUV
+
+    /// What values it takes.
+    package enum Values: Hashable, Sendable {
+        /// There or not.
+        case flag
+        /// A whole number; the one that says nothing, if there is one.
+        case number(ClosedRange<Int>, usual: Int?)
+        /// One of these, by place; the first one says nothing.
+        case word([String])
+    }
+
+    /// All that is known of a setting.
+    package struct Row: Sendable {
+        /// The word for it.
+        package let name: String
+        package let values: Values
+        /// The formats that have it.
+        package let formats: [ImageFormat]
+        /// What the help says.
+        package let help: String
+    }
+
+    package var row: Row { Self.rows[rawValue] }
+
+    private static let rows = allCases.map(\.made)
+
+    private var made: Row {
+        switch self {
+        case .progressive:
+            Row(
+                name: "progressive", values: .flag, formats: [.jpeg, .png],
+                help: "a rough image first: JPEG in scans, PNG interlaced")
+        case .optimise:
+            Row(
+                name: "optimise", values: .flag, formats: [.jpeg],
+                help: "JPEG with tables of its own: smaller, slower")
+        case .subsampling:
+            Row(
+                name: "subsampling", values: .word(["auto", "420", "444"]), formats: [.jpeg],
+                help: "colours of JPEG: 420 is one for four pixels, 444 one for each,\n"
+                    + "auto is 420 below quality 90")
+        case .colours:
+            Row(
+                name: "colours", values: .number(2...256, usual: nil), formats: [.png],
+                help: "PNG with a palette of at most 2, 4, 16 or 256 colours")
+        case .dither:
+            Row(
+                name: "dither", values: .number(0...100, usual: 100), formats: [.png],
+                help: "how much a palette is dithered (100)")
+        case .effort:
+            Row(
+                name: "effort", values: .number(0...10, usual: nil),
+                formats: ImageFormat.encodable.filter { $0.traits.output?.efforts != nil },
+                help: "fast to small: " + Self.efforts)
+        case .nearLossless:
+            Row(
+                name: "near-lossless", values: .number(0...100, usual: nil), formats: [.webp],
+                help: "WebP without loss of pixels that were adjusted, 0 much, 100 not")
+        case .alphaQuality:
+            Row(
+                name: "alpha-quality", values: .number(0...100, usual: 100), formats: [.webp],
+                help: "of transparency in a WebP with loss (100)")
+        case .sharpYUV:
+            Row(
+                name: "sharp-yuv", values: .flag, formats: [.webp],
+                help: "WebP with sharper edges of colours: slower")
+        }
+    }
+
+    /// `webp 0..6 (4)`
+    private static var efforts: String {
+        ImageFormat.encodable.compactMap { format in
+            guard let efforts = format.traits.output?.efforts else { return nil }
+            return "\(format.name) \(efforts.range.lowerBound)..\(efforts.range.upperBound) "
+                + "(\(efforts.usual))"
+        }.joined(separator: ", ")
+    }
+
+    /// The setting of that name.
+    package init?(name: String) {
+        guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = found
+    }
+
+    /// The word for it.
+    package var name: String { row.name }
+
+    /// What stands for its value in the help; `nil`: it has none.
+    package var placeholder: String? {
+        switch row.values {
+        case .flag: nil
+        case .number(let range, _): "\(range.lowerBound)..\(range.upperBound)"
+        case .word: "WORD"
+        }
+    }
+
+    /// What an error says of its value.
+    package var expected: String {
+        switch row.values {
+        case .flag: "nothing"
+        case .number(let range, _):
+            "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .word(let words): "one of " + words.joined(separator: ", ")
+        }
+    }
+
+    /// The value of a text; `nil` for texts of something else. A number beyond the limits is one.
+    package func value(of text: String) -> Int? {
+        switch row.values {
+        case .flag: text == Self.isThere ? 1 : nil
+        case .number: PlainNumber.integer(text)
+        case .word(let words): words.firstIndex(of: text)
+        }
+    }
+
+    /// The text of a value.
+    func text(of value: Int) -> String {
+        switch row.values {
+        case .flag: Self.isThere
+        case .number: "\(value)"
+        case .word(let words): words.indices.contains(value) ? words[value] : "\(value)"
+        }
+    }
+
+    package func permits(_ value: Int) -> Bool {
+        switch row.values {
+        case .flag: value == 1
+        case .number(let range, _): range.contains(value)
+        case .word(let words): words.indices.contains(value)
+        }
+    }
+
+    /// The text of a flag on the wire.
+    package static let isThere = "true"
+
+    /// The value that says nothing.
+    fileprivate var usual: Int? {
+        switch row.values {
+        case .flag: nil
+        case .number(_, let usual): usual
+        case .word: 0
+        }
+    }
+}
+
+/// A value for each setting that is said. In one piece, since requests are copied and compared.
+struct SettingValues: Hashable, Sendable {
+    private var values = SIMD16<Int16>(repeating: SettingValues.unsaid)
+
+    private static let unsaid = Int16.min
+
+    var isEmpty: Bool { values == SIMD16(repeating: Self.unsaid) }
+
+    subscript(setting: OutputSetting) -> Int? {
+        get {
+            let value = values[setting.rawValue]
+            return value == Self.unsaid ? nil : Int(value)
+        }
+        set {
+            values[setting.rawValue] = newValue.map { max(-1, Int16(clamping: $0)) } ?? Self.unsaid
+        }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        // Most requests say none.
+        if !isEmpty { hasher.combine(values) }
+    }
+}
+
+extension OutputOptions {
+    /// `nil` where it is not said, or is as usual.
+    package subscript(setting: OutputSetting) -> Int? {
+        get { settings[setting] }
+        set { settings[setting] = newValue == setting.usual ? nil : newValue }
+    }
+
+    /// The settings that are said, in the order of the table.
+    package var said: [(setting: OutputSetting, text: String)] {
+        if settings.isEmpty { return [] }
+        return OutputSetting.allCases.compactMap { setting in
+            self[setting].map { (setting, setting.text(of: $0)) }
+        }
+    }
+
+    /// Those as they are on the wire.
+    package var settingTexts: [String: String] {
+        Dictionary(uniqueKeysWithValues: said.map { ($0.setting.name, $0.text) })
+    }
+
+    /// Takes settings as they are on the wire; false where one is none of this version, or has the
+    /// text of something else.
+    package mutating func take(settings texts: [String: String]) -> Bool {
+        for (name, text) in texts {
+            guard let setting = OutputSetting(name: name), let value = setting.value(of: text)
+            else { return false }
+            self[setting] = value
+        }
+        return true
+    }
+
+    /// Takes what another one says; of what both say, that of the other one counts.
+    package mutating func take(settingsOf other: OutputOptions) {
+        for setting in OutputSetting.allCases {
+            if let value = other[setting] { self[setting] = value }
+        }
+    }
+
+    /// Throws what it is refused for before anything is loaded.
+    package func check() throws(ImageError) {
+        if let format, !format.isEncodable { throw .notEncoded(format) }
+        if let quality, !(0...100).contains(quality) {
+            throw ImageError(.invalidRequest, "the quality is a number from 0 to 100")
+        }
+        if let compression, !Self.compressionRange.contains(compression) {
+            throw ImageError(.invalidRequest, "the compression is a number from 1 to 12")
+        }
+        for (setting, _) in said { try check(setting) }
+    }
+
+    private func check(_ setting: OutputSetting) throws(ImageError) {
+        guard let value = self[setting], setting.permits(value) else {
+            throw .setting(setting, "\(setting.name) is \(setting.expected)")
+        }
+        guard let format else { return }
+        let formats = setting.row.formats
+        guard formats.contains(format) else {
+            throw .setting(
+                setting,
+                "\(format.name) has no setting \(setting.name): leave it out, or ask for "
+                    + formats.map(\.name).joined(separator: " or "))
+        }
+        guard setting == .effort, let range = format.traits.output?.efforts?.range else { return }
+        guard range.contains(value) else {
+            throw .setting(
+                setting,
+                "the effort of \(format.name) is a whole number from \(range.lowerBound) to "
+                    + "\(range.upperBound)")
+        }
+    }
+}
+
+extension ImageError {
+    fileprivate static func setting(_ setting: OutputSetting, _ message: String) -> ImageError {
+        ImageError(.invalidRequest, message, details: ["setting": setting.name])
+    }
+}

@@ -1,0 +1,123 @@
+import ImageModel
+import Testing
+
+/// The table of what only some encoders have.
+@Suite struct OutputSettingTests {
+    private func text(_ output: OutputOptions) throws -> String {
+        var request = ImageRequest(url: "https://h/a.png")
+        request.output = output
+        return CacheKey.result(request, url: try SourceURL(request.url), terms: LoadTerms())
+    }
+
+    /// A value of each setting that is not as usual.
+    private func sample(_ setting: OutputSetting) -> Int {
+        switch setting.row.values {
+        case .flag, .word: 1
+        case .number(let range, _): range.lowerBound + 1
+        }
+    }
+
+    @Test func eachSettingHasANameOfItsOwnAndFormatsThatAreWritten() {
+        let names = OutputSetting.allCases.map(\.name)
+        #expect(Set(names).count == names.count)
+        for setting in OutputSetting.allCases {
+            #expect(OutputSetting(name: setting.name) == setting)
+            #expect(!setting.row.formats.isEmpty, "\(setting)")
+            #expect(setting.row.formats.allSatisfy { $0.isEncodable }, "\(setting)")
+        }
+        #expect(OutputSetting(name: "loud") == nil)
+    }
+
+    @Test func eachSettingIsInTheKeyAndMakesAnotherResult() throws {
+        let plain = OutputOptions(format: .png)
+        var keys: Set<String> = [try text(plain)]
+        for setting in OutputSetting.allCases {
+            var output = plain
+            output[setting] = sample(setting)
+            #expect(output != plain && !output.isDefault, "\(setting)")
+            let isNew = keys.insert(try text(output)).inserted
+            #expect(isNew, "\(setting)")
+            var back = plain
+            let isTaken = back.take(settings: output.settingTexts)
+            #expect(isTaken, "\(setting)")
+            #expect(back == output && back.hashValue == output.hashValue, "\(setting)")
+        }
+    }
+
+    @Test func keysSayTheSettingsInTheirOrder() throws {
+        var output = OutputOptions(format: .jpeg, quality: 70)
+        output.subsampling = .yuv444
+        output.isProgressive = true
+        let start = "https://h/a-Imagebus("
+        #expect(try text(output) == start + "jpeg,q70,progressive,subsampling=444).png")
+        var webP = OutputOptions(format: .webp, lossless: true)
+        webP.effort = 0
+        webP.nearLossless = 60
+        #expect(try text(webP) == start + "webp,lossless,effort=0,near-lossless=60).png")
+    }
+
+    /// What is said and is as usual makes the key of today.
+    @Test func whatIsAsUsualIsNotSaid() throws {
+        var output = OutputOptions(format: .webp)
+        output.subsampling = .auto
+        output.isProgressive = false
+        output.dither = 100
+        output.alphaQuality = 100
+        #expect(output == OutputOptions(format: .webp))
+        #expect(try text(output) == "https://h/a-Imagebus(webp).png")
+        let isTaken = output.take(settings: ["dither": "100", "subsampling": "auto"])
+        #expect(isTaken)
+        #expect(output == OutputOptions(format: .webp))
+    }
+
+    @Test(arguments: [
+        (ImageFormat.webp, ["effort": "7"], "the effort of webp is a whole number from 0 to 6"),
+        (nil, ["effort": "11"], "effort is a whole number from 0 to 10"),
+        (nil, ["effort": "99999999"], "effort is a whole number from 0 to 10"),
+        (.png, ["colours": "1"], "colours is a whole number from 2 to 256"),
+        (.png, ["colours": "-3"], "colours is a whole number from 2 to 256"),
+        (.jpeg, ["near-lossless": "5"], "jpeg has no setting near-lossless: leave it out, or"),
+        (.webp, ["progressive": "true"], "webp has no setting progressive: leave it out, or"),
+    ])
+    func whatNoEncoderDoesIsRefusedByName(
+        format: ImageFormat?, settings: [String: String], message: String
+    ) throws {
+        var output = OutputOptions(format: format)
+        let isTaken = output.take(settings: settings)
+        #expect(isTaken)
+        let taken = output
+        let error = #expect(throws: ImageError.self) { try taken.check() }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
+        #expect(error?.details["setting"] == settings.keys.first)
+    }
+
+    @Test func whatIsNoSettingIsNotTaken() {
+        for texts in [
+            ["loud": "1"], ["effort": "much"], ["progressive": "yes"], ["subsampling": "422"],
+        ] {
+            var output = OutputOptions()
+            let isTaken = output.take(settings: texts)
+            #expect(!isTaken, "\(texts)")
+        }
+    }
+
+    @Test func effortAndSettingsThatTakeTimeCostMore() {
+        func cost(_ format: ImageFormat, _ change: (inout OutputOptions) -> Void) -> UInt64 {
+            var output = OutputOptions()
+            change(&output)
+            return format.traits.encoderClass(output)
+        }
+        for format in ImageFormat.encodable {
+            let usual = cost(format) { _ in }
+            #expect(usual == format.traits.encoderClass, "\(format)")
+            guard let efforts = format.traits.output?.efforts else { continue }
+            let costs = efforts.range.map { effort in cost(format) { $0.effort = effort } }
+            #expect(costs == costs.sorted() && costs[0] < costs[costs.count - 1], "\(format)")
+            #expect(cost(format) { $0.effort = efforts.usual } == usual)
+            #expect(cost(format) { $0.effort = 10 } == costs.last, "beyond is the largest")
+        }
+        #expect(cost(.jpeg) { $0.isProgressive = true } > cost(.jpeg) { _ in })
+        #expect(cost(.webp) { $0.nearLossless = 50 } == cost(.webp) { $0.lossless = true })
+    }
+}
