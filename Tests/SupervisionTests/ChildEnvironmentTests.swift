@@ -10,6 +10,7 @@ import Testing
         "GLIBC_TUNABLES": "a", "IMAGEBUS_CONFIG": "/etc/a", "ASAN_OPTIONS": "atexit=1",
         "SSL_CERT_FILE": "/etc/ca.pem", "SSL_CERT_DIR": "/etc/ca", "TMPDIR": "/var/tmp",
         "LANG": "de_CH.UTF-8", "LC_ALL": "C", "TZ": "UTC", "MALLOC_ARENA_MAX": "64",
+        "OMP_NUM_THREADS": "64",
     ]
 
     @Test func onlyWhatIsListedIsPassedOn() {
@@ -17,6 +18,7 @@ import Testing
             ChildEnvironment.of(given, hasSanitizer: false) == [
                 "SSL_CERT_FILE": "/etc/ca.pem", "SSL_CERT_DIR": "/etc/ca", "TMPDIR": "/var/tmp",
                 "LANG": "de_CH.UTF-8", "LC_ALL": "C", "TZ": "UTC", "MALLOC_ARENA_MAX": "2",
+                "OMP_NUM_THREADS": "1",
             ])
     }
 

@@ -24,6 +24,9 @@ enum ChildEnvironment {
         }
         // glibc makes eight arenas a core otherwise, and memory creeps up.
         passed["MALLOC_ARENA_MAX"] = "2"
+        // libimagequant, which makes palettes, takes every processor otherwise: the processes are
+        // the parallelism. OpenMP reads it as it is loaded.
+        passed["OMP_NUM_THREADS"] = "1"
         return passed
     }
 }
