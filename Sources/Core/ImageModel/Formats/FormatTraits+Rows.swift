@@ -24,13 +24,13 @@ extension FormatTraits {
             input: FormatInput(scales: .parts([1, 2, 4, 8]), hasPlanes: true),
             output: FormatOutput(
                 loss: .always, takesPlanes: true, sideMax: 65_500, isKept: true,
-                settingTimes: [.progressive: 300, .optimise: 150])),
+                settingTimes: [.progressive: 200, .optimise: 150])),
         FormatTraits(
             format: .png, name: "png", extensions: ["png"], mimeType: "image/png",
             signatures: [.bytes([0x89])], isAnimated: true, storedSize: { $0.pngSize },
             storedFrames: { $0.pngFrames }, input: FormatInput(),
             output: FormatOutput(
-                loss: .never, isKept: true, settingTimes: [.progressive: 200, .colours: 400]),
+                loss: .never, isKept: true, settingTimes: [.progressive: 200, .colours: 600]),
             encoderClass: 4),
         FormatTraits(
             format: .gif, name: "gif", extensions: ["gif"], mimeType: "image/gif",
@@ -45,9 +45,9 @@ extension FormatTraits {
             input: FormatInput(scales: .parts([1, 2, 4, 8])),
             output: FormatOutput(
                 loss: .optional, takesPlanes: true, sideMax: 16_383, isKept: true,
-                settingTimes: [.sharpYUV: 200],
+                settingTimes: [.sharpYUV: 150],
                 efforts: EncoderEfforts(
-                    first: 0, usual: 4, times: [50, 60, 80, 90, 100, 140, 250])),
+                    first: 0, usual: 4, times: [50, 50, 70, 90, 100, 120, 180])),
             encoderClass: 4, losslessEncoderClass: 40),
         // Those of Canon, Fujifilm, Olympus, Panasonic, Sigma and Minolta have signatures of their
         // own, one of which begins like a TIFF. The others are TIFF files.
