@@ -129,6 +129,21 @@ import Testing
             ])
     }
 
+    @Test func theCoordinatorIsToldTheLimitsOfImages() throws {
+        let set = try options([
+            "--pixel-limit", "50M", "--side-limit", "9000", "--body-limit", "8M", "--page-limit",
+            "3", "--metadata-limit", "64K",
+        ])
+        let coordinator = set.children(programs: "/p").first { $0.kind == .coordinator }
+        let wanted = [
+            "--pixel-limit", "50000000", "--side-limit", "9000", "--body-limit", "8388608",
+            "--page-limit", "3", "--metadata-limit", "65536",
+        ]
+        #expect(coordinator?.arguments.contains(wanted) == true)
+        let said = complaint(["--body-limit", "1G"])
+        #expect(said?.contains("a number of bytes from 1 to 268435456") == true, "\(said ?? "")")
+    }
+
     @Test func theCoordinatorIsToldWhatBecomesOfFailures() throws {
         let set = try options(
             ["--fetch-retries", "5", "--blacklist-seconds", "0"],

@@ -54,6 +54,27 @@ import Testing
         #expect(configuration.profiles["thumbs"]?.transformer == "icon")
     }
 
+    @Test func limitsAreThoseOfServe() throws {
+        let configuration = try read(
+            """
+            profiles:
+              default:
+                pixel-limit: 50M
+                metadata-limit: 1M
+                rules:
+                  - {match: "https://h/*", side-limit: 4K, body-limit: 20M, page-limit: 100}
+            """)
+        let profile = try #require(configuration.profiles["default"])
+        #expect(profile.limits[.pixels] == 50_000_000 && profile.limits[.metadata] == 1 << 20)
+        let rule = try #require(profile.rules.first)
+        #expect(rule.limits[.side] == 4_000 && rule.limits[.body] == 20 << 20)
+        #expect(rule.limits[.pages] == 100 && rule.limits[.pixels] == nil)
+        for text in ["0", "-1", "300M", "1.5M", "x"] {
+            let problem = problems(Self.rule("pixel-limit: '\(text)'")).first
+            #expect(problem?.contains("a number from 1 to 268435456") == true, "\(text)")
+        }
+    }
+
     @Test func theExampleOfTheReadmeIsRead() throws {
         let readme = try #require(FileBytes.text(RepositoryRoot.file("README.md")))
         let parts = readme.components(between: "```yaml\n", and: "```")

@@ -287,4 +287,19 @@ import Testing
         #expect(error?.code == .notSupported)
         #expect(refusal(configuration()) { $0.context.key = .text("a\u{1F}b") } != nil)
     }
+
+    @Test func aRuleReplacesTheLimitsOfItsProfile() throws {
+        let rules = [
+            try rule { $0.limits[.pixels] = 50 }, try rule { $0.limits[.body] = 7 },
+            try rule("https://other.example.com/*") { $0.limits[.pages] = 1 },
+        ]
+        let configuration = configuration {
+            $0.profiles["default"]?.limits[.pixels] = 100
+            $0.profiles["default"]?.limits[.pages] = 5
+            $0.profiles["default"]?.rules = rules
+        }
+        var expected = LimitSettings()
+        (expected[.pixels], expected[.pages], expected[.body]) = (50, 5, 7)
+        #expect(try configuration.resolve(ImageRequest(url: url)).terms.limits == expected)
+    }
 }

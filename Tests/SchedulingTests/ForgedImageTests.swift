@@ -44,7 +44,8 @@ struct ForgedImageTests {
 
     @Test(arguments: [
         ImageInfo(format: .jpeg, size: PixelSize(width: 32_768, height: 1)),
-        ImageInfo(format: .jpeg, size: PixelSize(width: 32_000, height: 32_000)),
+        ImageInfo(format: .png, size: PixelSize(width: 32_000, height: 32_000)),
+        ImageInfo(format: .jpeg, size: PixelSize(width: 320_000, height: 32_000)),
         ImageInfo(format: .jpeg, size: PixelSize(width: .max, height: .max)),
         ImageInfo(format: .gif, size: PixelSize(width: 30_000, height: 1), pages: 10_001),
     ])

@@ -30,6 +30,11 @@ extension VipsImage {
         withBlob(cvips_xmp, body)
     }
 
+    /// Bytes of profile, EXIF, XMP and all other texts that came with the pixels.
+    public var metadataBytes: Int {
+        withExtendedLifetime(self) { cvips_metadata_bytes(pointer) }
+    }
+
     private func withBlob<Result>(
         _ find: (Handle?, UnsafeMutablePointer<Int>?) -> UnsafeRawPointer?,
         _ body: (UnsafeRawBufferPointer) -> Result

@@ -5828,7 +5828,7 @@ const ProtobufCMessageDescriptor imagebus__v1__metadata__descriptor =
   (ProtobufCMessageInit) imagebus__v1__metadata__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__limits__field_descriptors[4] =
+static const ProtobufCFieldDescriptor imagebus__v1__limits__field_descriptors[5] =
 {
   {
     "side_max",
@@ -5878,8 +5878,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__limits__field_descriptors[4]
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "metadata_bytes_max",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Limits, metadata_bytes_max),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__limits__field_indices_by_name[] = {
+  4,   /* field[4] = metadata_bytes_max */
   3,   /* field[3] = pages_max */
   2,   /* field[2] = pixel_bytes_max */
   1,   /* field[1] = pixels_max */
@@ -5888,7 +5901,7 @@ static const unsigned imagebus__v1__limits__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__limits__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__limits__descriptor =
 {
@@ -5898,7 +5911,7 @@ const ProtobufCMessageDescriptor imagebus__v1__limits__descriptor =
   "Imagebus__V1__Limits",
   "imagebus.v1",
   sizeof(Imagebus__V1__Limits),
-  4,
+  5,
   imagebus__v1__limits__field_descriptors,
   imagebus__v1__limits__field_indices_by_name,
   1,  imagebus__v1__limits__number_ranges,

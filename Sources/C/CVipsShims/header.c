@@ -66,3 +66,21 @@ const void *cvips_profile(cvips_image image, size_t *count) {
 const void *cvips_xmp(cvips_image image, size_t *count) {
     return blob(image, VIPS_META_XMP_NAME, count);
 }
+
+static void *add_length(VipsImage *image, const char *name, GValue *value, void *sum) {
+    (void)image;
+    (void)name;
+    size_t length = 0;
+    if (G_VALUE_HOLDS(value, VIPS_TYPE_BLOB))
+        vips_value_get_blob(value, &length);
+    else if (G_VALUE_HOLDS(value, VIPS_TYPE_REF_STRING))
+        vips_value_get_ref_string(value, &length);
+    *(size_t *)sum += length;
+    return NULL;
+}
+
+size_t cvips_metadata_bytes(cvips_image image) {
+    size_t sum = 0;
+    vips_image_map(image, add_length, &sum);
+    return sum;
+}

@@ -27,6 +27,7 @@ extension Scheduler {
                 throw ImageError(.tokenInUse, "another request has this token")
             }
             try checkAdmission(of: load, terms)
+            try upload?.check(terms.limits)
             let names = try names(of: load.image, terms, upload)
             let plan = JobPlan(load, terms, names)
             if answerFromMemory(load, of: client, plan, names, in: batch) { return }

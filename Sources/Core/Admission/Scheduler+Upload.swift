@@ -48,3 +48,18 @@ extension Scheduler {
         tokens[token].map { requests[$0].client == client } ?? false
     }
 }
+
+extension Upload {
+    /// Refuses bytes that are more than the configuration permits.
+    func check(_ limits: LimitSettings) throws(ImageError) {
+        guard let limit = limits[.body], reference.length > UInt64(limit) else { return }
+        throw ImageError(
+            .limitExceeded,
+            "the image has \(reference.length) bytes, and \(LimitSetting.body.rawValue) of the "
+                + "configuration permits \(limit)",
+            details: [
+                "limit": "\(limit)", "value": "\(reference.length)", "permitted": "\(limit)",
+                "setting": LimitSetting.body.rawValue,
+            ])
+    }
+}

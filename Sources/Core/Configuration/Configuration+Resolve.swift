@@ -143,6 +143,7 @@ extension Configuration {
         terms.mayDownload = isUpload || draft.mayDownload
         terms.ignoresCacheControl = draft.ignoresCacheControl
         terms.sources = sourceTexts
+        terms.limits = draft.limits
         terms.blocks = draft.blocks
         terms.serializer = try serializer(context.serializer)
         terms.scope = context.profile.map { $0 == Self.defaultName ? "" : $0 } ?? ""

@@ -16,6 +16,8 @@ public struct Profile: Hashable, Sendable {
     public var serializer: Serializer?
     /// What is delivered where the load fails.
     public var fallback: Fallback?
+    /// Limits narrower than those of the process.
+    public var limits = LimitSettings()
     /// What the options processor and the delegate say; all that match hold, later ones win.
     public var rules: [Rule] = []
 
@@ -46,6 +48,8 @@ public struct Rule: Hashable, Sendable {
     public var download: Bool?
     /// Whether what the origin says of keeping its answer (`Cache-Control`) is not looked at.
     public var ignoresCacheControl: Bool?
+    /// Limits narrower than those of the process, in place of the profile's.
+    public var limits = LimitSettings()
     /// Which failures blacklist.
     public var blocks: [BlockCause: Bool] = [:]
     /// Headers for the origin; those of the same name are replaced.

@@ -10,6 +10,7 @@ struct ResolutionDraft {
     private(set) var transformer: NameOrNone?
     private(set) var mayDownload = true
     private(set) var ignoresCacheControl = false
+    private(set) var limits: LimitSettings
     private(set) var blocks: [BlockCause: Bool] = [:]
     private(set) var headers: [RuleHeader] = []
     private(set) var identity: String?
@@ -20,6 +21,7 @@ struct ResolutionDraft {
     /// (SEMANTICS §13.1).
     init(_ request: ImageRequest, _ profile: Profile) {
         self.request = request
+        limits = profile.limits
         let asked = request.context
         self.request.context.cache = asked.cache ?? profile.cache
         self.request.context.originalCache = asked.originalCache ?? profile.originalCache
@@ -47,6 +49,7 @@ struct ResolutionDraft {
         if let transformer = rule.transformer { set(transformer) }
         if let download = rule.download { mayDownload = download }
         if let ignores = rule.ignoresCacheControl { ignoresCacheControl = ignores }
+        limits.merge(rule.limits)
         blocks.merge(rule.blocks) { $1 }
         headers += rule.headers
         if let identity = rule.identity { self.identity = identity }

@@ -63,7 +63,8 @@ extension Deriver {
     func fetchWork(_ order: Order, _ validators: Validators? = nil) -> FetchWork {
         FetchWork(
             url: order.image.url, headers: order.image.headers,
-            bodyBytesMax: limits.bodyBytesMax, validators: validators,
+            bodyBytesMax: order.terms.limits[.body].map { min(limits.bodyBytesMax, UInt64($0)) }
+                ?? limits.bodyBytesMax, validators: validators,
             sources: order.terms.sources)
     }
 
@@ -96,7 +97,7 @@ extension Deriver {
         let key = decodes[node].name.key
         let work = DecodeWork(
             source: body.reference, need: key.need,
-            limits: key.isOverlay ? limits.overlay : limits.image,
+            limits: (key.isOverlay ? limits.overlay : limits.image).narrowed(by: key.limits),
             framesMax: key.isOverlay ? 1 : limits.framesMax)
         let job = submit(
             .decode(work), for: .decode(node), reading: body.block,

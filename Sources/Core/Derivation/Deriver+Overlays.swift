@@ -54,7 +54,7 @@ extension Deriver {
         else { return false }
         // It is here already, or is being fetched since the cache does not have it.
         guard order.plan.includes(.fetch) else { return true }
-        let key = DecodeKey(overlay: order.key.decode.source)
+        let key = DecodeKey(overlay: order.key.decode.source, limits: order.terms.limits)
         if decodes.first(under: Sourced(key: key, origin: order.network)) != nil { return false }
         return !isFetching(order)
     }
@@ -70,7 +70,8 @@ extension Deriver {
             return giveUp(id, nil)
         }
         let name = Sourced(
-            key: DecodeKey(overlay: layer.order.key.decode.source),
+            key: DecodeKey(
+                overlay: layer.order.key.decode.source, limits: layer.order.terms.limits),
             origin: origin(of: layer, refreshing: gathering.refreshes))
         let known = decodes.first(under: name)
         if known == nil,

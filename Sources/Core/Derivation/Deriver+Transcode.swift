@@ -25,7 +25,8 @@ extension Deriver {
                     key: source.name.key, plainText: plain,
                     isRevalidation: source.name.origin.isRevalidation,
                     began: source.freshness.began, source: node),
-                steps: [], output: output, replaces: source.isReplacing, result: nil,
+                steps: [], output: output, limits: source.limits, replaces: source.isReplacing,
+                result: nil,
                 keepsSource: true, urgency: source.consumers.urgency.unbounded,
                 trace: source.trace, input: body.block))
         if transcode == nil, source.isReplacing, !isTranscoding(node, as: plain) {
@@ -81,6 +82,7 @@ extension Deriver {
                 isRevalidation: result.name.origin.isRevalidation,
                 began: result.provenance.began, source: result.source),
             steps: result.name.key.steps, output: output,
+            limits: result.name.key.decode.limits,
             replaces: result.name.origin.isRevalidation, result: node, keepsSource: kept != nil,
             urgency: result.consumers.urgency.unbounded, trace: result.order.trace, input: block)
     }
@@ -107,7 +109,8 @@ extension Deriver {
         _ block: BlockHandle, _ reference: BlockReference, _ transcode: TranscodeNode
     ) -> TranscodeNode.ID? {
         guard let id = begin(transcode, transcode.entry.metadata) else { return nil }
-        let work = DecodeWork(source: reference, need: .full, limits: limits.image)
+        let work = DecodeWork(
+            source: reference, need: .full, limits: limits.image.narrowed(by: transcode.limits))
         transcodes[id].job = submit(
             .decode(work), for: .transcode(id), reading: block, transcode.urgency,
             suspect: .decode(transcode.material.key))
@@ -122,7 +125,7 @@ extension Deriver {
         let transcode = transcodes[id]
         let work = TransformWork(
             frame, info, transcode.steps, over: transcode.overlays, transcode.output,
-            limits.image)
+            limits.image.narrowed(by: transcode.limits))
         if work.refusal(atMost: limits.encodingCostMax) != nil { return endTranscode(id) }
         transcodes[id].input = block
         transcodes[id].job = submit(

@@ -6,21 +6,27 @@ public struct DecodeKey: Hashable, Sendable {
     public let need: DecodeNeed
     /// Whether they are laid over others: such images are smaller, or refused.
     public let isOverlay: Bool
+    /// The limits that the configuration sets: who may have less waits for no decode of more.
+    public let limits: LimitSettings
 
     /// The key of a request.
     public init(_ request: ImageRequest) { self.init(request, of: SourceKey(request)) }
 
     /// The same, where the key of its source is known.
-    public init(_ request: ImageRequest, of source: SourceKey) {
+    public init(
+        _ request: ImageRequest, of source: SourceKey, limits: LimitSettings = LimitSettings()
+    ) {
         self.source = source
         need = DecodeNeed(request)
         isOverlay = false
+        self.limits = limits.ofPixels
     }
 
     /// The key of an image that is laid over others, as it is.
-    public init(overlay source: SourceKey) {
+    public init(overlay source: SourceKey, limits: LimitSettings = LimitSettings()) {
         self.source = source
         need = .full
         isOverlay = true
+        self.limits = limits.ofPixels
     }
 }

@@ -31,6 +31,12 @@ public enum DecodeNeed: Hashable, Sendable {
         self = .full
     }
 
+    /// The size at which a decoder makes pixels of a source (displayed size), which has more where
+    /// its format can be reduced. Where it makes none, the size of the source.
+    package func decodedSize(of source: ImageInfo) -> PixelSize {
+        scale(for: source.size, of: source.format.traits.input?.scales ?? .whole).size(source.size)
+    }
+
     /// The largest of the `permitted` reductions after which `source` (displayed size) still has
     /// as many columns and rows as the result; a reduced side counts as `ceil(side / shrink)`.
     /// 1 where nothing larger does.

@@ -24,6 +24,10 @@ public struct ImageInfo: Hashable, Sendable {
         self.stillOf = stillOf
     }
 
+    /// Parts of one image that whoever shows it needs all of; pages that are images of their own
+    /// count for nothing.
+    package var frames: Int { format.traits.input?.pages == .frames ? pages : 1 }
+
     /// The same of what was made of such a source, of one colour where there is none: one page of
     /// several is a still.
     package func made(of source: ImageInfo?) -> ImageInfo {

@@ -15,6 +15,8 @@ public struct LoadTerms: Hashable, Sendable {
     public var ignoresCacheControl: Bool
     /// Patterns of URLs, one of which every redirect has to match as well; empty: it need not.
     public var sources: [String]
+    /// Limits that the configuration sets for it, narrower than those of the process.
+    public var limits: LimitSettings
     /// Which failures put the URL on the blacklist, and which do not, against the loader's own
     /// rule (SEMANTICS §7.2).
     public var blocks: [BlockCause: Bool]
@@ -40,6 +42,7 @@ public struct LoadTerms: Hashable, Sendable {
         mayDownload = true
         ignoresCacheControl = false
         sources = []
+        limits = LimitSettings()
         blocks = [:]
         serializer = .asIs
         fallback = .none

@@ -18,8 +18,11 @@ public struct ResultKey: Hashable, Sendable {
     }
 
     /// The same, where the key of its source is known.
-    public init(_ request: ImageRequest, of source: SourceKey, overlays: [SourceKey]) {
-        decode = DecodeKey(request, of: source)
+    public init(
+        _ request: ImageRequest, of source: SourceKey, overlays: [SourceKey],
+        limits: LimitSettings = LimitSettings()
+    ) {
+        decode = DecodeKey(request, of: source, limits: limits)
         steps = request.allSteps
         output = request.output
         infoOnly = request.infoOnly

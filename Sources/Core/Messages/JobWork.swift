@@ -238,30 +238,6 @@ public struct DecodeWork: Hashable, Sendable {
     }
 }
 
-/// Limits of an image (SEMANTICS §9.8).
-public struct ImageLimits: Hashable, Sendable {
-    /// Columns or rows at most.
-    public var sideMax: Int
-    /// Columns × rows × pages at most.
-    public var pixelsMax: Int
-    /// Bytes of pixels at most, after reduction.
-    public var pixelBytesMax: Int
-    /// Pages at most.
-    public var pagesMax: Int
-
-    /// Generous for photographs, small enough for a machine: 32,767 a side, 100 megapixels,
-    /// 512 MiB of pixels, 10,000 pages.
-    public init(
-        sideMax: Int = 32_767, pixelsMax: Int = 100_000_000, pixelBytesMax: Int = 512 << 20,
-        pagesMax: Int = 10_000
-    ) {
-        self.sideMax = sideMax
-        self.pixelsMax = pixelsMax
-        self.pixelBytesMax = pixelBytesMax
-        self.pagesMax = pagesMax
-    }
-}
-
 /// Transform pixels and encode them.
 public struct TransformWork: Hashable, Sendable {
     /// The pixels.

@@ -39,7 +39,7 @@ extension KeyTable where Target == Profile {
         Row("serializer", .serializerName, \.serializer),
         Row("fallback", .fallback, \.fallback),
         Row("rules", .rules, \.rules),
-    ])
+    ]).adding(limits(\.limits))
 }
 
 extension KeyTable where Target == Rule {
@@ -56,7 +56,28 @@ extension KeyTable where Target == Rule {
         Row("block", .blocks, \.blocks),
         Row("headers", .headers, \.headers),
         Row("identity", .name, \.identity),
-    ])
+    ]).adding(limits(\.limits))
+}
+
+extension KeyTable {
+    fileprivate func adding(_ others: [Row]) -> KeyTable { KeyTable(rows + others) }
+
+    /// The limits that a profile and a rule may set.
+    fileprivate static func limits(
+        _ place: any WritableKeyPath<Target, LimitSettings> & Sendable
+    ) -> [Row] {
+        LimitSetting.allCases.map { setting in
+            Row(setting.rawValue, ValueReader<Int>.limit(setting)) {
+                $0[keyPath: place][setting] = $1
+            }
+        }
+    }
+}
+
+extension ValueReader where Value == Int {
+    fileprivate static func limit(_ setting: LimitSetting) -> ValueReader {
+        scalar(setting.expected) { setting.value(of: $0) }
+    }
 }
 
 extension NameOrNone {

@@ -2,6 +2,8 @@ public import Admission
 public import Bootstrap
 import Derivation
 import Dispatching
+import ImageModel
+import Messages
 public import Observability
 
 /// What the coordinator is told when it starts.
@@ -23,11 +25,11 @@ public struct CoordinatorOptions: Sendable {
     public var requestLogging: RequestLogging
 
     /// Names of the arguments besides those of every program.
-    public static let valued: Set<String> = [
-        "secret-file", "body-limit", "blacklist-seconds", "blacklist-entries", "fetch-retries",
+    public static let valued = Set([
+        "secret-file", "blacklist-seconds", "blacklist-entries", "fetch-retries",
         "fetches-per-host", "fetch-order", "queue-limit",
         "log-requests", "config", "connections-per-process",
-    ]
+    ]).union(LimitSetting.allCases.map(\.rawValue))
 
     /// Names of the arguments without a value.
     public static let flags: Set<String> = ["keeps-workers"]
@@ -35,8 +37,7 @@ public struct CoordinatorOptions: Sendable {
     /// Reads the arguments.
     public init(_ arguments: ProgramArguments) throws(ProgramArgumentsError) {
         limits = SchedulerLimits()
-        limits.derivation.bodyBytesMax = UInt64(
-            try arguments.number("body-limit", else: Int(limits.derivation.bodyBytesMax)))
+        try limits.derivation.read(arguments)
         let seconds = try arguments.number(
             "blacklist-seconds", else: limits.blacklistMilliseconds / 1_000)
         limits.blacklistMilliseconds = min(seconds, Self.secondsMax) * 1_000
@@ -63,4 +64,21 @@ public struct CoordinatorOptions: Sendable {
 
     /// Thirty years: as good as for ever.
     private static let secondsMax = 1_000_000_000
+}
+
+extension DerivationLimits {
+    /// The limits of images that the arguments name.
+    fileprivate mutating func read(_ arguments: ProgramArguments) throws(ProgramArgumentsError) {
+        func number(_ setting: LimitSetting, else usual: Int) throws(ProgramArgumentsError) -> Int {
+            try arguments.number(setting.rawValue, else: usual)
+        }
+        bodyBytesMax = UInt64(try number(.body, else: Int(bodyBytesMax)))
+        image.pixelsMax = try number(.pixels, else: image.pixelsMax)
+        image.sideMax = try number(.side, else: image.sideMax)
+        image.pagesMax = try number(.pages, else: image.pagesMax)
+        image.metadataBytesMax = try number(.metadata, else: image.metadataBytesMax)
+        // As many pixels as are permitted, with alpha, are within the limit of their bytes.
+        image.pixelBytesMax = max(image.pixelBytesMax, 4 * image.pixelsMax)
+        image = image.held(to: .ofWorkers)
+    }
 }

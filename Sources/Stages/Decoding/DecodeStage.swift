@@ -54,16 +54,17 @@ public struct DecodeStage: Sendable {
         cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage {
         let decoder = try FormatDecoders.decoder(of: input)
-        try work.limits.checkPages(of: input, decoder.format)
+        let limits = work.limits.held(to: .ofWorkers)
+        try limits.checkPages(of: input, decoder.format)
         let source = try SourceImage(input, by: decoder)
-        try work.limits.check(source)
-        guard work.need != .header else { return DecodedImage(info: source.info, frames: []) }
         let scale = source.scale(for: work.need)
-        try work.limits.checkPixelBytes(source, at: scale)
+        try limits.check(source, at: scale)
+        guard work.need != .header else { return DecodedImage(info: source.info, frames: []) }
+        try limits.checkPixelBytes(source, at: scale)
         guard !cancellation.isCancelled else { throw .cancelled }
         do throws(ImageError) {
             let frame = try frame(
-                of: source, at: scale, work.limits, to: output, cancellation: cancellation)
+                of: source, at: scale, limits, to: output, cancellation: cancellation)
             return DecodedImage(info: source.info, frames: [frame])
         } catch {
             throw error.ofPixels

@@ -7,42 +7,67 @@ extension ImageLimits {
     func checkPages(of bytes: UnsafeRawBufferPointer, _ format: ImageFormat) throws(ImageError) {
         let (most, overflows) = pagesMax.addingReportingOverflow(1)
         let file = bytes.bindMemory(to: UInt8.self).span
-        guard !overflows, let pages = format.pages(of: file, upTo: most), pages > pagesMax
-        else { return }
-        throw .over("pagesMax", "more than \(pagesMax) pages, which are permitted")
+        guard !overflows, let pages = format.pages(of: file, upTo: most) else { return }
+        try check(pages, within: pagesMax, "pagesMax", .pages, "pages or more, and")
     }
 
-    /// Refuses an image by its header, before any pixel is computed (SEMANTICS §9.8).
-    func check(_ source: SourceImage) throws(ImageError) {
-        let size = source.storedSize
-        guard size.isPositive else { throw .notAnImage }
-        guard size.width <= sideMax, size.height <= sideMax else {
-            throw .over("sideMax", "the image is \(size), a side may have \(sideMax) pixels")
-        }
-        guard source.pages <= pagesMax else {
-            throw .over("pagesMax", "\(source.pages) pages, \(pagesMax) are permitted")
-        }
-        guard let area = size.area,
-            let all = Self.product(area, source.frames), all <= pixelsMax
-        else {
-            throw .over("pixelsMax", "the image is \(size), \(pixelsMax) pixels are permitted")
-        }
+    /// Refuses an image by its header, before any pixel is computed (SEMANTICS §9.8). What counts
+    /// is what is decoded: the whole image where its format cannot be reduced, or where nothing is.
+    func check(_ source: SourceImage, at scale: DecodeScale) throws(ImageError) {
+        let size = scale.size(source.storedSize)
+        guard source.storedSize.isPositive else { throw .notAnImage }
+        try check(
+            max(size.width, size.height), within: sideMax, "sideMax", .side,
+            "pixels on a side, and")
+        try check(source.pages, within: pagesMax, "pagesMax", .pages, "pages, and")
+        try check(
+            source.metadataBytes, within: metadataBytesMax, "metadataBytesMax", .metadata,
+            "bytes of metadata, and")
+        let frames = source.info.frames
+        try check(
+            Self.product(size.area, frames), within: pixelsMax, "pixelsMax", .pixels,
+            "pixels (\(size)\(frames == 1 ? "" : " in \(frames) frames")), and")
     }
 
-    /// Refuses what would take too much memory after it was made smaller.
+    /// Refuses what would take too much memory after it was made smaller, in pixels or in what its
+    /// decoder keeps of the whole image.
     func checkPixelBytes(_ source: SourceImage, at scale: DecodeScale) throws(ImageError) {
-        let size = source.storedSize
-        guard let area = scale.size(size).area,
-            let bytes = Self.product(area, source.header.bands * source.header.bytesPerBand),
-            bytes <= pixelBytesMax
-        else {
+        let pixelBytes = source.header.bands * source.header.bytesPerBand
+        let bytes = Self.product(scale.size(source.storedSize).area, pixelBytes)
+        guard bytes <= pixelBytesMax else {
             throw .over(
-                "pixelBytesMax", "the image is \(size), \(pixelBytesMax) bytes are permitted")
+                "pixelBytesMax",
+                "the pixels of the image (\(source.storedSize)) are \(bytes) bytes, and "
+                    + "\(pixelBytesMax) are permitted")
+        }
+        let kept = source.decoder.keptBytes(of: source, at: scale)
+        guard kept <= max(pixelBytesMax, Self.product(pixelsMax, Self.keptBytesPerPixel)) else {
+            throw .over(
+                "pixelBytesMax",
+                "to make the image (\(source.storedSize)) smaller, \(kept) bytes of the whole of "
+                    + "it are kept, which is more than for any image within pixel-limit")
         }
     }
 
-    private static func product(_ left: Int, _ right: Int) -> Int? {
+    /// Four coefficients of two bytes.
+    private static let keptBytesPerPixel = 8
+
+    private func check(
+        _ value: Int, within limit: Int, _ name: String, _ setting: LimitSetting, _ unit: String
+    ) throws(ImageError) {
+        guard value > limit else { return }
+        var error = ImageError.over(
+            name, "the image has \(value) \(unit) \(setting.rawValue) permits \(limit)")
+        error.details["value"] = "\(value)"
+        error.details["permitted"] = "\(limit)"
+        error.details["setting"] = setting.rawValue
+        throw error
+    }
+
+    /// As large as can be where there is no such number.
+    private static func product(_ left: Int?, _ right: Int) -> Int {
+        guard let left else { return .max }
         let (value, overflow) = left.multipliedReportingOverflow(by: right)
-        return overflow ? nil : value
+        return overflow ? .max : value
     }
 }

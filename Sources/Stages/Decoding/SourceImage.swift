@@ -10,6 +10,8 @@ struct SourceImage {
     let pages: Int
     /// Its colours mean sRGB only after a conversion by the profile that it has.
     let needsProfile: Bool
+    /// Bytes of profile, EXIF, XMP and other texts.
+    let metadataBytes: Int
     /// How the pixels are to be turned yet: as EXIF says, else XMP.
     let orientation: Orientation
 
@@ -25,6 +27,7 @@ struct SourceImage {
         header = image.header
         let frames = decoder.format.traits.storedFrames?(HeaderBytes(Span(_unsafeBytes: bytes)))
         pages = max(header.pages, frames ?? 1)
+        metadataBytes = image.metadataBytes
         needsProfile = image.withProfile { !SRGBProfile.matches($0) } ?? false
         orientation = decoder.turnsPixels ? Orientation(exif: 1) : Self.orientation(of: image)
     }
@@ -40,9 +43,6 @@ struct SourceImage {
             format: decoder.format, size: orientation.displayed(storedSize), pages: pages,
             hasAlpha: header.hasAlpha)
     }
-
-    /// Frames of the image that is decoded.
-    var frames: Int { decoder.format.traits.input?.pages == .frames ? pages : 1 }
 
     var storedSize: PixelSize { PixelSize(width: header.width, height: header.height) }
 

@@ -24,8 +24,13 @@ extension DownloadFailure {
             ImageError(.tooManyRedirects, "more than \(limit) redirects")
         case .bodyTooLarge(let limit):
             ImageError(
-                .limitExceeded, "the body is over its limit of \(limit) bytes",
-                details: ["limit": String(limit)])
+                .limitExceeded,
+                "the body has more than the \(limit) bytes that "
+                    + "\(LimitSetting.body.rawValue) permits",
+                details: [
+                    "limit": String(limit), "permitted": String(limit),
+                    "setting": LimitSetting.body.rawValue,
+                ])
         case .status(let head, let retryAfter): Self.imageError(head, retryAfter)
         case .notModified(let control):
             ImageError(

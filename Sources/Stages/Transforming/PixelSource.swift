@@ -29,9 +29,12 @@ struct PixelSource {
         self.bytes = bytes
         guard let count = layout.byteCount, count <= bytes.count, size.isPositive, layout.isActive
         else { throw ImageError(.internalError, "the pixels do not fit their layout") }
-        let sides = layout.planes.flatMap { [$0.size.width, $0.size.height] }
-        let side = max(size.width, size.height, sides.max() ?? 0)
-        guard side <= limits.sideMax, let area = size.area, area <= limits.pixelsMax,
+        // What counts is what was decoded. The size of the source says where it lies.
+        let isWithin = layout.planes.allSatisfy { plane in
+            max(plane.size.width, plane.size.height) <= limits.sideMax
+                && plane.size.area.map { $0 <= limits.pixelsMax } ?? false
+        }
+        guard isWithin, max(size.width, size.height) <= Int(Int32.max), size.area != nil,
             count <= limits.pixelBytesMax
         else { throw .over("pixelsMax", "open", "\(what) of \(size) is over the limit") }
     }

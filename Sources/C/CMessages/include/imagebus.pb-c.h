@@ -862,10 +862,11 @@ struct  Imagebus__V1__Limits
   uint64_t pixels_max;
   uint64_t pixel_bytes_max;
   uint64_t pages_max;
+  uint64_t metadata_bytes_max;
 };
 #define IMAGEBUS__V1__LIMITS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__limits__descriptor) \
-    , 0, 0, 0, 0 }
+    , 0, 0, 0, 0, 0 }
 
 
 typedef enum {

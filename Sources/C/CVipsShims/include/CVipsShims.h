@@ -78,6 +78,8 @@ void cvips_read_header(cvips_image image, cvips_header *header);
 const void *cvips_profile(cvips_image image, size_t *count);
 // The XMP packet, likewise.
 const void *cvips_xmp(cvips_image image, size_t *count);
+// Bytes of all texts and opaque values that came with the pixels.
+size_t cvips_metadata_bytes(cvips_image image);
 
 // resample.c
 // Lanczos 3; factors are at least 1; a box filter first where the factor is above 2 × `gap`.

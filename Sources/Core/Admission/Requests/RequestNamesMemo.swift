@@ -17,6 +17,7 @@ struct RequestNamesMemo: Sendable {
         let cache: String
         let originalCache: String
         let overlays: [OverlayName]
+        let limits: LimitSettings
         let isUpload: Bool
         /// Of all that a client chooses, hashed once.
         private let digest: Int
@@ -51,6 +52,7 @@ struct RequestNamesMemo: Sendable {
             cache = terms.cache
             originalCache = terms.originalCache
             overlays = terms.overlays.map(OverlayName.init)
+            limits = terms.limits
             self.isUpload = isUpload
             var hasher = Hasher()
             hasher.combine(url)
@@ -86,7 +88,8 @@ struct RequestNamesMemo: Sendable {
         let question = Question(request, terms, isUpload: isUpload)
         if let names = known[question] { return names }
         let names = try RequestNames(
-            checking: request, terms, isUpload: isUpload, limits: limits)
+            checking: request, terms, isUpload: isUpload,
+            limits: limits.narrowed(by: terms.limits))
         if known.count >= namesMax { known.removeAll(keepingCapacity: true) }
         known[question] = names
         return names

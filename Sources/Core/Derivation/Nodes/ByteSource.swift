@@ -65,8 +65,13 @@ package struct FetchTerms: Hashable, Sendable {
     let permitted: [String]
     /// The role of the cache that keeps the answer, if its origin lets it.
     let role: CacheRole
+    /// Bytes of the body at most, where the configuration says how many.
+    let bodyBytesMax: Int?
 
-    package init(_ terms: LoadTerms) { (permitted, role) = (terms.sources, terms.cacheRole) }
+    package init(_ terms: LoadTerms) {
+        (permitted, role) = (terms.sources, terms.cacheRole)
+        bodyBytesMax = terms.limits[.body]
+    }
 }
 
 /// An image of one colour.

@@ -85,6 +85,8 @@ struct SourceNode: Node {
     /// Of the request that began it.
     let trace: TraceContext?
     let serializer: Serializer
+    /// The limits that the configuration sets for the request that began it.
+    let limits: LimitSettings
     private(set) var state: State
     /// Decodes that need the bytes.
     var consumers = WaiterList<DecodeNode.ID>()
@@ -99,6 +101,7 @@ struct SourceNode: Node {
     init(name: Sourced<SourceKey>, spec: JobSpec, order: Order, job: JobID) {
         self.name = name
         (trace, serializer) = (order.trace, order.serializer)
+        limits = order.terms.limits.ofPixels
         self.spec = spec
         plainText = order.names.plainOriginal
         state = .obtaining(job)
@@ -108,6 +111,7 @@ struct SourceNode: Node {
     init(name: Sourced<SourceKey>, order: Order, upload: Upload) {
         self.name = name
         (trace, serializer) = (order.trace, order.serializer)
+        limits = order.terms.limits.ofPixels
         spec = nil
         plainText = order.names.plainOriginal
         state = .holding(Body(upload))

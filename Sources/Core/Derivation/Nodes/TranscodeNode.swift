@@ -37,6 +37,8 @@ struct TranscodeNode: Tabled {
     /// What is done to the pixels, and how they are encoded.
     let steps: [TransformStep]
     let output: OutputOptions
+    /// The limits that the configuration sets.
+    let limits: LimitSettings
     /// Whether what tiers have under that text is known to be outdated.
     var replaces: Bool
     /// The result whose waiters may ask what became of it.

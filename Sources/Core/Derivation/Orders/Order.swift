@@ -35,7 +35,8 @@ package final class Order: Sendable {
         self.distrustsMemory = distrustsMemory
         self.trace = trace
         key = ResultKey(
-            image, of: names.source, overlays: terms.overlays.map { SourceKey($0.request) })
+            image, of: names.source, overlays: terms.overlays.map { SourceKey($0.request) },
+            limits: terms.limits)
         self.plan = plan ?? JobPlan(image, terms, names, distrustsMemory: distrustsMemory)
     }
 }

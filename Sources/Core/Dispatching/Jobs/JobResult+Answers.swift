@@ -31,7 +31,7 @@ extension DecodedImage {
     /// Whether the facts are within the limits that the work names, and frames came if they were
     /// wanted, no more than were asked for. Each lies in its block as it says.
     fileprivate func answers(_ work: DecodeWork) -> Bool {
-        guard work.limits.permit(info), info.stillOf == nil,
+        guard work.limits.permit(info, for: work.need), info.stillOf == nil,
             frames.isEmpty == (work.need == .header), frames.count <= work.framesMax
         else { return false }
         var bytesLeft = work.limits.pixelBytesMax
@@ -42,17 +42,6 @@ extension DecodedImage {
             bytesLeft -= bytes
         }
         return true
-    }
-}
-
-extension ImageLimits {
-    /// Whether an image may be what a decoder says that it is.
-    fileprivate func permit(_ info: ImageInfo) -> Bool {
-        guard info.size.isPositive, max(info.size.width, info.size.height) <= sideMax,
-            let area = info.size.area, info.pages > 0, info.pages <= pagesMax
-        else { return false }
-        let (all, overflow) = area.multipliedReportingOverflow(by: info.pages)
-        return !overflow && all <= pixelsMax
     }
 }
 

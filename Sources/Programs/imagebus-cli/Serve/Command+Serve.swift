@@ -44,6 +44,7 @@ extension Command {
                             + "log, and damaged indexes that were kept; at least 1M"),
                 ]
             ),
+            ("limits of images", CoordinatorSettings.limits),
             ("downloads and queues", CoordinatorSettings.definitions),
             (
                 "log and figures",

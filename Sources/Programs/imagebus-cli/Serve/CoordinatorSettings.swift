@@ -1,4 +1,5 @@
 import CommandLineInterface
+import ImageModel
 
 /// What `serve` hands on to its coordinator as it was said: checked here, so that a mistake is a
 /// usage error and no process that does not start.
@@ -25,11 +26,39 @@ struct CoordinatorSettings: Hashable {
             }
             if let number { arguments += ["--\(name)", "\(number)"] }
         }
+        for setting in LimitSetting.allCases {
+            let limit = try read.parsed(setting.rawValue) { (text) throws(UsageError) in
+                guard let limit = setting.value(of: text) else {
+                    throw UsageError("'\(text)' is not \(setting.expected)")
+                }
+                return limit
+            }
+            if let limit { arguments += ["--\(setting.rawValue)", "\(limit)"] }
+        }
         let order = try read.parsed("fetch-order") { (text) throws(UsageError) in
             try OptionValue.word(text, [("fifo", text), ("lifo", text)])
         }
         if let order { arguments += ["--fetch-order", order] }
     }
+
+    /// What the help says of the limits of images.
+    static let limits: [OptionDefinition] = [
+        OptionDefinition(
+            LimitSetting.pixels.rawValue, value: "N",
+            "pixels of what is decoded of an image, such as 50M (100M); a\n"
+                + "profile or rule of --config may make this and the next four\n"
+                + "limits narrower"),
+        OptionDefinition(
+            LimitSetting.side.rawValue, value: "N", "columns or rows of it (32767)"),
+        OptionDefinition(
+            LimitSetting.body.rawValue, value: "BYTES",
+            "of an image as it is fetched or uploaded (64M)"),
+        OptionDefinition(
+            LimitSetting.pages.rawValue, value: "N", "pages or frames of a file (10000)"),
+        OptionDefinition(
+            LimitSetting.metadata.rawValue, value: "BYTES",
+            "of profile, EXIF, XMP and other texts of a file (16M)"),
+    ]
 
     /// What the help says of them.
     static let definitions: [OptionDefinition] = [

@@ -28,6 +28,9 @@ protocol FormatDecoder: Sendable {
     func planes(
         of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
     ) -> PlanarImage?
+
+    /// Bytes that are kept of the whole image while fewer pixels are made of it, besides those.
+    func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int
 }
 
 extension FormatDecoder {
@@ -50,4 +53,6 @@ extension FormatDecoder {
     func planes(
         of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
     ) -> PlanarImage? { nil }
+
+    func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int { 0 }
 }

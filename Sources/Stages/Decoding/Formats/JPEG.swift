@@ -1,4 +1,5 @@
 import ImageModel
+import JPEG
 import Messages
 import Vips
 
@@ -32,5 +33,11 @@ struct JPEGDecoder: FormatDecoder {
         of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
     ) -> PlanarImage? {
         PlanarImage(source, reducedBy: scale.denominator, limits: limits)
+    }
+
+    /// The coefficients of a file with several scans, whatever the scale.
+    func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int {
+        guard source.header.isInterlaced else { return 0 }
+        return (try? JPEGHeader(source.bytes))?.coefficientBytes ?? .max
     }
 }

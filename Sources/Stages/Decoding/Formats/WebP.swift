@@ -11,4 +11,10 @@ struct WebPDecoder: FormatDecoder {
     ) throws(VipsError) -> VipsImage {
         try .webp(bytes, scale: scale.value)
     }
+
+    /// An image without loss is decoded whole before it is made smaller; of one with loss this is
+    /// more than there is.
+    func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int {
+        scale == .whole ? 0 : 4 * source.storedSize.width * source.storedSize.height
+    }
 }

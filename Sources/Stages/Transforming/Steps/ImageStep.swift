@@ -28,7 +28,7 @@ protocol PixelStep: StepForm {
 extension ImageStep {
     /// The step, after its result was found to be within the limits.
     func run(on current: StepImage, limits: ImageLimits) throws(ImageError) -> StepImage {
-        try limits.check(size(after: current.size), step: name)
+        try check(size(after: current.size), of: current.size, limits)
         do {
             return try apply(to: current)
         } catch {
@@ -38,8 +38,20 @@ extension ImageStep {
 
     /// The step as a part of a plan, after its result was found to be within the limits.
     func fold(into plan: inout PlanarPlan, limits: ImageLimits) throws(ImageError) -> Bool {
-        try limits.check(size(after: plan.size), step: name)
+        try check(size(after: plan.size), of: plan.size, limits)
         return fold(into: &plan)
+    }
+}
+
+extension ImageStep {
+    /// Refuses what the step makes of an image of `source`. One that leaves the size, or turns it,
+    /// is not asked: the image may have fewer pixels than it counts, and so be within the limits.
+    /// At the end it has as many as it counts.
+    private func check(
+        _ size: PixelSize, of source: PixelSize, _ limits: ImageLimits
+    ) throws(ImageError) {
+        let staysOrTurns = size == source || size == source.transposed
+        if self is ApplyScale || !staysOrTurns { try limits.check(size, step: name) }
     }
 }
 

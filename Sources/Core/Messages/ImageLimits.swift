@@ -1,0 +1,69 @@
+public import ImageModel
+
+/// Limits of an image (SEMANTICS §9.8).
+public struct ImageLimits: Hashable, Sendable {
+    /// Columns or rows of what is decoded at most.
+    public var sideMax: Int
+    /// Columns × rows × frames of what is decoded at most.
+    public var pixelsMax: Int
+    /// Bytes of pixels at most, after reduction.
+    public var pixelBytesMax: Int
+    /// Pages at most.
+    public var pagesMax: Int
+    /// Bytes of profile, EXIF, XMP and other texts at most.
+    public var metadataBytesMax: Int
+
+    /// Generous for photographs, small enough for a machine: 32,767 a side, 100 megapixels,
+    /// 512 MiB of pixels, 10,000 pages, 16 MiB of metadata.
+    public init(
+        sideMax: Int = 32_767, pixelsMax: Int = 100_000_000, pixelBytesMax: Int = 512 << 20,
+        pagesMax: Int = 10_000, metadataBytesMax: Int = 16 << 20
+    ) {
+        self.sideMax = sideMax
+        self.pixelsMax = pixelsMax
+        self.pixelBytesMax = pixelBytesMax
+        self.pagesMax = pagesMax
+        self.metadataBytesMax = metadataBytesMax
+    }
+
+    /// What a decoder never goes beyond, whatever its job says.
+    public static let ofWorkers = ImageLimits(
+        sideMax: LimitSetting.side.range.upperBound,
+        pixelsMax: LimitSetting.pixels.range.upperBound,
+        pixelBytesMax: 4 * LimitSetting.pixels.range.upperBound,
+        pagesMax: LimitSetting.pages.range.upperBound,
+        metadataBytesMax: LimitSetting.metadata.range.upperBound)
+
+    /// Each limit as it is, or that of `others` where that is less.
+    public func held(to others: ImageLimits) -> ImageLimits {
+        ImageLimits(
+            sideMax: min(sideMax, others.sideMax), pixelsMax: min(pixelsMax, others.pixelsMax),
+            pixelBytesMax: min(pixelBytesMax, others.pixelBytesMax),
+            pagesMax: min(pagesMax, others.pagesMax),
+            metadataBytesMax: min(metadataBytesMax, others.metadataBytesMax))
+    }
+
+    /// The same, narrower where a configuration says so.
+    public func narrowed(by settings: LimitSettings) -> ImageLimits {
+        var limits = self
+        limits.sideMax = settings.narrowed(sideMax, by: .side)
+        limits.pixelsMax = settings.narrowed(pixelsMax, by: .pixels)
+        limits.pagesMax = settings.narrowed(pagesMax, by: .pages)
+        limits.metadataBytesMax = settings.narrowed(metadataBytesMax, by: .metadata)
+        return limits
+    }
+}
+
+extension ImageLimits {
+    /// Whether an image may be what a decoder says that it is: what is decoded of it for a need is
+    /// within the limits, or all of it where nothing is.
+    package func permit(_ info: ImageInfo, for need: DecodeNeed) -> Bool {
+        guard info.size.isPositive, max(info.size.width, info.size.height) <= Int(Int32.max),
+            info.pages > 0, info.pages <= pagesMax
+        else { return false }
+        let size = need.decodedSize(of: info)
+        guard max(size.width, size.height) <= sideMax, let area = size.area else { return false }
+        let (all, overflow) = area.multipliedReportingOverflow(by: info.frames)
+        return !overflow && all <= pixelsMax
+    }
+}
