@@ -214,7 +214,7 @@ let testing: [Target] = [
     tests("SeccompTests", ["Seccomp"]),
     tests("YAMLTests", ["YAML", "TestKit"]),
     tests("JSONTests", ["JSON"]),
-    tests("ImageModelTests", ["ImageModel"]),
+    tests("ImageModelTests", ["ImageModel", "TestKit"]),
     tests("ConfigurationTests", ["Configuration", "ImageModel"]),
     tests(
         "ConfigurationFileTests",

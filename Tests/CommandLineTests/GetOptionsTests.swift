@@ -130,6 +130,20 @@ import Testing
             try steps(["--resize", "10x10", "--mode", "fit"], environment) == [.resize(ten, .fit)])
     }
 
+    @Test func whetherAResizeEnlargesIsSaidBesideIt() throws {
+        let open = PixelSize(width: 10, height: 0)
+        #expect(try steps(["--resize", "10x"]) == [.resize(open, .fit)])
+        #expect(
+            try steps(["--resize", "10x", "--enlarge", "--resize", "x5", "--no-enlarge"])
+                == [
+                    .resize(open, .fit, enlarges: true),
+                    .resize(PixelSize(width: 0, height: 5), .fit),
+                ])
+        #expect(
+            try steps(["--no-enlarge", "--resize", "10x10", "--mode", "fill", "--resize", "5x5"])
+                == [.resize(ten, .fill, enlarges: false), .resize(five, .fit)])
+    }
+
     @Test func everythingElseOfARequestHasAnOption() throws {
         let request = try options([
             "http://a/b", "--thumbnail", "10x10", "--context", "preserve-aspect-ratio=false",
@@ -231,6 +245,9 @@ import Testing
             ),
             (["u", "--delivery", "post"], "--delivery: 'post' is not one of auto, mapped, pieces"),
             (["u", "--mode", "fill"], "--mode needs a --resize"),
+            (["u", "--dpr", "11"], "--dpr: '11' is no number from 0.1 to 10, such as 2"),
+            (["u", "--enlarge"], "--enlarge needs a --resize"),
+            (["u", "--no-enlarge"], "--no-enlarge needs a --resize"),
             (
                 ["u", "--blur", "500"],
                 "--blur: expected a radius from 0 to 100, such as 5, not '500'"
@@ -256,7 +273,8 @@ import Testing
             ),
             (
                 ["u", "--resize", "10"],
-                "--resize: '10' is no WIDTHxHEIGHT in pixels, such as 512x418, at most 32767 each"
+                "--resize: '10' is no WIDTHxHEIGHT in pixels, such as 512x418, 512x or x418, "
+                    + "at most 32767 each"
             ),
         ] as [([String], String)])
     func whatMakesNoSenseIsNamed(_ arguments: [String], _ message: String) {

@@ -94,7 +94,7 @@ import Testing
                 #expect(text.contains("--\(definition.name)"), "\(command.name)")
             }
             #expect(text.contains("examples:\n  imagebus \(command.name)"))
-            #expect(!text.contains("parent-pid") && !text.contains("--tint"))
+            #expect(!text.contains("parent-pid") && !text.contains("--filter"))
             let widest = text.split(separator: "\n").map(\.count).max() ?? 0
             #expect(widest <= 100, "\(command.name)")
         }

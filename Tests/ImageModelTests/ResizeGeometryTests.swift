@@ -79,10 +79,11 @@ import Testing
     ) throws -> PixelSize {
         var request = ImageRequest(url: "http://origin.test/a.jpg")
         request.thumbnail = Thumbnail(box: size(box), preservesAspectRatio: keepsShape)
-        guard case .resize(let box, let mode)? = request.allSteps.first else {
+        guard case .resize(let box, let mode, let enlarges)? = request.allSteps.first else {
             return try #require(nil, "a thumbnail is no resize")
         }
-        return ResizeGeometry(source: size(source), box: box, mode: mode).output
+        return ResizeGeometry(source: size(source), box: box, mode: mode, enlarges: enlarges)
+            .output
     }
 
     private func size(_ sides: (Int, Int)) -> PixelSize {

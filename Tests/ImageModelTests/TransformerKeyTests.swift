@@ -13,6 +13,26 @@ import Testing
             (.resize(square, .fill), "SDImageResizingTransformer({100.000000,100.000000},2)"),
             (.resize(square, .fit), "ImagebusFitTransformer({100.000000,100.000000})"),
             (
+                .resize(PixelSize(width: 300, height: 0), .fit),
+                "ImagebusFitTransformer({300.000000,0.000000})"
+            ),
+            (
+                .resize(PixelSize(width: 0, height: 200), .fill),
+                "SDImageResizingTransformer({0.000000,200.000000},2)"
+            ),
+            (
+                .resize(square, .fit, enlarges: true),
+                "ImagebusResizingTransformer({100.000000,100.000000},3,1)"
+            ),
+            (
+                .resize(square, .fill, enlarges: false),
+                "ImagebusResizingTransformer({100.000000,100.000000},2,0)"
+            ),
+            (
+                .resize(square, .fill, enlarges: true),
+                "SDImageResizingTransformer({100.000000,100.000000},2)"
+            ),
+            (
                 .rotate(Rotation(radians: .pi / 4, fitsSize: false)),
                 "SDImageRotationTransformer(0.785398,0)"
             ),

@@ -49,6 +49,20 @@ extension RealProcesses {
             StepCase(
                 "/q.png --resize 200x200 --mode letterbox", "200x200", "png", at: 100, 10,
                 [0, 0, 0], alpha: 0),
+            StepCase("/q.png --resize 200x", "200x150", "png", at: 180, 20, Images.green),
+            StepCase(
+                "/q.jpg --resize x150 --mode fill", "200x150", "jpeg", at: 20, 140, Images.blue),
+            StepCase(
+                "/q.png --resize 800x800 --enlarge", "800x600", "png", at: 20, 580, Images.blue),
+            StepCase(
+                "/q.png --resize 800x200 --mode fill --no-enlarge", "400x200", "png",
+                at: 390, 190, Images.yellow),
+            StepCase(
+                "/q.jpg --resize 500x500 --mode letterbox --no-enlarge --format png", "500x500",
+                "png", at: 60, 110, Images.red, alpha: 255),
+            StepCase(
+                "/q.png --resize 100x --pad 100x100,northwest --dpr 2", "200x200", "png",
+                at: 190, 140, Images.yellow, alpha: 255),
             StepCase(
                 "/q.png --crop 150,100,200,100", "200x100", "png", at: 20, 80, Images.blue),
             StepCase("/q.png --rotate 90", "300x400", "png", at: 20, 20, Images.blue),

@@ -72,8 +72,9 @@ enum VipsWay {
         var (image, size) = (image, size)
         for step in job.steps {
             switch step {
-            case .resize(let box, let mode):
-                let geometry = ResizeGeometry(source: size, box: box, mode: mode)
+            case .resize(let box, let mode, let enlarges):
+                let geometry = ResizeGeometry(
+                    source: size, box: box, mode: mode, enlarges: enlarges)
                 image = try resized(image, to: geometry.scaled, gap: gap)
                 image = try fitted(image, to: geometry.output)
                 size = geometry.output

@@ -52,14 +52,18 @@ struct AdmissionTests {
         Refusal("33 steps", .invalidRequest) {
             $0.steps = Array(repeating: .flip(horizontal: true, vertical: false), count: 33)
         },
-        Refusal("a box without height", .invalidRequest) {
-            $0.steps = [.resize(PixelSize(width: 4, height: 0), .fit)]
+        Refusal("a pixel ratio beyond the limit", .invalidRequest) { $0.pixelRatio = 10.1 },
+        Refusal("a box without sides", .invalidRequest) {
+            $0.steps = [.resize(PixelSize(width: 0, height: 0), .fit)]
+        },
+        Refusal("a box of less than nothing", .invalidRequest) {
+            $0.steps = [.resize(PixelSize(width: 0, height: -4), .fill)]
         },
         Refusal("a negative crop", .invalidRequest) {
             $0.steps = [.crop(PixelRect(x: 0, y: 0, size: PixelSize(width: -1, height: 5)))]
         },
         Refusal("a thumbnail of nothing", .invalidRequest) {
-            $0.thumbnail = Thumbnail(box: PixelSize(width: 0, height: 9))
+            $0.thumbnail = Thumbnail(box: PixelSize(width: 0, height: 0))
         },
         Refusal("a side over the limit", .limitExceeded) {
             $0.steps = [.resize(PixelSize(width: 32_768, height: 1), .fit)]

@@ -117,7 +117,7 @@ import Vips
             #expect(error?.details["limit"] == limit)
             #expect(error?.details["step"] == "resize")
         }
-        let empty = failure(source, [.resize(box(0, 10), .stretch)])
+        let empty = failure(source, [.resize(box(0, 0), .stretch)])
         #expect(empty?.code == .stepFailed)
     }
 

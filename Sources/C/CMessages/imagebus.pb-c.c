@@ -4094,7 +4094,7 @@ const ProtobufCMessageDescriptor imagebus__v1__header__descriptor =
   (ProtobufCMessageInit) imagebus__v1__header__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__resize__field_descriptors[2] =
+static const ProtobufCFieldDescriptor imagebus__v1__resize__field_descriptors[3] =
 {
   {
     "box",
@@ -4120,15 +4120,28 @@ static const ProtobufCFieldDescriptor imagebus__v1__resize__field_descriptors[2]
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "enlarges",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Imagebus__V1__Resize, maybe_enlarges_case),
+    offsetof(Imagebus__V1__Resize, enlarges),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__resize__field_indices_by_name[] = {
   0,   /* field[0] = box */
+  2,   /* field[2] = enlarges */
   1,   /* field[1] = mode */
 };
 static const ProtobufCIntRange imagebus__v1__resize__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__resize__descriptor =
 {
@@ -4138,7 +4151,7 @@ const ProtobufCMessageDescriptor imagebus__v1__resize__descriptor =
   "Imagebus__V1__Resize",
   "imagebus.v1",
   sizeof(Imagebus__V1__Resize),
-  2,
+  3,
   imagebus__v1__resize__field_descriptors,
   imagebus__v1__resize__field_indices_by_name,
   1,  imagebus__v1__resize__number_ranges,
@@ -4979,7 +4992,7 @@ const ProtobufCMessageDescriptor imagebus__v1__context__descriptor =
   (ProtobufCMessageInit) imagebus__v1__context__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__image_request__field_descriptors[13] =
+static const ProtobufCFieldDescriptor imagebus__v1__image_request__field_descriptors[14] =
 {
   {
     "url",
@@ -5137,6 +5150,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__image_request__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "pixel_ratio",
+    14,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_DOUBLE,
+    offsetof(Imagebus__V1__ImageRequest, maybe_pixel_ratio_case),
+    offsetof(Imagebus__V1__ImageRequest, pixel_ratio),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__image_request__field_indices_by_name[] = {
   12,   /* field[12] = context */
@@ -5146,6 +5171,7 @@ static const unsigned imagebus__v1__image_request__field_indices_by_name[] = {
   9,   /* field[9] = original_query_cache_types */
   10,   /* field[10] = original_store_cache_types */
   4,   /* field[4] = output */
+  13,   /* field[13] = pixel_ratio */
   7,   /* field[7] = query_cache_types */
   3,   /* field[3] = steps */
   8,   /* field[8] = store_cache_types */
@@ -5156,7 +5182,7 @@ static const unsigned imagebus__v1__image_request__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__image_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 13 }
+  { 0, 14 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor =
 {
@@ -5166,7 +5192,7 @@ const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor =
   "Imagebus__V1__ImageRequest",
   "imagebus.v1",
   sizeof(Imagebus__V1__ImageRequest),
-  13,
+  14,
   imagebus__v1__image_request__field_descriptors,
   imagebus__v1__image_request__field_indices_by_name,
   1,  imagebus__v1__image_request__number_ranges,

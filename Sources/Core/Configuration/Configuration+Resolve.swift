@@ -89,6 +89,7 @@ extension Configuration {
     ) throws(ImageError) -> Resolution {
         var resolution = Resolution(draft.request)
         if part != .overlay { try transform(&resolution.request, draft) }
+        resolution.request.applyPixelRatio()
         resolution.terms = try terms(draft, url, isUpload: isUpload)
         resolution.terms.refusal = try loaderRefusal(
             draft.request.context.loader, url, isUpload: isUpload)

@@ -9,6 +9,9 @@ public struct ImageRequest: Hashable, Sendable {
     public var thumbnail: Thumbnail?
     /// Steps in the order in which they run.
     public var steps: [TransformStep]
+    /// Pixels for each pixel of the thumbnail and of the steps from the first resize on: 2 for a
+    /// display with two pixels a point. From 0.1 to 10.
+    public var pixelRatio: Double
     /// How the result is encoded.
     public var output: OutputOptions
     /// Only header facts, no pixels and no bytes.
@@ -34,6 +37,7 @@ public struct ImageRequest: Hashable, Sendable {
         headers = []
         thumbnail = nil
         steps = []
+        pixelRatio = 1
         output = OutputOptions()
         infoOnly = false
         options = []

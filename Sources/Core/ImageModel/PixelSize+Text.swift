@@ -9,6 +9,20 @@ extension PixelSize {
         else { return nil }
         self.init(width: width, height: height)
     }
+
+    /// The box of a resize: the same, or `512x` and `x418`, of which the side that is left out is
+    /// open: 0.
+    public init?(box text: String) {
+        if text.utf8.last == UInt8(ascii: "x") {
+            self.init("\(text)1")
+            height = 0
+        } else if text.utf8.first == UInt8(ascii: "x") {
+            self.init("1\(text)")
+            width = 0
+        } else {
+            self.init(text)
+        }
+    }
 }
 
 extension PixelRect {

@@ -20,6 +20,16 @@ public struct PixelSize: Hashable, Sendable {
         return overflow ? nil : product
     }
 
+    /// As large as it is, but no side longer than that of another size.
+    func part(of other: PixelSize) -> PixelSize {
+        PixelSize(width: min(width, other.width), height: min(height, other.height))
+    }
+
+    /// Of a box with an open side (0): as long as the other one.
+    var closed: PixelSize {
+        PixelSize(width: width == 0 ? height : width, height: height == 0 ? width : height)
+    }
+
     /// The size after a quarter turn.
     public var transposed: PixelSize { PixelSize(width: height, height: width) }
 }

@@ -26,6 +26,8 @@ public enum RequestLimits {
     public static let parametersMax = 16
     /// Bytes of the value of one.
     public static let parameterBytesMax = 256
+    /// Pixels for each pixel of the steps.
+    public static let pixelRatios = 0.1...10.0
     /// Pixels on one side of a step's box.
     public static let sideMax = 32_767
     /// Pixels of one image at any step.

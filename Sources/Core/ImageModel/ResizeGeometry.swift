@@ -6,21 +6,34 @@ public struct ResizeGeometry: Hashable, Sendable {
     public let output: PixelSize
 
     /// Rounds half up and never below one pixel. `source` and `box` must be positive and at most
-    /// 2³¹ − 1 a side.
-    public init(source: PixelSize, box: PixelSize, mode: ResizeMode) {
+    /// 2³¹ − 1 a side, but one side of the box may be 0: it is open.
+    ///
+    /// - Parameter enlarges: whether a smaller image becomes larger; as the mode does unless said.
+    public init(source: PixelSize, box: PixelSize, mode: ResizeMode, enlarges: Bool? = nil) {
+        let wanted = Self.scaled(source, box, mode)
+        let isLarger = wanted.width > source.width || wanted.height > source.height
+        if !isLarger || enlarges ?? mode.enlarges {
+            scaled = wanted
+        } else {
+            scaled = mode == .stretch && box.isPositive ? wanted.part(of: source) : source
+        }
         switch mode {
-        case .stretch:
-            (scaled, output) = (box, box)
-        case .fit:
-            let isInside = source.width <= box.width && source.height <= box.height
-            scaled = isInside ? source : Self.inside(box, source)
-            output = scaled
-        case .letterbox:
-            scaled = Self.inside(box, source)
-            output = box
-        case .fill:
-            scaled = Self.around(box, source)
-            output = box
+        case .letterbox where box.isPositive: output = box
+        case .fill where box.isPositive: output = scaled.part(of: box)
+        default: output = scaled
+        }
+    }
+
+    /// Without a limit.
+    private static func scaled(
+        _ source: PixelSize, _ box: PixelSize, _ mode: ResizeMode
+    ) -> PixelSize {
+        if box.height == 0 { return PixelSize(width: box.width, height: height(box, source)) }
+        if box.width == 0 { return PixelSize(width: width(box, source), height: box.height) }
+        return switch mode {
+        case .stretch: box
+        case .fit, .letterbox: inside(box, source)
+        case .fill: around(box, source)
         }
     }
 

@@ -9,4 +9,7 @@ public enum ResizeMode: UInt8, Hashable, Sendable, CaseIterable {
     case fill = 2
     /// Inside the box, the ratio kept, no margins, never enlarged. Ours.
     case fit = 3
+
+    /// Whether a smaller image becomes larger, unless a resize says something else.
+    public var enlarges: Bool { self != .fit }
 }

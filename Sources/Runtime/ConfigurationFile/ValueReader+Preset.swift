@@ -8,12 +8,16 @@ private struct PresetItem {
     var steps: [TransformStep] = []
     var box: PixelSize?
     var mode: ResizeMode?
+    var enlarges: Bool?
     var output = OutputOptions()
 }
 
 extension KeyTable where Target == PresetItem {
     fileprivate static let presetItem = KeyTable(
-        [Row("resize", .size, \.box), Row("mode", .resizeMode, \.mode)]
+        [
+            Row("resize", .box, \.box), Row("mode", .resizeMode, \.mode),
+            Row("enlarge", .bool) { item, enlarges in item.enlarges = enlarges },
+        ]
             + TransformStep.syntaxes.map(step)
             + [
                 Row("thumbnail", .size, \.thumbnail),
@@ -72,9 +76,12 @@ extension ValueReader where Value == Preset {
         _ reading: inout Reading
     ) {
         var steps = item.steps
-        if let box = item.box { steps.append(.resize(box, item.mode ?? .fit)) }
-        if item.mode != nil, item.box == nil {
-            reading.object(node.line, "\(name): mode needs a resize beside it")
+        if let box = item.box {
+            let mode = item.mode ?? .fit
+            steps.append(.resize(box, mode, enlarges: item.enlarges ?? mode.enlarges))
+        } else if item.mode != nil || item.enlarges != nil {
+            let key = item.mode != nil ? "mode" : "enlarge"
+            reading.object(node.line, "\(name): \(key) needs a resize beside it")
         }
         if steps.count > 1 {
             reading.object(
@@ -91,6 +98,11 @@ extension ValueReader where Value == Preset {
 }
 
 extension ValueReader where Value == PixelSize {
+    /// One side may be open.
+    static let box = scalar("WIDTHxHEIGHT in pixels, such as 512x418, 512x or x418") {
+        PixelSize(box: $0)
+    }
+
     static let size = scalar("WIDTHxHEIGHT in pixels, such as 512x418") { PixelSize($0) }
 }
 

@@ -95,7 +95,9 @@ struct ConfigurationStore {
     }
 
     /// Whether a request like this one may become another one.
-    func concerns(_ image: ImageRequest) -> Bool { path != nil || !image.context.isEmpty }
+    func concerns(_ image: ImageRequest) -> Bool {
+        path != nil || !image.context.isEmpty || image.pixelRatio != 1
+    }
 
     /// See `Configuration.cacheText`.
     func cacheText(of name: String?) throws(ImageError) -> String {

@@ -22,7 +22,7 @@ extension DecodeNeed: WireMessage {
         if try map.part(
             {
                 if case .cover(let box, let mode) = self {
-                    Resize(box: box, mode: mode)
+                    Resize(box: box, mode: mode, enlarges: mode.enlarges)
                 } else {
                     nil
                 }

@@ -46,6 +46,18 @@ extension FieldMap {
         try self.number(&value, within: range, &member, field)
     }
 
+    /// Absent where it is as usual, and as usual where it is absent.
+    func flag(
+        _ value: inout Bool, unless usual: Bool, _ member: inout protobuf_c_boolean,
+        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
+    ) {
+        if has(value != usual, &which, number) {
+            flag(&value, &member, field)
+        } else {
+            value = usual
+        }
+    }
+
     func finite(
         _ value: inout Double?, _ member: inout Double,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String

@@ -20,6 +20,9 @@ extension ImageRequest: WireMessage {
         map.flag(&infoOnly, &wire.pointee.info_only, "ImageRequest.info_only")
         try map.bits(&options, &wire.pointee.options, "ImageRequest.options")
         try mapWishes(map, wire)
+        try map.finite(
+            &pixelRatio, unless: 1, &wire.pointee.pixel_ratio,
+            if: &wire.pointee.maybe_pixel_ratio_case, 14, "ImageRequest.pixel_ratio")
         try map.part(
             &context, unless: context.isEmpty, &wire.pointee.context, "ImageRequest.context")
     }

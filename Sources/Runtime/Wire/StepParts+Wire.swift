@@ -5,14 +5,18 @@ import ImageModel
 struct Resize: WireMessage {
     var box: PixelSize
     var mode: ResizeMode
+    var enlarges: Bool
 
     typealias Form = Imagebus__V1__Resize
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__resize__init }
-    static var blank: Self { Self(box: .blank, mode: .stretch) }
+    static var blank: Self { Self(box: .blank, mode: .stretch, enlarges: true) }
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         try map.part(&box, &wire.pointee.box, "Resize.box")
         try map.word(&mode, &wire.pointee.mode, "Resize.mode")
+        map.flag(
+            &enlarges, unless: mode.enlarges, &wire.pointee.enlarges,
+            if: &wire.pointee.maybe_enlarges_case, 3, "Resize.enlarges")
     }
 }
 

@@ -10,12 +10,12 @@ extension TransformStep: WireMessage {
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         if try map.part(
             {
-                if case .resize(let box, let mode) = self {
-                    Resize(box: box, mode: mode)
+                if case .resize(let box, let mode, let enlarges) = self {
+                    Resize(box: box, mode: mode, enlarges: enlarges)
                 } else {
                     nil
                 }
-            }, { self = .resize($0.box, $0.mode) }, &wire.pointee.resize,
+            }, { self = .resize($0.box, $0.mode, enlarges: $0.enlarges) }, &wire.pointee.resize,
             if: &wire.pointee.step_case, 1, "Step.resize")
         {
             return

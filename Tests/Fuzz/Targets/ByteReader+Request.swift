@@ -27,7 +27,7 @@ extension ByteReader {
 
     mutating func step() -> TransformStep {
         switch choice(8) {
-        case 0: .resize(size(), mode())
+        case 0: .resize(size(), mode(), enlarges: bool())
         case 1: .crop(PixelRect(x: number(), y: number(), size: size()))
         case 2: .rotate(Rotation(radians: double(), fitsSize: bool()))
         case 3: .rotate(Rotation(degreesClockwise: Double(choice(9)) * 90 - 360))
@@ -83,6 +83,7 @@ extension ByteReader {
                 quality: bool() ? number() : nil, lossless: bool())
         }
         if what & 16 != 0 { request.infoOnly = true }
+        if what & 48 == 32 { request.pixelRatio = double() }
         if what & 32 != 0 { request.options = RequestOptions(rawValue: number()) }
         if what & 64 != 0 { request.timeoutMilliseconds = number() }
         if what & 128 != 0 {

@@ -44,6 +44,10 @@ enum ValueTarget {
         case .fill: try expect(isAround && geometry.output == box, "fill covers the box")
         case .stretch: try expect(geometry.scaled == box, "stretch is the box")
         }
+        let still = ResizeGeometry(source: source, box: box, mode: mode, enlarges: false).scaled
+        try expect(
+            still.isPositive && still.width <= source.width && still.height <= source.height,
+            "what does not enlarge does not")
         let shrink = DecodeNeed.cover(box, mode).shrink(for: source, permitted: [1, 2, 4, 8])
         try expect([1, 2, 4, 8].contains(shrink), "a permitted reduction is chosen")
     }

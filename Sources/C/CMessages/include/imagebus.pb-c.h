@@ -297,15 +297,31 @@ struct  Imagebus__V1__Header
     , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
 
 
+typedef enum {
+  IMAGEBUS__V1__RESIZE__MAYBE_ENLARGES__NOT_SET = 0,
+  IMAGEBUS__V1__RESIZE__MAYBE_ENLARGES_ENLARGES = 3
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__RESIZE__MAYBE_ENLARGES__CASE)
+} Imagebus__V1__Resize__MaybeEnlargesCase;
+
 struct  Imagebus__V1__Resize
 {
   ProtobufCMessage base;
+  /*
+   * of a step or need, a side of 0 is open
+   */
   Imagebus__V1__Size *box;
   Imagebus__V1__ResizeMode mode;
+  Imagebus__V1__Resize__MaybeEnlargesCase maybe_enlarges_case;
+  union {
+    /*
+     * absent: as the mode does, all but fit
+     */
+    protobuf_c_boolean enlarges;
+  };
 };
 #define IMAGEBUS__V1__RESIZE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__resize__descriptor) \
-    , NULL, IMAGEBUS__V1__RESIZE_MODE__RESIZE_MODE_STRETCH }
+    , NULL, IMAGEBUS__V1__RESIZE_MODE__RESIZE_MODE_STRETCH, IMAGEBUS__V1__RESIZE__MAYBE_ENLARGES__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__Rotate
@@ -608,6 +624,12 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_TIMEOUT_MILLISECONDS__CASE)
 } Imagebus__V1__ImageRequest__MaybeTimeoutMillisecondsCase;
 
+typedef enum {
+  IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_PIXEL_RATIO__NOT_SET = 0,
+  IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_PIXEL_RATIO_PIXEL_RATIO = 14
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_PIXEL_RATIO__CASE)
+} Imagebus__V1__ImageRequest__MaybePixelRatioCase;
+
 struct  Imagebus__V1__ImageRequest
 {
   ProtobufCMessage base;
@@ -659,10 +681,17 @@ struct  Imagebus__V1__ImageRequest
      */
     int64_t timeout_milliseconds;
   };
+  Imagebus__V1__ImageRequest__MaybePixelRatioCase maybe_pixel_ratio_case;
+  union {
+    /*
+     * absent: 1
+     */
+    double pixel_ratio;
+  };
 };
 #define IMAGEBUS__V1__IMAGE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__image_request__descriptor) \
-    , (char *)protobuf_c_empty_string, 0,NULL, NULL, 0,NULL, NULL, 0, 0, NULL, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_TIMEOUT_MILLISECONDS__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, 0,NULL, NULL, 0,NULL, NULL, 0, 0, NULL, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_TIMEOUT_MILLISECONDS__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_PIXEL_RATIO__NOT_SET, {0} }
 
 
 typedef enum {

@@ -83,6 +83,13 @@ extension RequestNames {
             throw ImageError(
                 .invalidRequest, "at most \(RequestLimits.stepsMax) steps are accepted")
         }
+        guard request.pixelRatio == 1 else {
+            let ratios = RequestLimits.pixelRatios
+            throw ImageError(
+                .invalidRequest,
+                "the pixel ratio is a number from \(ratios.lowerBound) to "
+                    + "\(Int(ratios.upperBound))")
+        }
         for step in request.allSteps { try step.form.check(pixelsMax: limits.pixelsMax) }
         guard request.overlays.count <= RequestLimits.overlaysMax else {
             throw ImageError(

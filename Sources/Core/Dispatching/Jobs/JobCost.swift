@@ -71,8 +71,8 @@ extension ImageRequest {
     private var certainSize: PixelSize? {
         var size: PixelSize?
         for step in allSteps {
-            if case .resize(let box, let mode) = step, mode != .fit {
-                size = box
+            if let certain = (step.form as? ResizeStep)?.certainSize {
+                size = certain
             } else {
                 size = size.flatMap { step.size(after: $0) }
             }

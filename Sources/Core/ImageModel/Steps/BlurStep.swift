@@ -9,6 +9,8 @@ package struct BlurStep: NumberStep {
 
     package var step: TransformStep { .blur(radius: number) }
 
+    package func scaled(by ratio: Double) -> TransformStep? { .blur(radius: number * ratio) }
+
     package static let syntax = StepSyntax(
         "blur", value: "RADIUS",
         "blur by a radius of up to 100 pixels (repeatable)",

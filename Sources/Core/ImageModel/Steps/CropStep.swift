@@ -19,6 +19,13 @@ package struct CropStep: StepForm {
         source.map { size(after: $0) ?? $0 } ?? rect.size
     }
 
+    package func scaled(by ratio: Double) -> TransformStep? {
+        .crop(
+            PixelRect(
+                x: ImageModel.scaled(rect.x, by: ratio), y: ImageModel.scaled(rect.y, by: ratio),
+                size: rect.size.scaled(by: ratio)))
+    }
+
     package func check(pixelsMax: Int) throws(ImageError) { try rect.size.checkAsBox(of: name) }
 
     static let syntax = StepSyntax(

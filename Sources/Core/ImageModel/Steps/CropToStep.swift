@@ -13,6 +13,10 @@ package struct CropToStep: ValuedStep {
         source.map(extent.resolved) ?? extent.pixels
     }
 
+    package func scaled(by ratio: Double) -> TransformStep? {
+        .cropTo(extent.scaled(by: ratio), gravity)
+    }
+
     package static let values: [StepValue<Self>] = [.extent(\.extent), .gravity(\.gravity)]
 
     package static let blank = CropToStep(

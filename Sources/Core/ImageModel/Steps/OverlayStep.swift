@@ -8,6 +8,13 @@ package struct OverlayStep: StepForm {
 
     package var demand: StepDemand { .everything }
 
+    package func scaled(by ratio: Double) -> TransformStep? {
+        .overlay(
+            Overlay(
+                url: overlay.url, x: ImageModel.scaled(overlay.x, by: ratio),
+                y: ImageModel.scaled(overlay.y, by: ratio), opacity: overlay.opacity))
+    }
+
     package func check(pixelsMax: Int) throws(ImageError) {
         let places = -RequestLimits.sideMax...RequestLimits.sideMax
         guard places.contains(overlay.x), places.contains(overlay.y) else {

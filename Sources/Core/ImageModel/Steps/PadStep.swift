@@ -19,6 +19,10 @@ package struct PadStep: ValuedStep {
         source.map { size(after: $0) ?? $0 } ?? size
     }
 
+    package func scaled(by ratio: Double) -> TransformStep? {
+        .pad(size.scaled(by: ratio), gravity, colour)
+    }
+
     package func checkMore(pixelsMax: Int) throws(ImageError) {
         try size.checkAsBox(of: name)
         let limit = min(RequestLimits.pixelsMax, pixelsMax)

@@ -9,6 +9,10 @@ package struct PixelateStep: NumberStep {
 
     package var step: TransformStep { .pixelate(number) }
 
+    package func scaled(by ratio: Double) -> TransformStep? {
+        .pixelate(ImageModel.scaled(number, by: ratio))
+    }
+
     package static let syntax = StepSyntax(
         "pixelate", value: "SIDE",
         "squares of one colour, of a side of 2 to 1000 pixels (repeatable)",

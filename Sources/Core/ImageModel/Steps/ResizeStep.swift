@@ -1,35 +1,64 @@
 /// A resize: what a step and a thumbnail do.
 package struct ResizeStep: StepForm {
+    /// A side of 0 is open: it follows from the other one by the ratio of the image.
     package let box: PixelSize
     package let mode: ResizeMode
+    package let enlarges: Bool
 
     package var name: String { "resize" }
 
-    /// `fit` is not upstream's.
+    /// `fit` is not upstream's, nor is a mode that enlarges where it does not, or the other way.
     package var key: String {
         let size = "{\(sixDecimals(box.width)),\(sixDecimals(box.height))}"
+        guard enlarges == mode.enlarges else {
+            return "ImagebusResizingTransformer(\(size),\(mode.rawValue),\(enlarges ? 1 : 0))"
+        }
         return mode == .fit
             ? "ImagebusFitTransformer(\(size))"
             : "SDImageResizingTransformer(\(size),\(mode.rawValue))"
     }
 
-    package var demand: StepDemand { .box(box, mode) }
+    /// A fit that enlarges and a letterbox that does not use as many pixels as the other of the two
+    /// usually does.
+    package var demand: StepDemand {
+        switch mode {
+        case .fit where enlarges: .box(box, .letterbox)
+        case .letterbox where !enlarges: .box(box, .fit)
+        default: .box(box, mode)
+        }
+    }
 
     package func size(after source: PixelSize) -> PixelSize? {
-        guard box.isPositive, max(box.width, box.height) <= Int(Int32.max) else { return nil }
-        return ResizeGeometry(source: source, box: box, mode: mode).output
+        let closed = box.closed
+        guard closed.isPositive, max(closed.width, closed.height) <= Int(Int32.max) else {
+            return nil
+        }
+        return geometry(of: source).output
+    }
+
+    package func geometry(of source: PixelSize) -> ResizeGeometry {
+        ResizeGeometry(source: source, box: box, mode: mode, enlarges: enlarges)
     }
 
     package func nominalSize(after source: PixelSize?) -> PixelSize? {
-        guard mode == .fit, let source else { return box }
-        return ResizeGeometry(source: source, box: box, mode: mode).output
+        source.map { geometry(of: $0).output } ?? box.closed
+    }
+
+    package func scaled(by ratio: Double) -> TransformStep? {
+        .resize(box.scaled(by: ratio), mode, enlarges: enlarges)
+    }
+
+    /// What it makes of every source; `nil` where that depends on the source.
+    package var certainSize: PixelSize? {
+        let isCertain = mode == .letterbox || (mode != .fit && enlarges)
+        return isCertain && box.isPositive ? box : nil
     }
 
     package func check(pixelsMax: Int) throws(ImageError) {
-        try box.checkAsBox(of: name)
-        guard mode != .fit else { return }
+        try box.closed.checkAsBox(of: name)
+        guard let size = certainSize else { return }
         let limit = min(RequestLimits.pixelsMax, pixelsMax)
-        guard let area = box.area, area <= limit else {
+        guard let area = size.area, area <= limit else {
             throw .tooLarge(name, limit: limit, "pixels")
         }
     }

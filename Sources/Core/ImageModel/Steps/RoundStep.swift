@@ -17,6 +17,10 @@ package struct RoundStep: ValuedStep {
         2 * border < Double(min(source.width, source.height)) ? source : nil
     }
 
+    package func scaled(by ratio: Double) -> TransformStep? {
+        .round(radius: radius * ratio, corners, border: border * ratio, colour)
+    }
+
     package static let values: [StepValue<Self>] = [
         .number("radius", \.radius, in: lengths), .corners(\.corners),
         .number("border", \.border, in: lengths, isOptional: true), .maybeColour(\.colour),
@@ -30,8 +34,8 @@ package struct RoundStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "round", value: "R[,CORNERS][,BORDER,#RRGGBB]",
-        "round corners of a radius in pixels; CORNERS: all, or those of tl, tr, bl\n"
-            + "and br, such as tl+tr; BORDER: a line of so many pixels in a colour\n"
+        "round corners of a radius in pixels; CORNERS: all, or of tl, tr,\n"
+            + "bl and br, such as tl+tr; BORDER: a line of so many pixels\n"
             + "(#AARRGGBB as well; repeatable)",
         expected: "RADIUS[,CORNERS][,BORDER,COLOUR] in pixels up to \(RequestLimits.sideMax), such "
             + "as 20 or 20,tl+tr,2,#FF0000; CORNERS is \(Corners.expected)", parse)

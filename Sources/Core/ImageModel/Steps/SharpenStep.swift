@@ -9,6 +9,8 @@ package struct SharpenStep: NumberStep {
 
     package var step: TransformStep { .sharpen(radius: number) }
 
+    package func scaled(by ratio: Double) -> TransformStep? { .sharpen(radius: number * ratio) }
+
     package static let syntax = StepSyntax(
         "sharpen", value: "RADIUS",
         "stress edges of a radius of 0.1 to 10 pixels (repeatable)",

@@ -20,6 +20,9 @@ package protocol StepForm: Hashable, Sendable {
     /// The same as far as it is known: `source` is `nil` where the size is not known so far.
     func nominalSize(after source: PixelSize?) -> PixelSize?
 
+    /// The same with so many pixels for each of its pixels; `nil` where it counts none.
+    func scaled(by ratio: Double) -> TransformStep?
+
     /// Throws what it is refused for before anything is loaded; `pixelsMax` is the limit of an
     /// image.
     func check(pixelsMax: Int) throws(ImageError)
@@ -32,6 +35,8 @@ extension StepForm {
     package func nominalSize(after source: PixelSize?) -> PixelSize? { source }
 
     package var looksForItsSize: Bool { false }
+
+    package func scaled(by ratio: Double) -> TransformStep? { nil }
 
     /// Most steps need to know of each pixel only what it shows.
     package var demand: StepDemand { .nothing }

@@ -1,7 +1,9 @@
 /// One step of a transformation; the steps of a request run in the order given.
 public enum TransformStep: Hashable, Sendable {
-    /// Scale to a box in pixels.
-    case resize(PixelSize, ResizeMode)
+    /// Scale to a box in pixels, of which one side may be 0: it follows from the other one by the
+    /// ratio of the image, whatever the mode. `enlarges` says whether a smaller image becomes
+    /// larger.
+    case resize(PixelSize, ResizeMode, enlarges: Bool)
     /// Cut a rectangle out; it is intersected with the image first.
     case crop(PixelRect)
     /// Turn about the centre.
@@ -49,10 +51,16 @@ public enum TransformStep: Hashable, Sendable {
     /// Let a worker do what none of ours does.
     case custom(CustomStep)
 
+    /// Scale to a box in pixels; a smaller image becomes larger in all modes but `fit`.
+    public static func resize(_ box: PixelSize, _ mode: ResizeMode) -> TransformStep {
+        .resize(box, mode, enlarges: mode.enlarges)
+    }
+
     /// All that is known of it, apart from its pixels.
     package var form: any StepForm {
         switch self {
-        case .resize(let box, let mode): ResizeStep(box: box, mode: mode)
+        case .resize(let box, let mode, let enlarges):
+            ResizeStep(box: box, mode: mode, enlarges: enlarges)
         case .crop(let rect): CropStep(rect: rect)
         case .rotate(let rotation): RotateStep(rotation: rotation)
         case .flip(let horizontal, let vertical):

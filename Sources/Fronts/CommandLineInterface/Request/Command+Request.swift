@@ -22,14 +22,18 @@ extension Command {
     }
 
     /// What is done with the image.
-    package static let stepOptions = resizeOptions + otherSteps + [thumbnail]
+    package static let stepOptions = resizeOptions + otherSteps + [thumbnail, pixelRatio]
 
     private static let resizeOptions = [
-        OptionDefinition("resize", value: "WxH", "scale into a box in pixels (repeatable)"),
+        OptionDefinition(
+            "resize", value: "WxH",
+            "scale into a box in pixels; 300x, x200: by one side\n(repeatable)"),
         OptionDefinition(
             "mode", value: "MODE",
             "fit: inside the box, never enlarged; fill: cut what sticks out;\n"
                 + "stretch: change the ratio; letterbox: transparent margins"),
+        OptionDefinition("enlarge", "the resize before it enlarges smaller images, in fit too"),
+        OptionDefinition("no-enlarge", "the resize before it never enlarges, in other modes too"),
     ]
 
     private static let otherSteps = TransformStep.syntaxes.map { syntax in
@@ -38,6 +42,12 @@ extension Command {
 
     private static let thumbnail = OptionDefinition(
         "thumbnail", value: "WxH", "reduce while decoding, before all steps")
+
+    private static let pixelRatio = OptionDefinition(
+        "dpr", value: "RATIO",
+        "pixels for each pixel of --thumbnail and of steps from the first\n"
+            + "--resize on, 0.1 to 10 (1)"
+    )
 
     /// How it is asked for.
     package static let loadOptions = [

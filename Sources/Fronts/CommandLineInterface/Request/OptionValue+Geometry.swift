@@ -16,6 +16,27 @@ extension OptionValue {
         return PixelSize(width: width, height: height)
     }
 
+    /// The box of a resize: `512x418`, `512x` or `x418`.
+    package static func box(_ text: String) throws(UsageError) -> PixelSize {
+        guard let box = PixelSize(box: text) else {
+            throw UsageError(
+                "'\(text)' is no WIDTHxHEIGHT in pixels, such as 512x418, 512x or x418, "
+                    + "at most \(RequestLimits.sideMax) each")
+        }
+        return box
+    }
+
+    /// Pixels for each pixel.
+    package static func pixelRatio(_ text: String) throws(UsageError) -> Double {
+        let ratios = RequestLimits.pixelRatios
+        guard let ratio = PlainNumber.decimal(text), ratios.contains(ratio) else {
+            throw UsageError(
+                "'\(text)' is no number from \(ratios.lowerBound) to "
+                    + "\(Int(ratios.upperBound)), such as 2")
+        }
+        return ratio
+    }
+
     /// The value of a step.
     package static func step(
         _ syntax: StepSyntax, _ text: String

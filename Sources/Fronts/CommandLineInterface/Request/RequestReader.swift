@@ -12,6 +12,9 @@ package enum RequestReader {
         if let box = try read.parsed("thumbnail", OptionValue.size) {
             request.thumbnail = Thumbnail(box: box)
         }
+        if let ratio = try read.parsed("dpr", OptionValue.pixelRatio) {
+            request.pixelRatio = ratio
+        }
         request.output.format = try read.parsed("format", OptionValue.format)
         request.output.quality = try read.parsed("quality") { (text) throws(UsageError) in
             try OptionValue.integer(text, in: 0...100)

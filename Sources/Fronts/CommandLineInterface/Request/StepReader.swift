@@ -3,15 +3,32 @@ import ImageModel
 /// Builds the list of steps from options in their order.
 struct StepReader {
     private enum Step {
-        case resize(PixelSize, ResizeMode?)
+        case resize(PixelSize, Manner)
         case other(TransformStep)
     }
 
+    /// How a resize is made, as far as options say it.
+    private struct Manner {
+        var mode: ResizeMode?
+        var enlarges: Bool?
+
+        /// Options that have no resize.
+        var names: [String] {
+            (mode == nil ? [] : ["mode"])
+                + (enlarges.map { [$0 ? "enlarge" : "no-enlarge"] } ?? [])
+        }
+
+        func step(_ box: PixelSize, _ usual: Manner) -> TransformStep {
+            let mode = mode ?? usual.mode ?? .fit
+            return .resize(box, mode, enlarges: enlarges ?? usual.enlarges ?? mode.enlarges)
+        }
+    }
+
     private var steps: [Step] = []
-    /// A `--mode` that stood before its `--resize`.
-    private var pendingMode: ResizeMode?
-    /// Of the environment: for every resize without a mode.
-    private var defaultMode = ResizeMode.fit
+    /// What stood before its `--resize`.
+    private var pending = Manner()
+    /// Of the environment: for every resize that says nothing.
+    private var usual = Manner()
 
     /// Reads all options that are steps; others are left alone.
     static func steps(_ read: ReadOptions) throws(UsageError) -> [TransformStep] {
@@ -23,10 +40,12 @@ struct StepReader {
                 throw UsageError("\(entry.label): \(error.message)")
             }
         }
-        guard reader.pendingMode == nil else { throw UsageError("--mode needs a --resize") }
+        if let name = reader.pending.names.first {
+            throw UsageError("--\(name) needs a --resize")
+        }
         return reader.steps.map { step in
             switch step {
-            case .resize(let box, let mode): .resize(box, mode ?? reader.defaultMode)
+            case .resize(let box, let manner): manner.step(box, reader.usual)
             case .other(let step): step
             }
         }
@@ -35,11 +54,11 @@ struct StepReader {
     private mutating func take(_ entry: ReadOptions.Entry) throws(UsageError) {
         switch entry.name {
         case "resize":
-            steps.append(.resize(try OptionValue.size(entry.value), pendingMode))
-            pendingMode = nil
-        case "mode":
-            let mode = try OptionValue.resizeMode(entry.value)
-            if entry.origin == .environment { defaultMode = mode } else { give(mode) }
+            steps.append(.resize(try OptionValue.box(entry.value), pending))
+            pending = Manner()
+        case "mode": give(try OptionValue.resizeMode(entry.value), to: \.mode, entry)
+        case "enlarge": give(true, to: \.enlarges, entry)
+        case "no-enlarge": give(false, to: \.enlarges, entry)
         default:
             let syntaxes = TransformStep.syntaxes
             guard let syntax = syntaxes.first(where: { $0.name == entry.name }) else { return }
@@ -48,12 +67,21 @@ struct StepReader {
     }
 
     /// To the last resize where that has none yet, else to the next.
-    private mutating func give(_ mode: ResizeMode) {
+    private mutating func give<Value>(
+        _ value: Value, to path: WritableKeyPath<Manner, Value?>, _ entry: ReadOptions.Entry
+    ) {
+        guard entry.origin != .environment else {
+            usual[keyPath: path] = value
+            return
+        }
         let last = steps.lastIndex { if case .resize = $0 { true } else { false } }
-        if let last, case .resize(let box, nil) = steps[last] {
-            steps[last] = .resize(box, mode)
+        if let last, case .resize(let box, var manner) = steps[last],
+            manner[keyPath: path] == nil
+        {
+            manner[keyPath: path] = value
+            steps[last] = .resize(box, manner)
         } else {
-            pendingMode = mode
+            pending[keyPath: path] = value
         }
     }
 }

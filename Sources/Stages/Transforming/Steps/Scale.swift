@@ -4,13 +4,14 @@ import Vips
 /// Scales to a box: inside it, around it, or to just its size. What a mode cuts off or adds besides
 /// is a step of its own (SEMANTICS §11.8).
 struct Scale: ImageStep {
-    let box: PixelSize
-    let mode: ResizeMode
+    let step: ResizeStep
 
-    var name: String { "resize" }
+    var name: String { step.name }
 
     func size(after source: PixelSize) throws(ImageError) -> PixelSize {
-        guard box.isPositive else { throw .step(name, "a box of \(box) has no pixels") }
+        guard step.size(after: source) != nil else {
+            throw .step(name, "a box of \(step.box) has no pixels")
+        }
         return target(for: source)
     }
 
@@ -21,17 +22,17 @@ struct Scale: ImageStep {
     func fold(into plan: inout PlanarPlan) -> Bool { plan.scale(to: target(for: plan.size)) }
 
     private func target(for source: PixelSize) -> PixelSize {
-        ResizeGeometry(source: source, box: box, mode: mode).scaled
+        step.geometry(of: source).scaled
     }
 }
 
 extension ResizeStep: PixelStep {
     var imageSteps: [any ImageStep] {
-        let scale = Scale(box: box, mode: mode)
+        let scale = Scale(step: self)
         switch mode {
-        case .fit, .stretch: return [scale]
-        case .fill: return [scale, CenterCrop(target: box)]
-        case .letterbox: return [scale, Pad(canvas: box)]
+        case .fill where box.isPositive: return [scale, CenterCrop(target: box)]
+        case .letterbox where box.isPositive: return [scale, Pad(canvas: box)]
+        default: return [scale]
         }
     }
 }
