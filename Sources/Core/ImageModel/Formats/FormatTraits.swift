@@ -42,13 +42,13 @@ package struct FormatTraits: Sendable {
     /// without any.
     package func encoderClass(_ options: OutputOptions) -> UInt64 {
         let usual = options.isWithoutLoss ? losslessEncoderClass ?? encoderClass : encoderClass
-        let times = [
-            output?.efforts.map { $0.time(of: options.effort) },
-            output?.settingTimes.reduce(100) { time, entry in
-                options[entry.key] == nil ? time : time * entry.value / 100
-            },
-        ].compactMap(\.self)
-        return max(1, times.reduce(usual * 100) { $0 * $1 / 100 } / 100)
+        guard let output else { return usual }
+        var hundredths = usual * (output.efforts?.time(of: options.effort) ?? 100)
+        if options.isUsual { return max(1, hundredths / 100) }
+        for (setting, time) in output.settingTimes where options[setting] != nil {
+            hundredths = hundredths * time / 100
+        }
+        return max(1, hundredths / 100)
     }
 
     /// Whether this version decodes it.

@@ -180,6 +180,9 @@ extension OutputOptions {
         set { settings[setting] = newValue == setting.usual ? nil : newValue }
     }
 
+    /// Whether no setting is said.
+    var isUsual: Bool { settings.isEmpty }
+
     /// The settings that are said, in the order of the table.
     package var said: [(setting: OutputSetting, text: String)] {
         if settings.isEmpty { return [] }
