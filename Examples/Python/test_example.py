@@ -117,7 +117,7 @@ class LoadTests(ExampleTests):
             private = client.load("http://127.0.0.1:1/private.png")
             await self.assert_fails("addressForbidden", 3004, private)
             await self.assert_fails("invalidURL", 1000, client.load(""))
-            odd = client.load(self.serve(png(8, 8, 9)), resize(0, 8))
+            odd = client.load(self.serve(png(8, 8, 9)), resize(0, 0))
             await self.assert_fails("invalidRequest", 3020, odd)
 
     async def test_what_is_asked_64_times_at_once_is_fetched_once(self) -> None:

@@ -42,9 +42,11 @@ extension RealProcesses {
                     let text = FileBytes.text("/proc/\(child.processID)/environ") ?? ""
                     let names = text.split(separator: "\0").map { $0.prefix { $0 != "=" } }
                     #expect(names.contains("TZ"), "\(child.name)")
+                    #expect(text.split(separator: "\0").contains("OMP_NUM_THREADS=1"))
                     let known: Set<Substring> = [
                         "TZ", "LANG", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "MALLOC_ARENA_MAX",
                         "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
+                        "OMP_NUM_THREADS",
                     ]
                     #expect(
                         names.filter { !known.contains($0) && !$0.hasPrefix("LC_") } == [],
