@@ -18,8 +18,8 @@ extension Conformance {
             return request
         }
 
-        /// Bits 8, 10, 12, 13, 14, 17, 19 and 25: accepted by library and command line, and nothing
-        /// is different, neither the image nor its key nor the tier that has it.
+        /// Bits 8, 10, 12, 13, 14, 17, 18, 19 and 25: accepted by library and command line, and
+        /// nothing is different, neither the image nor its key nor the tier that has it.
         @Test func optionsWithoutEffectChangeNothing() async throws {
             let stack = try SharedStack.current
             let client = try stack.client()
@@ -39,7 +39,7 @@ extension Conformance {
             #expect(gallery.origin.requestCount("/nothing.jpg") == 1)
         }
 
-        /// Bits 2, 5, 6, 9, 11, 18, 20, 21 and 23: refused by name before anything is asked, and
+        /// Bits 2, 5, 6, 9, 20, 21 and 23: refused by name before anything is asked, and
         /// the command line ends with 64.
         @Test func optionsOfLaterVersionsAreRefusedByName() async throws {
             let stack = try SharedStack.current

@@ -8,6 +8,7 @@ import Testing
     private static let steps: [TransformStep] = [
         .resize(box, .fit), .crop(PixelRect(x: 0, y: 0, size: box)),
         .rotate(Rotation(degreesClockwise: 90)), .flip(horizontal: true, vertical: false),
+        .scaleDown(bytes: 4_000),
         .cropTo(RelativeSize(width: .pixels(9), height: .percent(50)), .center),
         .trim(tolerance: 10), .pad(box, .center, .white), .flatten(.white), .grayscale, .sepia,
         .invert, .brightness(20), .contrast(20), .saturation(20), .gamma(2), .blur(radius: 5),
@@ -30,8 +31,8 @@ import Testing
     @Test func stepsSayWhatTheyAskOfTheSource() {
         #expect(
             Self.steps.map(\.form.demand) == [
-                .box(Self.box, .fit), .everything, .transposition, .nothing, .everything,
-                .everything, .everything, .nothing, .nothing,
+                .box(Self.box, .fit), .everything, .transposition, .nothing, .area(1_000),
+                .everything, .everything, .everything, .nothing, .nothing,
             ] + [StepDemand](repeating: .everything, count: 14))
     }
 
@@ -69,6 +70,7 @@ import Testing
                 "crop-to", "1x1,attention",
                 .cropTo(.init(width: .pixels(1), height: .pixels(1)), .attention)
             ),
+            ("scale-down", "4000000", .scaleDown(bytes: 4_000_000)),
             ("trim", "", .trim(tolerance: 10)), ("trim", "0.5", .trim(tolerance: 0.5)),
             ("pad", "40x30", .pad(box, .center, .clear)),
             ("pad", "40x30,#fFffff", .pad(box, .center, .white)),
@@ -97,6 +99,7 @@ import Testing
     }
 
     @Test(arguments: [
+        ("scale-down", "0"), ("scale-down", "4k"),
         ("crop-to", "0x5"), ("crop-to", "101%x5"), ("crop-to", "5x5,fp:2:0"), ("crop-to", "north"),
         ("crop-to", "5x5,north,north"), ("trim", "256"), ("pad", "40x30,attention"), ("pad", "40"),
         ("pad", "40x30,#12345"), ("pad", "40x30,"), ("flatten", ""), ("flatten", "#80000000"),

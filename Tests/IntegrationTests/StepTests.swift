@@ -71,6 +71,7 @@ extension RealProcesses {
             StepCase("/q.png --flip h", "400x300", "png", at: 20, 20, Images.green),
             StepCase("/q.png --flip v", "400x300", "png", at: 20, 20, Images.blue),
             StepCase("/q.png --flip hv", "400x300", "png", at: 20, 20, Images.yellow),
+            StepCase("/q.png --scale-down 30000", "100x75", "png", at: 90, 10, Images.green),
             StepCase("/q.png --thumbnail 100x100", "100x75", "png", at: 90, 10, Images.green),
             StepCase(
                 "/q.png --resize 200x200 --rotate 90", "150x200", "png", at: 10, 10,

@@ -4811,7 +4811,7 @@ const ProtobufCMessageDescriptor imagebus__v1__fallback__descriptor =
   (ProtobufCMessageInit) imagebus__v1__fallback__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__context__field_descriptors[12] =
+static const ProtobufCFieldDescriptor imagebus__v1__context__field_descriptors[13] =
 {
   {
     "profile",
@@ -4957,6 +4957,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__context__field_descriptors[1
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "scale_down_limit",
+    13,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__Context, maybe_scale_down_limit_case),
+    offsetof(Imagebus__V1__Context, scale_down_limit),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__context__field_indices_by_name[] = {
   5,   /* field[5] = base_key */
@@ -4968,6 +4980,7 @@ static const unsigned imagebus__v1__context__field_indices_by_name[] = {
   11,   /* field[11] = others */
   8,   /* field[8] = preset */
   0,   /* field[0] = profile */
+  12,   /* field[12] = scale_down_limit */
   7,   /* field[7] = scale_factor */
   6,   /* field[6] = serializer */
   9,   /* field[9] = without_transformer */
@@ -4975,7 +4988,7 @@ static const unsigned imagebus__v1__context__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__context__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 12 }
+  { 0, 13 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__context__descriptor =
 {
@@ -4985,7 +4998,7 @@ const ProtobufCMessageDescriptor imagebus__v1__context__descriptor =
   "Imagebus__V1__Context",
   "imagebus.v1",
   sizeof(Imagebus__V1__Context),
-  12,
+  13,
   imagebus__v1__context__field_descriptors,
   imagebus__v1__context__field_indices_by_name,
   1,  imagebus__v1__context__number_ranges,
@@ -6342,7 +6355,7 @@ const ProtobufCMessageDescriptor imagebus__v1__entry__descriptor =
   (ProtobufCMessageInit) imagebus__v1__entry__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__need__field_descriptors[3] =
+static const ProtobufCFieldDescriptor imagebus__v1__need__field_descriptors[4] =
 {
   {
     "header",
@@ -6380,8 +6393,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__need__field_descriptors[3] =
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "area",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Imagebus__V1__Need, need_case),
+    offsetof(Imagebus__V1__Need, area),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__need__field_indices_by_name[] = {
+  3,   /* field[3] = area */
   2,   /* field[2] = cover */
   1,   /* field[1] = full */
   0,   /* field[0] = header */
@@ -6389,7 +6415,7 @@ static const unsigned imagebus__v1__need__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__need__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__need__descriptor =
 {
@@ -6399,7 +6425,7 @@ const ProtobufCMessageDescriptor imagebus__v1__need__descriptor =
   "Imagebus__V1__Need",
   "imagebus.v1",
   sizeof(Imagebus__V1__Need),
-  3,
+  4,
   imagebus__v1__need__field_descriptors,
   imagebus__v1__need__field_indices_by_name,
   1,  imagebus__v1__need__number_ranges,

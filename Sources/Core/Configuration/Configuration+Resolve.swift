@@ -88,7 +88,10 @@ extension Configuration {
         _ draft: ResolutionDraft, _ url: SourceURL, isUpload: Bool, as part: Part
     ) throws(ImageError) -> Resolution {
         var resolution = Resolution(draft.request)
-        if part != .overlay { try transform(&resolution.request, draft) }
+        if part != .overlay {
+            try transform(&resolution.request, draft)
+            resolution.request.applyScaleDownLimit()
+        }
         resolution.request.applyPixelRatio()
         resolution.terms = try terms(draft, url, isUpload: isUpload)
         resolution.terms.refusal = try loaderRefusal(

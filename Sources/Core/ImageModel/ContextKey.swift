@@ -58,8 +58,13 @@ public enum ContextKey: String, Hashable, Sendable, CaseIterable {
 
     /// Those that this version refuses with `notSupported`.
     public static let notSupported: Set<ContextKey> = [
-        .imageCoder, .imageForceDecodePolicy, .imageDecodeOptions, .imageTypeIdentifierHint,
-        .imageScaleDownLimitBytes, .imageDecodeToHDR, .imageEncodeOptions, .animatedImageClass,
+        .imageCoder, .imageDecodeToHDR, .imageEncodeOptions, .animatedImageClass,
         .downloadRequestModifier, .downloadResponseModifier, .downloadDecryptor,
+    ]
+
+    /// Those that are taken, whatever their value, and change nothing: pixels are made where they
+    /// are needed and at no other time, and the first bytes of a file say what it is.
+    public static let withoutEffect: Set<ContextKey> = [
+        .imageForceDecodePolicy, .imageTypeIdentifierHint,
     ]
 }

@@ -19,12 +19,24 @@ public struct ContextSetting: Hashable, Sendable {
         try apply(to: &request)
     }
 
-    /// Applies several; a box before what depends on it.
+    /// Applies several: words for the decoder before the options that say the same, and a box
+    /// before what depends on it.
     public static func apply(_ settings: [ContextSetting], to request: inout ImageRequest) {
-        let isLate = { (setting: ContextSetting) in setting.key == .imagePreserveAspectRatio }
-        for setting in settings.filter({ !isLate($0) }) + settings.filter(isLate) {
-            // Whoever made the setting was told what is wrong with it.
-            try? setting.apply(to: &request)
+        for turn in Turn.allCases {
+            for setting in settings where setting.turn == turn {
+                // Whoever made the setting was told what is wrong with it.
+                try? setting.apply(to: &request)
+            }
+        }
+    }
+
+    private enum Turn: CaseIterable { case first, second, last }
+
+    private var turn: Turn {
+        switch key {
+        case .imageDecodeOptions: .first
+        case .imagePreserveAspectRatio: .last
+        default: .second
         }
     }
 
@@ -36,6 +48,7 @@ public struct ContextSetting: Hashable, Sendable {
         case .originalStoreCacheType: request.originalStoreCacheTypes = try tiers()
         case .imageThumbnailPixelSize: request.thumbnail = try box().map { Thumbnail(box: $0) }
         case .imagePreserveAspectRatio: request.thumbnail?.preservesAspectRatio = try yesOrNo()
+        case .imageDecodeOptions: Self.apply(try DecodeOptionList.settings(text), to: &request)
         case .setImageOperationKey:
             throw ContextSettingError("is of views and pages: one load alone has no slot")
         case .callbackQueue: throw ContextSettingError("is for the Swift client alone")
@@ -58,6 +71,15 @@ public struct ContextSetting: Hashable, Sendable {
                 throw ContextSettingError("is a number from 1 up, such as 2")
             }
             context.scaleFactor = factor
+        case .imageScaleDownLimitBytes:
+            guard let limit = PlainNumber.integer(text[...]),
+                ScaleDownStep.traits.range.contains(limit)
+            else {
+                throw ContextSettingError(
+                    "is a number of bytes from 1 to \(RequestLimits.scaleDownBytesMax), such as "
+                        + "4000000")
+            }
+            context.scaleDownLimit = limit
         case .cacheKeyFilter: context.key = try baseKey()
         case .cacheSerializer:
             guard let serializer = Serializer(try name()) else {

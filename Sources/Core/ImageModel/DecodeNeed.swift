@@ -7,6 +7,8 @@ public enum DecodeNeed: Hashable, Sendable {
     /// Enough to cover a resize to a box without enlarging what was thrown away. The box counts
     /// in the displayed orientation.
     case cover(PixelSize, ResizeMode)
+    /// Enough to scale it down, its ratio kept, to so many pixels.
+    case area(Int)
 
     /// What the first step asks that asks for something; steps before it may exchange columns and
     /// rows. Without such a step all pixels are needed.
@@ -22,6 +24,9 @@ public enum DecodeNeed: Hashable, Sendable {
             case .transposition: turned.toggle()
             case .box(let box, let mode):
                 self = .cover(turned ? box.transposed : box, mode)
+                return
+            case .area(let pixels):
+                self = .area(pixels)
                 return
             case .everything:
                 self = .full
@@ -41,12 +46,23 @@ public enum DecodeNeed: Hashable, Sendable {
     /// as many columns and rows as the result; a reduced side counts as `ceil(side / shrink)`.
     /// 1 where nothing larger does.
     public func shrink(for source: PixelSize, permitted: [Int]) -> Int {
-        guard case .cover(let box, let mode) = self else { return 1 }
-        let wanted = ResizeGeometry(source: source, box: box, mode: mode).scaled
+        guard let wanted = wantedSize(of: source) else { return 1 }
         let covering = permitted.filter { shrink in
             shrink >= 1 && (source.width + shrink - 1) / shrink >= min(wanted.width, source.width)
                 && (source.height + shrink - 1) / shrink >= min(wanted.height, source.height)
         }
         return covering.max() ?? 1
+    }
+
+    /// What the first resampling makes of an image of that size; `nil` where every pixel is needed,
+    /// or none.
+    func wantedSize(of source: PixelSize) -> PixelSize? {
+        switch self {
+        case .header, .full: nil
+        case .cover(let box, let mode):
+            ResizeGeometry(source: source, box: box, mode: mode).scaled
+        case .area(let pixels):
+            ResizeGeometry(source: source, box: source.box(ofPixels: pixels), mode: .fit).scaled
+        }
     }
 }

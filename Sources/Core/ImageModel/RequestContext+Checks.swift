@@ -12,6 +12,11 @@ extension RequestContext {
         if let scaleFactor, !(scaleFactor.isFinite && scaleFactor >= 1) {
             throw ImageError(.invalidRequest, "the scale factor is a number from 1 up")
         }
+        if let scaleDownLimit, !ScaleDownStep.traits.range.contains(scaleDownLimit) {
+            throw ImageError(
+                .invalidRequest,
+                "the limit of bytes is a number from 1 to \(RequestLimits.scaleDownBytesMax)")
+        }
         try key?.check()
         if case .url(let url) = fallback { try Self.check(fallback: url) }
         if case .named(let name) = serializer { try Self.check(name: name, "serializer") }
@@ -25,8 +30,12 @@ extension RequestContext {
 
     /// SDWebImage's other options are known and not there; anything else is a mistake.
     private static func check(_ name: String, _ value: String) throws(ImageError) {
-        guard let key = ContextKey(rawValue: name), ContextKey.notSupported.contains(key) else {
+        guard let key = ContextKey(rawValue: name) else {
             throw ImageError(.invalidRequest, "a context option is unknown to this version")
+        }
+        if ContextKey.withoutEffect.contains(key) { return }
+        guard ContextKey.notSupported.contains(key) else {
+            throw ImageError(.invalidRequest, "a context option has a field of its own: \(name)")
         }
         throw ImageError.notSupported(name)
     }

@@ -16,6 +16,9 @@ public struct RequestContext: Hashable, Sendable {
     /// Points per pixel, at least 1, a fact of the reply (`imageScaleFactor`); `nil`: by `@2x.` or
     /// `@3x.` in the key.
     public var scaleFactor: Double?
+    /// Bytes of pixels at most, four each: a larger image is scaled down, and there is no thumbnail
+    /// then (`imageScaleDownLimitBytes`); `nil`: as the option `scaleDownLargeImages` says.
+    public var scaleDownLimit: Int?
     /// Steps and output by name, for a request that has none.
     public var preset: String?
     /// Whether the configuration's steps are not for this request (`imageTransformer`: none).

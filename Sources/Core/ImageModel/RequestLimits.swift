@@ -32,6 +32,11 @@ public enum RequestLimits {
     public static let sideMax = 32_767
     /// Pixels of one image at any step.
     public static let pixelsMax = 268_435_456
+    /// Bytes of pixels that a step may scale down to at most.
+    public static let scaleDownBytesMax = 4 * pixelsMax
+    /// Bytes of pixels to which large images are scaled down where nobody says how many, as
+    /// upstream: 60 MiB.
+    public static let scaleDownBytes = 60 << 20
     /// Milliseconds of the longest deadline: one hour.
     public static let timeoutMillisecondsMax = 3_600_000
 }

@@ -29,7 +29,7 @@ public struct RequestOptions: OptionSet, Hashable, Sendable {
     public static let transformAnimatedImage = RequestOptions(rawValue: 1 << 9)
     /// Of views: the caller shows the image by itself.
     public static let avoidAutoSetImage = RequestOptions(rawValue: 1 << 10)
-    /// Reduce to the default limit of bytes.
+    /// Reduce to `RequestLimits.scaleDownBytes`, or to the context's limit of bytes.
     public static let scaleDownLargeImages = RequestOptions(rawValue: 1 << 11)
     /// The bytes as well when the image is in memory: in Imagebus memory holds bytes.
     public static let queryMemoryData = RequestOptions(rawValue: 1 << 12)
@@ -43,7 +43,7 @@ public struct RequestOptions: OptionSet, Hashable, Sendable {
     public static let fromLoaderOnly = RequestOptions(rawValue: 1 << 16)
     /// Of views: a transition also for hits.
     public static let forceTransition = RequestOptions(rawValue: 1 << 17)
-    /// Bytes and facts, no pixels.
+    /// No pixels ahead of time: they are made only where steps or the output need them anyway.
     public static let avoidDecodeImage = RequestOptions(rawValue: 1 << 18)
     /// First frame of an animation only; this version never decodes more.
     public static let decodeFirstFrameOnly = RequestOptions(rawValue: 1 << 19)
@@ -63,19 +63,21 @@ public struct RequestOptions: OptionSet, Hashable, Sendable {
     /// What this version acts upon.
     public static let effective: RequestOptions = [
         .retryFailed, .lowPriority, .refreshCached, .continueInBackground, .highPriority,
+        .scaleDownLargeImages,
         .fromCacheOnly, .fromLoaderOnly, .waitStoreCache, .avoidAutoCancelImage,
     ]
     /// What is accepted and changes nothing: it asks for what is always so here, or is a matter of
     /// who shows the image.
     public static let withoutEffect: RequestOptions = [
         .delayPlaceholder, .avoidAutoSetImage, .queryMemoryData, .queryMemoryDataSync,
-        .queryDiskDataSync, .forceTransition, .decodeFirstFrameOnly, .waitTransition,
+        .queryDiskDataSync, .forceTransition, .avoidDecodeImage, .decodeFirstFrameOnly,
+        .waitTransition,
     ]
     /// What this version refuses with `notSupported`.
     public static let notSupported: RequestOptions = [
         .progressiveLoad, .handleCookies,
         .allowInvalidSSLCertificates, .transformAnimatedImage,
-        .scaleDownLargeImages, .avoidDecodeImage, .preloadAllFrames, .matchAnimatedImageClass,
+        .preloadAllFrames, .matchAnimatedImageClass,
         .transformVectorImage,
     ]
     /// Every bit that has a meaning.

@@ -31,6 +31,13 @@ extension DecodeNeed: WireMessage {
         {
             return
         }
+        if try map.number(
+            { if case .area(let pixels) = self { UInt64(clamping: pixels) } else { nil } },
+            { self = .area(Int(clamping: $0)) }, &wire.pointee.area, if: &wire.pointee.need_case, 4,
+            "Need.area")
+        {
+            return
+        }
         throw .field("Need.need", .missing)
     }
 }

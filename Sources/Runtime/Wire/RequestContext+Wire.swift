@@ -22,6 +22,9 @@ extension RequestContext: WireMessage {
         try map.finite(
             &scaleFactor, &wire.pointee.scale_factor, if: &wire.pointee.maybe_scale_factor_case, 8,
             "Context.scale_factor")
+        try map.number(
+            &scaleDownLimit, &wire.pointee.scale_down_limit,
+            if: &wire.pointee.maybe_scale_down_limit_case, 13, "Context.scale_down_limit")
         try map.name(&preset, &wire.pointee.preset, "Context.preset")
         map.flag(
             &withoutTransformer, &wire.pointee.without_transformer, "Context.without_transformer")

@@ -44,7 +44,8 @@ extension ByteReader {
 
     /// One that goes by its name on the wire.
     private mutating func valuedStep() -> TransformStep {
-        switch choice(9) {
+        switch choice(10) {
+        case 9: .scaleDown(bytes: number())
         case 7: .round(radius: double(), Corners(rawValue: byte()), border: double(), .white)
         case 8: .tint(Colour(argb: number()), pick(BlendMode.allCases) ?? .normal)
         case 0: .blur(radius: double())
@@ -93,6 +94,7 @@ extension ByteReader {
             request.originalStoreCacheTypes = tiers()
         }
         request.context.fallback = fallback()
+        if choice(8) == 1 { request.context.scaleDownLimit = number() }
         return request
     }
 

@@ -557,6 +557,12 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_FACTOR__CASE)
 } Imagebus__V1__Context__MaybeScaleFactorCase;
 
+typedef enum {
+  IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_DOWN_LIMIT__NOT_SET = 0,
+  IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_DOWN_LIMIT_SCALE_DOWN_LIMIT = 13
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_DOWN_LIMIT__CASE)
+} Imagebus__V1__Context__MaybeScaleDownLimitCase;
+
 struct  Imagebus__V1__Context
 {
   ProtobufCMessage base;
@@ -588,10 +594,17 @@ struct  Imagebus__V1__Context
      */
     double scale_factor;
   };
+  Imagebus__V1__Context__MaybeScaleDownLimitCase maybe_scale_down_limit_case;
+  union {
+    /*
+     * bytes of pixels, four each: 1 to 2^30; absent: as option 11
+     */
+    uint32_t scale_down_limit;
+  };
 };
 #define IMAGEBUS__V1__CONTEXT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__context__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, (char *)protobuf_c_empty_string, 0, NULL, 0,NULL, IMAGEBUS__V1__CONTEXT__MAYBE_KEY__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_FACTOR__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, (char *)protobuf_c_empty_string, 0, NULL, 0,NULL, IMAGEBUS__V1__CONTEXT__MAYBE_KEY__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_FACTOR__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_DOWN_LIMIT__NOT_SET, {0} }
 
 
 typedef enum {
@@ -1006,7 +1019,8 @@ typedef enum {
   IMAGEBUS__V1__NEED__NEED__NOT_SET = 0,
   IMAGEBUS__V1__NEED__NEED_HEADER = 1,
   IMAGEBUS__V1__NEED__NEED_FULL = 2,
-  IMAGEBUS__V1__NEED__NEED_COVER = 3
+  IMAGEBUS__V1__NEED__NEED_COVER = 3,
+  IMAGEBUS__V1__NEED__NEED_AREA = 4
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__NEED__NEED__CASE)
 } Imagebus__V1__Need__NeedCase;
 
@@ -1018,6 +1032,10 @@ struct  Imagebus__V1__Need
     Imagebus__V1__Unit *header;
     Imagebus__V1__Unit *full;
     Imagebus__V1__Resize *cover;
+    /*
+     * pixels to which it is scaled down
+     */
+    uint64_t area;
   };
 };
 #define IMAGEBUS__V1__NEED__INIT \

@@ -63,8 +63,7 @@ extension DecodeNeed {
     }
 
     private func exactScale(for source: PixelSize) -> DecodeScale {
-        guard case .cover(let box, let mode) = self else { return .whole }
-        let wanted = ResizeGeometry(source: source, box: box, mode: mode).scaled
+        guard let wanted = wantedSize(of: source) else { return .whole }
         let most = Int(Int32.max)
         return max(
             DecodeScale(min(wanted.width, most), over: source.width),

@@ -12,7 +12,7 @@ package struct NumberTraits<Number: StepNumber>: Sendable {
     let key: String
     /// The word on the wire and in errors.
     let name: String
-    let range: ClosedRange<Number>
+    package let range: ClosedRange<Number>
 
     init(key: String, _ name: String, in range: ClosedRange<Number>) {
         (self.key, self.name, self.range) = (key, name, range)

@@ -52,6 +52,8 @@ package enum StepDemand: Hashable, Sendable {
     case transposition
     /// As many as a resize uses.
     case box(PixelSize, ResizeMode)
+    /// So many of them, at least 1, as far as there are more.
+    case area(Int)
     /// All of them.
     case everything
 }

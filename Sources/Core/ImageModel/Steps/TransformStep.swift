@@ -4,6 +4,8 @@ public enum TransformStep: Hashable, Sendable {
     /// ratio of the image, whatever the mode. `enlarges` says whether a smaller image becomes
     /// larger.
     case resize(PixelSize, ResizeMode, enlarges: Bool)
+    /// Scale down, the ratio kept, until the pixels take so many bytes at most, four each.
+    case scaleDown(bytes: Int)
     /// Cut a rectangle out; it is intersected with the image first.
     case crop(PixelRect)
     /// Turn about the centre.
@@ -61,6 +63,7 @@ public enum TransformStep: Hashable, Sendable {
         switch self {
         case .resize(let box, let mode, let enlarges):
             ResizeStep(box: box, mode: mode, enlarges: enlarges)
+        case .scaleDown(let bytes): ScaleDownStep(bytes)
         case .crop(let rect): CropStep(rect: rect)
         case .rotate(let rotation): RotateStep(rotation: rotation)
         case .flip(let horizontal, let vertical):
@@ -97,10 +100,10 @@ public enum TransformStep: Hashable, Sendable {
 
     /// The steps that have a name on the wire and no message.
     private static let valued: [any ValuedStep.Type] = [
-        CropToStep.self, TrimStep.self, PadStep.self, FlattenStep.self, GrayscaleStep.self,
-        SepiaStep.self, InvertStep.self, BrightnessStep.self, ContrastStep.self,
-        SaturationStep.self, GammaStep.self, BlurStep.self, SharpenStep.self, PixelateStep.self,
-        VignetteStep.self, RoundStep.self, TintStep.self,
+        ScaleDownStep.self, CropToStep.self, TrimStep.self, PadStep.self, FlattenStep.self,
+        GrayscaleStep.self, SepiaStep.self, InvertStep.self, BrightnessStep.self,
+        ContrastStep.self, SaturationStep.self, GammaStep.self, BlurStep.self, SharpenStep.self,
+        PixelateStep.self, VignetteStep.self, RoundStep.self, TintStep.self,
     ]
 
     /// The steps that workers of the own program do, by name.

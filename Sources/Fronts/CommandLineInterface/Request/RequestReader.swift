@@ -115,21 +115,20 @@ package enum RequestReader {
     ) throws(UsageError) {
         request.context.profile = try read.parsed("profile", name)
         request.context.preset = try read.parsed("preset", name)
-        // A box before what depends on it.
-        let entries = read.entries.filter { $0.name == "context" }
-        let isLate = { (entry: ReadOptions.Entry) in
-            entry.value.hasPrefix("image-preserve-aspect-ratio=")
-        }
-        for entry in entries.filter({ !isLate($0) }) + entries.filter(isLate) {
+        var settings: [ContextSetting] = []
+        for entry in read.entries where entry.name == "context" {
             let parts = entry.value
                 .split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let value = parts.count == 2 ? String(parts[1]) : ""
             do throws(UsageError) {
-                try apply(String(parts[0]), value, to: &request)
+                if let setting = try setting(String(parts[0]), value, of: &request) {
+                    settings.append(setting)
+                }
             } catch {
                 throw UsageError("\(entry.label) \(parts[0]): \(error.message)")
             }
         }
+        ContextSetting.apply(settings, to: &request)
     }
 
     private static func name(_ text: String) throws(UsageError) -> String {
@@ -139,26 +138,28 @@ package enum RequestReader {
         return text
     }
 
-    private static func apply(
-        _ name: String, _ value: String, to request: inout ImageRequest
-    ) throws(UsageError) {
-        switch name {
-        case "png-compression":
+    /// What the option says, or `nil` where that went into the output.
+    private static func setting(
+        _ name: String, _ value: String, of request: inout ImageRequest
+    ) throws(UsageError) -> ContextSetting? {
+        if name == "png-compression" {
             request.output.compression = try OptionValue.integer(
                 value, in: OutputOptions.compressionRange)
-        case "preserve-aspect-ratio":
-            let keeps = try OptionValue.word(value, [("true", true), ("false", false)])
-            guard request.thumbnail != nil else { throw UsageError("needs a --thumbnail") }
-            request.thumbnail?.preservesAspectRatio = keeps
-        default:
-            guard let key = ContextKey(rawValue: name) else {
-                throw UsageError("no such context in this version")
-            }
-            do throws(ContextSettingError) {
-                ContextSetting.apply([try ContextSetting(key, value)], to: &request)
-            } catch {
-                throw UsageError(error.reason)
-            }
+            return nil
+        }
+        if name == shortPreserve, request.thumbnail == nil {
+            throw UsageError("needs a --thumbnail")
+        }
+        let key = name == shortPreserve ? .imagePreserveAspectRatio : ContextKey(rawValue: name)
+        guard let key else {
+            throw UsageError("no such context in this version")
+        }
+        do throws(ContextSettingError) {
+            return try ContextSetting(key, value)
+        } catch {
+            throw UsageError(error.reason)
         }
     }
+
+    private static let shortPreserve = "preserve-aspect-ratio"
 }

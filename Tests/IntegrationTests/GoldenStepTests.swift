@@ -1,0 +1,177 @@
+import StackKit
+import TestKit
+import Testing
+
+/// What steps make of an image, and what ImageMagick makes of the same one.
+struct GoldenStep: Sendable, CustomTestStringConvertible {
+    let line: String
+    /// The words of `convert` for the same, between its input and its output.
+    let reference: String
+    /// By how much a sample may differ: on the average, and at most.
+    let mean: Double
+    let most: Int
+
+    /// Rounded in another way, unless something else is said.
+    init(_ line: String, _ reference: String, mean: Double = 0.6, most: Int = 1) {
+        (self.line, self.reference, self.mean, self.most) = (line, reference, mean, most)
+    }
+
+    /// The same pixels.
+    static func same(_ line: String, _ reference: String) -> GoldenStep {
+        GoldenStep(line, reference, mean: 0, most: 0)
+    }
+
+    var testDescription: String { line }
+}
+
+extension RealProcesses {
+    /// Each step against an independent program. The sources are 120x90 pixels of soft waves,
+    /// without alpha (`o.png`) and with some that rises from left to right (`a.png`).
+    @Suite struct GoldenStepTests {
+        static let geometry: [GoldenStep] = [
+            GoldenStep(
+                "o.png --resize 60x40 --mode stretch", "-filter Lanczos -resize 60x40!", mean: 1,
+                most: 12),
+            GoldenStep(
+                "o.png --resize 60x60", "-filter Lanczos -resize 60x60", mean: 1, most: 12),
+            GoldenStep(
+                "o.png --resize 60x60 --mode fill",
+                "-filter Lanczos -resize 60x60^ -gravity center -extent 60x60", mean: 1, most: 12),
+            GoldenStep(
+                "o.png --resize 60x60 --mode letterbox",
+                "-filter Lanczos -resize 60x60 -background none -gravity center -extent 60x60",
+                mean: 1, most: 12),
+            GoldenStep(
+                "a.png --resize 60x45", "-filter Lanczos -resize 60x45", mean: 1, most: 12),
+            GoldenStep(
+                "o.png --resize 300x --enlarge", "-filter Lanczos -resize 300x", mean: 1.5,
+                most: 14),
+            GoldenStep(
+                "o.png --scale-down 10800", "-filter Lanczos -resize 60x45", mean: 1, most: 12),
+            .same("a.png --crop 10,20,50,40", "-crop 50x40+10+20 +repage"),
+            .same("a.png --crop-to 50%x30,southeast", "-gravity southeast -crop 60x30+0+0 +repage"),
+            .same("a.png --rotate 90", "-rotate 90"),
+            .same("a.png --rotate 180", "-rotate 180"),
+            .same("a.png --rotate 270", "-rotate 270"),
+            .same("a.png --flip h", "-flop"),
+            .same("a.png --flip v", "-flip"),
+            GoldenStep(
+                "o.png --rotate 30 --crop-to 60x40",
+                "-background none -virtual-pixel none +distort SRT 30 -gravity center "
+                    + "-crop 60x40+0+0 +repage", mean: 3, most: 40),
+            .same(
+                "o.png --pad 200x150,northwest,#102030",
+                "-background #102030 -gravity northwest -extent 200x150"),
+            .same(
+                "o.png --pad 160x120,center,#102030 --trim 0",
+                "-background #102030 -gravity center -extent 160x120 -trim +repage"),
+        ]
+
+        static let colours: [GoldenStep] = [
+            GoldenStep("a.png --flatten #102030", "-background #102030 -flatten"),
+            GoldenStep("o.png --grayscale", "-grayscale Rec601Luma"),
+            GoldenStep(
+                "o.png --sepia",
+                "-color-matrix 0.393,0.769,0.189,0.349,0.686,0.168,0.272,0.534,0.131"),
+            GoldenStep("a.png --invert", "-colorspace RGB -channel RGB -negate -colorspace sRGB"),
+            GoldenStep("o.png --brightness 20", "-evaluate add 20%"),
+            GoldenStep("o.png --contrast -40", "-function polynomial 0.6,0.2"),
+            GoldenStep("o.png --contrast 50", "-function polynomial 3,-1", most: 2),
+            GoldenStep("o.png --saturation -100", "-grayscale Rec601Luma"),
+            GoldenStep("o.png --gamma 2", "-gamma 2"),
+            GoldenStep("o.png --blur 3", "-blur 0x3", most: 3),
+            GoldenStep("a.png --blur 3", "-blur 0x3", most: 4),
+            GoldenStep("o.png --sharpen 2", "-unsharp 0x2+1+0", mean: 1, most: 6),
+            GoldenStep("o.png --pixelate 10", "-scale 10% -scale 1000%"),
+            GoldenStep(
+                "o.png --vignette 50", "-fx u*(1-0.25*(((2*i+1)/w-1)^2+((2*j+1)/h-1)^2))"),
+            GoldenStep(
+                "o.png --round 20",
+                "-alpha set ( -size 120x90 xc:none -fill white -draw "
+                    + "'roundrectangle 0,0 119,89 20,20' ) -compose DstIn -composite", mean: 1.5,
+                most: 255),
+        ]
+
+        /// ImageMagick lays the source over the image: separable modes are those of the W3C.
+        static let modes = [
+            ("normal", "Over"), ("multiply", "Multiply"), ("screen", "Screen"),
+            ("overlay", "Overlay"), ("darken", "Darken"), ("lighten", "Lighten"),
+            ("color-dodge", "ColorDodge"), ("color-burn", "ColorBurn"),
+            ("hard-light", "HardLight"), ("difference", "Difference"),
+            ("exclusion", "Exclusion"), ("source-in", "SrcIn"), ("source-atop", "SrcAtop"),
+            ("destination-over", "DstOver"), ("xor", "Xor"), ("plus-lighter", "Plus"),
+        ].map { mode, compose in
+            GoldenStep(
+                "o.png --tint #C08040,\(mode)",
+                "-alpha set ( +clone -fill #C08040 -colorize 100 ) -compose \(compose) -composite",
+                most: 2)
+        }
+
+        @Test func stepsGiveWhatAnotherProgramGives() async throws {
+            let folder = TestKit.TemporaryDirectory()
+            let origin = OriginServer()
+            for (name, pixels) in [("o.png", Self.opaque), ("a.png", Self.translucent)] {
+                let file = try pixels.png()
+                origin.route("/" + name, .bytes(file, contentType: "image/png"))
+                folder.write(file, to: name)
+            }
+            try await withStack { stack in
+                for step in Self.geometry + Self.colours + Self.modes {
+                    let (ours, theirs) = (folder.file("ours"), folder.file("theirs"))
+                    let words = step.line.split(separator: " ").map(String.init)
+                    let end = try stack.get(
+                        [origin.url("/" + words[0])] + words.dropFirst()
+                            + ["--format", "png", "-o", ours])
+                    try #require(end.exitStatus == 0, "\(end)")
+                    try Tool.run(
+                        ["convert-im6.q16", folder.file(words[0])] + Self.words(step.reference)
+                            + ["-depth", "8", "PNG32:" + theirs])
+                    try expect(
+                        try Pixels(decoding: try #require(FileBytes.read(ours))),
+                        isLike: try Pixels(decoding: try #require(FileBytes.read(theirs))), step)
+                }
+            }
+        }
+
+        private func expect(_ ours: Pixels, isLike theirs: Pixels, _ step: GoldenStep) throws {
+            #expect(ours.size == theirs.size, "\(step.line)")
+            guard ours.size == theirs.size else { return }
+            var (sum, most) = (0, 0)
+            for y in 0..<ours.height {
+                for x in 0..<ours.width {
+                    for (mine, other) in zip(Self.seen(ours.at(x, y)), Self.seen(theirs.at(x, y))) {
+                        sum += abs(mine - other)
+                        most = max(most, abs(mine - other))
+                    }
+                }
+            }
+            let mean = Double(sum) / Double(ours.width * ours.height * 4)
+            #expect(mean <= step.mean && most <= step.most, "\(step.line): \(mean), \(most)")
+        }
+
+        /// Red, green and blue as far as they are seen, and alpha: what is transparent has no
+        /// colour.
+        private static func seen(_ sample: [UInt8]) -> [Int] {
+            let values = sample.map { Int($0) }
+            let alpha = values.count % 2 == 0 ? values[values.count - 1] : 255
+            let colours = values.count < 3 ? [values[0], values[0], values[0]] : values[0..<3] + []
+            return colours.map { ($0 * alpha + 127) / 255 } + [alpha]
+        }
+
+        /// Split at blanks, but not between quotes.
+        private static func words(_ text: String) -> [String] {
+            text.split(separator: "'", omittingEmptySubsequences: false).enumerated().flatMap {
+                $0.offset % 2 == 1
+                    ? [String($0.element)] : $0.element.split(separator: " ").map(String.init)
+            }
+        }
+
+        private static let opaque = Images.waves(width: 120, height: 90)
+
+        private static let translucent = Pixels(
+            width: 120, height: 90, bands: 4,
+            samples: (0..<90).flatMap { y in
+                (0..<120).flatMap { x in opaque.at(x, y) + [UInt8(2 * x + 10)] }
+            })
+    }
+}
