@@ -174,7 +174,8 @@ import Testing
     @Test func everyContextOptionOfSDWebImageIsSent() throws {
         let values: [ContextKey: String] = [
             .imageThumbnailPixelSize: "10x10", .imagePreserveAspectRatio: "no",
-            .imageScaleFactor: "2", .queryCacheType: "disk", .storeCacheType: "disk",
+            .imageScaleFactor: "2", .imageDecodeOptions: "scale-factor=2",
+            .imageScaleDownLimitBytes: "4", .queryCacheType: "disk", .storeCacheType: "disk",
             .originalQueryCacheType: "all", .originalStoreCacheType: "all",
         ]
         let single: Set<ContextKey> = [.setImageOperationKey, .callbackQueue]

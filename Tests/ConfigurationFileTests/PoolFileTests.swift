@@ -146,7 +146,7 @@ import Testing
         (
             "a: {kind: transform, steps: [resise]}",
             "f:1: steps: workers of the own program have no step 'resise', did you mean 'resize'? "
-                + "There are resize, crop, rotate, flip, crop-to"
+                + "There are resize, crop, rotate, flip, scale-down"
         ),
         (
             "a: {kind: download, schemes: [ftp]}",

@@ -38,8 +38,9 @@ extension RealProcesses {
                 "o.png --resize 60x60 --mode fill",
                 "-filter Lanczos -resize 60x60^ -gravity center -extent 60x60", mean: 1, most: 12),
             GoldenStep(
-                "o.png --resize 60x60 --mode letterbox",
-                "-filter Lanczos -resize 60x60 -background none -gravity center -extent 60x60",
+                "o.png --resize 60x61 --mode letterbox",
+                "-alpha set -filter Lanczos -resize 60x61 -background none -gravity center "
+                    + "-extent 60x61",
                 mean: 1, most: 12),
             GoldenStep(
                 "a.png --resize 60x45", "-filter Lanczos -resize 60x45", mean: 1, most: 12),
@@ -57,7 +58,7 @@ extension RealProcesses {
             .same("a.png --flip v", "-flip"),
             GoldenStep(
                 "o.png --rotate 30 --crop-to 60x40",
-                "-background none -virtual-pixel none +distort SRT 30 -gravity center "
+                "-alpha set -virtual-pixel none +distort SRT 30 +repage -gravity center "
                     + "-crop 60x40+0+0 +repage", mean: 3, most: 40),
             .same(
                 "o.png --pad 200x150,northwest,#102030",

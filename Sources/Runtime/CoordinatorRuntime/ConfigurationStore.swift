@@ -97,6 +97,7 @@ struct ConfigurationStore {
     /// Whether a request like this one may become another one.
     func concerns(_ image: ImageRequest) -> Bool {
         path != nil || !image.context.isEmpty || image.pixelRatio != 1
+            || image.options.contains(.scaleDownLargeImages)
     }
 
     /// See `Configuration.cacheText`.

@@ -27,7 +27,7 @@ package struct ScaleDownStep: NumberStep {
 
     package static let syntax = StepSyntax(
         "scale-down", value: "BYTES",
-        "make an image smaller whose pixels take more bytes, four each (repeatable)",
+        "scale down what takes more bytes, four a pixel (repeatable)",
         expected: "bytes from 1 to \(RequestLimits.scaleDownBytesMax), such as 4000000", parse)
 }
 
