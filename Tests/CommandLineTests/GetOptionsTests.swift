@@ -236,6 +236,27 @@ import Testing
         #expect(complaint(["u", "-o", ""]) != nil)
     }
 
+    @Test func factsAreWordsAndMeanInfo() throws {
+        let request = try options(["u", "--facts", "exif,gps,blurhash:5x4"]).request
+        #expect(request.infoOnly)
+        #expect(
+            request.facts
+                == WantedFacts([.exif, .gps, .blurHash], blurHash: PixelSize(width: 5, height: 4)))
+        #expect(try options(["u", "--facts", "blurhash"]).request.facts == WantedFacts(.blurHash))
+        #expect(try options(["u", "--info"]).request.facts == WantedFacts())
+        #expect(complaint(["u", "--facts", "exif", "-o", "x"])?.hasPrefix("--facts brings") == true)
+        let resized = complaint(["u", "--facts", "exif", "--resize", "1x1"])
+        #expect(resized?.hasPrefix("--facts is") == true)
+    }
+
+    @Test(arguments: [
+        "", "size", "exif,", "exif:3x3", "blurhash:", "blurhash:0x1", "blurhash:10x1", "blurhash:4",
+        "EXIF",
+    ])
+    func otherWordsAreNoFacts(_ text: String) {
+        #expect(complaint(["u", "--facts", text])?.contains("some of header, exif, gps") == true)
+    }
+
     @Test(
         arguments: [
             ([], "there is no URL"),

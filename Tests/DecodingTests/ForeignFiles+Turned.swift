@@ -32,7 +32,7 @@ extension ForeignFiles {
         """)
 
     /// Of Base64 (RFC 4648, 4).
-    private static func bytes(_ text: String) -> [UInt8] {
+    static func bytes(_ text: String) -> [UInt8] {
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         var (bytes, bits, count) = ([UInt8](), 0, 0)
         for letter in text.utf8 {

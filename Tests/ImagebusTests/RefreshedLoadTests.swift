@@ -13,8 +13,9 @@ import Testing
 
     private func response(_ byte: UInt8, isRefreshed: Bool = false) -> ImageResponse {
         var response = ImageResponse(
-            status: .ok, info: nil, cacheType: .memory, key: "k", timings: StageTimings(),
-            bytes: ImageBytes([byte]), storedTiers: nil, scaleFactor: 1, fallbackFor: nil)
+            status: .ok, info: nil, facts: nil, cacheType: .memory, key: "k",
+            timings: StageTimings(), bytes: ImageBytes([byte]), storedTiers: nil, scaleFactor: 1,
+            fallbackFor: nil)
         response.isRefreshed = isRefreshed
         return response
     }

@@ -27,6 +27,13 @@ struct JobPlanTests {
             what: "facts", image: .image().with { $0.infoOnly = true },
             stages: [.queryResult, .fetch, .decode, .storeOriginal]),
         Case(
+            what: "facts that no entry has",
+            image: .image().with {
+                $0.infoOnly = true
+                $0.facts = WantedFacts(.colours)
+            },
+            stages: [.queryOriginal, .fetch, .decode, .storeOriginal]),
+        Case(
             what: "from loader only", image: .image(size: 5, .fromLoaderOnly),
             stages: [.fetch, .decode, .transform, .storeOriginal, .deliver]),
         Case(

@@ -82,7 +82,10 @@ extension Stack {
                     vary: vary,
                     effectiveURL: work.url))
         case .entry(let work): return .entry(work.tiers)
-        case .decode(let work): return .decoded(decoded(work.need, by: worker))
+        case .decode(let work):
+            var image = decoded(work.need, by: worker)
+            if !work.facts.kinds.isEmpty { image.facts = ImageFacts() }
+            return .decoded(image)
         case .transform(let work):
             guard let size = work.resultSize else {
                 return .failed(ImageError(.stepFailed, "a step makes nothing of the image"))

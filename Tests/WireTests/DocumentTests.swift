@@ -61,6 +61,15 @@ import Testing
         #expect(rows == expected)
     }
 
+    @Test func theTableOfEXIFIsTheOneOfTheCode() throws {
+        let rows = try ProtocolText.read().rows(of: 3).map { $0.prefix(2).joined(separator: " ") }
+            .filter { $0.hasSuffix("EXIF") || $0.hasSuffix("GPS") }
+        let expected = ExifField.allCases.map { field in
+            "`\(field.rawValue)` \(field.kind == .gps ? "GPS" : "EXIF")"
+        }
+        #expect(rows == expected)
+    }
+
     /// The comment above a message of the proto file says its kinds.
     @Test func theNumbersOfTheProtoFileAreThoseOfTheCode() throws {
         let lines = try ProtocolText.read("imagebus.proto").lines

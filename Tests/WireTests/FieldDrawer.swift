@@ -163,6 +163,9 @@ extension FieldDrawer {
             return field == "Detail.name"
                 ? names[log.values.number(0...2)] : "\(log.values.number(2...9) as Int)"
         }
+        if container == "ImageFacts.exif", field == "Detail.name" {
+            return ExifField.allCases[log.values.number(0...12)].rawValue
+        }
         if field == "NamedStep.name" { return "vendor.step-\(log.values.number(0...9) as Int)" }
         if log.breaks(field, limit: limit) { return String(repeating: "x", count: limit + 1) }
         // A byte beyond ASCII takes three once a URL is percent-encoded.

@@ -30,6 +30,29 @@ extension VipsImage {
         withBlob(cvips_xmp, body)
     }
 
+    /// The bytes of a text of the header, by libvips' name for it, such as `exif-ifd0-Make`; nil
+    /// without one. Anyone may have written it.
+    public func text(_ name: String) -> [UInt8]? {
+        withExtendedLifetime(self) {
+            guard let text = cvips_text(pointer, name) else { return nil }
+            var bytes: [UInt8] = []
+            var place = text
+            while place.pointee != 0 {
+                bytes.append(UInt8(bitPattern: place.pointee))
+                place += 1
+            }
+            return bytes
+        }
+    }
+
+    /// A whole number of the header, by libvips' name for it; nil without one.
+    public func number(_ name: String) -> Int? {
+        withExtendedLifetime(self) {
+            let number = cvips_number(pointer, name, .min)
+            return number == .min ? nil : Int(number)
+        }
+    }
+
     /// Bytes of profile, EXIF, XMP and all other texts that came with the pixels.
     public var metadataBytes: Int {
         withExtendedLifetime(self) { cvips_metadata_bytes(pointer) }

@@ -40,4 +40,10 @@ extension VipsImage {
             cvips_enlarge($0, horizontal, vertical, left, top, CInt(width), CInt(height), $1)
         }
     }
+
+    /// sRGB of 8 bits with alpha in exactly so many pixels, no more than there are; colours weigh
+    /// as much as they are seen.
+    public func miniature(width: Int, height: Int) throws(VipsError) -> VipsImage {
+        try derive("thumbnail") { cvips_miniature($0, CInt(width), CInt(height), $1) }
+    }
 }

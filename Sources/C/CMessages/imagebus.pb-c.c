@@ -727,6 +727,51 @@ void   imagebus__v1__context__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__context__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__wanted_facts__init
+                     (Imagebus__V1__WantedFacts         *message)
+{
+  static const Imagebus__V1__WantedFacts init_value = IMAGEBUS__V1__WANTED_FACTS__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__wanted_facts__get_packed_size
+                     (const Imagebus__V1__WantedFacts *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__wanted_facts__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__wanted_facts__pack
+                     (const Imagebus__V1__WantedFacts *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__wanted_facts__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__wanted_facts__pack_to_buffer
+                     (const Imagebus__V1__WantedFacts *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__wanted_facts__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__WantedFacts *
+       imagebus__v1__wanted_facts__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__WantedFacts *)
+     protobuf_c_message_unpack (&imagebus__v1__wanted_facts__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__wanted_facts__free_unpacked
+                     (Imagebus__V1__WantedFacts *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__wanted_facts__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__image_request__init
                      (Imagebus__V1__ImageRequest         *message)
 {
@@ -815,6 +860,51 @@ void   imagebus__v1__image_info__free_unpacked
   if(!message)
     return;
   assert(message->base.descriptor == &imagebus__v1__image_info__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__image_facts__init
+                     (Imagebus__V1__ImageFacts         *message)
+{
+  static const Imagebus__V1__ImageFacts init_value = IMAGEBUS__V1__IMAGE_FACTS__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__image_facts__get_packed_size
+                     (const Imagebus__V1__ImageFacts *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__image_facts__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__image_facts__pack
+                     (const Imagebus__V1__ImageFacts *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__image_facts__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__image_facts__pack_to_buffer
+                     (const Imagebus__V1__ImageFacts *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__image_facts__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__ImageFacts *
+       imagebus__v1__image_facts__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__ImageFacts *)
+     protobuf_c_message_unpack (&imagebus__v1__image_facts__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__image_facts__free_unpacked
+                     (Imagebus__V1__ImageFacts *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__image_facts__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   imagebus__v1__producer__init
@@ -5005,7 +5095,71 @@ const ProtobufCMessageDescriptor imagebus__v1__context__descriptor =
   (ProtobufCMessageInit) imagebus__v1__context__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__image_request__field_descriptors[14] =
+static const ProtobufCFieldDescriptor imagebus__v1__wanted_facts__field_descriptors[3] =
+{
+  {
+    "kinds",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__WantedFacts, kinds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "blur_hash_columns",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__WantedFacts, maybe_blur_hash_columns_case),
+    offsetof(Imagebus__V1__WantedFacts, blur_hash_columns),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "blur_hash_rows",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__WantedFacts, maybe_blur_hash_rows_case),
+    offsetof(Imagebus__V1__WantedFacts, blur_hash_rows),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__wanted_facts__field_indices_by_name[] = {
+  1,   /* field[1] = blur_hash_columns */
+  2,   /* field[2] = blur_hash_rows */
+  0,   /* field[0] = kinds */
+};
+static const ProtobufCIntRange imagebus__v1__wanted_facts__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__wanted_facts__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.WantedFacts",
+  "WantedFacts",
+  "Imagebus__V1__WantedFacts",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__WantedFacts),
+  3,
+  imagebus__v1__wanted_facts__field_descriptors,
+  imagebus__v1__wanted_facts__field_indices_by_name,
+  1,  imagebus__v1__wanted_facts__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__wanted_facts__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__image_request__field_descriptors[15] =
 {
   {
     "url",
@@ -5175,9 +5329,22 @@ static const ProtobufCFieldDescriptor imagebus__v1__image_request__field_descrip
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "facts",
+    15,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ImageRequest, facts),
+    &imagebus__v1__wanted_facts__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__image_request__field_indices_by_name[] = {
   12,   /* field[12] = context */
+  14,   /* field[14] = facts */
   1,   /* field[1] = headers */
   5,   /* field[5] = info_only */
   6,   /* field[6] = options */
@@ -5195,7 +5362,7 @@ static const unsigned imagebus__v1__image_request__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__image_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 14 }
+  { 0, 15 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor =
 {
@@ -5205,7 +5372,7 @@ const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor =
   "Imagebus__V1__ImageRequest",
   "imagebus.v1",
   sizeof(Imagebus__V1__ImageRequest),
-  14,
+  15,
   imagebus__v1__image_request__field_descriptors,
   imagebus__v1__image_request__field_indices_by_name,
   1,  imagebus__v1__image_request__number_ranges,
@@ -5313,6 +5480,135 @@ const ProtobufCMessageDescriptor imagebus__v1__image_info__descriptor =
   imagebus__v1__image_info__field_indices_by_name,
   1,  imagebus__v1__image_info__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__image_info__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__image_facts__field_descriptors[8] =
+{
+  {
+    "orientation",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__ImageFacts, maybe_orientation_case),
+    offsetof(Imagebus__V1__ImageFacts, orientation),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bits_per_sample",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__ImageFacts, maybe_bits_per_sample_case),
+    offsetof(Imagebus__V1__ImageFacts, bits_per_sample),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "profile",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ImageFacts, profile),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "exif",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__ImageFacts, n_exif),
+    offsetof(Imagebus__V1__ImageFacts, exif),
+    &imagebus__v1__detail__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "average",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__ImageFacts, maybe_average_case),
+    offsetof(Imagebus__V1__ImageFacts, average),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "dominant",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__ImageFacts, maybe_dominant_case),
+    offsetof(Imagebus__V1__ImageFacts, dominant),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "blur_hash",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ImageFacts, blur_hash),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "thumb_hash",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ImageFacts, thumb_hash),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__image_facts__field_indices_by_name[] = {
+  4,   /* field[4] = average */
+  1,   /* field[1] = bits_per_sample */
+  6,   /* field[6] = blur_hash */
+  5,   /* field[5] = dominant */
+  3,   /* field[3] = exif */
+  0,   /* field[0] = orientation */
+  2,   /* field[2] = profile */
+  7,   /* field[7] = thumb_hash */
+};
+static const ProtobufCIntRange imagebus__v1__image_facts__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 8 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__image_facts__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.ImageFacts",
+  "ImageFacts",
+  "Imagebus__V1__ImageFacts",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__ImageFacts),
+  8,
+  imagebus__v1__image_facts__field_descriptors,
+  imagebus__v1__image_facts__field_indices_by_name,
+  1,  imagebus__v1__image_facts__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__image_facts__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__producer__field_descriptors[3] =
@@ -6432,7 +6728,7 @@ const ProtobufCMessageDescriptor imagebus__v1__need__descriptor =
   (ProtobufCMessageInit) imagebus__v1__need__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[4] =
+static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[5] =
 {
   {
     "source",
@@ -6482,8 +6778,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[4]
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "facts",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Decode, facts),
+    &imagebus__v1__wanted_facts__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__decode__field_indices_by_name[] = {
+  4,   /* field[4] = facts */
   3,   /* field[3] = frames_max */
   2,   /* field[2] = limits */
   1,   /* field[1] = need */
@@ -6492,7 +6801,7 @@ static const unsigned imagebus__v1__decode__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__decode__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor =
 {
@@ -6502,7 +6811,7 @@ const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor =
   "Imagebus__V1__Decode",
   "imagebus.v1",
   sizeof(Imagebus__V1__Decode),
-  4,
+  5,
   imagebus__v1__decode__field_descriptors,
   imagebus__v1__decode__field_indices_by_name,
   1,  imagebus__v1__decode__number_ranges,
@@ -7138,7 +7447,7 @@ const ProtobufCMessageDescriptor imagebus__v1__frame__descriptor =
   (ProtobufCMessageInit) imagebus__v1__frame__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__decoded_image__field_descriptors[2] =
+static const ProtobufCFieldDescriptor imagebus__v1__decoded_image__field_descriptors[3] =
 {
   {
     "info",
@@ -7164,15 +7473,28 @@ static const ProtobufCFieldDescriptor imagebus__v1__decoded_image__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "facts",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__DecodedImage, facts),
+    &imagebus__v1__image_facts__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__decoded_image__field_indices_by_name[] = {
+  2,   /* field[2] = facts */
   1,   /* field[1] = frames */
   0,   /* field[0] = info */
 };
 static const ProtobufCIntRange imagebus__v1__decoded_image__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__decoded_image__descriptor =
 {
@@ -7182,7 +7504,7 @@ const ProtobufCMessageDescriptor imagebus__v1__decoded_image__descriptor =
   "Imagebus__V1__DecodedImage",
   "imagebus.v1",
   sizeof(Imagebus__V1__DecodedImage),
-  2,
+  3,
   imagebus__v1__decoded_image__field_descriptors,
   imagebus__v1__decoded_image__field_indices_by_name,
   1,  imagebus__v1__decoded_image__number_ranges,
@@ -10131,7 +10453,7 @@ const ProtobufCMessageDescriptor imagebus__v1__reply__descriptor =
   (ProtobufCMessageInit) imagebus__v1__reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descriptors[9] =
+static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descriptors[10] =
 {
   {
     "reference",
@@ -10241,9 +10563,22 @@ static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "facts",
+    10,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__DeliveredImage, facts),
+    &imagebus__v1__image_facts__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__delivered_image__field_indices_by_name[] = {
   2,   /* field[2] = cache_type */
+  9,   /* field[9] = facts */
   8,   /* field[8] = fallback_for */
   1,   /* field[1] = info */
   3,   /* field[3] = key */
@@ -10256,7 +10591,7 @@ static const unsigned imagebus__v1__delivered_image__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__delivered_image__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 9 }
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__delivered_image__descriptor =
 {
@@ -10266,7 +10601,7 @@ const ProtobufCMessageDescriptor imagebus__v1__delivered_image__descriptor =
   "Imagebus__V1__DeliveredImage",
   "imagebus.v1",
   sizeof(Imagebus__V1__DeliveredImage),
-  9,
+  10,
   imagebus__v1__delivered_image__field_descriptors,
   imagebus__v1__delivered_image__field_indices_by_name,
   1,  imagebus__v1__delivered_image__number_ranges,

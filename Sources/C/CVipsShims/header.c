@@ -67,6 +67,20 @@ const void *cvips_xmp(cvips_image image, size_t *count) {
     return blob(image, VIPS_META_XMP_NAME, count);
 }
 
+const char *cvips_text(cvips_image image, const char *name) {
+    const char *text = NULL;
+    if (vips_image_get_typeof(image, name) != VIPS_TYPE_REF_STRING ||
+        vips_image_get_string(image, name, &text))
+        return NULL;
+    return text;
+}
+
+int cvips_number(cvips_image image, const char *name, int otherwise) {
+    int number = otherwise;
+    if (vips_image_get_typeof(image, name) == G_TYPE_INT) vips_image_get_int(image, name, &number);
+    return number;
+}
+
 static void *add_length(VipsImage *image, const char *name, GValue *value, void *sum) {
     (void)image;
     (void)name;

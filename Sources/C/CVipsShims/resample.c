@@ -31,3 +31,24 @@ int cvips_enlarge(cvips_image in, double horizontal, double vertical, double lef
     g_object_unref(interpolate);
     return result;
 }
+
+int cvips_miniature(cvips_image in, int width, int height, cvips_image *out) {
+    *out = NULL;
+    VipsImage *owner = vips_image_new();
+    VipsImage **made = (VipsImage **)vips_object_local_array(VIPS_OBJECT(owner), 3);
+    int is_small = in->Xsize == width && in->Ysize == height;
+    // Colours are multiplied by alpha there, where there is one.
+    int result = (is_small ? vips_copy(in, &made[0], NULL)
+                           : vips_thumbnail_image(in, &made[0], width, "height", height, "size",
+                                                  VIPS_SIZE_FORCE, "no_rotate", TRUE, NULL)) ||
+                 vips_colourspace(made[0], &made[1], VIPS_INTERPRETATION_sRGB, NULL);
+    if (!result && !vips_image_hasalpha(made[1])) {
+        result = vips_addalpha(made[1], &made[2], NULL);
+    } else if (!result) {
+        made[2] = made[1];
+        g_object_ref(made[2]);
+    }
+    if (!result) result = vips_cast(made[2], out, VIPS_FORMAT_UCHAR, NULL);
+    g_object_unref(owner);
+    return result ? -1 : 0;
+}

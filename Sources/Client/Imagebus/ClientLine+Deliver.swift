@@ -86,8 +86,9 @@ extension ClientLine {
             throw ImageError(.protocolViolation, "nothing changed, but nothing was there")
         case .miss(let key):
             return ImageResponse(
-                status: .miss, info: nil, cacheType: .none, key: key, timings: reply.timings,
-                bytes: nil, storedTiers: nil, scaleFactor: 1, fallbackFor: nil)
+                status: .miss, info: nil, facts: nil, cacheType: .none, key: key,
+                timings: reply.timings, bytes: nil, storedTiers: nil,
+                scaleFactor: 1, fallbackFor: nil)
         case .image(let image):
             var bytes: ImageBytes?
             if let count = image.pieceBytes {
@@ -97,8 +98,9 @@ extension ClientLine {
                 if bytes == nil { return nil }
             }
             return ImageResponse(
-                status: .ok, info: image.info, cacheType: image.cacheType, key: image.key,
-                timings: reply.timings, bytes: bytes, storedTiers: image.storedTiers,
+                status: .ok, info: image.info, facts: image.facts, cacheType: image.cacheType,
+                key: image.key, timings: reply.timings, bytes: bytes,
+                storedTiers: image.storedTiers,
                 scaleFactor: image.scaleFactor, fallbackFor: image.fallbackFor)
         }
     }

@@ -15,6 +15,8 @@ public struct ImageResponse: Sendable {
     public let status: Status
     /// What it is; `nil` for a miss.
     public let info: ImageInfo?
+    /// Facts that were asked for (`ImageRequest.facts`); `nil` for a miss and where none were.
+    public let facts: ImageFacts?
     /// Which tier had it, or the original of which it was made (`timings.transform` is not 0 then);
     /// none where that was fetched, and for a miss.
     public let cacheType: CacheTypes

@@ -10,11 +10,14 @@
 @_exported public import struct ImageModel.CustomStep
 @_exported public import enum ImageModel.ErrorCode
 @_exported public import struct ImageModel.ErrorRule
+@_exported public import enum ImageModel.ExifField
+@_exported public import struct ImageModel.FactKinds
 @_exported public import enum ImageModel.Fallback
 @_exported public import enum ImageModel.Gravity
 @_exported public import struct ImageModel.HTTPHeader
 @_exported public import struct ImageModel.ImageError
 @_exported public import enum ImageModel.ImageFormat
+@_exported public import struct ImageModel.ImageFacts
 @_exported public import struct ImageModel.ImageInfo
 @_exported public import struct ImageModel.ImageRequest
 @_exported public import struct ImageModel.OutputOptions
@@ -30,6 +33,7 @@
 @_exported public import enum ImageModel.Serializer
 @_exported public import struct ImageModel.Thumbnail
 @_exported public import enum ImageModel.TransformStep
+@_exported public import struct ImageModel.WantedFacts
 @_exported public import enum Messages.BlacklistCommand
 @_exported public import struct Messages.BlacklistReport
 @_exported public import struct Messages.CacheStatus

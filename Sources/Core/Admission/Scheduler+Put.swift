@@ -38,7 +38,7 @@ extension Scheduler {
     /// own: the same bytes may be put under several keys at once.
     private static func request(putting load: LoadRequest) throws(ImageError) -> ImageRequest {
         let asked = load.image
-        guard asked.infoOnly, asked.wantsOriginal, asked.headers.isEmpty,
+        guard asked.infoOnly, !asked.wantsFacts, asked.wantsOriginal, asked.headers.isEmpty,
             !asked.storeCacheTypes.isEmpty
         else {
             throw ImageError(

@@ -15,6 +15,7 @@ extension Deriver {
         let isNews = sources[source].info == nil
         sources[source].info = image.info
         tellProven(node, source)
+        decodes[node].facts = image.facts?.only(decodes[node].name.key.facts.kinds)
         if let pixels = DecodeNode.Pixels(image, in: blocks) {
             keep(pixels, of: node)
         } else {

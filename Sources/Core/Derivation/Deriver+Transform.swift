@@ -51,7 +51,8 @@ extension Deriver {
             let body = sources[id].body
         else { preconditionFailure("facts are used in the event that brought them") }
         guard results[node].order.plan.includes(.deliver) else {
-            return completeFacts(node, id, info)
+            let facts = results[node].decode.flatMap { decodes[$0].facts }
+            return completeFacts(node, id, info, facts)
         }
         let metadata = sources[id].metadata(info)
         // Before the decode is left: the source stays for this delivery.
@@ -62,14 +63,15 @@ extension Deriver {
     }
 
     private mutating func completeFacts(
-        _ node: ResultNode.ID, _ source: SourceNode.ID, _ info: ImageInfo
+        _ node: ResultNode.ID, _ source: SourceNode.ID, _ info: ImageInfo, _ facts: ImageFacts?
     ) {
         storeOriginal(source)
         let result = results[node]
         let image = DeliveredImage(
             reference: nil, info: info, cacheType: result.provenance.tier,
             key: CacheKey.key(inStored: result.text),
-            storedTiers: sources[source].storing.originals.stored(result.order.names.plainOriginal))
+            storedTiers: sources[source].storing.originals.stored(result.order.names.plainOriginal),
+            facts: facts)
         retire(node)
         complete(result.consumers.members, image, nil, result)
     }

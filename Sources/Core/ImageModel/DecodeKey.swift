@@ -4,6 +4,8 @@ public struct DecodeKey: Hashable, Sendable {
     public let source: SourceKey
     /// What the result needs of them at least.
     public let need: DecodeNeed
+    /// Facts that come with them.
+    public let facts: WantedFacts
     /// Whether they are laid over others: such images are smaller, or refused.
     public let isOverlay: Bool
     /// The limits that the configuration sets: who may have less waits for no decode of more.
@@ -18,6 +20,7 @@ public struct DecodeKey: Hashable, Sendable {
     ) {
         self.source = source
         need = DecodeNeed(request)
+        facts = request.wantsFacts ? request.facts : WantedFacts()
         isOverlay = false
         self.limits = limits.ofPixels
     }
@@ -26,6 +29,7 @@ public struct DecodeKey: Hashable, Sendable {
     public init(overlay source: SourceKey, limits: LimitSettings = LimitSettings()) {
         self.source = source
         need = .full
+        facts = WantedFacts()
         isOverlay = true
         self.limits = limits.ofPixels
     }

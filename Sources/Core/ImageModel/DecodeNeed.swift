@@ -13,7 +13,7 @@ public enum DecodeNeed: Hashable, Sendable {
     /// What the first step asks that asks for something; steps before it may exchange columns and
     /// rows. Without such a step all pixels are needed.
     public init(_ request: ImageRequest) {
-        guard request.needsPixels else {
+        guard !request.infoOnly, request.needsPixels else {
             self = .header
             return
         }

@@ -16,6 +16,8 @@ public struct ImageRequest: Hashable, Sendable {
     public var output: OutputOptions
     /// Only header facts, no pixels and no bytes.
     public var infoOnly: Bool
+    /// Which facts come beside those of `ImageInfo`; needs `infoOnly`.
+    public var facts: WantedFacts
     /// SDWebImage's option bits.
     public var options: RequestOptions
     /// Tiers asked for the result. Upstream's default is all.
@@ -40,6 +42,7 @@ public struct ImageRequest: Hashable, Sendable {
         pixelRatio = 1
         output = OutputOptions()
         infoOnly = false
+        facts = WantedFacts()
         options = []
         queryCacheTypes = .all
         storeCacheTypes = .all
@@ -53,7 +56,10 @@ public struct ImageRequest: Hashable, Sendable {
     public var wantsOriginal: Bool { thumbnail == nil && steps.isEmpty && output.isDefault }
 
     /// Whether the source's header is not enough: its pixels are decoded.
-    package var needsPixels: Bool { !wantsOriginal && !infoOnly }
+    package var needsPixels: Bool { infoOnly ? facts.needPixels : !wantsOriginal }
+
+    /// Whether facts are wanted that no cache keeps: the bytes are read for them.
+    package var wantsFacts: Bool { infoOnly && !facts.kinds.isEmpty }
 
     /// All steps that change pixels, the thumbnail first.
     public var allSteps: [TransformStep] { (thumbnail.map { [$0.step] } ?? []) + steps }

@@ -68,6 +68,7 @@ extension ImageRequest {
         image.steps = []
         image.output = OutputOptions()
         image.infoOnly = false
+        image.facts = WantedFacts()
         image.context.key = nil
         image.context.fallback = nil
         image.context.serializer = nil

@@ -7,7 +7,7 @@ public struct ResultKey: Hashable, Sendable {
     public let steps: [TransformStep]
     /// How they are encoded.
     public let output: OutputOptions
-    /// Only header facts.
+    /// Only facts.
     public let infoOnly: Bool
     /// Whose bytes are laid over them, in the order of the steps.
     public let overlays: [SourceKey]

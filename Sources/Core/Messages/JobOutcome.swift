@@ -137,6 +137,8 @@ public struct DecodedImage: Hashable, Sendable {
     public var info: ImageInfo
     /// Frames in their order, each in a block of its own; none where only the header was wanted.
     public var frames: [Frame]
+    /// Facts that were asked for.
+    public var facts: ImageFacts?
 
     /// The pixels of one frame.
     public struct Frame: Hashable, Sendable {
@@ -153,9 +155,10 @@ public struct DecodedImage: Hashable, Sendable {
     }
 
     /// Describes a decode.
-    public init(info: ImageInfo, frames: [Frame]) {
+    public init(info: ImageInfo, frames: [Frame], facts: ImageFacts? = nil) {
         self.info = info
         self.frames = frames
+        self.facts = facts
     }
 }
 

@@ -222,6 +222,8 @@ public struct DecodeWork: Hashable, Sendable {
     public var source: BlockReference
     /// What is needed of them.
     public var need: DecodeNeed
+    /// Facts that are wanted as well.
+    public var facts: WantedFacts
     /// Limits, checked on the header before any pixel.
     public var limits: ImageLimits
     /// Frames that the outcome may have, of a source with several of them.
@@ -229,11 +231,13 @@ public struct DecodeWork: Hashable, Sendable {
 
     /// Describes a decode.
     public init(
-        source: BlockReference, need: DecodeNeed, limits: ImageLimits, framesMax: Int = 1
+        source: BlockReference, need: DecodeNeed, facts: WantedFacts = WantedFacts(),
+        limits: ImageLimits, framesMax: Int = 1
     ) {
         self.framesMax = framesMax
         self.source = source
         self.need = need
+        self.facts = facts
         self.limits = limits
     }
 }

@@ -106,6 +106,8 @@ public struct DeliveredImage: Hashable, Sendable {
     public var reference: BlockReference?
     /// What they are.
     public var info: ImageInfo
+    /// Facts that were asked for; `nil` where none were.
+    public var facts: ImageFacts?
     /// Which tier had it, or the original of which it was made: none means that that was fetched.
     public var cacheType: CacheTypes
     /// The text of its cache key.
@@ -126,10 +128,11 @@ public struct DeliveredImage: Hashable, Sendable {
     public init(
         reference: BlockReference?, info: ImageInfo, cacheType: CacheTypes, key: String,
         storedTiers: CacheTypes? = nil, mustCopy: Bool = false, pieceBytes: UInt64? = nil,
-        scaleFactor: Double = 1, fallbackFor: ImageError? = nil
+        scaleFactor: Double = 1, fallbackFor: ImageError? = nil, facts: ImageFacts? = nil
     ) {
         self.reference = reference
         self.info = info
+        self.facts = facts
         self.cacheType = cacheType
         self.key = key
         self.storedTiers = storedTiers

@@ -37,7 +37,7 @@ struct BenchOptions: Hashable {
         plain.options = request.options.intersection(.priorities)
         plain.timeoutMilliseconds = request.timeoutMilliseconds
         isRequestChosen = request != plain
-        wantsSource = read.isSet("original") || read.isSet("info")
+        wantsSource = ["original", "info", "facts"].contains { read.isSet($0) }
         guard type.takesRequest || !isRequestChosen else {
             throw UsageError("\(type.name) chooses steps, output and options by itself")
         }

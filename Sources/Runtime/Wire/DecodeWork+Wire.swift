@@ -15,5 +15,7 @@ extension DecodeWork: WireMessage {
             &framesMax, within: 1...MessageLimits.blocksPerOutcomeMax, unless: 1,
             &wire.pointee.frames_max, if: &wire.pointee.maybe_frames_max_case, 4,
             "Decode.frames_max")
+        try map.part(
+            &facts, unless: facts == WantedFacts(), &wire.pointee.facts, "Decode.facts")
     }
 }

@@ -24,6 +24,8 @@ extension ImageRequest: WireMessage {
             &pixelRatio, unless: 1, &wire.pointee.pixel_ratio,
             if: &wire.pointee.maybe_pixel_ratio_case, 14, "ImageRequest.pixel_ratio")
         try map.part(
+            &facts, unless: facts == WantedFacts(), &wire.pointee.facts, "ImageRequest.facts")
+        try map.part(
             &context, unless: context.isEmpty, &wire.pointee.context, "ImageRequest.context")
     }
 }

@@ -12,6 +12,7 @@ extension DecodedImage: WireMessage {
         try map.list(
             &frames, &wire.pointee.n_frames, &wire.pointee.frames, "DecodedImage.frames",
             limit: MessageLimits.blocksPerOutcomeMax)
+        try map.maybe(&facts, &wire.pointee.facts, "DecodedImage.facts")
     }
 }
 

@@ -72,5 +72,6 @@ extension DeliveredImage: WireMessage {
             &scaleFactor, unless: 1, &wire.pointee.scale_factor,
             if: &wire.pointee.maybe_scale_factor_case, 8, "DeliveredImage.scale_factor")
         try map.maybe(&fallbackFor, &wire.pointee.fallback_for, "DeliveredImage.fallback_for")
+        try map.maybe(&facts, &wire.pointee.facts, "DeliveredImage.facts")
     }
 }

@@ -59,16 +59,28 @@ public struct DecodeStage: Sendable {
         let source = try SourceImage(input, by: decoder)
         let scale = source.scale(for: work.need)
         try limits.check(source, at: scale)
-        guard work.need != .header else { return DecodedImage(info: source.info, frames: []) }
+        let facts = try facts(of: source, work, limits, cancellation)
+        guard work.need != .header else {
+            return DecodedImage(info: source.info, frames: [], facts: facts)
+        }
         try limits.checkPixelBytes(source, at: scale)
         guard !cancellation.isCancelled else { throw .cancelled }
         do throws(ImageError) {
             let frame = try frame(
                 of: source, at: scale, limits, to: output, cancellation: cancellation)
-            return DecodedImage(info: source.info, frames: [frame])
+            return DecodedImage(info: source.info, frames: [frame], facts: facts)
         } catch {
             throw error.ofPixels
         }
+    }
+
+    private func facts(
+        of source: SourceImage, _ work: DecodeWork, _ limits: ImageLimits,
+        _ cancellation: CancellationFlag
+    ) throws(ImageError) -> ImageFacts? {
+        guard !work.facts.kinds.isEmpty else { return nil }
+        return try FactReader(wanted: work.facts, limits: limits, cancellation: cancellation)
+            .facts(of: source)
     }
 
     private func frame(

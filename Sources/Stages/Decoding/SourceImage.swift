@@ -12,7 +12,9 @@ struct SourceImage {
     let needsProfile: Bool
     /// Bytes of profile, EXIF, XMP and other texts.
     let metadataBytes: Int
-    /// How the pixels are to be turned yet: as EXIF says, else XMP.
+    /// What the file says: EXIF, else XMP.
+    let statedOrientation: Int?
+    /// How the pixels are to be turned yet, as the file says.
     let orientation: Orientation
 
     /// Knows the format by the first bytes, never by what a server said.
@@ -29,12 +31,9 @@ struct SourceImage {
         pages = max(header.pages, frames ?? 1)
         metadataBytes = image.metadataBytes
         needsProfile = image.withProfile { !SRGBProfile.matches($0) } ?? false
-        orientation = decoder.turnsPixels ? Orientation(exif: 1) : Self.orientation(of: image)
-    }
-
-    private static func orientation(of image: VipsImage) -> Orientation {
-        let stated = image.header.orientation ?? image.withXMP { XMPOrientation.read($0) } ?? nil
-        return Orientation(exif: stated ?? 1)
+        statedOrientation =
+            image.header.orientation ?? image.withXMP { XMPOrientation.read($0) } ?? nil
+        orientation = Orientation(exif: decoder.turnsPixels ? 1 : statedOrientation ?? 1)
     }
 
     /// Of the source as it will be displayed.

@@ -31,8 +31,10 @@ typedef struct Imagebus__V1__Transcode Imagebus__V1__Transcode;
 typedef struct Imagebus__V1__Serializer Imagebus__V1__Serializer;
 typedef struct Imagebus__V1__Fallback Imagebus__V1__Fallback;
 typedef struct Imagebus__V1__Context Imagebus__V1__Context;
+typedef struct Imagebus__V1__WantedFacts Imagebus__V1__WantedFacts;
 typedef struct Imagebus__V1__ImageRequest Imagebus__V1__ImageRequest;
 typedef struct Imagebus__V1__ImageInfo Imagebus__V1__ImageInfo;
+typedef struct Imagebus__V1__ImageFacts Imagebus__V1__ImageFacts;
 typedef struct Imagebus__V1__Producer Imagebus__V1__Producer;
 typedef struct Imagebus__V1__Reference Imagebus__V1__Reference;
 typedef struct Imagebus__V1__PixelPlane Imagebus__V1__PixelPlane;
@@ -608,6 +610,45 @@ struct  Imagebus__V1__Context
 
 
 typedef enum {
+  IMAGEBUS__V1__WANTED_FACTS__MAYBE_BLUR_HASH_COLUMNS__NOT_SET = 0,
+  IMAGEBUS__V1__WANTED_FACTS__MAYBE_BLUR_HASH_COLUMNS_BLUR_HASH_COLUMNS = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__WANTED_FACTS__MAYBE_BLUR_HASH_COLUMNS__CASE)
+} Imagebus__V1__WantedFacts__MaybeBlurHashColumnsCase;
+
+typedef enum {
+  IMAGEBUS__V1__WANTED_FACTS__MAYBE_BLUR_HASH_ROWS__NOT_SET = 0,
+  IMAGEBUS__V1__WANTED_FACTS__MAYBE_BLUR_HASH_ROWS_BLUR_HASH_ROWS = 3
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__WANTED_FACTS__MAYBE_BLUR_HASH_ROWS__CASE)
+} Imagebus__V1__WantedFacts__MaybeBlurHashRowsCase;
+
+struct  Imagebus__V1__WantedFacts
+{
+  ProtobufCMessage base;
+  /*
+   * 1 header, 2 EXIF, 4 GPS, 8 colours, 16 BlurHash, 32 ThumbHash
+   */
+  uint32_t kinds;
+  Imagebus__V1__WantedFacts__MaybeBlurHashColumnsCase maybe_blur_hash_columns_case;
+  union {
+    /*
+     * 1 to 9; absent: 4
+     */
+    uint32_t blur_hash_columns;
+  };
+  Imagebus__V1__WantedFacts__MaybeBlurHashRowsCase maybe_blur_hash_rows_case;
+  union {
+    /*
+     * 1 to 9; absent: 3
+     */
+    uint32_t blur_hash_rows;
+  };
+};
+#define IMAGEBUS__V1__WANTED_FACTS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__wanted_facts__descriptor) \
+    , 0, IMAGEBUS__V1__WANTED_FACTS__MAYBE_BLUR_HASH_COLUMNS__NOT_SET, {0}, IMAGEBUS__V1__WANTED_FACTS__MAYBE_BLUR_HASH_ROWS__NOT_SET, {0} }
+
+
+typedef enum {
   IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES__NOT_SET = 0,
   IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES_QUERY_CACHE_TYPES = 8
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES__CASE)
@@ -659,6 +700,10 @@ struct  Imagebus__V1__ImageRequest
    */
   uint32_t options;
   Imagebus__V1__Context *context;
+  /*
+   * beside info_only; absent: those of ImageInfo
+   */
+  Imagebus__V1__WantedFacts *facts;
   Imagebus__V1__ImageRequest__MaybeQueryCacheTypesCase maybe_query_cache_types_case;
   union {
     /*
@@ -704,7 +749,7 @@ struct  Imagebus__V1__ImageRequest
 };
 #define IMAGEBUS__V1__IMAGE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__image_request__descriptor) \
-    , (char *)protobuf_c_empty_string, 0,NULL, NULL, 0,NULL, NULL, 0, 0, NULL, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_TIMEOUT_MILLISECONDS__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_PIXEL_RATIO__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, 0,NULL, NULL, 0,NULL, NULL, 0, 0, NULL, NULL, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_TIMEOUT_MILLISECONDS__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_PIXEL_RATIO__NOT_SET, {0} }
 
 
 typedef enum {
@@ -735,6 +780,81 @@ struct  Imagebus__V1__ImageInfo
 #define IMAGEBUS__V1__IMAGE_INFO__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__image_info__descriptor) \
     , IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_JPEG, 0, 0, 0, 0, IMAGEBUS__V1__IMAGE_INFO__MAYBE_STILL_OF__NOT_SET, {0} }
+
+
+typedef enum {
+  IMAGEBUS__V1__IMAGE_FACTS__MAYBE_ORIENTATION__NOT_SET = 0,
+  IMAGEBUS__V1__IMAGE_FACTS__MAYBE_ORIENTATION_ORIENTATION = 1
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__IMAGE_FACTS__MAYBE_ORIENTATION__CASE)
+} Imagebus__V1__ImageFacts__MaybeOrientationCase;
+
+typedef enum {
+  IMAGEBUS__V1__IMAGE_FACTS__MAYBE_BITS_PER_SAMPLE__NOT_SET = 0,
+  IMAGEBUS__V1__IMAGE_FACTS__MAYBE_BITS_PER_SAMPLE_BITS_PER_SAMPLE = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__IMAGE_FACTS__MAYBE_BITS_PER_SAMPLE__CASE)
+} Imagebus__V1__ImageFacts__MaybeBitsPerSampleCase;
+
+typedef enum {
+  IMAGEBUS__V1__IMAGE_FACTS__MAYBE_AVERAGE__NOT_SET = 0,
+  IMAGEBUS__V1__IMAGE_FACTS__MAYBE_AVERAGE_AVERAGE = 5
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__IMAGE_FACTS__MAYBE_AVERAGE__CASE)
+} Imagebus__V1__ImageFacts__MaybeAverageCase;
+
+typedef enum {
+  IMAGEBUS__V1__IMAGE_FACTS__MAYBE_DOMINANT__NOT_SET = 0,
+  IMAGEBUS__V1__IMAGE_FACTS__MAYBE_DOMINANT_DOMINANT = 6
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__IMAGE_FACTS__MAYBE_DOMINANT__CASE)
+} Imagebus__V1__ImageFacts__MaybeDominantCase;
+
+struct  Imagebus__V1__ImageFacts
+{
+  ProtobufCMessage base;
+  /*
+   * empty, here and below: not known, or not asked for
+   */
+  char *profile;
+  /*
+   * names of PROTOCOL 8.11, which differ
+   */
+  size_t n_exif;
+  Imagebus__V1__Detail **exif;
+  char *blur_hash;
+  /*
+   * Base64
+   */
+  char *thumb_hash;
+  Imagebus__V1__ImageFacts__MaybeOrientationCase maybe_orientation_case;
+  union {
+    /*
+     * 1 to 8
+     */
+    uint32_t orientation;
+  };
+  Imagebus__V1__ImageFacts__MaybeBitsPerSampleCase maybe_bits_per_sample_case;
+  union {
+    /*
+     * 1 to 64
+     */
+    uint32_t bits_per_sample;
+  };
+  Imagebus__V1__ImageFacts__MaybeAverageCase maybe_average_case;
+  union {
+    /*
+     * 0xAARRGGBB
+     */
+    uint32_t average;
+  };
+  Imagebus__V1__ImageFacts__MaybeDominantCase maybe_dominant_case;
+  union {
+    /*
+     * 0xAARRGGBB
+     */
+    uint32_t dominant;
+  };
+};
+#define IMAGEBUS__V1__IMAGE_FACTS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__image_facts__descriptor) \
+    , (char *)protobuf_c_empty_string, 0,NULL, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, IMAGEBUS__V1__IMAGE_FACTS__MAYBE_ORIENTATION__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_FACTS__MAYBE_BITS_PER_SAMPLE__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_FACTS__MAYBE_AVERAGE__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_FACTS__MAYBE_DOMINANT__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__Producer
@@ -1055,6 +1175,10 @@ struct  Imagebus__V1__Decode
   Imagebus__V1__Reference *source;
   Imagebus__V1__Need *need;
   Imagebus__V1__Limits *limits;
+  /*
+   * absent: those of ImageInfo
+   */
+  Imagebus__V1__WantedFacts *facts;
   Imagebus__V1__Decode__MaybeFramesMaxCase maybe_frames_max_case;
   union {
     /*
@@ -1065,7 +1189,7 @@ struct  Imagebus__V1__Decode
 };
 #define IMAGEBUS__V1__DECODE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__decode__descriptor) \
-    , NULL, NULL, NULL, IMAGEBUS__V1__DECODE__MAYBE_FRAMES_MAX__NOT_SET, {0} }
+    , NULL, NULL, NULL, NULL, IMAGEBUS__V1__DECODE__MAYBE_FRAMES_MAX__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__OverlayInput
@@ -1256,10 +1380,14 @@ struct  Imagebus__V1__DecodedImage
    */
   size_t n_frames;
   Imagebus__V1__Frame **frames;
+  /*
+   * those that were asked for; absent where none were
+   */
+  Imagebus__V1__ImageFacts *facts;
 };
 #define IMAGEBUS__V1__DECODED_IMAGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__decoded_image__descriptor) \
-    , NULL, 0,NULL }
+    , NULL, 0,NULL, NULL }
 
 
 struct  Imagebus__V1__EncodedImage
@@ -2152,6 +2280,10 @@ struct  Imagebus__V1__DeliveredImage
   char *key;
   protobuf_c_boolean must_copy;
   Imagebus__V1__Error *fallback_for;
+  /*
+   * absent where none were asked for
+   */
+  Imagebus__V1__ImageFacts *facts;
   Imagebus__V1__DeliveredImage__MaybeStoredTiersCase maybe_stored_tiers_case;
   union {
     uint32_t stored_tiers;
@@ -2170,7 +2302,7 @@ struct  Imagebus__V1__DeliveredImage
 };
 #define IMAGEBUS__V1__DELIVERED_IMAGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__delivered_image__descriptor) \
-    , NULL, NULL, 0, (char *)protobuf_c_empty_string, 0, NULL, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_SCALE_FACTOR__NOT_SET, {0} }
+    , NULL, NULL, 0, (char *)protobuf_c_empty_string, 0, NULL, NULL, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_SCALE_FACTOR__NOT_SET, {0} }
 
 
 /*
@@ -2704,6 +2836,25 @@ Imagebus__V1__Context *
 void   imagebus__v1__context__free_unpacked
                      (Imagebus__V1__Context *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__WantedFacts methods */
+void   imagebus__v1__wanted_facts__init
+                     (Imagebus__V1__WantedFacts         *message);
+size_t imagebus__v1__wanted_facts__get_packed_size
+                     (const Imagebus__V1__WantedFacts   *message);
+size_t imagebus__v1__wanted_facts__pack
+                     (const Imagebus__V1__WantedFacts   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__wanted_facts__pack_to_buffer
+                     (const Imagebus__V1__WantedFacts   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__WantedFacts *
+       imagebus__v1__wanted_facts__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__wanted_facts__free_unpacked
+                     (Imagebus__V1__WantedFacts *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__ImageRequest methods */
 void   imagebus__v1__image_request__init
                      (Imagebus__V1__ImageRequest         *message);
@@ -2741,6 +2892,25 @@ Imagebus__V1__ImageInfo *
                       const uint8_t       *data);
 void   imagebus__v1__image_info__free_unpacked
                      (Imagebus__V1__ImageInfo *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__ImageFacts methods */
+void   imagebus__v1__image_facts__init
+                     (Imagebus__V1__ImageFacts         *message);
+size_t imagebus__v1__image_facts__get_packed_size
+                     (const Imagebus__V1__ImageFacts   *message);
+size_t imagebus__v1__image_facts__pack
+                     (const Imagebus__V1__ImageFacts   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__image_facts__pack_to_buffer
+                     (const Imagebus__V1__ImageFacts   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__ImageFacts *
+       imagebus__v1__image_facts__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__image_facts__free_unpacked
+                     (Imagebus__V1__ImageFacts *message,
                       ProtobufCAllocator *allocator);
 /* Imagebus__V1__Producer methods */
 void   imagebus__v1__producer__init
@@ -4104,11 +4274,17 @@ typedef void (*Imagebus__V1__Fallback_Closure)
 typedef void (*Imagebus__V1__Context_Closure)
                  (const Imagebus__V1__Context *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__WantedFacts_Closure)
+                 (const Imagebus__V1__WantedFacts *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__ImageRequest_Closure)
                  (const Imagebus__V1__ImageRequest *message,
                   void *closure_data);
 typedef void (*Imagebus__V1__ImageInfo_Closure)
                  (const Imagebus__V1__ImageInfo *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__ImageFacts_Closure)
+                 (const Imagebus__V1__ImageFacts *message,
                   void *closure_data);
 typedef void (*Imagebus__V1__Producer_Closure)
                  (const Imagebus__V1__Producer *message,
@@ -4383,8 +4559,10 @@ extern const ProtobufCMessageDescriptor imagebus__v1__transcode__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__serializer__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__fallback__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__context__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__wanted_facts__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__image_info__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__image_facts__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__producer__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__reference__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__pixel_plane__descriptor;

@@ -78,6 +78,10 @@ void cvips_read_header(cvips_image image, cvips_header *header);
 const void *cvips_profile(cvips_image image, size_t *count);
 // The XMP packet, likewise.
 const void *cvips_xmp(cvips_image image, size_t *count);
+// The text of that name, owned by the image, such as `exif-ifd0-Make`; NULL without one.
+const char *cvips_text(cvips_image image, const char *name);
+// The whole number of that name; `otherwise` without one.
+int cvips_number(cvips_image image, const char *name, int otherwise);
 // Bytes of all texts and opaque values that came with the pixels.
 size_t cvips_metadata_bytes(cvips_image image);
 
@@ -89,6 +93,9 @@ int cvips_reduce_v(cvips_image in, double factor, double gap, cvips_image *out);
 // corner is at `left`, `top` of `in`, in fractions of a pixel.
 int cvips_enlarge(cvips_image in, double horizontal, double vertical, double left, double top,
                   int width, int height, cvips_image *out);
+// sRGB of 8 bits with alpha, made smaller to exactly `width` × `height`, or left as it is where it
+// has that size.
+int cvips_miniature(cvips_image in, int width, int height, cvips_image *out);
 
 // geometry.c
 int cvips_extract(cvips_image in, int left, int top, int width, int height, cvips_image *out);

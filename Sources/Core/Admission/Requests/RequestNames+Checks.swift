@@ -74,6 +74,11 @@ extension RequestNames {
     static func check(image request: ImageRequest, _ limits: ImageLimits) throws(ImageError) {
         try check(steps: request, limits)
         try request.output.check()
+        try request.facts.check()
+        guard request.infoOnly || request.facts.kinds.isEmpty else {
+            throw ImageError(
+                .invalidRequest, "facts come without bytes: leave them out, or ask for facts only")
+        }
     }
 
     private static func check(steps request: ImageRequest, _ limits: ImageLimits)

@@ -12,6 +12,7 @@ struct RequestNamesMemo: Sendable {
         let steps: [TransformStep]
         let output: OutputOptions
         let infoOnly: Bool
+        let facts: WantedFacts
         let identity: String?
         let base: KeyBase
         let cache: String
@@ -47,6 +48,7 @@ struct RequestNamesMemo: Sendable {
             steps = request.steps
             output = request.output
             infoOnly = request.infoOnly
+            facts = request.facts
             identity = terms.identity
             base = terms.base
             cache = terms.cache

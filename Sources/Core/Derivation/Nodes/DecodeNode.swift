@@ -60,6 +60,8 @@ struct DecodeNode: ClosableNode {
     /// Whether these depend on what was said to the origin.
     var isVaried = false
     var timings = StageTimings()
+    /// What the decoder said beside the pixels, as far as it was asked.
+    var facts: ImageFacts?
 
     init(name: Sourced<DecodeKey>, trace: TraceContext?) {
         self.name = name

@@ -25,6 +25,8 @@ package struct JobPlan: Hashable, Sendable {
         static let isOneEntry = Trait(rawValue: 1 << 8)
         /// Only facts are wanted, no bytes.
         static let infoOnly = Trait(rawValue: 1 << 5)
+        /// Facts are wanted that are in no entry: a decoder reads the bytes.
+        static let wantsFacts = Trait(rawValue: 1 << 9)
         /// The original is kept nowhere; for a result that is the original, `deliver` keeps it.
         static let keepsNoOriginal = Trait(rawValue: 1 << 6)
         /// The loader may not be asked for this URL.
@@ -32,7 +34,7 @@ package struct JobPlan: Hashable, Sendable {
     }
 
     private static let order: [(stage: Stage, skippedBy: Trait)] = [
-        (.queryResult, [.fromLoaderOnly, .asksNoTier]),
+        (.queryResult, [.fromLoaderOnly, .asksNoTier, .wantsFacts]),
         (.queryOriginal, [.fromLoaderOnly, .asksNoOriginalTier, .isOneEntry]),
         (.fetch, [.fromCacheOnly, .mayNotDownload]),
         (.decode, []),
@@ -81,7 +83,10 @@ package struct JobPlan: Hashable, Sendable {
         queryTiers =
             distrustsMemory
             ? request.queryCacheTypes.subtracting(.memory) : request.queryCacheTypes
-        originalQueryTiers = request.originalQueryCacheTypes
+        let asksForBytes = request.wantsFacts && isOneEntry
+        originalQueryTiers =
+            asksForBytes
+            ? queryTiers.union(request.originalQueryCacheTypes) : request.originalQueryCacheTypes
         storeTiers = request.infoOnly ? .none : isOneEntry ? union : request.storeCacheTypes
         originalStoreTiers =
             request.infoOnly && isOneEntry
@@ -89,7 +94,7 @@ package struct JobPlan: Hashable, Sendable {
 
         isRefreshing = request.options.contains(.refreshCached)
         var traits = Self.traits(of: request)
-        if isOneEntry { traits.insert(.isOneEntry) }
+        if isOneEntry, !asksForBytes { traits.insert(.isOneEntry) }
         if !mayDownload { traits.insert(.mayNotDownload) }
         if queryTiers.isEmpty { traits.insert(.asksNoTier) }
         if originalQueryTiers.isEmpty { traits.insert(.asksNoOriginalTier) }
@@ -106,6 +111,7 @@ package struct JobPlan: Hashable, Sendable {
         if request.options.contains(.fromCacheOnly) { traits.insert(.fromCacheOnly) }
         if request.wantsOriginal { traits.insert(.wantsOriginal) }
         if request.infoOnly { traits.insert(.infoOnly) }
+        if request.wantsFacts { traits.insert(.wantsFacts) }
         return traits
     }
 

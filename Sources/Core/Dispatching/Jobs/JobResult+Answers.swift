@@ -29,10 +29,12 @@ extension EncodedImage {
 
 extension DecodedImage {
     /// Whether the facts are within the limits that the work names, and frames came if they were
-    /// wanted, no more than were asked for. Each lies in its block as it says.
+    /// wanted, no more than were asked for, and further facts likewise.
+    /// Each lies in its block as it says.
     fileprivate func answers(_ work: DecodeWork) -> Bool {
         guard work.limits.permit(info, for: work.need), info.stillOf == nil,
-            frames.isEmpty == (work.need == .header), frames.count <= work.framesMax
+            frames.isEmpty == (work.need == .header), frames.count <= work.framesMax,
+            (facts == nil) == work.facts.kinds.isEmpty
         else { return false }
         var bytesLeft = work.limits.pixelBytesMax
         for frame in frames {

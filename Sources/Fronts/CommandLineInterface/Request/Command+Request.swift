@@ -11,6 +11,11 @@ extension Command {
         OptionDefinition("lossless", "\(optionallyLossless) without loss"),
         OptionDefinition("original", "the source's bytes; no steps, no format"),
         OptionDefinition("info", "only the source's format and size; no steps, no format"),
+        OptionDefinition(
+            "facts", value: "WORDS",
+            "--info with more: \(FactKinds.names.prefix(3).joined(separator: ", ")),\n"
+                + "\(FactKinds.names.dropFirst(3).joined(separator: ", ")), such as\n"
+                + "exif,blurhash:5x4 (4x3)"),
     ]
 
     private static let optionallyLossless = ImageFormat.encodable

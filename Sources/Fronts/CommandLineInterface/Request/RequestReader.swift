@@ -21,14 +21,15 @@ package enum RequestReader {
         }
         request.output.lossless = read.isSet("lossless")
         for setting in OutputSetting.allCases { try take(setting, read, &request.output) }
-        request.infoOnly = read.isSet("info")
+        if let facts = try read.parsed("facts", OptionValue.facts) { request.facts = facts }
+        request.infoOnly = read.isSet("info") || read.isSet("facts")
         request.headers = try read.parsedAll("header", header)
         request.options = try options(read)
         try applyContext(read, to: &request)
         request.context.fallback = try read.parsed("fallback", OptionValue.fallback)
         if let limit = try read.parsed("timeout", timeout) { request.timeoutMilliseconds = limit }
         try checkLossless(request)
-        for name in ["original", "info"] where read.isSet(name) && !request.wantsOriginal {
+        for name in ["original", "info", "facts"] where read.isSet(name) && !request.wantsOriginal {
             throw UsageError(
                 "--\(name) is about the source as it is: leave out steps, --format, --quality, "
                     + "--lossless and other options of the result")

@@ -49,6 +49,7 @@ extension Command {
             ),
             ("imagebus get URL --option from-cache-only --json", "what the caches have"),
             ("imagebus get URL --info", "format and size"),
+            ("imagebus get URL --facts exif,colours,blurhash --json", "what else is known of it"),
             (
                 "imagebus get URL --resize 64x64 --fallback '#FFCCCCCC' -o face.png",
                 "a grey square where there is no image"

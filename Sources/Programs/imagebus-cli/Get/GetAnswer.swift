@@ -51,6 +51,8 @@ struct GetAnswer: Encodable, Sendable {
     let pages: Int?
     /// Of how many frames the image is the first one; null where it is no still.
     let stillOf: Int?
+    /// What `--facts` asked for; null without it.
+    let facts: FactsAnswer?
     let bytes: Int?
     let key: String?
     let scale: Double?
@@ -65,7 +67,7 @@ struct GetAnswer: Encodable, Sendable {
     let notes: [String]
 
     private enum CodingKeys: String, CodingKey {
-        case status, cacheType, format, width, height, pages, stillOf, bytes, key, scale
+        case status, cacheType, format, width, height, pages, stillOf, facts, bytes, key, scale
         case token, timings, refreshed, error, fallbackFor, notes
     }
 
@@ -80,6 +82,7 @@ struct GetAnswer: Encodable, Sendable {
         height = image.info?.size.height
         pages = image.info?.pages
         stillOf = image.info?.stillOf
+        facts = image.facts.map { FactsAnswer($0) }
         bytes = image.bytes?.count
         key = image.key
         scale = image.isMiss ? nil : image.scaleFactor
@@ -101,7 +104,7 @@ struct GetAnswer: Encodable, Sendable {
         status = .error
         cacheType = CacheTypes.none.name
         (format, width, height, pages, bytes) = (nil, nil, nil, nil, nil)
-        (stillOf, key, scale) = (nil, nil, nil)
+        (stillOf, facts, key, scale) = (nil, nil, nil, nil)
         self.token = token
         var spent = StageTimings()
         spent.total = totalMilliseconds
@@ -121,6 +124,7 @@ struct GetAnswer: Encodable, Sendable {
         try values.encode(height, forKey: .height)
         try values.encode(pages, forKey: .pages)
         try values.encode(stillOf, forKey: .stillOf)
+        try values.encode(facts, forKey: .facts)
         try values.encode(bytes, forKey: .bytes)
         try values.encode(key, forKey: .key)
         try values.encode(scale, forKey: .scale)

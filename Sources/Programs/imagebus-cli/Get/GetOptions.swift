@@ -79,7 +79,8 @@ struct GetOptions: Hashable {
         if let output = read.last("output") {
             guard !output.isEmpty else { throw UsageError("--output: a file name is not empty") }
             guard !request.infoOnly else {
-                throw UsageError("--info brings no image: leave out -o")
+                let name = read.isSet("info") ? "info" : "facts"
+                throw UsageError("--\(name) brings no image: leave out -o")
             }
             target = output == "-" ? .standardOutput : .file(output)
             if let namedFile { try OutputName.settle(&request, writingTo: namedFile) }

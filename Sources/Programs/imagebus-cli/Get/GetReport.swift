@@ -116,6 +116,8 @@ struct GetReport {
         parts.append("\(Int(image.timings.total.rounded())) ms")
         let text = parts.joined(separator: ", ")
         if case .file(let path) = options.target { return "\(PlainText.line(path)): \(text)\n" }
-        return text + "\n"
+        // Who made the file wrote some of the facts.
+        let facts = image.facts.map { FactsAnswer($0).lines.map(PlainText.line) } ?? []
+        return ([text] + facts).map { "\($0)\n" }.joined()
     }
 }

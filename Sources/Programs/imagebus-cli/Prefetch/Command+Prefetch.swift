@@ -49,7 +49,9 @@ extension Command {
             "progress", value: "WHEN", "auto, bar or none (auto: on a terminal)"),
     ]
 
-    private static let sharedOutputOptions = outputOptions.filter { $0.name != "info" }
+    private static let sharedOutputOptions = outputOptions.filter {
+        !["info", "facts"].contains($0.name)
+    }
 
     private static let prefetchLoadOptions =
         loadOptions.filter { $0.name != "priority" } + [

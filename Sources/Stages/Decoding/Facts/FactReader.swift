@@ -1,0 +1,55 @@
+import ImageModel
+import Messages
+import StageContract
+import Vips
+
+/// Finds the facts of a source that are wanted, which needs a few pixels at most.
+struct FactReader {
+    let wanted: WantedFacts
+    let limits: ImageLimits
+    let cancellation: CancellationFlag
+
+    /// Throws as a decode does, of pixels only where they are needed.
+    func facts(of source: SourceImage) throws(ImageError) -> ImageFacts {
+        var facts = ImageFacts()
+        let image = try source.open(at: .whole)
+        if wanted.kinds.contains(.header) { addHeader(of: source, image, to: &facts) }
+        facts.exif = ExifFacts(image).fields(wanted.kinds)
+        guard wanted.needPixels else { return facts }
+        let scale = source.scale(for: MiniaturePixels.need.decode)
+        try limits.check(source, at: scale)
+        try limits.checkPixelBytes(source, at: scale)
+        guard !cancellation.isCancelled else { throw .cancelled }
+        do throws(ImageError) {
+            add(try MiniaturePixels(source, at: scale, cancellation: cancellation), to: &facts)
+        } catch {
+            throw error.ofPixels
+        }
+        return facts
+    }
+
+    private func addHeader(
+        of source: SourceImage, _ image: VipsImage, to facts: inout ImageFacts
+    ) {
+        facts.orientation = source.statedOrientation
+        // What a palette or a video codec stores, where that is not what libvips makes of it.
+        let stored = image.number("palette-bit-depth") ?? image.number("heif-bitdepth")
+        facts.bitsPerSample = stored.flatMap { (1...64).contains($0) ? $0 : nil }
+            ?? 8 * source.header.bytesPerBand
+        let name = image.withProfile { ProfileName.read($0) } ?? nil
+        facts.profile = name.flatMap { FactText.text($0, bytesMax: ImageFacts.nameBytesMax) }
+    }
+
+    private func add(_ pixels: MiniaturePixels, to facts: inout ImageFacts) {
+        if wanted.kinds.contains(.colours) {
+            facts.average = AverageColour.of(pixels)
+            facts.dominant = DominantColour.of(pixels)
+        }
+        if wanted.kinds.contains(.blurHash) {
+            facts.blurHash = BlurHash(pixels, components: wanted.blurHash).text
+        }
+        if wanted.kinds.contains(.thumbHash) {
+            facts.thumbHash = Base64Text.text(ThumbHash(pixels).bytes)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Decoding
+import ImageModel
+import Messages
+import StageContract
+import StageKit
+import Testing
+import Vips
+
+/// The facts of an image; nothing is reserved for them.
+func facts(
+    of bytes: [UInt8], _ wanted: WantedFacts, limits: ImageLimits = ImageLimits()
+) throws -> ImageFacts {
+    let source = BlockReference(
+        segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
+    let work = DecodeWork(source: source, need: .header, facts: wanted, limits: limits)
+    let stage = try DecodeStage()
+    let image = try bytes.withUnsafeBytes { input in
+        try stage.perform(
+            work, input: input, output: HeapSpace(bytesMax: 0), cancellation: CancellationFlag())
+    }
+    #expect(image.frames.isEmpty)
+    return try #require(image.facts)
+}
+
+/// An image by a formula for red, green, blue and alpha, each of which is taken modulo 256.
+struct FormulaImage: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let width: Int
+    let height: Int
+    let pixel: @Sendable (_ x: Int, _ y: Int) -> [Int]
+
+    init(
+        _ name: String, _ width: Int, _ height: Int,
+        _ pixel: @escaping @Sendable (_ x: Int, _ y: Int) -> [Int]
+    ) {
+        (testDescription, self.width, self.height, self.pixel) = (name, width, height, pixel)
+    }
+
+    /// As a PNG, of three or four bands.
+    func png(bands: Int) throws -> [UInt8] {
+        try Sources.encoded(.png(compression: 1), width, height, bands: bands) { x, y, band in
+            pixel(x, y)[band] % 256
+        }
+    }
+
+    static let gradient = FormulaImage("gradient", 32, 20) { x, y in [x * 8, y * 12, x * y, 255] }
+    static let tall = FormulaImage("tall", 9, 31) { x, y in
+        [x * 29 + y * 3, x * x * 5, y * 8, 255]
+    }
+    static let square = FormulaImage("square", 100, 100) { x, y in
+        [x * x + y, x * 3, y * y, 255]
+    }
+    static let grey = FormulaImage("grey", 16, 9) { x, _ in [x * 15, x * 15, x * 15, 255] }
+    static let dot = FormulaImage("dot", 1, 1) { _, _ in [10, 200, 30, 255] }
+    static let veiled = FormulaImage("veiled", 24, 24) { x, y in
+        [200, x * 10, y * 10, (x + y) % 3 == 0 ? 0 : x * 11]
+    }
+    static let clear = FormulaImage("clear", 5, 4) { x, y in [x * 40, y * 40, 7, 0] }
+}
