@@ -1,5 +1,6 @@
-import ImageModel
 import Testing
+
+@testable import ImageModel
 
 struct OverlayTests {
     @Test(arguments: [
@@ -19,6 +20,32 @@ struct OverlayTests {
         let overlay = try #require(Overlay(text))
         #expect(overlay == Overlay(url: url, x: x, y: y, opacity: opacity))
     }
+
+    @Test func wordsBeforeTheURLSayHowItIsLaid() {
+        let all = Overlay(
+            url: "http://h/a.png", opacity: 0.5, gravity: Gravity("southeast"),
+            size: RelativeSize("20%x30"), repeats: true, mode: .multiply)
+        for text in [
+            "southeast,20%x30,repeat,multiply,0.5,http://h/a.png",
+            "0.5,multiply,repeat,20%x30,southeast,http://h/a.png",
+            "southeast,20%x30,repeat,multiply,http://h/a.png,0,0,0.5",
+        ] { #expect(Overlay(text) == all, "\(text)") }
+        #expect(
+            Overlay("fp:0.2:1,http://h/a,b.png,-3,4")
+                == Overlay(
+                    url: "http://h/a,b.png", x: -3, y: 4, gravity: .point(x: 0.2, y: 1)))
+        #expect(Overlay("repeat,http://h/a.png") == Overlay(url: "http://h/a.png", repeats: true))
+    }
+
+    @Test(arguments: [
+        "south,north,http://h/a.png", "repeat,repeat,http://h/a.png", "0.5,0.5,http://h/a.png",
+        "10x10,20x20,http://h/a.png", "copy,clear,http://h/a.png", "attention,http://h/a.png",
+        "entropy,http://h/a.png", "fp:2:0,http://h/a.png", "0x5,http://h/a.png",
+        "101%x5,http://h/a.png", "2,http://h/a.png", "-1,http://h/a.png", "tile,http://h/a.png",
+        "south,,http://h/a.png", "south", "south,", "0.5,http://h/a.png,1,1,0.5",
+        "southeast,http://h/a.png,1",
+    ])
+    func otherWordsAreNoOverlay(text: String) { #expect(Overlay(text) == nil) }
 
     @Test(arguments: [
         "", "a.png", "ftp://h/a.png,1,1", ",1,1", "1,1", "http://user@h/a.png",
@@ -83,6 +110,40 @@ struct OverlayTests {
         #expect(
             key == "http://h/a-ImagebusOverlayTransformer(http%3A%2F%2Fh%2Fm%2DAuth%280%29%2Epng"
                 + "%3Fb%3D%2Fc%2C%7B1%7D,{-1.000000,0.000000},1.000000).png")
+    }
+
+    /// What is not said is not in the key, so that keys of earlier requests stay.
+    @Test func theKeyHasWhatIsSaidBesides() {
+        func key(_ words: String) -> String? {
+            Overlay("\(words)http://h/m")?.key(named: "m")
+        }
+        #expect(key("") == "ImagebusOverlayTransformer(m,{0.000000,0.000000},1.000000)")
+        #expect(key("normal,1,") == key(""))
+        #expect(
+            key("southeast,20%x20%,repeat,multiply,0.5,")
+                == "ImagebusOverlayTransformer(m,{0.000000,0.000000},0.500000,southeast,"
+                + "{20.0%x20.0%},repeat,multiply)")
+        #expect(
+            key("fp:0.25:1,5x7,")
+                == "ImagebusOverlayTransformer(m,{0.000000,0.000000},1.000000,fp:0.25:1.0,{5x7})")
+    }
+
+    @Test func placesSizesAndTheirLimitsAreChecked() {
+        func error(_ overlay: Overlay) -> ErrorCode? {
+            do throws(ImageError) {
+                try TransformStep.overlay(overlay).form.check(pixelsMax: 1)
+                return nil
+            } catch { return error.code }
+        }
+        #expect(error(Overlay(url: "http://h/m", gravity: Gravity("east"))) == nil)
+        for wrong in [
+            Overlay(url: "http://h/m", gravity: .attention),
+            Overlay(url: "http://h/m", gravity: .point(x: .nan, y: 0)),
+            Overlay(url: "http://h/m", gravity: .point(x: 0, y: 1.5)),
+            Overlay(url: "http://h/m", size: RelativeSize(width: .pixels(0), height: .pixels(1))),
+            Overlay(
+                url: "http://h/m", size: RelativeSize(width: .percent(1), height: .percent(.nan))),
+        ] { #expect(error(wrong) == .invalidRequest, "\(wrong)") }
     }
 
     @Test func theFallbackHasNoOverlays() {

@@ -26,6 +26,10 @@ import Testing
             .blur(radius: 3),
             .sharpen(radius: 1), .pixelate(3),
             .overlay(Overlay(url: "http://h/m", x: -3, y: 5, opacity: 0.5)),
+            .overlay(
+                Overlay(
+                    url: "http://h/m", gravity: .center, size: RelativeSize("7x50%"), repeats: true,
+                    mode: .screen)),
             .flip(horizontal: true, vertical: false), .gamma(2),
         ]
         #expect(
@@ -36,6 +40,10 @@ import Testing
                 .pad(size(80, 82), .center, .white), .round(radius: 5, border: 2, .white),
                 .blur(radius: 6), .sharpen(radius: 2), .pixelate(6),
                 .overlay(Overlay(url: "http://h/m", x: -6, y: 10, opacity: 0.5)),
+                .overlay(
+                    Overlay(
+                        url: "http://h/m", gravity: .center, size: RelativeSize("14x50%"),
+                        repeats: true, mode: .screen)),
                 .flip(horizontal: true, vertical: false), .gamma(2),
             ])
     }

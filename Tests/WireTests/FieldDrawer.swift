@@ -185,7 +185,7 @@ extension FieldDrawer {
 
     func formed<Text: FormedText>(_ value: inout Text?, _ member: inout CText?, _ field: String) {
         note(&member, field, limit: Text.bytesMax)
-        if !keeps { value = log.values.poolName() as? Text ?? log.values.trace() as? Text }
+        if !keeps { value = log.values.formed() }
     }
 
     func texts(

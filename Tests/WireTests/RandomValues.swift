@@ -61,6 +61,22 @@ struct RandomValues {
         return value.isFinite ? value : 0.1
     }
 
+    /// A text that has a form of its own.
+    mutating func formed<Text>() -> Text? {
+        let place = Double(number(0...1_000)) / 1_000
+        let sides: [RelativeSize.Side] = [.percent(place * 100), .pixels(number(1...9_999))]
+        return switch Text.self {
+        case is Gravity.Type:
+            [.point(x: place, y: 1 - place), .center, .attention][number(0...2)] as Gravity as? Text
+        case is RelativeSize.Type:
+            RelativeSize(width: sides[number(0...1)], height: sides[number(0...1)]) as? Text
+        // Where nothing is said it is normal.
+        case is BlendMode.Type: BlendMode(rawValue: number(1...27)) as? Text
+        case is PoolName.Type: poolName() as? Text
+        default: trace() as? Text
+        }
+    }
+
     mutating func poolName() -> PoolName {
         let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789-".utf8)
         let rest = (0..<number(0...PoolName.bytesMax - 1)).map { _ in

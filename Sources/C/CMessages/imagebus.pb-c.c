@@ -4350,7 +4350,7 @@ const ProtobufCMessageDescriptor imagebus__v1__flip__descriptor =
   (ProtobufCMessageInit) imagebus__v1__flip__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__overlay__field_descriptors[4] =
+static const ProtobufCFieldDescriptor imagebus__v1__overlay__field_descriptors[8] =
 {
   {
     "url",
@@ -4400,9 +4400,61 @@ static const ProtobufCFieldDescriptor imagebus__v1__overlay__field_descriptors[4
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "gravity",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Overlay, gravity),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "size",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Overlay, size),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "repeats",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Overlay, repeats),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "mode",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Overlay, mode),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__overlay__field_indices_by_name[] = {
+  4,   /* field[4] = gravity */
+  7,   /* field[7] = mode */
   3,   /* field[3] = opacity */
+  6,   /* field[6] = repeats */
+  5,   /* field[5] = size */
   0,   /* field[0] = url */
   1,   /* field[1] = x */
   2,   /* field[2] = y */
@@ -4410,7 +4462,7 @@ static const unsigned imagebus__v1__overlay__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__overlay__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__overlay__descriptor =
 {
@@ -4420,7 +4472,7 @@ const ProtobufCMessageDescriptor imagebus__v1__overlay__descriptor =
   "Imagebus__V1__Overlay",
   "imagebus.v1",
   sizeof(Imagebus__V1__Overlay),
-  4,
+  8,
   imagebus__v1__overlay__field_descriptors,
   imagebus__v1__overlay__field_indices_by_name,
   1,  imagebus__v1__overlay__number_ranges,

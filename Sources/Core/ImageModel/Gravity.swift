@@ -57,6 +57,12 @@ public enum Gravity: Hashable, Sendable {
         )
     }
 
+    /// Whether it is right of the middle.
+    var isRight: Bool { if case .point(let x, _) = self { x > 0.5 } else { false } }
+
+    /// Whether it is below the middle.
+    var isLow: Bool { if case .point(_, let y) = self { y > 0.5 } else { false } }
+
     /// Of an odd rest the greater half is at the right and the bottom.
     private static func start(_ place: Double, _ length: Int, _ whole: Int) -> Int {
         let start = (place * Double(whole) - Double(length) / 2).rounded(.down)

@@ -13,7 +13,47 @@ extension Overlay: WireMessage {
         try map.number(&x, &wire.pointee.x, "Overlay.x")
         try map.number(&y, &wire.pointee.y, "Overlay.y")
         try map.finite(&opacity, &wire.pointee.opacity, "Overlay.opacity")
-        self = Overlay(url: url, x: x, y: y, opacity: opacity)
+        var (gravity, size, repeats) = (self.gravity, self.size, self.repeats)
+        var mode: BlendMode? = self.mode == .normal ? nil : self.mode
+        try map.formed(&gravity, &wire.pointee.gravity, "Overlay.gravity")
+        try map.formed(&size, &wire.pointee.size, "Overlay.size")
+        map.flag(&repeats, &wire.pointee.repeats, "Overlay.repeats")
+        try map.formed(&mode, &wire.pointee.mode, "Overlay.mode")
+        self = Overlay(
+            url: url, x: x, y: y, opacity: opacity, gravity: gravity, size: size, repeats: repeats,
+            mode: mode ?? .normal)
+    }
+}
+
+extension Gravity: FormedText {
+    /// Two numbers in full.
+    static var bytesMax: Int { 64 }
+    var text: String { description }
+
+    init?(reading text: String, _ field: String) throws(WireError) {
+        guard let gravity = Gravity(text) else { throw .field(field, .unknownValue) }
+        self = gravity
+    }
+}
+
+extension RelativeSize: FormedText {
+    /// Two numbers in full.
+    static var bytesMax: Int { 64 }
+    var text: String { description }
+
+    init?(reading text: String, _ field: String) throws(WireError) {
+        guard let size = RelativeSize(text) else { throw .field(field, .unknownValue) }
+        self = size
+    }
+}
+
+extension BlendMode: FormedText {
+    static var bytesMax: Int { 32 }
+    var text: String { name }
+
+    init?(reading text: String, _ field: String) throws(WireError) {
+        guard let mode = BlendMode(name: text) else { throw .field(field, .unknownValue) }
+        self = mode
     }
 }
 

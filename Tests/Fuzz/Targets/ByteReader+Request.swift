@@ -35,7 +35,11 @@ extension ByteReader {
             .overlay(
                 Overlay(
                     url: url(), x: number(), y: number(),
-                    opacity: bool() ? double() : Double(choice(3)) / 2))
+                    opacity: bool() ? double() : Double(choice(3)) / 2,
+                    gravity: bool() ? nil : .point(x: double(), y: double()),
+                    size: bool()
+                        ? nil : .init(width: .percent(double()), height: .pixels(number())),
+                    repeats: bool(), mode: pick(BlendMode.allCases) ?? .normal))
         case 5: .custom(CustomStep(url(), parameters: bool() ? [url(): url()] : [:]))
         case 6: valuedStep()
         default: .flip(horizontal: bool(), vertical: bool())

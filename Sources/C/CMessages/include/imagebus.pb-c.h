@@ -367,10 +367,23 @@ struct  Imagebus__V1__Overlay
    */
   int64_t y;
   double opacity;
+  /*
+   * PROTOCOL 8.8; empty: x and y count from the edges
+   */
+  char *gravity;
+  /*
+   * empty: its own
+   */
+  char *size;
+  protobuf_c_boolean repeats;
+  /*
+   * empty: normal
+   */
+  char *mode;
 };
 #define IMAGEBUS__V1__OVERLAY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__overlay__descriptor) \
-    , (char *)protobuf_c_empty_string, 0, 0, 0 }
+    , (char *)protobuf_c_empty_string, 0, 0, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string }
 
 
 /*

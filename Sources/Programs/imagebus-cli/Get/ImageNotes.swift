@@ -28,6 +28,8 @@ enum ImageNotes {
     /// Whether it cannot be seen however large it is: it begins behind the right or bottom edge,
     /// or, counted from these, ends before the left or top one.
     private static func isOutside(_ overlay: Overlay, _ size: PixelSize) -> Bool {
+        // A place keeps it inside, unless it is moved far.
+        guard overlay.gravity == nil, !overlay.repeats else { return false }
         func isOutside(_ place: Int, _ side: Int) -> Bool {
             place < 0 ? side + place <= 0 : place >= side
         }

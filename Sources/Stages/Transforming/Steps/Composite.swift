@@ -2,8 +2,8 @@ import ImageModel
 import Messages
 import Vips
 
-/// Lays another image over this one; what lies outside is left out. Grey becomes colour, an
-/// image without transparency stays so.
+/// Lays another image over this one; what lies outside is left out. Grey becomes colour. An image
+/// without transparency stays so, unless the mode takes something away.
 struct Composite: ImageStep {
     let overlay: Overlay
     let source: PixelSource
@@ -14,7 +14,14 @@ struct Composite: ImageStep {
 
     func apply(to current: StepImage) throws -> StepImage {
         let base = try current.settled()
-        let layer = try Self.stepImage(source, sampler: current.sampler).settled()
+        let own = try Self.stepImage(source, sampler: current.sampler)
+        let layer = try own.resampled(to: overlay.laidSize(of: own.size, on: base.size))
+        let isPlain = overlay.mode == .normal && !overlay.repeats
+        return try isPlain ? laid(layer, over: base) : blended(layer, over: base)
+    }
+
+    /// Once, as it is.
+    private func laid(_ layer: StepImage, over base: StepImage) throws -> StepImage {
         let origin = overlay.origin(of: layer.size, on: base.size)
         let covered = PixelRect(x: -origin.x, y: -origin.y, size: base.size)
         guard let part = covered.intersection(with: layer.size) else { return base }
@@ -24,6 +31,25 @@ struct Composite: ImageStep {
         let image = try base.computed().image.overlaid(
             by: seen, left: max(0, origin.x), top: max(0, origin.y), opacity: overlay.opacity)
         return base.replaced(by: image)
+    }
+
+    /// Pixel by pixel.
+    private func blended(_ layer: StepImage, over base: StepImage) throws -> StepImage {
+        let tiles = try OverlayTiles(
+            layer, at: overlay.origin(of: layer.size, on: base.size), on: base.size, overlay)
+        let isOpaque = base.isOpaque && overlay.mode.keepsOpaque
+        let coloured = try base.image.coloured()
+        let image =
+            try isOpaque || coloured.header.hasAlpha ? coloured : coloured.withAlpha()
+        let header = image.header
+        return try base.changingRows(of: image, isOpaque: isOpaque) { y, row in
+            guard tiles.rows.contains(y) else { return }
+            for x in tiles.columns {
+                let pixel = BlendPixel(row, at: x * header.bands, header)
+                overlay.mode.blend(tiles.pixel(x, y), over: pixel)
+                    .write(to: row, at: x * header.bands, header)
+            }
+        }
     }
 
     /// Planes have no layers.
