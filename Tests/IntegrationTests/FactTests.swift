@@ -15,6 +15,8 @@ extension RealProcesses {
                 let client = try stack.client()
                 var request = ImageRequest(url: origin.url("/a.png"))
                 request.infoOnly = true
+                // Until it is stored, the fetched body itself is used again.
+                request.options = .waitStoreCache
                 request.facts = WantedFacts([.header, .colours, .blurHash, .thumbHash])
                 let first = try await client.load(request).response
                 let facts = try #require(first.facts)
