@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// Limits of bytes, and the words for a decoder (SEMANTICS §11.15).
+    /// Limits of bytes, and the words for a decoder (SEMANTICS §11.18).
     @Suite struct ScaleDownCases {
         private let origin = OriginServer()
 

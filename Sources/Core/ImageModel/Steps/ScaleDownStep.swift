@@ -1,5 +1,5 @@
 /// At most so many bytes of pixels, four for each, and never more than the image has: upstream's
-/// limit of bytes (SEMANTICS §11.15).
+/// limit of bytes (SEMANTICS §11.18).
 package struct ScaleDownStep: NumberStep {
     package var number: Int
 
