@@ -17,9 +17,13 @@ let c: [Target] = [
     .systemLibrary(name: "CYAML", path: "Sources/C/CYAML"),
     .systemLibrary(name: "CJansson", path: "Sources/C/CJansson"),
     .systemLibrary(name: "CVips", path: "Sources/C/CVips", pkgConfig: "gobject-2.0"),
+    .systemLibrary(name: "CRSVG", path: "Sources/C/CRSVG", pkgConfig: "librsvg-2.0"),
+    .systemLibrary(name: "CPixbuf", path: "Sources/C/CPixbuf", pkgConfig: "gdk-pixbuf-2.0"),
     .target(name: "CLinux", path: "Sources/C/CLinux"),
     .target(name: "CPNGFilters", path: "Sources/C/CPNGFilters"),
     .target(name: "CVipsShims", dependencies: ["CVips"], path: "Sources/C/CVipsShims"),
+    .target(name: "CRSVGShims", dependencies: ["CRSVG"], path: "Sources/C/CRSVGShims"),
+    .target(name: "CPixbufShims", dependencies: ["CPixbuf"], path: "Sources/C/CPixbufShims"),
     .target(
         name: "CJPEG", path: "Sources/C/CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
     .target(
@@ -48,6 +52,8 @@ let bindings: [Target] = [
     room("Bindings", "MicroHTTPD", ["CMicroHTTPD"]),
     room("Bindings", "PNGFilters", ["CPNGFilters"]),
     room("Bindings", "Vips", ["CVips", "CVipsShims"]),
+    room("Bindings", "RSVG", ["CRSVG", "CRSVGShims"]),
+    room("Bindings", "Pixbuf", ["CPixbuf", "CPixbufShims"]),
     room("Bindings", "JPEG", ["CJPEG"]),
     room("Bindings", "Zimg", ["CZimg"]),
     room("Bindings", "Deflate", ["CDeflate"]),
@@ -112,7 +118,8 @@ let stages: [Target] = [
         "Stages", "Caching",
         ["SQLite", "XXHash", "Linux", "ImageModel", "Messages", "StageContract"]),
     room(
-        "Stages", "Decoding", ["Vips", "JPEG", "ImageModel", "Messages", "StageContract"]),
+        "Stages", "Decoding",
+        ["Vips", "RSVG", "Pixbuf", "JPEG", "ImageModel", "Messages", "StageContract"]),
     room(
         "Stages", "Transforming",
         [

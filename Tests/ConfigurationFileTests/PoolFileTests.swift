@@ -44,6 +44,27 @@ import Testing
         #expect(all.pools(of: .decode).map { all[$0].name.text } == ["zebra", "raw", "decode"])
     }
 
+    /// Its name says what its workers do; wherever it stands, it is asked first for what is drawn.
+    @Test func thePoolThatDrawsNeedsNothingButItsName() throws {
+        let read = try pools("second: {kind: decode}, vector: {workers: 3}")
+        #expect(read[1].kind == .decode && read[1].workers == 3)
+        #expect(read[1].grant == WorkerCapabilities(formatsIn: ["svg", "pdf"]))
+        let order = WorkerPools(read).pools(of: .decode).map { WorkerPools(read)[$0].name.text }
+        #expect(order == ["vector", "second", "decode"])
+        #expect(try pools("vector: {formats-in: [svg]}")[0].grant.formatsIn == ["svg"])
+        #expect(read.drawing(workers: 1).map(\.workers) == [1, 1])
+        #expect([WorkerPool]().drawing(workers: 2) == [.vector(workers: 2)])
+        #expect([WorkerPool]().drawing(workers: 0) == [])
+    }
+
+    @Test(arguments: [
+        "vector: {kind: transform}", "vector: {trust: foreign, formats-in: [svg]}",
+        "vector: {formats-in: [png]}",
+    ])
+    func thePoolThatDrawsDoesNothingElse(text: String) {
+        #expect(problems(text).count == 1)
+    }
+
     @Test func withoutThemThereIsOneOfEachKind() throws {
         let all = WorkerPools(try pools(""))
         #expect(all == WorkerPools())
@@ -126,8 +147,8 @@ import Testing
         ),
         (
             "a: {kind: decode, formats-in: svg, workers: 2}",
-            "f:1: formats-in: workers of the own program have no format 'svg': there are jpeg, "
-                + "png, gif, tiff, webp"
+            "f:1: formats-in: only those of the pool 'vector' draw; other workers of the own "
+                + "program have no format 'svg': there are jpeg, png, gif, tiff, webp"
         ),
         (
             "a: {kind: transform, formats-out: [gif]}",

@@ -55,12 +55,13 @@ struct Decoded {
 /// Runs the stage and checks what holds for every decode: a block for pixels, none for an error.
 func decode(
     _ bytes: [UInt8], _ need: DecodeNeed = .full, limits: ImageLimits = ImageLimits(),
-    space: HeapSpace = HeapSpace(), cancellation: CancellationFlag = CancellationFlag()
+    by family: FormatFamily = .raster, space: HeapSpace = HeapSpace(),
+    cancellation: CancellationFlag = CancellationFlag()
 ) throws -> Decoded {
     let source = BlockReference(
         segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
     let work = DecodeWork(source: source, need: need, limits: limits)
-    let stage = try DecodeStage()
+    let stage = try DecodeStage(family)
     do {
         let image = try bytes.withUnsafeBytes { input in
             try stage.perform(work, input: input, output: space, cancellation: cancellation)
@@ -79,9 +80,9 @@ func decode(
 /// The error with which a decode ends.
 func failure(
     _ bytes: [UInt8], _ need: DecodeNeed = .full, limits: ImageLimits = ImageLimits(),
-    space: HeapSpace = HeapSpace()
+    by family: FormatFamily = .raster, space: HeapSpace = HeapSpace()
 ) -> ImageError? {
     #expect(throws: ImageError.self) {
-        try decode(bytes, need, limits: limits, space: space)
+        try decode(bytes, need, limits: limits, by: family, space: space)
     }
 }

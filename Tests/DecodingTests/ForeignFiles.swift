@@ -96,3 +96,43 @@ enum ForeignFiles {
         return bytes
     }
 }
+
+extension ForeignFiles {
+    /// A BMP that ImageMagick makes of a PNG with these words; `BMP2:`, `BMP3:` and `BMP:` are its
+    /// versions.
+    static func bmp(_ source: [UInt8], _ words: [String], version: String) throws -> [UInt8] {
+        let folder = TemporaryDirectory()
+        let (input, output) = (folder.write(source, to: "a.png"), folder.file("b.bmp"))
+        try Tool.run(["convert", input] + words + [version + output])
+        return try read(output)
+    }
+
+    /// An icon that `icotool` makes of PNG files, some of them as they are.
+    static func icon(bitmaps: [[UInt8]], raw: [[UInt8]] = []) throws -> [UInt8] {
+        let folder = TemporaryDirectory()
+        let plain = bitmaps.enumerated().map { folder.write($1, to: "p\($0).png") }
+        let whole = raw.enumerated().flatMap { ["-r", folder.write($1, to: "r\($0).png")] }
+        let output = folder.file("a.ico")
+        // Else it chooses so few bits as the colours of each need.
+        try Tool.run(["icotool", "-c", "-b", "32", "-o", output] + plain + whole)
+        return try read(output)
+    }
+
+    /// What Pillow makes of a PNG.
+    static func pillow(_ source: [UInt8], as name: String, mode: String) throws -> [UInt8] {
+        let folder = TemporaryDirectory()
+        let (input, output) = (folder.write(source, to: "a.png"), folder.file(name))
+        let script =
+            "import sys; from PIL import Image; "
+            + "Image.open(sys.argv[1]).convert(sys.argv[3]).save(sys.argv[2])"
+        try Tool.run(["python3", "-c", script, input, output, mode])
+        return try read(output)
+    }
+
+    /// A square PNG of one colour.
+    static func square(_ side: Int, _ colour: [Int]) throws -> [UInt8] {
+        try Sources.encoded(.png(compression: 1), side, side, bands: colour.count) { _, _, band in
+            colour[band]
+        }
+    }
+}

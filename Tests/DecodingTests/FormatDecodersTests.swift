@@ -5,18 +5,25 @@ import Vips
 @testable import Decoding
 
 @Suite struct FormatDecodersTests {
-    @Test func thereIsADecoderForEachFormatThatARowCallsDecodable() {
-        #expect(FormatDecoders.all.map(\.format).count == ImageFormat.decodable.count)
-        #expect(Set(FormatDecoders.all.map(\.format)) == Set(ImageFormat.decodable))
+    @Test(arguments: FormatFamily.allCases)
+    func thereIsADecoderForEachFormatThatARowCallsDecodable(family: FormatFamily) {
+        let formats = FormatDecoders.of(family).all.map(\.format)
+        #expect(formats.count == ImageFormat.decodable(family).count)
+        #expect(Set(formats) == Set(ImageFormat.decodable(family)))
     }
 
     @Test func nothingOfLibvipsIsOpenedButTheirLoaders() {
-        let names = FormatDecoders.loaders.map(\.name)
         #expect(
-            Set(names) == [
+            Set(FormatDecoders.raster.loaders.map(\.name)) == [
                 "jpegload_buffer", "pngload_buffer", "gifload_buffer", "webpload_buffer",
                 "tiffload_buffer", "heifload_buffer", "jxlload_buffer",
             ])
+        #expect(FormatDecoders.vector.loaders.map(\.name) == ["pdfload_buffer"])
+    }
+
+    @Test(arguments: FormatFamily.allCases)
+    func thisMachineHasAllThatTheyNeed(family: FormatFamily) {
+        for decoder in FormatDecoders.of(family).all { #expect(decoder.prepare()) }
     }
 
     /// libvips says nothing today of the orientation that those have; others of its versions do.
@@ -27,11 +34,11 @@ import Vips
             try SourceImage(bytes, by: TurningDecoder(turnsPixels: turnsPixels))
         }
         #expect(source.orientation == Orientation(exif: turnsPixels ? 1 : 6))
-        let turning = FormatDecoders.all.filter(\.turnsPixels).map(\.format)
+        let turning = FormatDecoders.raster.all.filter(\.turnsPixels).map(\.format)
         #expect(turning == [.heic, .heif, .avif, .jxl])
     }
 
-    private struct TurningDecoder: FormatDecoder {
+    private struct TurningDecoder: LoaderDecoder {
         let format = ImageFormat.jpeg
         let loader = VipsLoader.jpeg
         let turnsPixels: Bool
@@ -45,11 +52,11 @@ import Vips
 
     /// Whatever the bytes are: libvips refuses before it looks at them.
     @Test(arguments: [
-        "svgload_buffer", "pdfload_buffer", "jp2kload_buffer", "radload_buffer",
+        "svgload_buffer", "jp2kload_buffer", "radload_buffer",
         "magickload_buffer", "ppmload", "tiffload", "heifload", "jxlload",
     ])
     func aLoaderThatNoDecoderNamesIsNotReached(name: String) throws {
-        try #require(!FormatDecoders.loaders.contains { $0.name == name })
+        try #require(!FormatDecoders.raster.loaders.contains { $0.name == name })
         _ = try DecodeStage()
         try VipsLibrary(loaders: []).exclusively {
             let error = [UInt8](repeating: 0x41, count: 64).withUnsafeBytes { bytes in

@@ -21,10 +21,6 @@ import Vips
 
     @Test(
         arguments: [
-            (Array("BM".utf8), "bmp", "BMP images"),
-            ([0, 0, 1, 0, 1, 0], "ico", "icons of Windows"),
-            (Array("%PDF-1.4".utf8), "pdf", "PDF documents"),
-            (Array("<svg></svg>".utf8), "svg", "SVG drawings"),
             (Array("FUJIFILMCCD-RAW 0201".utf8), "raw", "camera RAW files"),
             (dng, "raw", "camera RAW files"),
             (Array("8BPS\0\u{1}".utf8), "psd", "documents of Photoshop"),
@@ -42,7 +38,7 @@ import Vips
             #expect(
                 error?.message
                     == "this version does not decode \(title): \(remedy) of a format that "
-                    + "it decodes: jpeg, png, gif, tiff, webp, heic, heif, avif, jxl")
+                    + "it decodes: jpeg, png, gif, tiff, webp, heic, heif, bmp, avif, jxl, ico")
         }
     }
 

@@ -34,7 +34,11 @@ import Testing
     @Test func whatIsDecodedAndEncodedIsWhatTheRowsSay() {
         #expect(
             ImageFormat.decodable
-                == [.jpeg, .png, .gif, .tiff, .webp, .heic, .heif, .avif, .jxl])
+                == [
+                    .jpeg, .png, .gif, .tiff, .webp, .heic, .heif, .pdf, .svg, .bmp, .avif, .jxl,
+                    .ico,
+                ])
+        #expect(ImageFormat.decodable(.vector) == [.pdf, .svg])
         #expect(ImageFormat.encodable == [.jpeg, .png, .webp])
         for format in ImageFormat.allCases {
             #expect(format.isDecodable == ImageFormat.decodable.contains(format))

@@ -56,6 +56,30 @@ import Testing
         #expect(ImageFormat.sniff(Array("svg".utf8), tail: Array("</svg>".utf8)) == .undefined)
     }
 
+    @Test(
+        arguments: [
+            "<svg>", "<svg xmlns='http://www.w3.org/2000/svg'/>", "\u{FEFF}<svg ", " \n\t<svg>",
+            "<?xml version=\"1.0\"?><svg>", "<?xml version='1.0'?>\r\n<!-- by -- hand --->\n<svg\n",
+            "<!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"a>b\"><svg>",
+            "<!DOCTYPE svg [<!ENTITY a '>'> <!ENTITY b \"]\">]><svg>", "<s:svg xmlns:s='x'>",
+            "<?xml?><!--\(String(repeating: " x", count: 2_000))--><svg>",
+        ])
+    func anSVGIsKnownByItsFirstElement(text: String) {
+        #expect(ImageFormat.sniff(Array(text.utf8), tail: []) == .svg)
+        #expect(ImageFormat(file: Array(text.utf8).span) == .svg)
+    }
+
+    @Test(
+        arguments: [
+            "<svgz>", "<svg", "<SVG>", "<html><svg>", "<!-- <svg> -->", "<?xml?><!-- <svg>",
+            "<!DOCTYPE svg [<svg>", "<!DOCTYPE svg '<svg>", "< svg>", "svg>", "<", "<?", "<:>",
+            "<!--\(String(repeating: "x", count: 5_000))--><svg>", "x<svg>",
+        ])
+    func whatHasAnotherFirstElementIsNoSVG(text: String) {
+        #expect(ImageFormat.sniff(Array(text.utf8), tail: []) == .undefined)
+        #expect(ImageFormat(file: Array(text.utf8).span) == .undefined)
+    }
+
     @Test func numbersAreThoseOfUpstream() {
         let upstream: [ImageFormat] = [
             .undefined, .jpeg, .png, .gif, .tiff, .webp, .heic, .heif, .pdf, .svg, .bmp, .raw,

@@ -35,7 +35,9 @@ import Testing
                 traits.isDecodable && traits.isAnimated ? "animation" : "",
                 traits.input?.pages == .images ? "pages" : "",
             ].filter { !$0.isEmpty }.joined(separator: ", ")
-            let (read, written) = (format.isDecodable ? "yes" : "", format.isEncodable ? "yes" : "")
+            let isApart = traits.input?.family == .vector
+            let read = isApart ? "`--vector`" : format.isDecodable ? "yes" : ""
+            let written = format.isEncodable ? "yes" : ""
             return "`\(format.name)` \(read) \(written) \(parts)"
         }
         #expect(rows == expected)

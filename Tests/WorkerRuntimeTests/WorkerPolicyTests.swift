@@ -40,6 +40,15 @@ import Testing
         #expect(policy.hangs(after: 20_000_000_000))
     }
 
+    @Test func aDrawingHasFiveSecondsOfTheProcessors() throws {
+        let arguments = try ProgramArguments([], valued: WorkerPolicy.valued)
+        let policy = try WorkerPolicy(arguments, for: .decode, in: .vector)
+        #expect(policy.stopsHangs && policy.hangs(after: 5_000_000_000))
+        #expect(!policy.hangs(after: 4_999_999_999))
+        let other = try WorkerPolicy(arguments, for: .decode, in: PoolName(.decode))
+        #expect(!other.stopsHangs && !other.hangs(after: 5_000_000_000))
+    }
+
     @Test(arguments: ["-1", "many", ""])
     func whatIsNoNumberIsRefused(_ text: String) {
         #expect(throws: ProgramArgumentsError.notANumber("recycle-jobs", text)) {

@@ -58,4 +58,16 @@ extension VipsImage {
     ) throws(VipsError) -> VipsImage {
         try load(bytes, by: .gif, options: ["page": 0, "n": 1], owner: owner)
     }
+
+    /// The first page of a PDF on white, its header read; a point is a pixel at scale 1.
+    ///
+    /// - Parameter scale: libvips makes those from a thousandth to a hundred thousand: of others it
+    ///   is the nearest of these.
+    public static func pdf(
+        _ bytes: UnsafeRawBufferPointer, scale: Double = 1, owner: AnyObject? = nil
+    ) throws(VipsError) -> VipsImage {
+        let scale = min(max(scale, 0.001), 100_000)
+        return try load(
+            bytes, by: .pdf, options: ["scale": scale, "page": 0, "n": 1], owner: owner)
+    }
 }

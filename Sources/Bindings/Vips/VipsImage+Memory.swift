@@ -17,6 +17,26 @@ extension VipsImage {
         }
     }
 
+    /// Columns or rows of an image at most.
+    public static let sideMax = 10_000_000
+
+    /// Zeros that take no memory, 8 bits a band: what is known of pixels that something else makes.
+    ///
+    /// - Parameter bands: as for `pixels`.
+    /// - Throws: `tooLarge` for a side above `sideMax`, `corrupt` for one below 1.
+    public static func blank(
+        width: Int, height: Int, bands: Int
+    ) throws(VipsError) -> VipsImage {
+        guard min(width, height) >= 1, max(width, height) <= sideMax else {
+            throw VipsError(
+                kind: min(width, height) < 1 ? .corrupt : .tooLarge, operation: "blank",
+                text: "an image of \(width) × \(height)")
+        }
+        return try make("black", owner: nil) { out in
+            cvips_blank(CInt(width), CInt(height), CInt(bands), out)
+        }
+    }
+
     /// Computes all pixels, into memory that the new image owns: for operations that ask for rows
     /// in another order than a decoder makes them.
     public func copiedToMemory() throws(VipsError) -> VipsImage {

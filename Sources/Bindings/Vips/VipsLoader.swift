@@ -30,6 +30,9 @@ public struct VipsLoader: Hashable, Sendable {
         "tiffload_buffer", voices: ["tiff2vips:", "TIFF", "_TIFF", "source input:"])
     /// Of HEIC, AVIF and other HEIF; the image comes turned as it is displayed.
     public static let heif = VipsLoader("heifload_buffer", voices: ["heif:", "heifload:"])
+    /// Of PDF: `page`, `n`, `scale`. What poppler says comes through GLib.
+    public static let pdf = VipsLoader(
+        "pdfload_buffer", voices: ["glib:", "pdfload_base:", "pdfload:"])
     /// Of JPEG XL; the image comes turned as it is displayed.
     public static let jxl = VipsLoader("jxlload_buffer", voices: ["jxlload:"])
 }

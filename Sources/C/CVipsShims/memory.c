@@ -12,6 +12,17 @@ int cvips_wrap(const void *pixels, size_t count, int width, int height, int band
     return 0;
 }
 
+int cvips_blank(int width, int height, int bands, cvips_image *out) {
+    *out = NULL;
+    VipsImage *black = NULL;
+    if (vips_black(&black, width, height, "bands", bands, NULL))
+        return -1;
+    VipsInterpretation colours = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB;
+    int result = vips_copy(black, out, "interpretation", colours, NULL);
+    g_object_unref(black);
+    return result;
+}
+
 int cvips_copy_memory(cvips_image in, cvips_image *out) {
     *out = vips_image_copy_memory(in);
     return *out ? 0 : -1;

@@ -34,6 +34,24 @@ public struct ImageLimits: Hashable, Sendable {
         pagesMax: LimitSetting.pages.range.upperBound,
         metadataBytesMax: LimitSetting.metadata.range.upperBound)
 
+    /// The same of those that draw: what a drawing does with its pixels may take several times
+    /// their memory.
+    public static let ofDrawings: ImageLimits = {
+        var limits = ofWorkers
+        limits.sideMax = min(limits.sideMax, 16_384)
+        limits.pixelsMax = min(limits.pixelsMax, 16 << 20)
+        limits.pixelBytesMax = 4 * limits.pixelsMax
+        return limits
+    }()
+
+    /// What the decoders of a family never go beyond.
+    public static func of(_ family: FormatFamily) -> ImageLimits {
+        switch family {
+        case .raster: ofWorkers
+        case .vector: ofDrawings
+        }
+    }
+
     /// Each limit as it is, or that of `others` where that is less.
     public func held(to others: ImageLimits) -> ImageLimits {
         ImageLimits(

@@ -14,7 +14,7 @@ enum DecodeProgram {
         WorkerProgram.run(.decode, words) { parts in
             let log = parts.log
             let arena = try parts.stageArena()
-            let stage = try DecodeStage { domain, message in
+            let stage = try DecodeStage(parts.place.pool.family) { domain, message in
                 log.debug("libvips", ["domain": .string(domain), "message": .string(message)])
             }
             // Libraries are loaded, the first thread comes next.

@@ -10,6 +10,8 @@ struct GrantedNames {
     private let what: String
     /// What workers of the own program have.
     private let own: [String]
+    /// What own workers of the pool that draws have in its place.
+    private var drawing: [String]?
     /// What workers of somebody else's program can have; nil: whatever they say.
     private var foreign: [String]?
 
@@ -18,8 +20,8 @@ struct GrantedNames {
     private static let lists = [
         GrantedNames(key: "schemes", what: "scheme", own: ["http", "https"]),
         GrantedNames(
-            key: "formats-in", what: format, own: ImageFormat.decodable.map(\.name),
-            foreign: formats),
+            key: "formats-in", what: format, own: ImageFormat.decodable(.raster).map(\.name),
+            drawing: ImageFormat.decodable(.vector).map(\.name), foreign: formats),
         GrantedNames(
             key: "formats-out", what: format, own: ImageFormat.encodable.map(\.name),
             foreign: formats),
@@ -27,23 +29,27 @@ struct GrantedNames {
     ]
 
     /// Objects to each name of a pool that none of its workers can have.
-    static func check(_ pool: YAMLNode, _ trust: WorkerPool.Trust, _ reading: inout Reading) {
-        guard case .map(let entries) = pool.content else { return }
+    static func check(_ node: YAMLNode, _ pool: WorkerPool, _ reading: inout Reading) {
+        guard case .map(let entries) = node.content else { return }
         for entry in entries {
             guard let list = lists.first(where: { $0.key == entry.key }) else { continue }
             let items = if case .list(let all) = entry.value.content { all } else { [entry.value] }
             // Of more there is one fault.
             guard items.count <= WorkerCapabilities.entriesMax else { continue }
-            for item in items { list.check(item, trust, &reading) }
+            for item in items { list.check(item, pool, &reading) }
         }
     }
 
     /// What is no name at all was objected to before.
-    private func check(_ item: YAMLNode, _ trust: WorkerPool.Trust, _ reading: inout Reading) {
+    private func check(_ item: YAMLNode, _ pool: WorkerPool, _ reading: inout Reading) {
         guard case .scalar(let name) = item.content, WorkerCapabilities.isEntry(name),
-            let known = trust == .own ? own : foreign, !known.contains(entry(name))
+            let known = known(to: pool), !known.contains(entry(name))
         else { return }
-        let whose = trust == .own ? "workers of the own program have" : "there is"
+        let isDrawn = pool.trust == .own && drawing?.contains(entry(name)) == true
+        let whose =
+            isDrawn
+            ? "only those of the pool 'vector' draw; other workers of the own program have"
+            : pool.trust == .own ? "workers of the own program have" : "there is"
         // A word for a format means this format and no other one.
         let isMeant = isOfFormats && ImageFormat(name: name) != nil
         let meant = isMeant ? nil : Nearness.nearest(name, known)
@@ -51,6 +57,15 @@ struct GrantedNames {
         reading.object(
             item.line,
             "\(key): \(whose) no \(what) '\(name)'\(hint)\(known.joined(separator: ", "))")
+    }
+
+    /// Nil: whatever they say.
+    private func known(to pool: WorkerPool) -> [String]? {
+        switch (pool.trust, pool.name.family) {
+        case (.foreign, _): foreign
+        case (.own, .vector): drawing ?? own
+        case (.own, .raster): own
+        }
     }
 
     private var isOfFormats: Bool { what == Self.format }

@@ -96,7 +96,7 @@ private struct PoolReader {
         if !node.isEmpty { KeyTable.pool.read(node, path, into: &draft, &reading) }
         do throws(Fault) {
             let pool = try pool(key, draft)
-            GrantedNames.check(node, pool.trust, &reading)
+            GrantedNames.check(node, pool, &reading)
             return pool
         } catch {
             // A kind that is none was objected to before.
@@ -129,7 +129,13 @@ private struct PoolReader {
         }
         let builtIn = WorkerKind(name: key)
         if builtIn == .cache { throw Fault("there is one cache, which is granted everything") }
-        guard let kind = draft.kind ?? builtIn else { throw .kindMissing }
+        let usual = name == .vector ? WorkerPool.vector(workers: 1) : nil
+        guard let kind = draft.kind ?? builtIn ?? usual?.kind else { throw .kindMissing }
+        if let usual, kind != usual.kind || draft.trust == .foreign {
+            throw Fault(
+                "this name is for own decoders of what is drawn: for another pool choose another "
+                    + "name")
+        }
         if let builtIn, builtIn != kind || draft.trust == .foreign || draft.workers != nil {
             throw Fault(
                 "every stack has this pool: only its grant and limits can be changed; for another "
@@ -138,6 +144,7 @@ private struct PoolReader {
         var pool = WorkerPool(name: name, kind: kind)
         pool.trust = draft.trust ?? .own
         pool.grant = draft.grant
+        pool.grant.formatsIn = draft.grant.formatsIn ?? usual?.grant.formatsIn
         try check(pool, draft)
         pool.workers = pool.trust == .foreign || pool.isBuiltIn ? 0 : draft.workers ?? 1
         pool.credit = draft.credit.map { UInt32($0) }

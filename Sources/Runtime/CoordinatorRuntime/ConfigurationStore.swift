@@ -9,6 +9,7 @@ import Messages
 struct ConfigurationStore {
     /// `nil`: there is none, and nothing is resolved but what requests ask for by themselves.
     let path: String?
+    private let vectorWorkers: Int
     private var configuration = Configuration()
     private var secrets = SecretFiles()
     private var secretsReadAt = Instant(nanoseconds: 0)
@@ -17,8 +18,8 @@ struct ConfigurationStore {
 
     /// Reads the file, where there is one. Secrets that cannot be read are noted only, and looked
     /// for again: nothing of before could hold in their place.
-    init(path: String?) throws(ConfigurationFileError) {
-        self.path = path
+    init(path: String?, vectorWorkers: Int = 0) throws(ConfigurationFileError) {
+        (self.path, self.vectorWorkers) = (path, vectorWorkers)
         if path != nil { _ = try load(at: .now(), isStart: true) }
     }
 
@@ -66,7 +67,9 @@ struct ConfigurationStore {
     }
 
     /// Who does the jobs.
-    var pools: WorkerPools { WorkerPools(configuration.pools) }
+    var pools: WorkerPools {
+        WorkerPools(configuration.pools.drawing(workers: vectorWorkers))
+    }
 
     /// What a request becomes. Without a configuration, one that asks for nothing of it stays as it
     /// is.

@@ -79,7 +79,8 @@ public struct Coordinator: ~Copyable {
     /// Whatever is thrown is a sentence for people: another coordinator serves there, or the
     /// directory is not as it should be.
     public init(_ bootstrap: consuming Bootstrap, options: CoordinatorOptions) throws {
-        let configuration = try ConfigurationStore(path: options.configurationFile)
+        let configuration = try ConfigurationStore(
+            path: options.configurationFile, vectorWorkers: options.vectorWorkers)
         let pools = configuration.pools
         let listeners = Listener.all(pools)
         let lock = try CoordinatorLock.take(in: bootstrap.paths, listeners)

@@ -18,6 +18,9 @@ public struct CoordinatorOptions: Sendable {
     /// next coordinator.
     public var keepsWorkers: Bool
 
+    /// Workers of the pool of decoders that draw; 0: what the configuration says.
+    public var vectorWorkers: Int
+
     /// Connections that one process may have at `front/`.
     public var connectionsPerProcess: Int
 
@@ -28,7 +31,7 @@ public struct CoordinatorOptions: Sendable {
     public static let valued = Set([
         "secret-file", "blacklist-seconds", "blacklist-entries", "fetch-retries",
         "fetches-per-host", "fetch-order", "queue-limit",
-        "log-requests", "config", "connections-per-process",
+        "log-requests", "config", "connections-per-process", "vector",
     ]).union(LimitSetting.allCases.map(\.rawValue))
 
     /// Names of the arguments without a value.
@@ -59,6 +62,7 @@ public struct CoordinatorOptions: Sendable {
         requestLogging =
             arguments.value("log-requests").flatMap(RequestLogging.init(rawValue:)) ?? .misses
         configurationFile = arguments.value("config")
+        vectorWorkers = try arguments.number("vector", else: 0)
         keepsWorkers = arguments.has("keeps-workers")
     }
 

@@ -41,7 +41,11 @@ public enum Sandbox {
         (.landlock, { profile, log in try restrictFiles(profile, log) }),
         (
             .seccomp,
-            { _, _ in try SystemCalls.filter(process: CurrentProcess.processID).load() }
+            { profile, _ in
+                try SystemCalls.filter(
+                    process: CurrentProcess.processID, readsFonts: !profile.fonts.isEmpty
+                ).load()
+            }
         ),
     ]
 
@@ -54,6 +58,7 @@ public enum Sandbox {
         try ResourceLimit.lower(.fileSize, to: profile.fileBytesMax)
         try ResourceLimit.lower(.descriptors, to: SandboxProfile.descriptorsMax)
         try ResourceLimit.lower(.threadsOfUser, to: SandboxProfile.threadsOfUserMax)
+        if let bytes = profile.memoryBytesMax { try ResourceLimit.lower(.data, to: bytes) }
     }
 
     private static func restrictFiles(
@@ -70,7 +75,18 @@ public enum Sandbox {
                 [.readFile, .writeFile, .readDirectory, .makeFile, .removeFile], below: path, rules,
                 log)
         }
+        for path in profile.fonts { try allowWhatIsThere(below: path, rules) }
         try rules.restrict()
+    }
+
+    private static func allowWhatIsThere(
+        below path: String, _ rules: borrowing LandlockRuleset
+    ) throws(Errno) {
+        do {
+            try rules.allow([.readFile, .readDirectory], below: FileDescriptor.openDirectory(path))
+        } catch .noSuchFile {
+            return
+        }
     }
 
     /// A rule needs a directory that exists. One that is made later is met by a rule for the one

@@ -8,6 +8,9 @@ public import SharedArena
 /// | decode | arenas of coordinator, download, cache | its own arena, its control directory |
 /// | transform | arena of decode | its own arena, its control directory |
 ///
+/// Decoders of the pool that draws read the fonts of the machine as well, and what says where these
+/// are, and have a limit of memory.
+///
 /// A pool has an arena and a control directory of its own. Where there are further pools of a kind
 /// that it reads, their arenas are named (`inputs`).
 ///
@@ -17,8 +20,12 @@ public struct SandboxProfile: Hashable, Sendable {
     public let inputs: [String]
     /// Directories in which it makes, reads, writes and removes files.
     public let own: [String]
+    /// Directories of which it opens files for reading; a machine may lack any of them.
+    public let fonts: [String]
     /// Bytes of the largest file that it makes: a segment of its arena.
     public let fileBytesMax: UInt64
+    /// Bytes of private memory; `nil`: no limit of its own.
+    public let memoryBytesMax: UInt64?
 
     /// Descriptors: sockets and events of libzmq, of which there are a dozen, and one for each
     /// mapped segment.
@@ -26,6 +33,15 @@ public struct SandboxProfile: Hashable, Sendable {
     /// Processes and threads of the worker's user, who may be a person with a desktop: the kernel
     /// counts all of them together, so this is no more than a bound for a bomb of threads.
     public static let threadsOfUserMax: UInt64 = 16_384
+
+    /// Where Debian has fonts and what says which there are, its cache included.
+    static let fontDirectories = [
+        "/etc/fonts", "/usr/share/fontconfig", "/usr/share/fonts", "/usr/local/share/fonts",
+        "/var/cache/fontconfig",
+    ]
+    /// Several times the pixels of the largest drawing (`ImageLimits.ofDrawings`), for what is made
+    /// on the way to them. Mapped inputs and outputs do not count.
+    static let drawingBytesMax: UInt64 = 512 << 20
 
     /// The profile of a kind. `nil` for a kind that opens nobody's files: it has none.
     ///
@@ -65,6 +81,8 @@ public struct SandboxProfile: Hashable, Sendable {
     ) {
         inputs = (producers.map { PoolName($0) } + pools.inputs).map { paths.arenaDirectory($0) }
         own = [paths.arenaDirectory(pools.own), paths.controlDirectory(pools.own)]
+        fonts = pools.own.draws ? Self.fontDirectories : []
+        memoryBytesMax = pools.own.draws ? Self.drawingBytesMax : nil
         // At least what the control segment takes.
         fileBytesMax = UInt64(max(arenaBytesMax, 1 << 20))
     }

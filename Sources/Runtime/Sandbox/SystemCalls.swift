@@ -7,6 +7,9 @@ enum SystemCalls {
     /// Permitted whatever the arguments are.
     static let free: [String] = memory + files + events + messages + threads + clocks + itself
 
+    /// For those that draw as well: cairo asks whether a font may be read before it opens it.
+    static let ofFonts = ["access", "faccessat", "faccessat2"]
+
     private static let memory = [
         "brk", "madvise", "mmap", "mprotect", "mremap", "munmap",
     ]
@@ -90,10 +93,12 @@ enum SystemCalls {
     /// ENOSYS.
     static let missing: UInt16 = 38
 
-    /// The filter for the process of this number.
-    static func filter(process: Int32) throws(SeccompError) -> SeccompFilter {
+    /// The filter for the process of this number; `readsFonts`: for one that draws.
+    static func filter(
+        process: Int32, readsFonts: Bool = false
+    ) throws(SeccompError) -> SeccompFilter {
         var filter = try SeccompFilter(failingWith: forbidden)
-        for name in free { try filter.allow(name) }
+        for name in free + (readsFonts ? ofFonts : []) { try filter.allow(name) }
         for (name, conditions) in conditional(process: process) {
             try filter.allow(name, if: conditions)
         }

@@ -16,6 +16,9 @@ struct RunningJobs {
     /// Whether something runs that nobody waits for: a crash may be its fault.
     var hasAbandoned: Bool { running.count > names.count }
 
+    /// Those that were not abandoned, by the coordinator's names.
+    var wanted: [JobID] { Array(names.keys) }
+
     /// A job is given to the executor; returns its own name.
     mutating func begin(_ job: JobID) -> JobID {
         last += 1

@@ -72,10 +72,17 @@ extension WorkerLoop {
     /// Work that does not stop is evidence against its job where it has used more of the processors
     /// than any image takes. A cancel or a short deadline may come at any moment, and is not the
     /// image's fault.
-    private mutating func blame() {
-        guard let began = processorTimeAtStart, policy.hangs(after: ProcessorClock.now() - began)
-        else { return }
-        control?.blameJob()
+    private mutating func blame() { if hangs { control?.blameJob() } }
+
+    private var hangs: Bool {
+        guard let began = processorTimeAtStart else { return false }
+        return policy.hangs(after: ProcessorClock.now() - began)
+    }
+
+    /// A job that used more than any image takes ends at once, or with the process.
+    private mutating func stopHang(at now: Instant) {
+        guard policy.stopsHangs, hangs else { return }
+        for job in running.wanted { expectEnd(of: job, at: now) }
     }
 
     /// The job at which the executor's thread stands is the one that a kill is held against.
@@ -115,6 +122,7 @@ extension WorkerLoop {
         case .tick:
             executor.tick()
             feelPulse()
+            stopHang(at: now)
             try perform(session.ticked())
             timers.schedule(.tick, at: now.adding(milliseconds: Self.tickMilliseconds))
         }

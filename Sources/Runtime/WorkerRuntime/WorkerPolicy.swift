@@ -9,6 +9,9 @@ public struct WorkerPolicy: Hashable, Sendable {
     /// Seconds of the processors that no image within the limits takes; `nil` where it is the
     /// request that decides how long its work is.
     public var hangSeconds: Int? = 20
+    /// Whether the process ends at a job that used so much, and not only at one whose time is over:
+    /// what is drawn may take for ever, and a worker that is at it draws nothing else.
+    public var stopsHangs = false
     /// Jobs after which a fresh process takes over; the cache's memory tier is worth more than
     /// that.
     public var jobsMax = 100_000
@@ -23,13 +26,21 @@ public struct WorkerPolicy: Hashable, Sendable {
     static let valued: Set<String> = ["recycle-jobs", "recycle-bytes"]
 
     /// The defaults of a kind, where no argument says otherwise. Throws for what is no number.
-    init(_ arguments: ProgramArguments, for kind: WorkerKind) throws(ProgramArgumentsError) {
+    init(
+        _ arguments: ProgramArguments, for kind: WorkerKind, in pool: PoolName? = nil
+    ) throws(ProgramArgumentsError) {
+        if kind == .decode, pool == .vector {
+            (hangSeconds, stopsHangs) = (Self.drawingSeconds, true)
+        }
         if kind == .cache { jobsMax = .max }
         // A large lossless WebP takes minutes, and a cancel in between is nobody's fault.
         if kind != .decode { hangSeconds = nil }
         jobsMax = try arguments.number("recycle-jobs", else: jobsMax)
         privateBytesMax = try arguments.number("recycle-bytes", else: privateBytesMax)
     }
+
+    /// Of the processors, for one drawing.
+    static let drawingSeconds = 5
 
     /// Whether memory is looked at after so many jobs: reading it costs a system call or three, so
     /// after the first and then every 64th.

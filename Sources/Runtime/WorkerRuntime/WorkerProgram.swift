@@ -24,8 +24,8 @@ public enum WorkerProgram {
                 valued: Bootstrap.valued.union(WorkerPolicy.valued).union(valued)
                     .union(WorkerPlace.valued),
                 flags: flags)
-            let policy = try WorkerPolicy(arguments, for: kind)
             let place = try WorkerPlace(arguments, kind)
+            let policy = try WorkerPolicy(arguments, for: kind, in: place.pool)
             let bootstrap = try Bootstrap(program: program, arguments)
             let reporter = try WorkerReporter()
             let parts = WorkerParts(

@@ -10,22 +10,29 @@ import Vips
 /// (SEMANTICS §11.3, §11.4). One job at a time in a process: a second one waits.
 public struct DecodeStage: Sendable {
     private let library: VipsLibrary
+    private let decoders: FormatDecoders
 
     /// Starts libvips, once in a process.
     ///
     /// - Parameters:
+    ///   - family: the formats that it decodes; all others it refuses by name.
     ///   - concurrency: threads of libvips; 1 where processes are the parallelism.
     ///   - onWarning: takes what libvips warns of; any thread.
-    /// - Throws: `internalError` where libvips cannot start.
+    /// - Throws: `internalError` where libvips cannot start. What one format alone needs and this
+    ///   machine lacks is a warning.
     public init(
-        concurrency: Int = 1,
+        _ family: FormatFamily = .raster, concurrency: Int = 1,
         onWarning: (@Sendable (_ domain: String, _ message: String) -> Void)? = nil
     ) throws(ImageError) {
+        decoders = .of(family)
         do {
             library = try VipsLibrary(
-                concurrency: concurrency, loaders: FormatDecoders.loaders, onWarning: onWarning)
+                concurrency: concurrency, loaders: decoders.loaders, onWarning: onWarning)
         } catch {
             throw ImageError(.internalError, "libvips does not start: \(error.text)")
+        }
+        for decoder in decoders.all where !decoder.prepare() {
+            onWarning?("decode", "this machine lacks something that \(decoder.format.name) needs")
         }
     }
 
@@ -53,8 +60,8 @@ public struct DecodeStage: Sendable {
         _ work: DecodeWork, input: UnsafeRawBufferPointer, output: some OutputSpace,
         cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage {
-        let decoder = try FormatDecoders.decoder(of: input)
-        let limits = work.limits.held(to: .ofWorkers)
+        let decoder = try decoders.decoder(of: input)
+        let limits = work.limits.held(to: .of(decoders.family))
         try limits.checkPages(of: input, decoder.format)
         let source = try SourceImage(input, by: decoder)
         let scale = source.scale(for: work.need)
@@ -68,7 +75,8 @@ public struct DecodeStage: Sendable {
         do throws(ImageError) {
             let frame = try frame(
                 of: source, at: scale, limits, to: output, cancellation: cancellation)
-            return DecodedImage(info: source.info, frames: [frame], facts: facts)
+            return DecodedImage(
+                info: source.info(at: scale), frames: [frame], facts: facts)
         } catch {
             throw error.ofPixels
         }

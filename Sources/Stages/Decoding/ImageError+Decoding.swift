@@ -12,6 +12,22 @@ extension ImageError {
         ImageError(.cancelled, "cancelled while the image was decoded")
     }
 
+    /// Of bytes whose format nobody knows.
+    static func unknown(_ bytes: UnsafeRawBufferPointer) -> ImageError {
+        guard bytes.starts(with: [0x1F, 0x8B]) else { return .notAnImage }
+        return ImageError(
+            .unsupportedFormat,
+            "these bytes are packed with gzip, as an .svgz is, and images are not unpacked: send "
+                + "them with 'Content-Encoding: gzip', or unpacked",
+            details: ["format": "gzip"])
+    }
+
+    /// Of an image that was said to be a drawing.
+    static func notDrawn(_ format: ImageFormat) -> ImageError {
+        ImageError(
+            .badImageData, "the bytes are \(format.name), and were said to be another format")
+    }
+
     static func over(_ limit: String, _ message: String) -> ImageError {
         ImageError(.limitExceeded, message, details: ["limit": limit])
     }

@@ -18,14 +18,16 @@ struct SourceImage {
     let orientation: Orientation
 
     /// Knows the format by the first bytes, never by what a server said.
-    init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
-        try self.init(bytes, by: FormatDecoders.decoder(of: bytes))
+    init(
+        _ bytes: UnsafeRawBufferPointer, among decoders: FormatDecoders = .raster
+    ) throws(ImageError) {
+        try self.init(bytes, by: decoders.decoder(of: bytes))
     }
 
     /// Of a format that is known.
     init(_ bytes: UnsafeRawBufferPointer, by decoder: any FormatDecoder) throws(ImageError) {
         (self.bytes, self.decoder) = (bytes, decoder)
-        let image = try Self.open(bytes, decoder, at: .whole)
+        let image = try ImageError.mapping { () throws(VipsError) in try decoder.header(bytes) }
         header = image.header
         let frames = decoder.format.traits.storedFrames?(HeaderBytes(Span(_unsafeBytes: bytes)))
         pages = max(header.pages, frames ?? 1)
@@ -43,6 +45,15 @@ struct SourceImage {
             hasAlpha: header.hasAlpha)
     }
 
+    /// The same where its pixels are made at that scale. What is drawn has no pixels of its own: it
+    /// is as large as it is made.
+    func info(at scale: DecodeScale) -> ImageInfo {
+        guard decoder.format.traits.isDrawn else { return info }
+        var info = info
+        info.size = scale.size(info.size)
+        return info
+    }
+
     var storedSize: PixelSize { PixelSize(width: header.width, height: header.height) }
 
     /// The scale at which the pixels are made: the smallest that the need allows, of those that the
@@ -54,16 +65,6 @@ struct SourceImage {
 
     /// The image, nothing but its header read; pixels are made at that scale as it is decoded.
     func open(at scale: DecodeScale) throws(ImageError) -> VipsImage {
-        try Self.open(bytes, decoder, at: scale)
-    }
-
-    private static func open(
-        _ bytes: UnsafeRawBufferPointer, _ decoder: any FormatDecoder, at scale: DecodeScale
-    ) throws(ImageError) -> VipsImage {
-        do {
-            return try decoder.open(bytes, at: scale)
-        } catch {
-            throw ImageError(decoding: error)
-        }
+        try ImageError.mapping { () throws(VipsError) in try decoder.open(bytes, at: scale) }
     }
 }

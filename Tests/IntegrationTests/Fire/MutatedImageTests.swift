@@ -16,7 +16,7 @@ extension RealProcesses {
             var random = Effort.generator("mutated images")
             let origin = OriginServer()
             let files = try Self.files()
-            try await withStack { stack in
+            try await withStack(["--allow-private-networks", "--vector", "1"]) { stack in
                 let client = try stack.client()
                 var ends: [String: Int] = [:]
                 for number in 0..<count {
@@ -51,12 +51,21 @@ extension RealProcesses {
             let folder = TemporaryDirectory()
             let image = try Images.waves(width: 96, height: 64).png()
             let png = folder.write(image, to: "a.png")
-            return try ["jpg", "png", "webp", "gif", "tif", "heic", "avif", "jxl"].map { name in
+            let icon = folder.file("a.ico")
+            try Tool.run(["icotool", "-c", "-o", icon, png])
+            try Tool.run(["convert", png, "BMP3:\(folder.file("a.bmp"))"])
+            let others = try ["ico", "bmp"].map { name in
+                (name, try #require(FileBytes.read(folder.file("a.\(name)"))))
+            }
+            let drawings = [("svg", Drawings.svgQuarters()), ("pdf", Drawings.pdfQuarters())]
+            let coded = try ["jpg", "png", "webp", "gif", "tif", "heic", "avif", "jxl"].map {
+                name in
                 let file = folder.file("b.\(name)")
                 let isHEIF = name == "heic" || name == "avif"
                 try Tool.run(["vips", "copy", png, file + (isHEIF ? "[effort=0]" : "")])
                 return (name, try #require(FileBytes.read(file)))
             }
+            return coded + others + drawings
         }
 
         /// A few bytes are others, and of one in four the end is missing.

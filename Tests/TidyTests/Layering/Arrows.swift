@@ -11,6 +11,8 @@ enum Arrows {
         "MicroHTTPD": ["CMicroHTTPD"],
         "PNGFilters": ["CPNGFilters"],
         "Vips": ["CVips", "CVipsShims"],
+        "RSVG": ["CRSVG", "CRSVGShims"],
+        "Pixbuf": ["CPixbuf", "CPixbufShims"],
         "JPEG": ["CJPEG"],
         "Zimg": ["CZimg"],
         "Deflate": ["CDeflate"],

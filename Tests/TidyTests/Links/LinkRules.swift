@@ -9,6 +9,11 @@ enum LinkRules {
     static let planarSources: Set<String> = ["jpeg"]
     static let planarTargets: Set<String> = ["zimg", "jpeg", "webp", "deflate"]
 
+    /// What draws, and what reads bitmaps; libvips brings all of it along in any case.
+    static let drawings: Set<String> = [
+        "rsvg-2", "cairo", "fontconfig", "gdk_pixbuf-2.0", "gio-2.0",
+    ]
+
     /// What closes the listeners of those who open strangers' files.
     static let sandbox: Set<String> = ["seccomp"]
 
@@ -18,7 +23,8 @@ enum LinkRules {
         "imagebus-coordinator": bus.union(["sodium", "yaml-0"]),
         "imagebus-download": bus.union(["curl", "z"]),
         "imagebus-cache": bus.union(["sqlite3", "xxhash"]),
-        "imagebus-decode": bus.union(images).union(planarSources).union(sandbox),
+        "imagebus-decode": bus.union(images).union(planarSources).union(drawings)
+            .union(sandbox),
         "imagebus-transform": bus.union(images).union(planarTargets).union(sandbox),
     ]
 

@@ -38,6 +38,8 @@ int cvips_load(const char *name, const void *bytes, size_t count, const cvips_op
 // 8-bit bands, rows without padding; the pixels must outlive the image.
 int cvips_wrap(const void *pixels, size_t count, int width, int height, int bands,
                cvips_image *out);
+// Zeros that take no memory; 8-bit bands.
+int cvips_blank(int width, int height, int bands, cvips_image *out);
 // Makes all pixels once, into memory that the new image owns.
 int cvips_copy_memory(cvips_image in, cvips_image *out);
 // All pixels, made first unless they are in memory: as long as the image lives. NULL for an error.

@@ -62,8 +62,16 @@ extension DecodeNeed {
         }
     }
 
+    /// A mode that does not enlarge spares pixels that were never there: a drawing has as many as
+    /// are asked for.
     private func exactScale(for source: PixelSize) -> DecodeScale {
-        guard let wanted = wantedSize(of: source) else { return .whole }
+        let wanted: PixelSize
+        if case .cover(let box, let mode) = self {
+            wanted = ResizeGeometry(source: source, box: box, mode: mode, enlarges: true).scaled
+        } else {
+            guard let size = wantedSize(of: source) else { return .whole }
+            wanted = size
+        }
         let most = Int(Int32.max)
         return max(
             DecodeScale(min(wanted.width, most), over: source.width),

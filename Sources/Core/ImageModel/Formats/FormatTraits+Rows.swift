@@ -65,10 +65,13 @@ extension FormatTraits {
             input: FormatInput(pages: .images)),
         FormatTraits(
             format: .bmp, name: "bmp", title: "BMP images", extensions: ["bmp"],
-            mimeType: "image/bmp", signatures: [.text("BM")]),
+            mimeType: "image/bmp", signatures: [.text("BM")], storedSize: { $0.bitmap?.size },
+            input: FormatInput()),
         FormatTraits(
             format: .ico, name: "ico", title: "icons of Windows", extensions: ["ico"],
-            mimeType: "image/vnd.microsoft.icon", signatures: [.bytes([0, 0, 1, 0])]),
+            mimeType: "image/vnd.microsoft.icon", signatures: [.bytes([0, 0, 1, 0])],
+            storedSize: { $0.largestIcon?.size }, storedFrames: { $0.iconCount },
+            input: FormatInput(pages: .images)),
         FormatTraits(
             format: .heic, name: "heic", extensions: ["heic"], mimeType: "image/heic",
             signatures: .brands("heic", "heix", "hevc", "hevx"), isAnimated: true,
@@ -83,10 +86,13 @@ extension FormatTraits {
             input: FormatInput(pages: .images), encoderClass: 8),
         FormatTraits(
             format: .pdf, name: "pdf", title: "PDF documents", extensions: ["pdf"],
-            mimeType: "application/pdf", signatures: [.text("%PDF")]),
+            mimeType: "application/pdf", signatures: [.text("%PDF")],
+            input: FormatInput(family: .vector, scales: .any, pages: .images)),
         FormatTraits(
             format: .svg, name: "svg", title: "SVG drawings", extensions: ["svg"],
-            mimeType: "image/svg+xml", signatures: [.text("<", end: "</svg>")]),
+            mimeType: "image/svg+xml",
+            signatures: [.text("<", end: "</svg>")], root: "svg",
+            input: FormatInput(family: .vector, scales: .any)),
         FormatTraits(
             format: .psd, name: "psd", title: "documents of Photoshop", extensions: ["psd"],
             mimeType: "image/vnd.adobe.photoshop", signatures: [.text("8BPS")]),

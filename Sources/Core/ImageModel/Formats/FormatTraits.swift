@@ -12,6 +12,8 @@ package struct FormatTraits: Sendable {
     package var mimeType: String?
     /// Any of these tells the format. Of two rows that match, the first one counts.
     package var signatures: [FormatSignature] = []
+    /// The first element of a document of this format, where none of the signatures tells it.
+    package var root: String?
     /// Another format that a file with these signatures is, by what stands behind them.
     package var guest: (@Sendable (_ bytes: borrowing HeaderBytes) -> ImageFormat?)?
     /// Whether it can carry transparency.
@@ -54,6 +56,9 @@ package struct FormatTraits: Sendable {
     /// Whether this version decodes it.
     package var isDecodable: Bool { input != nil }
 
+    /// Whether it has no pixels of its own: it is drawn as large as it is needed.
+    package var isDrawn: Bool { input?.scales == .any }
+
     /// Whether this version encodes it.
     package var isEncodable: Bool { output != nil }
 
@@ -65,8 +70,18 @@ package struct FormatTraits: Sendable {
     static let byFormat = Dictionary(uniqueKeysWithValues: rows.map { ($0.format, $0) })
 }
 
+/// Formats that one process decodes, and no other process.
+public enum FormatFamily: Hashable, Sendable, CaseIterable {
+    /// Images of pixels.
+    case raster
+    /// Drawings and documents: programs, almost, which are drawn where an operator wants that.
+    case vector
+}
+
 /// How a format is decoded.
 package struct FormatInput: Sendable {
+    /// Whose processes decode it.
+    package var family = FormatFamily.raster
     /// The scales at which its decoder makes pixels.
     package var scales = DecodeScales.whole
     /// Whether its pixels may leave the decoder as planes.

@@ -3,11 +3,20 @@ extension ImageError {
     package static func notDecoded(_ format: ImageFormat) -> ImageError {
         let (title, isVideo) = (format.traits.title ?? format.name, format.traits.isVideo)
         let remedy = isVideo ? "take one of its frames as an image" : "convert it to one"
-        let names = ImageFormat.decodable.map(\.name).joined(separator: ", ")
+        let names = ImageFormat.decodable(.raster).map(\.name).joined(separator: ", ")
         return ImageError(
             .unsupportedFormat,
             "this version does not decode \(title): \(remedy) of a format that it decodes: "
                 + names,
+            details: ["format": format.name])
+    }
+
+    /// An image that other workers decode, where an operator wants that.
+    package static func decodedApart(_ format: ImageFormat) -> ImageError {
+        ImageError(
+            .unsupportedFormat,
+            "\(format.traits.title ?? format.name) are decoded by workers of the pool 'vector', "
+                + "which is off by default: an operator starts one with 'serve --vector 1'",
             details: ["format": format.name])
     }
 

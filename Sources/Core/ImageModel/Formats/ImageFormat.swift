@@ -82,6 +82,11 @@ public enum ImageFormat: Int16, Hashable, Sendable, CaseIterable {
     /// The formats that this version decodes.
     public static let decodable = allCases.filter(\.isDecodable)
 
+    /// Those of a family.
+    public static func decodable(_ family: FormatFamily) -> [ImageFormat] {
+        decodable.filter { $0.traits.input?.family == family }
+    }
+
     /// The formats that this version encodes.
     public static let encodable = FormatTraits.rows.filter(\.isEncodable).map(\.format)
 }

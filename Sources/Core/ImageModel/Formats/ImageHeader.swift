@@ -12,7 +12,7 @@ public struct ImageHeader: Hashable, Sendable {
     /// has no pixels.
     public init?(_ bytes: Span<UInt8>) {
         let reader = HeaderBytes(bytes)
-        let format = ImageFormat.sniff(reader.start(ImageFormat.sniffedBytes), tail: [])
+        let format = ImageFormat.sniff(reader.start(ImageFormat.signatureBytes), tail: [])
         guard let size = format.traits.storedSize?(reader), size.isPositive else { return nil }
         (self.format, self.size) = (format, size)
     }

@@ -23,7 +23,7 @@ public struct WorkerPools: Hashable, Sendable {
     /// Pools of workers, by index.
     public let workers: [PoolID]
     /// By raw value of the kind: who is asked in turn, the further pools before the one of every
-    /// stack.
+    /// stack, and first the one that draws.
     private let byKind: [[PoolID]]
     /// By raw value of the kind: whether its one pool is granted everything.
     private let areOpen: [Bool]
@@ -39,7 +39,10 @@ public struct WorkerPools: Hashable, Sendable {
         workers = all.indices.map(PoolID.init).filter { all[$0.index].kind != .coordinator }
         byKind = WorkerKind.allCases.map { kind in
             let further = all.indices.dropFirst(builtIn.count).filter { all[$0].kind == kind }
-            return further.map(PoolID.init) + [PoolID(kind)]
+            // Another pool of ours may be granted every format, and does not draw all the same.
+            let drawing = further.filter { all[$0].name == .vector }
+            let others = further.filter { all[$0].name != .vector }
+            return (drawing + others).map(PoolID.init) + [PoolID(kind)]
         }
         areOpen = byKind.map { $0.count == 1 && all[$0[0].index].grant == .all }
     }

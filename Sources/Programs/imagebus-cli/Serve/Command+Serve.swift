@@ -23,6 +23,10 @@ extension Command {
                     OptionDefinition("download", value: "N", "download processes (1)"),
                     OptionDefinition("decode", value: "N", "decode processes (one a core)"),
                     OptionDefinition("transform", value: "N", "transform processes (one a core)"),
+                    OptionDefinition(
+                        "vector", value: "N",
+                        "decode processes of the pool 'vector', which draw SVG and PDF\n"
+                            + "(0: both are refused)"),
                 ]
             ),
             ("network", [.allowPrivateNetworks, .allowAddress, .certificates]),

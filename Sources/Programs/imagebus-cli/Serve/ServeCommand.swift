@@ -47,7 +47,8 @@ enum ServeCommand {
 
     private static func supervise(_ options: ServeOptions, _ log: Log) throws -> Int32 {
         let signals = try SignalDescriptor(signals)
-        let pools = try options.configurationFile.map { try ConfigurationFile.read($0).pools } ?? []
+        let configured = try options.configurationFile.map { try ConfigurationFile.read($0).pools }
+        let pools = (configured ?? []).drawing(workers: options.drawers)
         guard let directory = try awaitDirectory(options, pools, signals, log) else { return 0 }
         let paths = directory.paths
         if directory.hasSegmentsElsewhere {

@@ -44,6 +44,7 @@ extension ServeOptions {
         switch kind {
         case .coordinator:
             option("--secret-file", secretFile) + option("--config", configurationFile)
+                + option("--vector", drawers > 0 ? drawers : nil)
                 + coordinator.arguments + (only == nil ? [] : ["--keeps-workers"])
                 + (requestLogging == .misses ? [] : ["--log-requests", requestLogging.rawValue])
         case .download: network.arguments

@@ -15,6 +15,8 @@ struct ServeOptions: Hashable {
     var downloads = 1
     var decoders = 1
     var transformers = 1
+    /// Those of the pool that draws; 0: what the configuration says.
+    var drawers = 0
     var network = NetworkOptions()
     var runtimeDirectory: String
     /// nil: memory only, or no cache is served and nothing says where it is.
@@ -47,6 +49,7 @@ struct ServeOptions: Hashable {
         downloads = try Self.count("download", read, atMost: Self.processesMax) ?? 1
         decoders = try Self.count("decode", read, atMost: Self.processesMax) ?? cores
         transformers = try Self.count("transform", read, atMost: Self.processesMax) ?? cores
+        drawers = try Self.count("vector", read, atMost: Self.processesMax) ?? 0
         network = try NetworkOptions(read)
         runtimeDirectory = try read.runtimeDirectory(environment)
         let isMemoryOnly = read.isSet("memory-only")

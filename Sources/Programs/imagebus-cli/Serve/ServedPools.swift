@@ -27,6 +27,9 @@ struct ServedPools: Hashable {
         guard WorkerKind(name: name.text) == nil else {
             throw UsageError("--pool: '\(name)' is the pool of another kind")
         }
+        guard name != .vector || kind == .decode else {
+            throw UsageError("--pool: 'vector' is a pool of decoders")
+        }
         own = WorkerPool(name: name, kind: kind)
     }
 

@@ -7,14 +7,21 @@ import Vips
 protocol FormatDecoder: Sendable {
     var format: ImageFormat { get }
 
-    /// What opens it. Nothing else of libvips can be reached by bytes.
-    var loader: VipsLoader { get }
+    /// What opens it, as far as that is libvips. Nothing else of libvips can be reached by bytes.
+    var loaders: [VipsLoader] { get }
+
+    /// Loads what it would load late, since a sandbox may close in between. Returns false where
+    /// this machine lacks something that all images of the format need.
+    func prepare() -> Bool
 
     /// Whether its pixels come turned as they are displayed: what EXIF and XMP say is done then.
     var turnsPixels: Bool { get }
 
-    /// The image, nothing but its header read; its pixels are made at one of the format's scales.
-    /// Of an animation it is the first frame, with the number of all in the header.
+    /// The image at its own size, nothing but its header read: it need not have its pixels.
+    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage
+
+    /// The image, its pixels made at one of the format's scales. Of an animation it is the first
+    /// frame, with the number of all in the header.
     func open(
         _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
     ) throws(VipsError) -> VipsImage
@@ -34,13 +41,13 @@ protocol FormatDecoder: Sendable {
 }
 
 extension FormatDecoder {
+    func prepare() -> Bool { true }
+
     var turnsPixels: Bool { false }
 
-    /// As its loader makes it, at its own size.
-    func open(
-        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
-    ) throws(VipsError) -> VipsImage {
-        try .load(bytes, by: loader)
+    /// Of an image whose pixels are made as they are asked for.
+    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+        try open(bytes, at: .whole)
     }
 
     /// The whole of each side is in whole columns and rows.
@@ -55,4 +62,20 @@ extension FormatDecoder {
     ) -> PlanarImage? { nil }
 
     func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int { 0 }
+}
+
+/// One that leaves a format to a loader of libvips.
+protocol LoaderDecoder: FormatDecoder {
+    var loader: VipsLoader { get }
+}
+
+extension LoaderDecoder {
+    var loaders: [VipsLoader] { [loader] }
+
+    /// As its loader makes it, at its own size.
+    func open(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
+    ) throws(VipsError) -> VipsImage {
+        try .load(bytes, by: loader)
+    }
 }

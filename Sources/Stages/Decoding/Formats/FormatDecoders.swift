@@ -1,24 +1,41 @@
 import ImageModel
 import Vips
 
-/// All formats that are decoded.
-enum FormatDecoders {
-    static let all: [any FormatDecoder] = [
-        JPEGDecoder(), PNGDecoder(), GIFDecoder(), WebPDecoder(), TIFFDecoder(),
-        HEIFDecoder(format: .heic), HEIFDecoder(format: .heif), HEIFDecoder(format: .avif),
-        JXLDecoder(),
-    ]
+/// The formats that one process decodes. No process decodes those of two families: what a drawing
+/// does to its decoder is no matter for a photograph.
+struct FormatDecoders {
+    let family: FormatFamily
+    let all: [any FormatDecoder]
+
+    static let raster = FormatDecoders(
+        family: .raster,
+        all: [
+            JPEGDecoder(), PNGDecoder(), GIFDecoder(), WebPDecoder(), TIFFDecoder(),
+            HEIFDecoder(format: .heic), HEIFDecoder(format: .heif), HEIFDecoder(format: .avif),
+            JXLDecoder(), BMPDecoder(), ICODecoder(),
+        ])
+
+    static let vector = FormatDecoders(family: .vector, all: [SVGDecoder(), PDFDecoder()])
+
+    static func of(_ family: FormatFamily) -> FormatDecoders {
+        switch family {
+        case .raster: raster
+        case .vector: vector
+        }
+    }
 
     /// What libvips may open.
-    static let loaders = all.map(\.loader)
+    var loaders: [VipsLoader] { all.flatMap(\.loaders) }
 
     /// The decoder of what the first bytes say, never of what a server said.
-    static func decoder(of bytes: UnsafeRawBufferPointer) throws(ImageError) -> any FormatDecoder {
+    func decoder(of bytes: UnsafeRawBufferPointer) throws(ImageError) -> any FormatDecoder {
         let format = ImageFormat(file: bytes.bindMemory(to: UInt8.self).span)
-        guard format != .undefined else { throw .notAnImage }
-        guard format.isDecodable, let decoder = all.first(where: { $0.format == format }) else {
-            throw .notDecoded(format)
+        if let decoder = all.first(where: { $0.format == format }) { return decoder }
+        switch format.traits.input?.family {
+        case nil where format == .undefined: throw .unknown(bytes)
+        case nil: throw .notDecoded(format)
+        case .vector?: throw .decodedApart(format)
+        case .raster?: throw .notDrawn(format)
         }
-        return decoder
     }
 }

@@ -2,7 +2,7 @@ import ImageModel
 import Vips
 
 /// GIF, the first frame of it.
-struct GIFDecoder: FormatDecoder {
+struct GIFDecoder: LoaderDecoder {
     let format = ImageFormat.gif
     let loader = VipsLoader.gif
 

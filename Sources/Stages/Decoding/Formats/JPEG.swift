@@ -4,7 +4,7 @@ import Messages
 import Vips
 
 /// JPEG: made smaller block by block as it is decoded, and in the planes that it has.
-struct JPEGDecoder: FormatDecoder {
+struct JPEGDecoder: LoaderDecoder {
     let format = ImageFormat.jpeg
     let loader = VipsLoader.jpeg
 

@@ -2,7 +2,7 @@ import ImageModel
 import Vips
 
 /// PNG; of an animated one the default image.
-struct PNGDecoder: FormatDecoder {
+struct PNGDecoder: LoaderDecoder {
     let format = ImageFormat.png
     let loader = VipsLoader.png
 

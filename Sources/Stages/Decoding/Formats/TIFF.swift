@@ -2,7 +2,7 @@ import ImageModel
 import Vips
 
 /// TIFF, the first page of it.
-struct TIFFDecoder: FormatDecoder {
+struct TIFFDecoder: LoaderDecoder {
     let format = ImageFormat.tiff
     let loader = VipsLoader.tiff
 

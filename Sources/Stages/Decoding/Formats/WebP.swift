@@ -2,7 +2,7 @@ import ImageModel
 import Vips
 
 /// WebP, the first frame of it: made smaller as it is decoded.
-struct WebPDecoder: FormatDecoder {
+struct WebPDecoder: LoaderDecoder {
     let format = ImageFormat.webp
     let loader = VipsLoader.webp
 

@@ -1,0 +1,95 @@
+import ImageModel
+import Imagebus
+import Messages
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// SVG and PDF are drawn by a pool of their own, where an operator wants that.
+    @Suite struct VectorPoolTests {
+        private static let drawing = ["--allow-private-networks", "--vector", "1"]
+
+        private func origin() -> OriginServer {
+            let origin = OriginServer()
+            origin.route("/a.svg", .bytes(Drawings.svgQuarters()))
+            origin.route("/a.pdf", .bytes(Drawings.pdfQuarters()))
+            return origin
+        }
+
+        @Test func withoutItTheyAreRefusedAndItIsSaidHowToHaveThem() async throws {
+            let origin = origin()
+            try await withStack { stack in
+                for (name, title) in [("/a.svg", "SVG drawings"), ("/a.pdf", "PDF documents")] {
+                    let end = try stack.get([origin.url(name), "--resize", "40x40"])
+                    #expect(end.exitStatus == 65, "\(end)")
+                    #expect(end.errorText.contains(title), "\(end)")
+                    #expect(end.errorText.contains("serve --vector 1"), "\(end)")
+                }
+            }
+        }
+
+        @Test func withItTheyAreDrawnAsLargeAsTheyAreWanted() async throws {
+            let origin = origin()
+            try await withStack(Self.drawing, decoders: 1) { stack in
+                let client = try stack.client()
+                for name in ["/a.svg", "/a.pdf"] {
+                    let request = ImageRequest(origin.url(name), fit: 512, format: .png)
+                    let bytes = try await client.load(request).response.bytes?.array
+                    let pixels = try Pixels(decoding: try #require(bytes))
+                    #expect(pixels.size == "512x512")
+                    for (x, y, colour) in [
+                        (255, 255, 0), (256, 255, 1), (255, 256, 2), (256, 256, 3),
+                    ] {
+                        #expect(Array(pixels.at(x, y).prefix(3)) == Drawings.colours[colour])
+                    }
+                }
+                let status = try await stack.awaitIdle()
+                #expect(
+                    status.processes(.decode).map(\.pool.text).sorted() == ["decode", "vector"])
+                let sandboxes = Set(status.processes(.decode).map(\.sandbox))
+                #expect(sandboxes.count == 1)
+            }
+        }
+
+        /// A letter is drawn with a font of the machine, which the sandbox lets through: a box in
+        /// its place would be hollow.
+        @Test func textIsDrawnWithinTheSandbox() async throws {
+            let origin = OriginServer()
+            let text = "<text x='0' y='90' font-size='120' font-weight='bold'>I</text>"
+            origin.route("/t.svg", .bytes(Drawings.svg("width='100' height='100'", text)))
+            try await withStack(Self.drawing, decoders: 1) { stack in
+                let request = ImageRequest(origin.url("/t.svg"), fit: 100, format: .png)
+                let bytes = try await stack.client().load(request).response.bytes?.array
+                let pixels = try Pixels(decoding: try #require(bytes))
+                let row = (0..<pixels.width).map { pixels.at($0, 50)[3] > 128 }
+                let edges = zip(row, row.dropFirst()).filter { $0 != $1 }.count
+                #expect(edges == 2 || (edges == 1 && row[0]), "one stroke: \(row)")
+            }
+        }
+
+        /// Noise of a billion octaves: its process ends, twice, and nobody else waits for it.
+        @Test func aDrawingThatHangsStopsNoOtherPool() async throws {
+            let origin = origin()
+            let noise = String(repeating: "<feTurbulence numOctaves='1000000000'/>", count: 20)
+            let content =
+                "<filter id='f'>\(noise)</filter>"
+                + "<rect width='100' height='100' filter='url(#f)'/>"
+            origin.route("/h.svg", .bytes(Drawings.svg("width='100' height='100'", content)))
+            origin.route("/a.png", .bytes(try Images.quadrants().png()))
+            try await withStack(Self.drawing, decoders: 1) { stack in
+                let client = try stack.client()
+                let hangs = client.load(ImageRequest(origin.url("/h.svg"), fit: 100, format: .png))
+                _ = try await stack.awaitStatus("it is drawn") { report in
+                    report.processes.contains { $0.pool.text == "vector" && $0.jobs == 1 }
+                }
+                let other = ImageRequest(origin.url("/a.png"), fit: 40, format: .png)
+                #expect(try await client.load(other).response.bytes != nil)
+                let error = await #expect(throws: ImageError.self) { _ = try await hangs.response }
+                #expect(error?.code == .poisoned, "\(String(describing: error))")
+                let next = ImageRequest(origin.url("/a.svg"), fit: 40, format: .png)
+                #expect(try await client.load(next).response.bytes != nil)
+            }
+        }
+    }
+}
