@@ -52,6 +52,22 @@ extension RealProcesses {
             }
         }
 
+        /// Upstream leaves it as it is without the option; a server has no view that would draw it.
+        @Test func aDrawingIsTransformedWithAndWithoutTheOption() async throws {
+            let origin = origin()
+            try await withStack(Self.drawing, decoders: 1) { stack in
+                let client = try stack.client()
+                for options in [RequestOptions(), .transformVectorImage] {
+                    var request = ImageRequest(origin.url("/a.svg"), fit: 64, format: .png)
+                    request.options = options.union(.fromLoaderOnly)
+                    let bytes = try await client.load(request).response.bytes?.array
+                    let pixels = try Pixels(decoding: try #require(bytes))
+                    #expect(pixels.size == "64x64")
+                    #expect(Array(pixels.at(31, 31).prefix(3)) == Drawings.colours[0])
+                }
+            }
+        }
+
         /// A letter is drawn with a font of the machine, which the sandbox lets through: a box in
         /// its place would be hollow.
         @Test func textIsDrawnWithinTheSandbox() async throws {

@@ -71,6 +71,7 @@ public struct RequestOptions: OptionSet, Hashable, Sendable {
     public static let withoutEffect: RequestOptions = [
         .delayPlaceholder, .avoidAutoSetImage, .queryMemoryData, .queryMemoryDataSync,
         .queryDiskDataSync, .forceTransition, .avoidDecodeImage, .decodeFirstFrameOnly,
+        .transformVectorImage,
         .waitTransition,
     ]
     /// What this version refuses with `notSupported`.
@@ -78,7 +79,6 @@ public struct RequestOptions: OptionSet, Hashable, Sendable {
         .progressiveLoad, .handleCookies,
         .allowInvalidSSLCertificates, .transformAnimatedImage,
         .preloadAllFrames, .matchAnimatedImageClass,
-        .transformVectorImage,
     ]
     /// Every bit that has a meaning.
     public static let known = effective.union(withoutEffect).union(notSupported)
