@@ -70,7 +70,7 @@ extension FormatTraits {
         FormatTraits(
             format: .ico, name: "ico", title: "icons of Windows", extensions: ["ico"],
             mimeType: "image/vnd.microsoft.icon", signatures: [.bytes([0, 0, 1, 0])],
-            storedSize: { $0.largestIcon?.size }, storedFrames: { $0.iconCount },
+            storedFrames: { $0.iconCount },
             input: FormatInput(pages: .images)),
         FormatTraits(
             format: .heic, name: "heic", extensions: ["heic"], mimeType: "image/heic",
