@@ -32,6 +32,8 @@ let c: [Target] = [
     .target(
         name: "CWebP", path: "Sources/C/CWebP", linkerSettings: [.linkedLibrary("webp")]),
     .target(
+        name: "CAVIF", path: "Sources/C/CAVIF", linkerSettings: [.linkedLibrary("avif")]),
+    .target(
         name: "CMessages", path: "Sources/C/CMessages",
         linkerSettings: [.linkedLibrary("protobuf-c")]),
 ]
@@ -59,6 +61,7 @@ let bindings: [Target] = [
     room("Bindings", "Deflate", ["CDeflate"]),
     room("Bindings", "Zlib", ["CZlib"]),
     room("Bindings", "WebP", ["CWebP"]),
+    room("Bindings", "AVIF", ["CAVIF"]),
     room("Bindings", "Seccomp", ["CSeccomp"]),
     room("Bindings", "YAML", ["CYAML"]),
     room("Bindings", "JSON", ["CJansson"]),
@@ -123,8 +126,8 @@ let stages: [Target] = [
     room(
         "Stages", "Transforming",
         [
-            "Vips", "JPEG", "Zimg", "PNGFilters", "Deflate", "WebP", "ImageModel", "Messages",
-            "StageContract",
+            "Vips", "JPEG", "Zimg", "PNGFilters", "Deflate", "WebP", "AVIF", "ImageModel",
+            "Messages", "StageContract",
         ]),
 ]
 
@@ -218,6 +221,7 @@ let testing: [Target] = [
     tests("DeflateTests", ["Deflate", "Vips"]),
     tests("ZlibTests", ["Zlib", "TestKit"]),
     tests("WebPTests", ["WebP", "Vips"]),
+    tests("AVIFTests", ["AVIF", "TestKit"]),
     tests("SeccompTests", ["Seccomp"]),
     tests("YAMLTests", ["YAML", "TestKit"]),
     tests("JSONTests", ["JSON"]),

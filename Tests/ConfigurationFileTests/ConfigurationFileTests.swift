@@ -120,7 +120,10 @@ import Testing
         ("presets: {a: {custom: denoise}}", "f:1: custom: expected VENDOR.STEP"),
         ("presets: {a: {flip: h, rotate: 90}}", "f:1: a: several steps are a list"),
         ("presets: {a: {thumbnail: x}}", "f:1: thumbnail: expected WIDTHxHEIGHT"),
-        ("presets: {a: {format: gif}}", "f:1: format: expected one of jpeg, png, webp, not 'gif'"),
+        (
+            "presets: {a: {format: bmp}}",
+            "f:1: format: expected one of jpeg, png, webp, avif, not 'bmp'"
+        ),
         ("presets: {a: {quality: 101}}", "f:1: quality: expected a number from 0 to 100"),
         ("presets: {a: {lossless: maybe}}", "f:1: lossless: expected yes or no, not 'maybe'"),
         ("presets: {a: {compression: 13}}", "f:1: compression: expected a number from 1 to 12"),

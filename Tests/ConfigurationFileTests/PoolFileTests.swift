@@ -151,8 +151,8 @@ import Testing
                 + "program have no format 'svg': there are jpeg, png, gif, tiff, webp"
         ),
         (
-            "a: {kind: transform, formats-out: [gif]}",
-            "f:1: formats-out: workers of the own program have no format 'gif': there are jpeg, "
+            "a: {kind: transform, formats-out: [bmp]}",
+            "f:1: formats-out: workers of the own program have no format 'bmp': there are jpeg, "
                 + "png, webp"
         ),
         (

@@ -42,7 +42,7 @@ extension RealProcesses {
             }
         }
 
-        @Test(arguments: [ImageFormat.jpeg, .png, .webp])
+        @Test(arguments: ImageFormat.encodable)
         func imagesOfEveryFormatAreMadeOfEveryFormat(_ target: ImageFormat) async throws {
             let waves = Images.waves(width: 400, height: 300)
             let origin = OriginServer()

@@ -67,13 +67,13 @@ extension RealProcesses {
             try await withStack { stack in
                 let url = "http://127.0.0.1:1/a.jpg"
                 for (serializer, name) in [
-                    ("small", "invalidRequest"), ("transcode:gif", "unsupportedFormat"),
+                    ("small", "invalidRequest"), ("transcode:bmp", "unsupportedFormat"),
                 ] {
                     let run = try stack.get([url, "--json"] + serialized(serializer))
                     #expect(try run.json()["error"]?["name"]?.text == name, "\(run)")
                 }
-                let gif = try stack.get([url] + serialized("transcode:gif"))
-                #expect(gif.errorText.contains("does not encode gif, but jpeg, png, webp"))
+                let bmp = try stack.get([url] + serialized("transcode:bmp"))
+                #expect(bmp.errorText.contains("does not encode bmp, but jpeg, png"))
                 let run = try stack.get([url] + serialized("transcode:webp:101"))
                 #expect(run.exitStatus == 64)
             }

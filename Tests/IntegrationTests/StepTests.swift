@@ -131,6 +131,13 @@ extension RealProcesses {
             StepCase(
                 "/q.jpg --format webp --sharp-yuv --alpha-quality 50", "400x300", "webp",
                 at: 300, 225, Images.yellow),
+            StepCase("/q.png --format avif", "400x300", "avif", at: 300, 75, Images.green),
+            StepCase(
+                "/q.png --round 50 --format avif --lossless", "400x300", "avif", at: 2, 2, [],
+                alpha: 0),
+            StepCase(
+                "/q.jpg --resize 200x --format avif --effort 0 --subsampling 444", "200x150",
+                "avif", at: 20, 140, Images.blue),
             StepCase("/q.jpg --format png", "400x300", "png", at: 100, 75, Images.red),
             StepCase("/q.jpg --resize 100x100", "100x75", "jpeg", at: 80, 60, Images.yellow),
             StepCase("/q.webp --resize 100x100", "100x75", "webp", at: 20, 60, Images.blue),

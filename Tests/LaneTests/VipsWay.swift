@@ -30,12 +30,17 @@ enum VipsWay {
         }
     }
 
-    /// The pixels of a JPEG or PNG.
+    /// The pixels of a JPEG, PNG or AVIF.
     static func decoded(_ bytes: [UInt8]) throws -> TestImage {
-        try VipsLibrary().exclusively {
+        try VipsLibrary(loaders: [.jpeg, .png, .heif]).exclusively {
             try bytes.withUnsafeBytes { input in
-                let isPNG = input.first == 0x89
-                return try samples(of: isPNG ? VipsImage.png(input) : VipsImage.jpeg(input))
+                let image =
+                    switch input.first {
+                    case 0x89: try VipsImage.png(input)
+                    case 0: try VipsImage.load(input, by: .heif)
+                    default: try VipsImage.jpeg(input)
+                    }
+                return try samples(of: image)
             }
         }
     }

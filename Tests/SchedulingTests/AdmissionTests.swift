@@ -90,7 +90,7 @@ struct AdmissionTests {
             $0.infoOnly = true
             $0.output.quality = 5
         },
-        Refusal("a format that is not encoded", .unsupportedFormat) { $0.output.format = .gif },
+        Refusal("a format that is not encoded", .unsupportedFormat) { $0.output.format = .bmp },
         Refusal("a quality over 100", .invalidRequest) { $0.output.quality = 101 },
         Refusal("no compression", .invalidRequest) { $0.output.compression = 0 },
         Refusal("a compression over 12", .invalidRequest) { $0.output.compression = 13 },

@@ -171,7 +171,7 @@ struct BackPressureTests {
         }
         #expect(transform(.jpeg) == 5_000)
         #expect(transform(.webp) == 20_000)
-        #expect(transform(.avif) == 40_000)
+        #expect(transform(.avif) == 50_000)
         #expect(transform(nil) == 20_000, "the format of the source")
         #expect(transform(.webp, lossless: true) == 200_000)
         #expect(transform(.jpeg, lossless: true) == 5_000)

@@ -30,7 +30,8 @@ public struct Pixels: Hashable, Sendable {
 extension Pixels {
     /// Decodes a file; the first bytes say its format.
     public init(decoding file: [UInt8]) throws {
-        self = try VipsLibrary().exclusively { () throws(VipsError) -> Pixels in
+        let library = try VipsLibrary(loaders: [.jpeg, .png, .webp, .gif, .heif])
+        self = try library.exclusively { () throws(VipsError) -> Pixels in
             try withStableBytes(of: file) { (bytes) throws(VipsError) in
                 try Pixels(Self.load(bytes))
             }
@@ -59,6 +60,7 @@ extension Pixels {
         case 0xFF: try .jpeg(bytes)
         case 0x89: try .png(bytes)
         case UInt8(ascii: "G"): try .gif(bytes)
+        case 0: try .load(bytes, by: .heif)
         default: try .webp(bytes)
         }
     }

@@ -91,12 +91,13 @@ func failure(
 }
 
 private func read(_ image: EncodedImage, _ bytes: [UInt8]) throws -> Transformed {
-    try VipsLibrary().exclusively {
+    try VipsLibrary(loaders: [.jpeg, .png, .webp, .heif]).exclusively {
         try bytes.withUnsafeBytes { input in
             let decoded =
                 switch image.info.format {
                 case .png: try VipsImage.png(input)
                 case .webp: try VipsImage.webp(input)
+                case .avif: try VipsImage.load(input, by: .heif)
                 default: try VipsImage.jpeg(input)
                 }
             let header = decoded.header

@@ -1,3 +1,4 @@
+import AVIF
 import ImageModel
 import JPEG
 import StageContract
@@ -27,6 +28,7 @@ extension ImageError {
         case let error as ZimgError where error.kind == .cancelled: self = .cancelled
         case let error as JPEGError where error.kind == .cancelled: self = .cancelled
         case let error as WebPError where error.kind == .cancelled: self = .cancelled
+        case let error as AVIFError where error.kind == .cancelled: self = .cancelled
         default:
             self.init(
                 .internalError, "the image could not be transformed",

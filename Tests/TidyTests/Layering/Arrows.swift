@@ -18,6 +18,7 @@ enum Arrows {
         "Deflate": ["CDeflate"],
         "Zlib": ["CZlib"],
         "WebP": ["CWebP"],
+        "AVIF": ["CAVIF"],
         "Seccomp": ["CSeccomp"],
         "YAML": ["CYAML"],
         "JSON": ["CJansson"],

@@ -88,7 +88,7 @@ public enum ImageFormat: Int16, Hashable, Sendable, CaseIterable {
     }
 
     /// The formats that this version encodes.
-    public static let encodable = FormatTraits.rows.filter(\.isEncodable).map(\.format)
+    public static let encodable = allCases.filter(\.isEncodable)
 }
 
 extension ImageFormat {

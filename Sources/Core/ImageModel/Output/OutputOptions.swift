@@ -91,7 +91,7 @@ extension OutputOptions {
         set { self[.nearLossless] = newValue }
     }
 
-    /// WebP with loss: the quality of alpha, 0 to 100, where 100 loses nothing.
+    /// WebP, AVIF with loss: the quality of alpha, 0 to 100, where 100 loses nothing.
     public var alphaQuality: Int {
         get { self[.alphaQuality] ?? 100 }
         set { self[.alphaQuality] = newValue }

@@ -42,8 +42,9 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
                 help: "JPEG with tables of its own: smaller, slower")
         case .subsampling:
             Row(
-                name: "subsampling", values: .word(["auto", "420", "444"]), formats: [.jpeg],
-                help: "colours of JPEG: 420 is one for four pixels, 444 one for each,\n"
+                name: "subsampling", values: .word(["auto", "420", "444"]),
+                formats: [.jpeg, .avif],
+                help: "colours of JPEG, AVIF: 420 is one for four pixels, 444 one for each,\n"
                     + "auto is 420 below quality 90")
         case .colours:
             Row(
@@ -64,8 +65,8 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
                 help: "WebP without loss of pixels that were adjusted, 0 much, 100 not")
         case .alphaQuality:
             Row(
-                name: "alpha-quality", values: .number(0...100, usual: 100), formats: [.webp],
-                help: "of transparency in a WebP with loss (100)")
+                name: "alpha-quality", values: .number(0...100, usual: 100),
+                formats: [.webp, .avif], help: "of transparency in a WebP, AVIF with loss (100)")
         case .sharpYUV:
             Row(
                 name: "sharp-yuv", values: .flag, formats: [.webp],

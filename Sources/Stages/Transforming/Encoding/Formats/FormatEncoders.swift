@@ -5,6 +5,7 @@ import Vips
 enum FormatEncoders {
     static let all: [any FormatEncoder] = [
         JPEGFormatEncoder(), PNGFormatEncoder(), WebPFormatEncoder(),
+        AVIFFormatEncoder(),
     ]
 
     /// What libvips may open: what was written as WebP is read again.

@@ -1,0 +1,91 @@
+internal import CAVIF
+
+/// How pixels become an AVIF: 8 bits, sRGB, by libaom on one thread. Nothing goes beside them: no
+/// EXIF, no profile.
+public struct AVIFEncoding: Equatable, Sendable {
+    /// Which samples of colour there are.
+    public enum Chroma: Sendable {
+        /// None.
+        case grey
+        /// One for four pixels.
+        case yuv420
+        /// One for each.
+        case yuv444
+    }
+
+    /// Columns, 1 to 65,536.
+    public var width: Int
+    /// Rows, 1 to 65,536.
+    public var height: Int
+    /// How many samples of colour are stored.
+    public var chroma: Chroma
+    /// 0 to 100; see `quantizer(ofQuality:)`.
+    public var quality: Int
+    /// The quality of alpha, 0 to 100; 100 loses nothing.
+    public var alphaQuality: Int
+    /// libavif's: 0 slow and small to 9 fast.
+    public var speed: Int
+    /// Whether every pixel comes back as it was; colours are stored as RGB then, one for each
+    /// pixel.
+    public var isLossless: Bool
+
+    /// Lossy, and as fast as a server wants it, unless told otherwise.
+    public init(
+        width: Int, height: Int, chroma: Chroma, quality: Int, alphaQuality: Int = 100,
+        speed: Int = 8, isLossless: Bool = false
+    ) {
+        self.width = width
+        self.height = height
+        self.chroma = chroma
+        self.quality = quality
+        self.alphaQuality = alphaQuality
+        self.speed = speed
+        self.isLossless = isLossless
+    }
+
+    /// libaom's quantizer of a quality with loss: 1, the finest, at 100 to 63 at 0, linear between
+    /// them and rounded. 0 would be without loss.
+    public static func quantizer(ofQuality quality: Int) -> Int {
+        1 + ((100 - quality) * 62 + 50) / 100
+    }
+
+    /// Planes that are encoded: 1 or 3.
+    public var planeCount: Int { chroma == .grey ? 1 : 3 }
+
+    /// Columns and rows of Y, of U or of V: of half of an odd number, the larger half.
+    public func size(ofPlane index: Int) -> (width: Int, height: Int) {
+        index == 0 || chroma != .yuv420
+            ? (width, height) : ((width + 1) / 2, (height + 1) / 2)
+    }
+
+    /// The largest side that AV1 has.
+    public static let sideMax = 65_536
+    /// The fastest `speed`.
+    public static let speedMax = 9
+
+    var isPossible: Bool {
+        (1...Self.sideMax).contains(width) && (1...Self.sideMax).contains(height)
+            && (0...100).contains(quality) && (0...100).contains(alphaQuality)
+            && (0...Self.speedMax).contains(speed)
+    }
+
+    var shim: cavif_encoding {
+        cavif_encoding(
+            width: CInt(width), height: CInt(height),
+            chroma: isLossless ? CAVIF_444 : chroma.shim,
+            quantizer: isLossless ? 0 : CInt(Self.quantizer(ofQuality: quality)),
+            alpha_quantizer: isLossless || alphaQuality == 100
+                ? 0 : CInt(Self.quantizer(ofQuality: alphaQuality)),
+            speed: CInt(speed), is_identity: isLossless ? 1 : 0)
+    }
+}
+
+extension AVIFEncoding.Chroma {
+    fileprivate var shim: cavif_chroma {
+        switch self {
+        case .grey: CAVIF_GREY
+        case .yuv420: CAVIF_420
+        case .yuv444: CAVIF_444
+        }
+    }
+}

@@ -1,0 +1,106 @@
+/// A box of ISO/IEC 14496-12: its type, and where what is in it lies.
+private struct Box {
+    let type: Int
+    let content: Range<Int>
+}
+
+/// Types of boxes, which are four letters.
+private enum BoxType {
+    static let meta = 0x6D65_7461
+    static let primaryItem = 0x7069_746D
+    static let itemProperties = 0x6970_7270
+    static let propertyContainer = 0x6970_636F
+    static let propertyAssociation = 0x6970_6D61
+    static let spatialExtents = 0x6973_7065
+}
+
+extension HeaderBytes {
+    /// Boxes within one, items and properties of an item, at most.
+    private static let partsMax = 256
+    /// Version and flags, which begin the boxes that are looked into.
+    private static let versionBytes = 4
+
+    /// The extents of the primary item of a HEIF file (ISO/IEC 23008-12, 6.5.3): as it is coded,
+    /// before it is turned.
+    var heifSize: PixelSize? {
+        guard let meta = box(BoxType.meta, in: 0..<Int.max),
+            let item = primaryItem(in: meta),
+            let properties = box(BoxType.itemProperties, in: meta.dropFirst(Self.versionBytes)),
+            let container = box(BoxType.propertyContainer, in: properties),
+            let association = box(BoxType.propertyAssociation, in: properties)
+        else { return nil }
+        let known = boxes(in: container)
+        for index in self.properties(of: item, in: association) where known.indices ~= index - 1 {
+            let property = known[index - 1]
+            guard property.type == BoxType.spatialExtents else { continue }
+            let start = property.content.lowerBound + Self.versionBytes
+            guard let width = bigEndian(4, at: start), let height = bigEndian(4, at: start + 4)
+            else { return nil }
+            return PixelSize(width: width, height: height)
+        }
+        return nil
+    }
+
+    private func primaryItem(in meta: Range<Int>) -> Int? {
+        guard let box = box(BoxType.primaryItem, in: meta.dropFirst(Self.versionBytes)),
+            let version = byte(box.lowerBound)
+        else { return nil }
+        return bigEndian(version == 0 ? 2 : 4, at: box.lowerBound + Self.versionBytes)
+    }
+
+    /// The numbers of its properties, from 1 on (ISO/IEC 14496-12, 8.11.14).
+    private func properties(of item: Int, in association: Range<Int>) -> [Int] {
+        let start = association.lowerBound
+        guard let version = byte(start), let flags = byte(start + 3),
+            let entries = bigEndian(4, at: start + Self.versionBytes)
+        else { return [] }
+        let (idBytes, indexBytes) = (version == 0 ? 2 : 4, flags & 1 == 0 ? 1 : 2)
+        var offset = start + Self.versionBytes + 4
+        for _ in 0..<min(entries, Self.partsMax) {
+            guard let id = bigEndian(idBytes, at: offset), let count = byte(offset + idBytes)
+            else { return [] }
+            offset += idBytes + 1
+            if id == item {
+                return (0..<Int(count)).compactMap { place in
+                    // The highest bit says that a reader has to know the property.
+                    bigEndian(indexBytes, at: offset + place * indexBytes)
+                        .map { $0 & (1 << (8 * indexBytes - 1) - 1) }
+                }
+            }
+            offset += Int(count) * indexBytes
+        }
+        return []
+    }
+
+    /// What is in the first box of a type.
+    private func box(_ type: Int, in range: Range<Int>) -> Range<Int>? {
+        boxes(in: range).first { $0.type == type }?.content
+    }
+
+    /// The boxes in a part of the file, in their order; those that it has, where one is cut off or
+    /// has no possible size.
+    private func boxes(in range: Range<Int>) -> [Box] {
+        var boxes: [Box] = []
+        var offset = range.lowerBound
+        while boxes.count < Self.partsMax, offset < range.upperBound,
+            let short = bigEndian(4, at: offset), let type = bigEndian(4, at: offset + 4)
+        {
+            // 1: the size follows in eight bytes; 0: up to the end of the file.
+            let isLong = short == 1
+            let long = isLong && bigEndian(2, at: offset + 8) == 0
+                ? bigEndian(6, at: offset + 10) : nil
+            let header = isLong ? 16 : 8
+            let size = isLong ? long ?? 0 : short == 0 ? range.upperBound - offset : short
+            guard size >= header, size <= range.upperBound - offset else { break }
+            boxes.append(Box(type: type, content: (offset + header)..<(offset + size)))
+            offset += size
+        }
+        return boxes
+    }
+}
+
+extension Range<Int> {
+    fileprivate func dropFirst(_ count: Int) -> Range<Int> {
+        Swift.min(lowerBound + count, upperBound)..<upperBound
+    }
+}
