@@ -14,6 +14,7 @@ import Testing
         switch setting.row.values {
         case .flag, .word: 1
         case .number(let range, _): range.lowerBound + 1
+        case .colour: 0x10_2030
         }
     }
 
@@ -54,6 +55,10 @@ import Testing
         webP.effort = 0
         webP.nearLossless = 60
         #expect(try text(webP) == start + "webp,lossless,effort=0,near-lossless=60).png")
+        var dark = OutputOptions(format: .jpeg)
+        dark.background = Colour(argb: 0x0010_20F0)
+        #expect(dark.background == Colour(argb: 0xFF10_20F0), "it is opaque")
+        #expect(try text(dark) == start + "jpeg,background=#ff1020f0).png")
     }
 
     /// What is said and is as usual makes the key of today.
@@ -63,9 +68,12 @@ import Testing
         output.isProgressive = false
         output.dither = 100
         output.alphaQuality = 100
+        output.background = .white
         #expect(output == OutputOptions(format: .webp))
         #expect(try text(output) == "https://h/a-Imagebus(webp).png")
-        let isTaken = output.take(settings: ["dither": "100", "subsampling": "auto"])
+        let isTaken = output.take(settings: [
+            "dither": "100", "subsampling": "auto", "background": "#FFFFFF",
+        ])
         #expect(isTaken)
         #expect(output == OutputOptions(format: .webp))
     }
@@ -77,6 +85,8 @@ import Testing
         (.png, ["colours": "1"], "colours is a whole number from 2 to 256"),
         (.png, ["colours": "-3"], "colours is a whole number from 2 to 256"),
         (.jpeg, ["near-lossless": "5"], "jpeg has no setting near-lossless: leave it out, or"),
+        (.jpeg, ["background": "#80000000"], "background is an opaque colour, #RRGGBB"),
+        (.png, ["background": "#000000"], "png has no setting background: leave it out, or ask"),
         (.webp, ["progressive": "true"], "webp has no setting progressive: leave it out, or"),
     ])
     func whatNoEncoderDoesIsRefusedByName(
@@ -95,6 +105,7 @@ import Testing
     @Test func whatIsNoSettingIsNotTaken() {
         for texts in [
             ["loud": "1"], ["effort": "much"], ["progressive": "yes"], ["subsampling": "422"],
+            ["background": "black"], ["background": "0"],
         ] {
             var output = OutputOptions()
             let isTaken = output.take(settings: texts)

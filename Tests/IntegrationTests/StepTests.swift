@@ -131,6 +131,9 @@ extension RealProcesses {
             StepCase(
                 "/q.jpg --format webp --sharp-yuv --alpha-quality 50", "400x300", "webp",
                 at: 300, 225, Images.yellow),
+            StepCase(
+                "/q.png --round 50 --format jpeg --background #102030", "400x300", "jpeg",
+                at: 2, 2, [0x10, 0x20, 0x30]),
             StepCase("/q.png --format avif", "400x300", "avif", at: 300, 75, Images.green),
             StepCase(
                 "/q.png --round 50 --format avif --lossless", "400x300", "avif", at: 2, 2, [],

@@ -32,6 +32,23 @@ import Testing
         #expect(result.pixel(28, 16).allSatisfy { $0 < 5 })
     }
 
+    /// Half of the background and half of the pixel, where that is half transparent.
+    @Test(arguments: [PixelPlane.Bands.rgba, .greyAlpha])
+    func aColourOfTheRequestIsBehindAJPEG(bands: PixelPlane.Bands) throws {
+        let alpha = [0, 128, 255]
+        let last = bands == .rgba ? 3 : 1
+        let source = Source(48, 32, bands) { x, _, band in band == last ? alpha[x / 16] : 40 }
+        var output = OutputOptions(format: .jpeg, quality: 100)
+        output.background = Colour(argb: 0xFFC8_6400)
+        let result = try transform(source, [], output: output)
+        for (place, wanted) in [[200, 100, 0], [120, 70, 20], [40, 40, 40]].enumerated() {
+            for (found, sample) in zip(result.pixel(place * 16 + 8, 16), wanted) {
+                #expect(abs(found - sample) <= 3, "\(place)")
+            }
+        }
+        #expect(result.header.bands == 3)
+    }
+
     @Test func qualityAndLosslessAreTaken() throws {
         let noise = Source(128, 128) { x, y, band in (x * y * (band + 3)) % 251 }
         for format in [ImageFormat.jpeg, .webp, .avif] {

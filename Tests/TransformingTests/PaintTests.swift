@@ -62,6 +62,13 @@ import Vips
         #expect(result.pixel(3, 3).allSatisfy { $0 > 250 })
     }
 
+    @Test func aColourOfTheRequestIsBehindAJPEG() throws {
+        var output = OutputOptions(format: .jpeg, quality: 100)
+        output.background = Colour(argb: 0xFF10_2030)
+        let result = try paint(Colour(argb: 0), output)
+        #expect(zip(result.pixel(3, 3), [0x10, 0x20, 0x30]).allSatisfy { abs($0 - $1) <= 3 })
+    }
+
     @Test func whatIsTooLargeIsNotBegun() throws {
         let limits = ImageLimits(pixelsMax: 1_000)
         #expect {

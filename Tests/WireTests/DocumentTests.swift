@@ -56,6 +56,7 @@ import Testing
                     )
                 case .word(let words):
                     (words.map { "`\($0)`" }.joined(separator: ", "), "`\(words[0])`")
+                case .colour: ("`#RRGGBB`", "`#ffffffff`")
                 }
             let formats = setting.row.formats.map(\.name).joined(separator: ", ")
             return "`\(setting.name)` \(values) \(usual) \(formats)"

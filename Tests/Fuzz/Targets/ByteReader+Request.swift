@@ -86,6 +86,10 @@ extension ByteReader {
             request.output = OutputOptions(
                 format: bool() ? pick(ImageFormat.allCases) : nil,
                 quality: bool() ? number() : nil, lossless: bool())
+            for setting in OutputSetting.allCases where choice(4) == 0 {
+                let value = bool() ? number() : choice(128)
+                if setting.permits(value) { request.output[setting] = value }
+            }
         }
         if what & 16 != 0 { request.infoOnly = true }
         if what & 48 == 32 { request.pixelRatio = double() }

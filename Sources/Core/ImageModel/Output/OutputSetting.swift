@@ -3,7 +3,7 @@
 /// The name is the word for it on the command line, in presets, in keys and on the wire.
 package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
     case progressive, optimise, subsampling, colours, dither, effort, nearLossless, alphaQuality
-    case sharpYUV
+    case sharpYUV, background
 
     /// What values it takes.
     package enum Values: Hashable, Sendable {
@@ -13,6 +13,8 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case number(ClosedRange<Int>, usual: Int?)
         /// One of these, by place; the first one says nothing.
         case word([String])
+        /// An opaque one, as the number that `#RRGGBB` is; the one that says nothing.
+        case colour(usual: Int)
     }
 
     /// All that is known of a setting.
@@ -71,6 +73,11 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
             Row(
                 name: "sharp-yuv", values: .flag, formats: [.webp],
                 help: "WebP with sharper edges of colours: slower")
+        case .background:
+            Row(
+                name: "background", values: .colour(usual: 0xFF_FFFF),
+                formats: ImageFormat.encodable.filter { !$0.carriesAlpha },
+                help: "behind what is transparent in a format without transparency\n(#FFFFFF)")
         }
     }
 
@@ -98,6 +105,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case .flag: nil
         case .number(let range, _): "\(range.lowerBound)..\(range.upperBound)"
         case .word: "WORD"
+        case .colour: "#RRGGBB"
         }
     }
 
@@ -108,15 +116,18 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case .number(let range, _):
             "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .word(let words): "one of " + words.joined(separator: ", ")
+        case .colour: "an opaque colour, #RRGGBB"
         }
     }
 
-    /// The value of a text; `nil` for texts of something else. A number beyond the limits is one.
+    /// The value of a text; `nil` for texts of something else. A number beyond the limits is one,
+    /// and so is a colour that is not opaque.
     package func value(of text: String) -> Int? {
         switch row.values {
         case .flag: text == Self.isThere ? 1 : nil
         case .number: PlainNumber.integer(text)
         case .word(let words): words.firstIndex(of: text)
+        case .colour: Colour(text).map { Self.value(of: $0) }
         }
     }
 
@@ -126,7 +137,18 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case .flag: Self.isThere
         case .number: "\(value)"
         case .word(let words): words.indices.contains(value) ? words[value] : "\(value)"
+        case .colour: permits(value) ? Self.colour(of: value).hexText : "\(value)"
         }
+    }
+
+    /// Beyond the limits where it is not opaque.
+    fileprivate static func value(of colour: Colour) -> Int {
+        let number = Int(colour.red) << 16 | Int(colour.green) << 8 | Int(colour.blue)
+        return colour.alpha == UInt8.max ? number : -1
+    }
+
+    fileprivate static func colour(of value: Int) -> Colour {
+        Colour(argb: 0xFF00_0000 | UInt32(truncatingIfNeeded: value))
     }
 
     package func permits(_ value: Int) -> Bool {
@@ -134,6 +156,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case .flag: value == 1
         case .number(let range, _): range.contains(value)
         case .word(let words): words.indices.contains(value)
+        case .colour: (0...0xFF_FFFF).contains(value)
         }
     }
 
@@ -146,6 +169,15 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case .flag: nil
         case .number(_, let usual): usual
         case .word: 0
+        case .colour(let usual): usual
+        }
+    }
+
+    /// The place of those whose numbers are larger than the others'.
+    fileprivate var widePlace: Int? {
+        switch self {
+        case .background: 0
+        default: nil
         }
     }
 }
@@ -153,24 +185,38 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
 /// A value for each setting that is said. In one piece, since requests are copied and compared.
 struct SettingValues: Hashable, Sendable {
     private var values = SIMD16<Int16>(repeating: SettingValues.unsaid)
+    private var wide = SIMD2<Int32>(repeating: SettingValues.wideUnsaid)
 
     private static let unsaid = Int16.min
+    private static let wideUnsaid = Int32.min
 
-    var isEmpty: Bool { values == SIMD16(repeating: Self.unsaid) }
+    var isEmpty: Bool {
+        values == SIMD16(repeating: Self.unsaid) && wide == SIMD2(repeating: Self.wideUnsaid)
+    }
 
     subscript(setting: OutputSetting) -> Int? {
         get {
+            if let place = setting.widePlace {
+                return wide[place] == Self.wideUnsaid ? nil : Int(wide[place])
+            }
             let value = values[setting.rawValue]
             return value == Self.unsaid ? nil : Int(value)
         }
         set {
-            values[setting.rawValue] = newValue.map { max(-1, Int16(clamping: $0)) } ?? Self.unsaid
+            if let place = setting.widePlace {
+                wide[place] = newValue.map { max(-1, Int32(clamping: $0)) } ?? Self.wideUnsaid
+            } else {
+                values[setting.rawValue] =
+                    newValue.map { max(-1, Int16(clamping: $0)) } ?? Self.unsaid
+            }
         }
     }
 
     func hash(into hasher: inout Hasher) {
         // Most requests say none.
-        if !isEmpty { hasher.combine(values) }
+        guard !isEmpty else { return }
+        hasher.combine(values)
+        hasher.combine(wide)
     }
 }
 
@@ -179,6 +225,15 @@ extension OutputOptions {
     package subscript(setting: OutputSetting) -> Int? {
         get { settings[setting] }
         set { settings[setting] = newValue == setting.usual ? nil : newValue }
+    }
+
+    /// JPEG: what is seen behind transparent pixels; its alpha says nothing.
+    public var background: Colour {
+        get { OutputSetting.colour(of: self[.background] ?? 0xFF_FFFF) }
+        set {
+            let opaque = Colour(argb: 0xFF00_0000 | newValue.argb)
+            self[.background] = OutputSetting.value(of: opaque)
+        }
     }
 
     /// Whether no setting is said.

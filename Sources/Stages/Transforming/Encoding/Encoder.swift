@@ -78,9 +78,12 @@ struct Encoder {
         }
     }
 
-    /// White shows where a format without alpha meets transparent pixels (SEMANTICS §11.11).
+    /// A colour shows where a format without alpha meets transparent pixels (SEMANTICS §11.11).
     private func flattened(_ image: VipsImage) throws(VipsError) -> VipsImage {
         guard !form.format.carriesAlpha, image.header.hasAlpha else { return image }
-        return try image.flattened(red: 255, green: 255, blue: 255)
+        let colour = order.options.background
+        let canvas = try colour.isGrey ? image : image.coloured()
+        return try canvas.flattened(
+            red: Double(colour.red), green: Double(colour.green), blue: Double(colour.blue))
     }
 }
