@@ -87,6 +87,8 @@ import Testing
         (.jpeg, ["near-lossless": "5"], "jpeg has no setting near-lossless: leave it out, or"),
         (.jpeg, ["background": "#80000000"], "background is an opaque colour, #RRGGBB"),
         (.png, ["background": "#000000"], "png has no setting background: leave it out, or ask"),
+        (.jpeg, ["max-bytes": "0"], "max-bytes is a whole number from 1 to 1073741824"),
+        (.jpeg, ["max-bytes": "99999999999"], "max-bytes is a whole number from 1 to"),
         (.webp, ["progressive": "true"], "webp has no setting progressive: leave it out, or"),
     ])
     func whatNoEncoderDoesIsRefusedByName(
@@ -129,6 +131,8 @@ import Testing
             #expect(cost(format) { $0.effort = 10 } == costs.last, "beyond is the largest")
         }
         #expect(cost(.jpeg) { $0.isProgressive = true } > cost(.jpeg) { _ in })
+        #expect(cost(.jpeg) { $0.maxBytes = 5_000 } == 7 * cost(.jpeg) { _ in })
+        #expect(cost(.png) { $0.maxBytes = 5_000 } == cost(.png) { _ in }, "it has no quality")
         #expect(cost(.webp) { $0.nearLossless = 50 } == cost(.webp) { $0.lossless = true })
     }
 }

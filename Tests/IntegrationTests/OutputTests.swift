@@ -51,6 +51,28 @@ extension RealProcesses {
             }
         }
 
+        @Test func aResultHasAtMostSoManyBytes() async throws {
+            let origin = OriginServer()
+            origin.route("/a.png", .bytes(try Images.waves(width: 400, height: 300).png()))
+            try await withStack { stack in
+                func get(_ format: String, _ bytes: Int) throws -> CommandLineEnd {
+                    try stack.get(
+                        [origin.url("/a.png"), "--format", format, "--max-bytes", "\(bytes)"])
+                }
+                for format in ["jpeg", "webp", "avif"] {
+                    let free = try get(format, 1 << 30).output.count
+                    let limit = free * 3 / 4
+                    let end = try get(format, limit)
+                    #expect(end.exitStatus == 0, "\(end)")
+                    #expect((1...limit).contains(end.output.count), "\(format)")
+                    #expect(try Pixels(decoding: end.output).size == "400x300")
+                }
+                let none = try get("jpeg", 100)
+                #expect(none.exitStatus == 77, "\(none)")
+                #expect(none.errorText.contains("max-bytes permits 100"), "\(none)")
+            }
+        }
+
         /// A result that was made just now came from no cache, though its original did.
         @Test func whereAnImageCameFromIsSaid() async throws {
             let origin = OriginServer()

@@ -89,7 +89,7 @@ extension OutputOptions {
         guard size.pixels > limit else { return nil }
         let remedies = [
             "ask for fewer", isWithoutLoss ? "for loss" : nil,
-            effort == nil ? nil : "for less effort",
+            effort == nil ? nil : "for less effort", maxBytes == nil ? nil : "for any bytes",
         ].compactMap(\.self)
         return ImageError(
             .limitExceeded,

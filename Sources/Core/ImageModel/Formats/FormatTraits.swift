@@ -50,6 +50,9 @@ package struct FormatTraits: Sendable {
         for (setting, time) in output.settingTimes where options[setting] != nil {
             hundredths = hundredths * time / 100
         }
+        if options.maxBytes != nil, output.losesSomething(options) {
+            hundredths *= UInt64(OutputOptions.triesMax)
+        }
         return max(1, hundredths / 100)
     }
 
@@ -142,6 +145,11 @@ package struct EncoderEfforts: Sendable {
 }
 
 extension FormatOutput {
+    /// Whether the quality says how large a file is.
+    package func losesSomething(_ options: OutputOptions) -> Bool {
+        loss == .always || (loss == .optional && !options.isWithoutLoss)
+    }
+
     /// Whether planes become this format without being joined.
     package func takesPlanes(lossless: Bool) -> Bool {
         takesPlanes && !(loss == .optional && lossless)

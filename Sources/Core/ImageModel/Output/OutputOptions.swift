@@ -103,6 +103,18 @@ extension OutputOptions {
         set { self[.sharpYUV] = newValue ? 1 : nil }
     }
 
+    /// Bytes of the result at most: where it has more at the quality that is asked for, the quality
+    /// is lower; where it has more at any, or has none, the load fails with `limitExceeded`.
+    public var maxBytes: Int? {
+        get { self[.maxBytes] }
+        set { self[.maxBytes] = newValue }
+    }
+
+    /// What `maxBytes` may be.
+    public static let maxBytesRange = 1...(1 << 30)
+    /// How often one image is encoded at most, to come below `maxBytes`.
+    package static let triesMax = 7
+
     /// Whether an encoder that can do without loss does.
     public var isWithoutLoss: Bool { lossless || nearLossless != nil }
 }

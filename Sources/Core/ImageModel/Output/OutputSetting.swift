@@ -3,7 +3,7 @@
 /// The name is the word for it on the command line, in presets, in keys and on the wire.
 package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
     case progressive, optimise, subsampling, colours, dither, effort, nearLossless, alphaQuality
-    case sharpYUV, background
+    case sharpYUV, background, maxBytes
 
     /// What values it takes.
     package enum Values: Hashable, Sendable {
@@ -78,6 +78,12 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
                 name: "background", values: .colour(usual: 0xFF_FFFF),
                 formats: ImageFormat.encodable.filter { !$0.carriesAlpha },
                 help: "behind what is transparent in a format without transparency\n(#FFFFFF)")
+        case .maxBytes:
+            Row(
+                name: "max-bytes", values: .number(OutputOptions.maxBytesRange, usual: nil),
+                formats: ImageFormat.encodable,
+                help: "of the result: a lower quality where it is larger, in at most\n"
+                    + "\(OutputOptions.triesMax) attempts")
         }
     }
 
@@ -177,6 +183,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
     fileprivate var widePlace: Int? {
         switch self {
         case .background: 0
+        case .maxBytes: 1
         default: nil
         }
     }

@@ -47,6 +47,9 @@ final class BlockWriter<Space: OutputSpace> {
         UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(block.bytes)[..<count])
     }
 
+    /// Forgets all bytes so far; the space stays.
+    func restart() { (count, handedOut) = (0, 0) }
+
     /// A reference to the bytes; the block is the outcome's from now on.
     func finish() -> BlockReference {
         block.reference(length: count)

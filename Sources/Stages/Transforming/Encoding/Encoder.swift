@@ -36,7 +36,8 @@ struct Encoder {
     func encode(
         _ lane: PlanarLane, to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
-        try write(lane.plan.size, bands: 1, to: output) { writer in
+        let lane = order.options.maxBytes == nil ? lane : lane.remembering()
+        return try write(lane.plan.size, bands: 1, to: output) { order, writer in
             try form.encode(lane, order, to: writer)
             return false
         }
@@ -46,26 +47,47 @@ struct Encoder {
     func encode(
         _ current: StepImage, to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
-        try write(current.size, bands: current.image.header.bands, to: output) { writer in
-            try form.encode(try flattened(current.image), order, to: writer)
+        let image: VipsImage
+        do {
+            image = try pixels(of: current)
+        } catch {
+            throw ImageError(transforming: error, step: "encode")
         }
+        return try write(current.size, bands: image.header.bands, to: output) { order, writer in
+            try form.encode(image, order, to: writer)
+        }
+    }
+
+    /// What is encoded, in memory where that may be done more than once.
+    private func pixels(of current: StepImage) throws -> VipsImage {
+        let image = try flattened(current.image)
+        guard order.options.maxBytes != nil else { return image }
+        let copy = try image.copiedToMemory()
+        copy.watch { [cancellation = order.cancellation] in cancellation.isCancelled }
+        return copy
     }
 
     /// Hands what `body` writes to the outcome; it answers whether that has alpha.
     private func write<Space: OutputSpace>(
         _ size: PixelSize, bands: Int, to output: Space,
-        _ body: (BlockWriter<Space>) throws -> Bool
+        _ body: (EncodingOrder, BlockWriter<Space>) throws -> Bool
     ) throws(ImageError) -> EncodedImage {
         try check(size)
         let writer = try BlockWriter(output, estimate: form.estimate(size, bands: bands, order))
         do {
-            let hasAlpha = try body(writer)
+            let attempts = EncodingAttempts(
+                order: order, losesSomething: losesSomething, body: body)
+            let hasAlpha = try attempts.run(writer)
             let info = ImageInfo(format: form.format, size: size, hasAlpha: hasAlpha)
             return EncodedImage(reference: writer.finish(), info: info)
         } catch {
             writer.discard()
             throw writer.failure ?? ImageError(transforming: error, step: "encode")
         }
+    }
+
+    private var losesSomething: Bool {
+        form.format.traits.output?.losesSomething(order.options) == true
     }
 
     /// Refuses what the format has no numbers for.

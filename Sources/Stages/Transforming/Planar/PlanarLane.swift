@@ -9,6 +9,18 @@ struct PlanarLane {
     let source: PixelSource
     let plan: PlanarPlan
     let sampler: PlaneSampler
+    private var memo: PlaneMemo?
+
+    init(source: PixelSource, plan: PlanarPlan, sampler: PlaneSampler) {
+        (self.source, self.plan, self.sampler) = (source, plan, sampler)
+    }
+
+    /// The same, which renders planes once, however often they are asked for.
+    func remembering() -> PlanarLane {
+        var lane = self
+        lane.memo = PlaneMemo()
+        return lane
+    }
 
     /// Whether the samples lie apart, or there is but one a pixel.
     static func takes(_ layout: PixelLayout) -> Bool {
@@ -22,17 +34,34 @@ struct PlanarLane {
     func planes(coloursEvery step: PixelSize) throws(ImageError) -> [Plane] {
         var planes: [Plane] = []
         for (index, plane) in source.layout.planes.prefix(isGrey ? 1 : 3).enumerated() {
-            let stored = Plane(source.pixels(of: plane), plane.size, stride: plane.stride)
-            planes.append(
-                try PlanarRenderer(plan: plan, sampler: sampler).render(
-                    stored, active: (plane.activeWidth, plane.activeHeight),
-                    every: index == 0 ? PixelSize(width: 1, height: 1) : step))
+            let every = index == 0 ? PixelSize(width: 1, height: 1) : step
+            let key = PlaneMemo.Key(index: index, every: every)
+            let rendered = try memo?.planes[key] ?? render(plane, every: every)
+            memo?.planes[key] = rendered
+            planes.append(rendered)
         }
         return planes
     }
 
+    private func render(
+        _ plane: PixelPlane, every step: PixelSize
+    ) throws(ImageError) -> Plane {
+        let stored = Plane(source.pixels(of: plane), plane.size, stride: plane.stride)
+        return try PlanarRenderer(plan: plan, sampler: sampler).render(
+            stored, active: (plane.activeWidth, plane.activeHeight), every: step)
+    }
+
     /// Y, Cb and Cr in limited range, as the plan displays them; of grey the colours are none.
     func limitedPlanes(coloursEvery step: PixelSize) throws(ImageError) -> [Plane] {
+        if let planes = memo?.limited { return planes }
+        let planes = try makeLimitedPlanes(coloursEvery: step)
+        memo?.limited = planes
+        return planes
+    }
+
+    private func makeLimitedPlanes(
+        coloursEvery step: PixelSize
+    ) throws(ImageError) -> [Plane] {
         let full = try planes(coloursEvery: step)
         let luma = try sampler.limited([full[0]])
         guard isGrey else { return luma + (try sampler.limited([full[1], full[2]])) }

@@ -43,7 +43,7 @@ extension FormatEncoder {
 
 /// How an image is to be written.
 struct EncodingOrder {
-    let options: OutputOptions
+    private(set) var options: OutputOptions
     /// Filtered rows save bytes of a photograph; drawings become larger by them (measured on the
     /// test images).
     let isPhotograph: Bool
@@ -52,6 +52,13 @@ struct EncodingOrder {
     /// Quality 0 to 100 of the request, else `OutputOptions.defaultQuality`.
     var quality: Int {
         min(100, max(0, options.quality ?? OutputOptions.defaultQuality))
+    }
+
+    /// The same at another quality.
+    func with(quality: Int) -> EncodingOrder {
+        var order = self
+        order.options.quality = quality
+        return order
     }
 
     /// The effort of the request, else the usual one of the format; 0 where it has none.
