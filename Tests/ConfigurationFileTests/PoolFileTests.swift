@@ -153,7 +153,7 @@ import Testing
         (
             "a: {kind: transform, formats-out: [bmp]}",
             "f:1: formats-out: workers of the own program have no format 'bmp': there are jpeg, "
-                + "png, webp"
+                + "png, gif, tiff, webp"
         ),
         (
             "a: {kind: decode, trust: foreign, formats-in: [tifff]}",

@@ -41,7 +41,7 @@ extension RealProcesses {
                     #expect(twoFormats.errorText.contains("contradicts the name"))
                     let notWritten = try get(source, [], to: "b.bmp")
                     #expect(notWritten.exitStatus == 64, "\(notWritten)")
-                    #expect(notWritten.errorText.contains("end it in jpeg, png, webp, avif"))
+                    #expect(notWritten.errorText.contains("end it in jpeg, png, gif, tiff"))
                     for asked in [["--format", "bmp"], ["--rotate", "90"]] {
                         let early = try get(source, asked, to: "b.bmp")
                         #expect(early.exitStatus == 64, "\(early)")
@@ -59,7 +59,7 @@ extension RealProcesses {
                     try stack.get(
                         [origin.url("/a.png"), "--format", format, "--max-bytes", "\(bytes)"])
                 }
-                for format in ["jpeg", "webp", "avif"] {
+                for format in ["jpeg", "webp", "avif", "jxl"] {
                     let free = try get(format, 1 << 30).output.count
                     let limit = free * 3 / 4
                     let end = try get(format, limit)

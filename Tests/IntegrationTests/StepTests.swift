@@ -141,6 +141,17 @@ extension RealProcesses {
             StepCase(
                 "/q.jpg --resize 200x --format avif --effort 0 --subsampling 444", "200x150",
                 "avif", at: 20, 140, Images.blue),
+            StepCase(
+                "/q.jpg --format gif --colours 8 --dither 0 --progressive --effort 1", "400x300",
+                "gif", at: 380, 280, Images.yellow),
+            StepCase("/q.png --round 50 --format gif", "400x300", "gif", at: 2, 2, [], alpha: 0),
+            StepCase(
+                "/q.png --round 50 --format tiff", "400x300", "tiff", at: 2, 2, [], alpha: 0),
+            StepCase("/q.jpg --format tiff", "400x300", "tiff", at: 20, 280, Images.blue),
+            StepCase("/q.png --format jxl", "400x300", "jxl", at: 300, 75, Images.green),
+            StepCase(
+                "/q.png --round 50 --format jxl --lossless --effort 3", "400x300", "jxl",
+                at: 2, 2, [], alpha: 0),
             StepCase("/q.jpg --format png", "400x300", "png", at: 100, 75, Images.red),
             StepCase("/q.jpg --resize 100x100", "100x75", "jpeg", at: 80, 60, Images.yellow),
             StepCase("/q.webp --resize 100x100", "100x75", "webp", at: 20, 60, Images.blue),

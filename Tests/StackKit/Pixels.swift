@@ -30,7 +30,7 @@ public struct Pixels: Hashable, Sendable {
 extension Pixels {
     /// Decodes a file; the first bytes say its format.
     public init(decoding file: [UInt8]) throws {
-        let library = try VipsLibrary(loaders: [.jpeg, .png, .webp, .gif, .heif])
+        let library = try VipsLibrary(loaders: [.jpeg, .png, .webp, .gif, .tiff, .heif, .jxl])
         self = try library.exclusively { () throws(VipsError) -> Pixels in
             try withStableBytes(of: file) { (bytes) throws(VipsError) in
                 try Pixels(Self.load(bytes))
@@ -57,9 +57,11 @@ extension Pixels {
 
     private static func load(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
         switch bytes.first {
+        case 0xFF where bytes[1] == 0x0A: try .load(bytes, by: .jxl)
         case 0xFF: try .jpeg(bytes)
         case 0x89: try .png(bytes)
         case UInt8(ascii: "G"): try .gif(bytes)
+        case UInt8(ascii: "I"): try .load(bytes, by: .tiff)
         case 0: try .load(bytes, by: .heif)
         default: try .webp(bytes)
         }

@@ -12,5 +12,6 @@ import Vips
 
     @Test func aTransformerOpensNothingButWhatItWrote() {
         #expect(FormatEncoders.loaders == [.webp])
+        #expect(FormatEncoders.savers == [.jxl])
     }
 }

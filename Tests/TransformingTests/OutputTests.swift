@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import StageKit
 import Testing
+import Vips
 
 @Suite struct OutputTests {
     @Test(arguments: [
@@ -51,7 +52,7 @@ import Testing
 
     @Test func qualityAndLosslessAreTaken() throws {
         let noise = Source(128, 128) { x, y, band in (x * y * (band + 3)) % 251 }
-        for format in [ImageFormat.jpeg, .webp, .avif] {
+        for format in [ImageFormat.jpeg, .webp, .avif, .jxl] {
             let sizes = try [10, 80, 100].map { quality in
                 try transform(
                     noise, [], output: OutputOptions(format: format, quality: quality)
@@ -61,7 +62,7 @@ import Testing
             let unsaid = try transform(noise, [], output: OutputOptions(format: format))
             #expect(unsaid.bytes.count == sizes[1])
         }
-        for format in [ImageFormat.webp, .avif] {
+        for format in [ImageFormat.webp, .avif, .jxl] {
             let lossless = try transform(
                 noise, [], output: OutputOptions(format: format, quality: 10, lossless: true))
             #expect(lossless.samples == noise.samples)
@@ -72,7 +73,7 @@ import Testing
     func aFormatThatIsNotEncodedIsUnsupported(format: ImageFormat) {
         let error = failure(.quarters(8, 8), [], output: OutputOptions(format: format))
         #expect(error?.code == .unsupportedFormat)
-        let others = "jpeg, png, webp, avif"
+        let others = "jpeg, png, gif, tiff, webp, avif, jxl"
         #expect(error?.message == "this version does not encode \(format.name), but \(others)")
     }
 
@@ -82,6 +83,15 @@ import Testing
         #expect(error?.code == .limitExceeded)
         #expect(throws: Never.self) {
             try transform(source, [], output: OutputOptions(format: .png))
+        }
+    }
+
+    @Test func whatItsEncoderHasNoMemoryForIsRefused() throws {
+        let pixel = Source(1, 1) { _, _, _ in 0 }
+        for (format, side) in [(ImageFormat.avif, 7_072), (.jxl, 5_478)] {
+            let step = TransformStep.resize(PixelSize(width: side, height: side), .stretch)
+            let error = failure(pixel, [step], output: OutputOptions(format: format))
+            #expect(error?.code == .limitExceeded && error?.details["limit"] == "pixelsMax")
         }
     }
 

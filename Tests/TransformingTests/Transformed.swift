@@ -91,13 +91,16 @@ func failure(
 }
 
 private func read(_ image: EncodedImage, _ bytes: [UInt8]) throws -> Transformed {
-    try VipsLibrary(loaders: [.jpeg, .png, .webp, .heif]).exclusively {
+    try VipsLibrary(loaders: [.jpeg, .png, .webp, .gif, .tiff, .heif, .jxl]).exclusively {
         try bytes.withUnsafeBytes { input in
             let decoded =
                 switch image.info.format {
                 case .png: try VipsImage.png(input)
                 case .webp: try VipsImage.webp(input)
+                case .gif: try VipsImage.gif(input)
+                case .tiff: try VipsImage.load(input, by: .tiff)
                 case .avif: try VipsImage.load(input, by: .heif)
+                case .jxl: try VipsImage.load(input, by: .jxl)
                 default: try VipsImage.jpeg(input)
                 }
             let header = decoded.header

@@ -73,4 +73,16 @@ import Vips
             #expect(calls == 3)
         }
     }
+
+    /// Also where all bytes come at once.
+    @Test(arguments: [VipsEncoding.gif(), .tiff(predicts: true), .jxl(quality: 80, effort: 3)])
+    func aSinkThatTakesNothingEndsEverySave(encoding: VipsEncoding) throws {
+        try VipsLibrary(savers: [.jxl]).exclusively {
+            let image = try Pixels.gradient(64, 64).image()
+            let error = #expect(throws: VipsError.self) {
+                try image.save(encoding) { _ in false }
+            }
+            #expect(error?.kind == .refused)
+        }
+    }
 }

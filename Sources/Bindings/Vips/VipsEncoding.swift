@@ -24,6 +24,29 @@ public enum VipsEncoding: Sendable, Equatable {
     ///   - effort: 0 fast to 6 small.
     case webp(quality: Int, lossless: Bool = false, effort: Int = 4)
 
+    /// One frame.
+    ///
+    /// - Parameters:
+    ///   - bits: the power of two that is the number of colours, 1 to 8.
+    ///   - dither: 0 to 1: how much of the error of a pixel goes to its neighbours.
+    ///   - effort: 1 (fast) to 10 (best) for the colours.
+    ///   - interlaced: rows in four passes.
+    case gif(bits: Int = 8, dither: Double = 1, effort: Int = 7, interlaced: Bool = false)
+
+    /// One page, every sample as it is, deflated.
+    ///
+    /// - Parameter predicts: each sample is stored as the difference to the one before it, which
+    ///   makes photographs smaller.
+    case tiff(predicts: Bool)
+
+    /// Only where the library was told to permit `VipsSaver.jxl`.
+    ///
+    /// - Parameters:
+    ///   - quality: 5 to 100; below, libjxl has no distance for it.
+    ///   - lossless: every sample as it was.
+    ///   - effort: 3 fast to 9 small.
+    case jxl(quality: Int, lossless: Bool = false, effort: Int = 7)
+
     /// How many samples of chroma are stored; the values are libvips'.
     public enum Subsampling: Int, Sendable {
         /// One for four pixels below quality 90, else one for each.

@@ -43,6 +43,17 @@ extension VipsImage {
             let options = cvips_webp_options(
                 quality: CInt(quality), lossless: lossless ? 1 : 0, effort: CInt(effort), strip: 1)
             return cvips_save_webp(pointer, options, passToSink, context)
+        case .gif(let bits, let dither, let effort, let interlaced):
+            let options = cvips_gif_options(
+                bits: CInt(bits), dither: dither, effort: CInt(effort),
+                interlace: interlaced ? 1 : 0)
+            return cvips_save_gif(pointer, options, passToSink, context)
+        case .tiff(let predicts):
+            return cvips_save_tiff(pointer, predicts ? 1 : 0, passToSink, context)
+        case .jxl(let quality, let lossless, let effort):
+            let options = cvips_jxl_options(
+                quality: CInt(quality), lossless: lossless ? 1 : 0, effort: CInt(effort))
+            return cvips_save_jxl(pointer, options, passToSink, context)
         }
     }
 }

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// libvips, started: whoever holds a value may make images.
 ///
-/// The operation cache is off, all loaders but those that are named are blocked, and nothing is
-/// written to stderr: what libvips warns of goes to `onWarning`. Pixels are kept in memory, however
+/// The operation cache is off, all loaders but those that are named are blocked, and so are savers
+/// that libvips does not trust. Nothing is written to stderr: what libvips warns of goes to `onWarning`. Pixels are kept in memory, however
 /// many there are: whoever opens an image limits its size by the header.
 public struct VipsLibrary: Sendable {
     /// Takes one message of libvips or GLib; called on any thread, also on those of libvips.
@@ -31,16 +31,19 @@ public struct VipsLibrary: Sendable {
     ///   - concurrency: threads for each image computed, process-wide; 1 where the processes are
     ///     the parallelism. At least 1, at most 1024.
     ///   - loaders: what may be opened, besides what earlier calls named.
+    ///   - savers: what may be written besides, of what libvips does not trust.
     ///   - onWarning: replaces the handler of an earlier call, unless it is nil.
-    /// - Throws: `VipsError` of kind `internal` when libvips cannot start, or has no such loader.
+    /// - Throws: `VipsError` of kind `internal` when libvips cannot start, or has no such loader or
+    ///   saver.
     public init(
         concurrency: Int = 1, loaders: [VipsLoader] = [.jpeg, .png, .webp, .gif],
-        onWarning: WarningHandler? = nil
+        savers: [VipsSaver] = [], onWarning: WarningHandler? = nil
     ) throws(VipsError) {
         precondition((1...1024).contains(concurrency), "concurrency is a number of threads")
         if let onWarning { Self.warningHandler.withLock { $0 = onWarning } }
         try Self.started.get()
         try VipsLoader.permit(loaders)
+        try VipsSaver.permit(savers)
         cvips_set_concurrency(Int32(concurrency))
     }
 

@@ -14,12 +14,20 @@ static void block_all_loaders(void) {
     vips_operation_block_set("VipsForeignLoad", TRUE);
 }
 
-int cvips_permit_loader(const char *name) {
-    GType type = vips_type_find("VipsForeignLoad", name);
+static int permit(const char *base, const char *name) {
+    GType type = vips_type_find(base, name);
     if (type == 0)
         return -1;
     vips_operation_block_set(g_type_name(type), FALSE);
     return 0;
+}
+
+int cvips_permit_loader(const char *name) {
+    return permit("VipsForeignLoad", name);
+}
+
+int cvips_permit_saver(const char *name) {
+    return permit("VipsForeignSave", name);
 }
 
 // What a decoder makes out of order, such as WebP, libvips keeps as a whole: above a threshold in a

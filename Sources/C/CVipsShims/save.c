@@ -56,3 +56,40 @@ int cvips_save_webp(cvips_image in, cvips_webp_options options, cvips_sink sink,
     g_object_unref(target);
     return result;
 }
+
+int cvips_save_gif(cvips_image in, cvips_gif_options options, cvips_sink sink, void *context) {
+    destination to = {sink, context};
+    VipsTarget *target = target_new(&to);
+    int result = vips_gifsave_target(in, target, "bitdepth", options.bits, "dither", options.dither,
+                                     "effort", options.effort, "interlace", options.interlace,
+                                     "strip", TRUE, NULL);
+    g_object_unref(target);
+    return result;
+}
+
+// libtiff goes back to what it wrote, which a sink cannot.
+int cvips_save_tiff(cvips_image in, int predicts, cvips_sink sink, void *context) {
+    void *bytes = NULL;
+    size_t count = 0;
+    if (vips_tiffsave_buffer(in, &bytes, &count, "compression",
+                             VIPS_FOREIGN_TIFF_COMPRESSION_DEFLATE, "predictor",
+                             predicts ? VIPS_FOREIGN_TIFF_PREDICTOR_HORIZONTAL
+                                      : VIPS_FOREIGN_TIFF_PREDICTOR_NONE,
+                             "strip", TRUE, NULL))
+        return -1;
+    int result = sink(context, bytes, count);
+    g_free(bytes);
+    if (result)
+        vips_error("tiffsave", "the sink takes no bytes");
+    return result ? -1 : 0;
+}
+
+int cvips_save_jxl(cvips_image in, cvips_jxl_options options, cvips_sink sink, void *context) {
+    destination to = {sink, context};
+    VipsTarget *target = target_new(&to);
+    int result = vips_jxlsave_target(in, target, "Q", options.quality, "lossless",
+                                     options.lossless, "effort", options.effort, "strip", TRUE,
+                                     NULL);
+    g_object_unref(target);
+    return result;
+}

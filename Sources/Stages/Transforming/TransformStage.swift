@@ -25,7 +25,8 @@ public struct TransformStage: Sendable {
     ) throws(ImageError) {
         do {
             library = try VipsLibrary(
-                concurrency: concurrency, loaders: FormatEncoders.loaders, onWarning: onWarning)
+                concurrency: concurrency, loaders: FormatEncoders.loaders,
+                savers: FormatEncoders.savers, onWarning: onWarning)
         } catch {
             throw ImageError(.internalError, "libvips does not start: \(error.text)")
         }

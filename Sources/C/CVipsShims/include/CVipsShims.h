@@ -16,6 +16,8 @@ int cvips_start(cvips_log log);
 // Lets the loader of that name through, such as `pngload_buffer`; all are blocked at the start. -1
 // where this libvips does not have it; nothing is in the error buffer then.
 int cvips_permit_loader(const char *name);
+// The same of a saver that libvips does not trust, such as `jxlsave_target`; others are free.
+int cvips_permit_saver(const char *name);
 void cvips_set_concurrency(int threads);
 size_t cvips_memory_in_use(void);
 int cvips_files_in_use(void);
@@ -171,9 +173,25 @@ typedef struct {
     int effort;
     int strip;
 } cvips_webp_options;
+typedef struct {
+    // The power of two that is the number of colours.
+    int bits;
+    double dither;
+    int effort;
+    int interlace;
+} cvips_gif_options;
+typedef struct {
+    int quality;
+    int lossless;
+    int effort;
+} cvips_jxl_options;
 int cvips_save_jpeg(cvips_image in, cvips_jpeg_options options, cvips_sink sink, void *context);
 int cvips_save_png(cvips_image in, cvips_png_options options, cvips_sink sink, void *context);
 int cvips_save_webp(cvips_image in, cvips_webp_options options, cvips_sink sink, void *context);
+int cvips_save_gif(cvips_image in, cvips_gif_options options, cvips_sink sink, void *context);
+// Deflated; `predicts`: each sample as the difference to the one before it. In one piece.
+int cvips_save_tiff(cvips_image in, int predicts, cvips_sink sink, void *context);
+int cvips_save_jxl(cvips_image in, cvips_jxl_options options, cvips_sink sink, void *context);
 
 // progress.c: `stop` is called as pixels of `image`, or of what is made from it, are computed; when
 // it answers non-zero, the computation fails with a text that says "killed". `release` is called

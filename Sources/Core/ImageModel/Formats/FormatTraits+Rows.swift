@@ -9,7 +9,14 @@ extension FormatTraits {
             signatures: [
                 .bytes([0xFF, 0x0A]), .bytes([0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20]),
             ],
-            isAnimated: true, isPhotographic: true, input: FormatInput()),
+            isAnimated: true, isPhotographic: true, storedSize: { $0.jxlSize },
+            input: FormatInput(),
+            // libjxl takes 90 bytes for each pixel, and at effort 9 minutes for a million of them.
+            output: FormatOutput(
+                loss: .optional, pixelsMax: 30_000_000,
+                efforts: EncoderEfforts(
+                    first: 3, usual: 5, times: [60, 65, 100, 140, 260, 1_250])),
+            encoderClass: 7, losslessEncoderClass: 88),
         // Its code stream begins like a JPEG.
         FormatTraits(
             format: .jpeg2000, name: "jpeg2000", title: "JPEG 2000 images",
@@ -35,7 +42,13 @@ extension FormatTraits {
         FormatTraits(
             format: .gif, name: "gif", extensions: ["gif"], mimeType: "image/gif",
             signatures: [.bytes([0x47])], isAnimated: true, storedSize: { $0.gifSize },
-            input: FormatInput()),
+            input: FormatInput(),
+            output: FormatOutput(
+                loss: .always, hasQuality: false, sideMax: 65_535,
+                efforts: EncoderEfforts(
+                    first: 1, usual: 3,
+                    times: [100, 100, 100, 200, 300, 300, 300, 350, 350, 350])),
+            encoderClass: 8),
         // libwebp makes any scale; these four are the ones whose results are kept the same. Without
         // loss its encoder takes ten times as long.
         FormatTraits(
@@ -61,8 +74,9 @@ extension FormatTraits {
         FormatTraits(
             format: .tiff, name: "tiff", extensions: ["tiff", "tif"], mimeType: "image/tiff",
             signatures: [.text("II*\0"), .text("MM\0*"), .text("II+\0"), .text("MM\0+")],
-            guest: { $0.isCameraRaw ? .raw : nil }, pageCount: { $0.tiffPages(upTo: $1) },
-            input: FormatInput(pages: .images)),
+            guest: { $0.isCameraRaw ? .raw : nil }, storedSize: { $0.tiffSize },
+            pageCount: { $0.tiffPages(upTo: $1) }, input: FormatInput(pages: .images),
+            output: FormatOutput(loss: .never), encoderClass: 8),
         FormatTraits(
             format: .bmp, name: "bmp", title: "BMP images", extensions: ["bmp"],
             mimeType: "image/bmp", signatures: [.text("BM")], storedSize: { $0.bitmap?.size },
@@ -87,7 +101,7 @@ extension FormatTraits {
             signatures: .brands("avif", "avis"), isAnimated: true, isPhotographic: true,
             storedSize: { $0.heifSize }, input: FormatInput(pages: .images),
             output: FormatOutput(
-                loss: .optional, takesPlanes: true, sideMax: 16_384,
+                loss: .optional, takesPlanes: true, sideMax: 16_384, pixelsMax: 50_000_000,
                 settingTimes: [.subsampling: 150],
                 efforts: EncoderEfforts(
                     first: 0, usual: 1, times: [35, 100, 150, 280, 1_200, 1_650, 3_300])),

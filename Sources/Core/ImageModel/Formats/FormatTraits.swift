@@ -112,10 +112,14 @@ package struct FormatOutput: Sendable {
     }
 
     package let loss: Loss
+    /// Whether what is lost, and so how large a file is, goes by a quality.
+    package var hasQuality = true
     /// Whether it stores planes, as far as it is encoded with loss.
     package var takesPlanes = false
     /// Pixels on one side at most.
     package var sideMax = Int(Int32.max)
+    /// Pixels at most, where its encoder takes much memory for each.
+    package var pixelsMax = Int.max
     /// Whether an image whose source is of this format stays in it where nobody names another.
     package var isKept = false
     /// How many hundredths of the time an encoder takes with a setting that costs some.
@@ -147,7 +151,7 @@ package struct EncoderEfforts: Sendable {
 extension FormatOutput {
     /// Whether the quality says how large a file is.
     package func losesSomething(_ options: OutputOptions) -> Bool {
-        loss == .always || (loss == .optional && !options.isWithoutLoss)
+        hasQuality && (loss == .always || (loss == .optional && !options.isWithoutLoss))
     }
 
     /// Whether planes become this format without being joined.

@@ -12,6 +12,8 @@ private enum BoxType {
     static let propertyContainer = 0x6970_636F
     static let propertyAssociation = 0x6970_6D61
     static let spatialExtents = 0x6973_7065
+    static let codestream = 0x6A78_6C63
+    static let partialCodestream = 0x6A78_6C70
 }
 
 extension HeaderBytes {
@@ -34,11 +36,20 @@ extension HeaderBytes {
             let property = known[index - 1]
             guard property.type == BoxType.spatialExtents else { continue }
             let start = property.content.lowerBound + Self.versionBytes
-            guard let width = bigEndian(4, at: start), let height = bigEndian(4, at: start + 4)
+            guard let width = bigEndian(4, at: start), let height = bigEndian(4, at: start + 4),
+                max(width, height) <= Int(Int32.max)
             else { return nil }
             return PixelSize(width: width, height: height)
         }
         return nil
+    }
+
+    /// Where the codestream of a JPEG XL begins, in boxes or without (ISO/IEC 18181-2).
+    var jxlCodestream: Int? {
+        if bigEndian(2, at: 0) == 0xFF0A { return 0 }
+        if let whole = box(BoxType.codestream, in: 0..<Int.max) { return whole.lowerBound }
+        // A number comes before each part.
+        return box(BoxType.partialCodestream, in: 0..<Int.max).map { $0.lowerBound + 4 }
     }
 
     private func primaryItem(in meta: Range<Int>) -> Int? {

@@ -19,6 +19,8 @@ private struct TIFFDirectory {
 }
 
 private enum TIFFTag {
+    static let width = 256
+    static let height = 257
     static let newSubfileType = 254
     static let photometric = 262
     static let subdirectories = 330
@@ -66,6 +68,33 @@ extension HeaderBytes {
             next = following
         }
         return pages
+    }
+
+    /// Columns and rows of the first page.
+    var tiffSize: PixelSize? {
+        guard let layout = tiffLayout, let start = firstDirectory(layout),
+            let directory = directory(at: start, layout)
+        else { return nil }
+        var (width, height): (Int?, Int?)
+        for index in 0..<min(directory.count, Self.entriesMax) {
+            let entry = directory.entries + index * layout.entryBytes
+            switch number(2, at: entry, layout) {
+            case TIFFTag.width: width = side(at: entry, layout)
+            case TIFFTag.height: height = side(at: entry, layout)
+            default: break
+            }
+        }
+        guard let width, let height, max(width, height) <= Int(Int32.max) else { return nil }
+        return PixelSize(width: width, height: height)
+    }
+
+    /// A value of two bytes (SHORT) or four (LONG).
+    private func side(at entry: Int, _ layout: TIFFLayout) -> Int? {
+        switch number(2, at: entry + 2, layout) {
+        case 3: number(2, at: entry + layout.valueOffset, layout)
+        case 4: number(4, at: entry + layout.valueOffset, layout)
+        default: nil
+        }
     }
 
     private var tiffLayout: TIFFLayout? {

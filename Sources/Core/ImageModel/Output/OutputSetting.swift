@@ -36,8 +36,8 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         switch self {
         case .progressive:
             Row(
-                name: "progressive", values: .flag, formats: [.jpeg, .png],
-                help: "a rough image first: JPEG in scans, PNG interlaced")
+                name: "progressive", values: .flag, formats: [.jpeg, .png, .gif],
+                help: "a rough image first: JPEG in scans, PNG, GIF interlaced")
         case .optimise:
             Row(
                 name: "optimise", values: .flag, formats: [.jpeg],
@@ -50,11 +50,12 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
                     + "auto is 420 below quality 90")
         case .colours:
             Row(
-                name: "colours", values: .number(2...256, usual: nil), formats: [.png],
-                help: "PNG with a palette of at most 2, 4, 16 or 256 colours")
+                name: "colours", values: .number(2...256, usual: nil), formats: [.png, .gif],
+                help: "a palette: PNG of at most 2, 4, 16 or 256 colours, GIF of any\n"
+                    + "power of two (256)")
         case .dither:
             Row(
-                name: "dither", values: .number(0...100, usual: 100), formats: [.png],
+                name: "dither", values: .number(0...100, usual: 100), formats: [.png, .gif],
                 help: "how much a palette is dithered (100)")
         case .effort:
             Row(

@@ -70,7 +70,7 @@ struct Encoder {
     /// Hands what `body` writes to the outcome; it answers whether that has alpha.
     private func write<Space: OutputSpace>(
         _ size: PixelSize, bands: Int, to output: Space,
-        _ body: (EncodingOrder, BlockWriter<Space>) throws -> Bool
+        _ body: @escaping (EncodingOrder, BlockWriter<Space>) throws -> Bool
     ) throws(ImageError) -> EncodedImage {
         try check(size)
         let writer = try BlockWriter(output, estimate: form.estimate(size, bands: bands, order))
@@ -92,11 +92,15 @@ struct Encoder {
 
     /// Refuses what the format has no numbers for.
     private func check(_ size: PixelSize) throws(ImageError) {
-        let sideMax = form.format.traits.output?.sideMax ?? 0
+        let (name, limits) = (form.format.name, form.format.traits.output)
+        let (sideMax, pixelsMax) = (limits?.sideMax ?? 0, limits?.pixelsMax ?? 0)
         guard max(size.width, size.height) <= sideMax else {
+            throw .over("sideMax", "encode", "\(name) has at most \(sideMax) pixels on a side")
+        }
+        guard let area = size.area, area <= pixelsMax else {
             throw .over(
-                "sideMax", "encode",
-                "\(form.format.name) has at most \(sideMax) pixels on a side")
+                "pixelsMax", "encode", "\(size) is too large for \(name), which is encoded up "
+                    + "to \(pixelsMax) pixels")
         }
     }
 

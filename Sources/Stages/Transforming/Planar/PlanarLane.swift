@@ -35,20 +35,21 @@ struct PlanarLane {
         var planes: [Plane] = []
         for (index, plane) in source.layout.planes.prefix(isGrey ? 1 : 3).enumerated() {
             let every = index == 0 ? PixelSize(width: 1, height: 1) : step
-            let key = PlaneMemo.Key(index: index, every: every)
-            let rendered = try memo?.planes[key] ?? render(plane, every: every)
-            memo?.planes[key] = rendered
-            planes.append(rendered)
+            planes.append(try render(plane, at: index, every: every))
         }
         return planes
     }
 
     private func render(
-        _ plane: PixelPlane, every step: PixelSize
+        _ plane: PixelPlane, at index: Int, every step: PixelSize
     ) throws(ImageError) -> Plane {
+        let key = PlaneMemo.Key(index: index, every: step)
+        if let known = memo?.planes[key] { return known }
         let stored = Plane(source.pixels(of: plane), plane.size, stride: plane.stride)
-        return try PlanarRenderer(plan: plan, sampler: sampler).render(
+        let rendered = try PlanarRenderer(plan: plan, sampler: sampler).render(
             stored, active: (plane.activeWidth, plane.activeHeight), every: step)
+        memo?.planes[key] = rendered
+        return rendered
     }
 
     /// Y, Cb and Cr in limited range, as the plan displays them; of grey the colours are none.

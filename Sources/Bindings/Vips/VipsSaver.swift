@@ -1,0 +1,23 @@
+internal import CVipsShims
+
+/// A saver of libvips that libvips itself does not trust.
+///
+/// It is blocked until a `VipsLibrary` is made that names it; other savers are free.
+public struct VipsSaver: Hashable, Sendable {
+    /// libvips' name of it.
+    public let name: String
+
+    /// Of JPEG XL.
+    public static let jxl = VipsSaver(name: "jxlsave_target")
+
+    /// Lets savers through, for good.
+    static func permit(_ savers: [VipsSaver]) throws(VipsError) {
+        for saver in savers {
+            guard cvips_permit_saver(saver.name) == 0 else {
+                throw VipsError(
+                    kind: .internal, operation: saver.name,
+                    text: "this libvips has no such saver")
+            }
+        }
+    }
+}
