@@ -81,7 +81,7 @@ import Testing
                 == .custom(CustomStep("acme.denoise", parameters: ["strength": "0.5"])))
         #expect(throws: UsageError.self) { try step("custom", "denoise") }
         #expect(try OptionValue.format("jpg") == .jpeg)
-        #expect(throws: UsageError.self) { try OptionValue.format("gif") }
+        #expect(throws: UsageError.self) { try OptionValue.format("bmp") }
     }
 
     @Test(

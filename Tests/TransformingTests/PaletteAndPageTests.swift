@@ -90,18 +90,18 @@ import Vips
 
     @Test func aTIFFIsDeflatedAndHasOnePage() throws {
         let folder = TemporaryDirectory()
-        for (source, predictor) in [(waves, "horizontal differencing"), (steps, "none")] {
+        for (source, predicts) in [(waves, true), (steps, false)] {
             let file = folder.write(try made(source, .tiff).bytes, to: "a.tif")
             let said = String(decoding: try Tool.run(["tiffinfo", file]), as: UTF8.self)
             #expect(said.contains("Compression Scheme: AdobeDeflate"), "\(said)")
-            #expect(said.contains("Predictor: \(predictor)"), "\(said)")
+            #expect(said.contains("Predictor: horizontal differencing") == predicts, "\(said)")
             #expect(said.components(of: "Image Width").count == 2, "\(said)")
         }
     }
 
     // MARK: - JPEG XL
 
-    /// Of all forms that the size has in the header: by eights, by a ratio, and of few bits or many.
+    /// Of all forms that the size has in the header: by eights, by a ratio, of few bits or many.
     @Test(arguments: [
         (1, 1), (8, 8), (256, 256), (40, 32), (48, 40), (40, 30), (160, 90), (300, 200), (513, 7),
         (2_000, 3), (257, 255), (64, 32), (3, 9_000),

@@ -6,8 +6,9 @@ internal import Synchronization
 /// libvips, started: whoever holds a value may make images.
 ///
 /// The operation cache is off, all loaders but those that are named are blocked, and so are savers
-/// that libvips does not trust. Nothing is written to stderr: what libvips warns of goes to `onWarning`. Pixels are kept in memory, however
-/// many there are: whoever opens an image limits its size by the header.
+/// that libvips does not trust. Nothing is written to stderr: what libvips warns of goes to
+/// `onWarning`. Pixels are kept in memory, however many there are: whoever opens an image limits
+/// its size by the header.
 public struct VipsLibrary: Sendable {
     /// Takes one message of libvips or GLib; called on any thread, also on those of libvips.
     public typealias WarningHandler = @Sendable (_ domain: String, _ message: String) -> Void

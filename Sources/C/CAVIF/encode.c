@@ -1,5 +1,6 @@
 #include <avif/avif.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "CAVIF.h"
 
@@ -95,6 +96,31 @@ static cavif_status encode_image(const avifImage *image, cavif_encoding encoding
     return status;
 }
 
+// The encoder never writes to an image, its structure only lacks the const.
+static void lend_planes(avifImage *image, const uint8_t *const *planes, const int *strides) {
+    for (int i = 0; i < (image->yuvFormat == AVIF_PIXEL_FORMAT_YUV400 ? 1 : 3); i++) {
+        image->yuvPlanes[i] = (uint8_t *)planes[i];
+        image->yuvRowBytes[i] = (uint32_t)strides[i];
+    }
+    image->imageOwnsYUVPlanes = AVIF_FALSE;
+}
+
+// libaom reads V with the stride of U.
+static cavif_status copy_planes(avifImage *image, const uint8_t *const *planes,
+                                const int *strides) {
+    if (avifImageAllocatePlanes(image, AVIF_PLANES_YUV) != AVIF_RESULT_OK)
+        return CAVIF_NO_MEMORY;
+    int halves = image->yuvFormat == AVIF_PIXEL_FORMAT_YUV420;
+    for (int i = 0; i < 3; i++) {
+        int shift = i == 0 ? 0 : halves;
+        size_t width = (image->width + shift) >> shift, height = (image->height + shift) >> shift;
+        for (size_t y = 0; y < height; y++)
+            memcpy(image->yuvPlanes[i] + y * image->yuvRowBytes[i],
+                   planes[i] + y * (size_t)strides[i], width);
+    }
+    return CAVIF_FINE;
+}
+
 cavif_status cavif_encode_planes(cavif_encoding encoding, const uint8_t *const *planes,
                                  const int *strides, cavif_callbacks callbacks, int *code) {
     *code = AVIF_RESULT_UNKNOWN_ERROR;
@@ -103,12 +129,15 @@ cavif_status cavif_encode_planes(cavif_encoding encoding, const uint8_t *const *
     avifImage *image = image_new(encoding);
     if (!image)
         return CAVIF_NO_MEMORY;
-    // The encoder never writes to an image, its structure only lacks the const.
-    for (int i = 0; i < (encoding.chroma == CAVIF_GREY ? 1 : 3); i++) {
-        image->yuvPlanes[i] = (uint8_t *)planes[i];
-        image->yuvRowBytes[i] = (uint32_t)strides[i];
+    cavif_status taken = CAVIF_FINE;
+    if (encoding.chroma == CAVIF_GREY || strides[1] == strides[2])
+        lend_planes(image, planes, strides);
+    else
+        taken = copy_planes(image, planes, strides);
+    if (taken != CAVIF_FINE) {
+        avifImageDestroy(image);
+        return taken;
     }
-    image->imageOwnsYUVPlanes = AVIF_FALSE;
     cavif_status status = encode_image(image, encoding, callbacks, code);
     avifImageDestroy(image);
     return status;

@@ -106,7 +106,7 @@ extension RealProcesses {
                 ("17000x17000.avif", .limitExceeded, 77),
                 ("corrupt-header.jpg", .badImageData, 65),
                 ("truncated.gif", .badImageData, 65), ("truncated.jpg", .badImageData, 65),
-                ("truncated.png", .badImageData, 65), ("truncated.svgz", .badImageData, 65),
+                ("truncated.png", .badImageData, 65), ("truncated.svgz", .unsupportedFormat, 65),
             ]
             return files.compactMap { name, code, status in
                 guard let bytes = Fixtures.bytes("broken/\(name)") else { return nil }

@@ -41,7 +41,8 @@ typedef struct {
     void *context;
 } cavif_callbacks;
 
-// One plane for CAVIF_GREY, else three; BT.601, full range. They are read where they lie.
+// One plane for CAVIF_GREY, else three; BT.601, full range. They are read where they lie, unless
+// the last two have different strides.
 cavif_status cavif_encode_planes(cavif_encoding encoding, const uint8_t *const *planes,
                                  const int *strides, cavif_callbacks callbacks, int *code);
 // 3 or 4 interleaved bands, not premultiplied. `has_alpha` gets whether a pixel is not opaque: the

@@ -61,7 +61,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
             Row(
                 name: "effort", values: .number(0...10, usual: nil),
                 formats: ImageFormat.encodable.filter { $0.traits.output?.efforts != nil },
-                help: "fast to small: " + Self.efforts)
+                help: "fast to small:\n" + Self.efforts)
         case .nearLossless:
             Row(
                 name: "near-lossless", values: .number(0...100, usual: nil), formats: [.webp],
