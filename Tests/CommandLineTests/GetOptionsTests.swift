@@ -244,7 +244,8 @@ import Testing
                 == WantedFacts([.exif, .gps, .blurHash], blurHash: PixelSize(width: 5, height: 4)))
         #expect(try options(["u", "--facts", "blurhash"]).request.facts == WantedFacts(.blurHash))
         #expect(try options(["u", "--info"]).request.facts == WantedFacts())
-        #expect(complaint(["u", "--facts", "exif", "-o", "x"])?.hasPrefix("--facts brings") == true)
+        #expect(
+            complaint(["u", "--facts", "exif", "-o", "x"])?.hasPrefix("--facts brings") == true)
         let resized = complaint(["u", "--facts", "exif", "--resize", "1x1"])
         #expect(resized?.hasPrefix("--facts is") == true)
     }

@@ -50,8 +50,8 @@ extension RealProcesses {
             #expect(answer["token"]?.text?.count == 32)
             #expect(
                 answer.names == [
-                    "bytes", "cacheType", "error", "fallbackFor", "format", "height", "key",
-                    "notes", "pages", "refreshed", "scale", "status", "stillOf", "timings",
+                    "bytes", "cacheType", "error", "facts", "fallbackFor", "format", "height",
+                    "key", "notes", "pages", "refreshed", "scale", "status", "stillOf", "timings",
                     "token", "width",
                 ])
             #expect(

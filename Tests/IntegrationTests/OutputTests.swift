@@ -57,7 +57,8 @@ extension RealProcesses {
             try await withStack { stack in
                 func get(_ format: String, _ bytes: Int) throws -> CommandLineEnd {
                     try stack.get(
-                        [origin.url("/a.png"), "--format", format, "--max-bytes", "\(bytes)"])
+                        [origin.url("/a.png"), "--format", format, "--max-bytes", "\(bytes)"]
+                            + ["-o", "-"])
                 }
                 for format in ["jpeg", "webp", "avif", "jxl"] {
                     let free = try get(format, 1 << 30).output.count

@@ -61,7 +61,11 @@ import Vips
         for step in 0..<8 {
             #expect(image.pixel(step * 8 + 4, 16)[3] == (step * 36 >= 128 ? 255 : 0), "\(step)")
         }
-        let opaque = Source(32, 32, .rgba) { x, y, band in band == 3 ? 255 : x * y % 256 }
+        // Of many colours: where the palette has room, libvips makes a colour transparent that no
+        // pixel has.
+        let opaque = Source(64, 64, .rgba) { x, y, band in
+            band == 3 ? 255 : (x * (band + 2) * 4 + y * (3 - band) * 4) % 256
+        }
         #expect(try made(opaque, .gif).header.hasAlpha == false)
     }
 

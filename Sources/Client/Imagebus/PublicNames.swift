@@ -16,8 +16,8 @@
 @_exported public import enum ImageModel.Gravity
 @_exported public import struct ImageModel.HTTPHeader
 @_exported public import struct ImageModel.ImageError
-@_exported public import enum ImageModel.ImageFormat
 @_exported public import struct ImageModel.ImageFacts
+@_exported public import enum ImageModel.ImageFormat
 @_exported public import struct ImageModel.ImageInfo
 @_exported public import struct ImageModel.ImageRequest
 @_exported public import struct ImageModel.OutputOptions

@@ -98,7 +98,8 @@ extension HeaderBytes {
         {
             // 1: the size follows in eight bytes; 0: up to the end of the file.
             let isLong = short == 1
-            let long = isLong && bigEndian(2, at: offset + 8) == 0
+            let long =
+                isLong && bigEndian(2, at: offset + 8) == 0
                 ? bigEndian(6, at: offset + 10) : nil
             let header = isLong ? 16 : 8
             let size = isLong ? long ?? 0 : short == 0 ? range.upperBound - offset : short

@@ -34,7 +34,8 @@ struct FactReader {
         facts.orientation = source.statedOrientation
         // What a palette or a video codec stores, where that is not what libvips makes of it.
         let stored = image.number("palette-bit-depth") ?? image.number("heif-bitdepth")
-        facts.bitsPerSample = stored.flatMap { (1...64).contains($0) ? $0 : nil }
+        facts.bitsPerSample =
+            stored.flatMap { (1...64).contains($0) ? $0 : nil }
             ?? 8 * source.header.bytesPerBand
         let name = image.withProfile { ProfileName.read($0) } ?? nil
         facts.profile = name.flatMap { FactText.text($0, bytesMax: ImageFacts.nameBytesMax) }

@@ -16,7 +16,8 @@ struct ProfileName {
         let profile = ProfileName(bytes: profile)
         guard let tag = profile.tag("desc") else { return nil }
         return profile.isType("desc", at: tag.lowerBound)
-            ? profile.plain(tag) : profile.isType("mluc", at: tag.lowerBound)
+            ? profile.plain(tag)
+            : profile.isType("mluc", at: tag.lowerBound)
                 ? profile.inLanguages(tag) : nil
     }
 

@@ -99,7 +99,8 @@ struct Encoder {
         }
         guard let area = size.area, area <= pixelsMax else {
             throw .over(
-                "pixelsMax", "encode", "\(size) is too large for \(name), which is encoded up "
+                "pixelsMax", "encode",
+                "\(size) is too large for \(name), which is encoded up "
                     + "to \(pixelsMax) pixels")
         }
     }
