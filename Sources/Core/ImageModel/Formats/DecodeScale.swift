@@ -5,12 +5,15 @@ package struct DecodeScale: Hashable, Sendable, Comparable {
     package let numerator: Int
     /// At least 1, in lowest terms.
     package let denominator: Int
+    /// Whether half a pixel counts as one, as in the geometry of steps, and less as none. Else any
+    /// part of a pixel counts as one, as decoders have it that leave pixels away.
+    package let rounds: Bool
 
     /// Every pixel.
     package static let whole = DecodeScale(1, over: 1)
 
     /// A fraction of two numbers from 1 to 2³¹ − 1, so that products do not overflow.
-    package init(_ numerator: Int, over denominator: Int) {
+    package init(_ numerator: Int, over denominator: Int, rounds: Bool = false) {
         let numbers = 1...Int(Int32.max)
         precondition(
             numbers.contains(numerator) && numbers.contains(denominator),
@@ -19,14 +22,16 @@ package struct DecodeScale: Hashable, Sendable, Comparable {
         while rest != 0 { (divisor, rest) = (rest, divisor % rest) }
         self.numerator = numerator / divisor
         self.denominator = denominator / divisor
+        self.rounds = rounds
     }
 
     /// The number next to it.
     package var value: Double { Double(numerator) / Double(denominator) }
 
-    /// What it makes of a side from 1 to 2³¹ − 1, a part of a pixel counted as one.
+    /// What it makes of a side from 1 to 2³¹ − 1: at least 1.
     package func side(_ side: Int) -> Int {
-        (side * numerator + denominator - 1) / denominator
+        let part = rounds ? denominator / 2 : denominator - 1
+        return max(1, (side * numerator + part) / denominator)
     }
 
     /// What it makes of an image.
@@ -63,7 +68,8 @@ extension DecodeNeed {
     }
 
     /// A mode that does not enlarge spares pixels that were never there: a drawing has as many as
-    /// are asked for.
+    /// are asked for. Where its ratio is kept it has exactly the size that is wanted, so that a
+    /// drawing is as large as a photo would be.
     private func exactScale(for source: PixelSize) -> DecodeScale {
         let wanted: PixelSize
         if case .cover(let box, let mode) = self {
@@ -73,8 +79,8 @@ extension DecodeNeed {
             wanted = size
         }
         let most = Int(Int32.max)
-        return max(
-            DecodeScale(min(wanted.width, most), over: source.width),
-            DecodeScale(min(wanted.height, most), over: source.height))
+        let across = DecodeScale(min(wanted.width, most), over: source.width, rounds: true)
+        let down = DecodeScale(min(wanted.height, most), over: source.height, rounds: true)
+        return [across, down].first { $0.size(source) == wanted } ?? max(across, down)
     }
 }
