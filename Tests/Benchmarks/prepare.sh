@@ -19,7 +19,7 @@ make_places() {
     [[ ! -d /dev/shm || ! -w /dev/shm ]] || fast=/dev/shm
     work=$(mktemp -d "$fast/ib-bench.XXXXXX")
     runtime=$(mktemp -d "$fast/ib-bench.XXXXXX")
-    mkdir "$work/site" "$work/cache"
+    mkdir "$work/site" "$work/cache" "$work/compared"
     : >"$work/samples"
     unset IMAGEBUS_ENDPOINT IMAGEBUS_CONFIG
     export IMAGEBUS_RUNTIME_DIR=$runtime IMAGEBUS_CACHE_DIR=$work/cache
@@ -46,6 +46,20 @@ find_photo() {
     fi
     cp "$photo" "$work/site/photo.jpg"
     photo=$work/site/photo.jpg
+    for row in "${rows[@]}"; do
+        [[ $row != in-* ]] || make_source "${row#in-}"
+    done
+}
+
+# The photo in another format, by its own tools; an SVG is drawn.
+make_source() {
+    local format=$1 made=$work/site/photo.$1
+    case $format in
+    heic) heif-enc --quality 80 -o "$made" "$photo" ;;
+    avif) heif-enc --avif --quality 60 -p speed=8 -o "$made" "$photo" ;;
+    tiff) vips tiffsave "$photo" "$made" --compression deflate --predictor horizontal --strip ;;
+    svg) python3 "$here/drawing.py" >"$made" ;;
+    esac >&2
 }
 
 draw_photo() {
@@ -96,11 +110,11 @@ make_result() {
 start_thumbor() {
     local venv=$kept/thumbor
     thumbor= thumbor_missing=
-    [[ " ${rows[*]} " == *" cold-"* ]] || return 0
+    [[ " ${rows[*]} " == *" cold-"* || " ${rows[*]} " == *" in-"* ]] || return 0
     if [[ ! -x $venv/bin/thumbor ]]; then
         say "installing thumbor with pip"
         if ! { python3 -m venv "$venv" && timeout 180 "$venv/bin/pip" install --quiet \
-            --disable-pip-version-check thumbor; } >"$work/pip.log" 2>&1; then
+            --disable-pip-version-check thumbor pillow-heif cairosvg; } >"$work/pip.log" 2>&1; then
             thumbor_missing="pip cannot install thumbor: $(tail -n 1 "$work/pip.log")"
             say "$thumbor_missing"
             return 1
@@ -127,7 +141,7 @@ json.dump({
     "hits": "$hit_seconds s each, $(stat --format=%s "$work/site/result.jpg") bytes, wrk -t1 -c64",
     "cold": "$cold_seconds s each, $cold_concurrency at a time (thumbor $thumbor_concurrency), "
         "origin nginx",
-    "quality": "JPEG 80, WebP 75",
+    "quality": "JPEG 80, WebP 75, AVIF 60 at speed 8",
     "thumbor": "$cores processes, Pillow, no storage, thumbor.conf",
     "libvips loop": "$cores processes, concurrency 1, no cache, PNG level 1 with sub rows",
 }, open(sys.argv[1], "w"), ensure_ascii=False)

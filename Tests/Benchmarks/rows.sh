@@ -11,7 +11,7 @@ ours() {
 ours_photo() {
     local name=$1 kind=$2 path=$3
     shift 3
-    ours "$name" 60 "$kind" "$photo_url/$path.jpg" "${steps[@]}" \
+    ours "$name" 60 "$kind" "$photo_url/$path" "${steps[@]}" \
         --allow-address "127.0.0.1:$origin_port" "$@"
 }
 
@@ -24,7 +24,7 @@ load_by_wrk() {
 measure_hit() {
     local round
     for ((round = 0; round < rounds; round++)); do
-        ours_photo hit.ours hit 1 --format jpeg --concurrency 64 --seconds "$hit_seconds"
+        ours_photo hit.ours hit 1.jpg --format jpeg --concurrency 64 --seconds "$hit_seconds"
         load_by_wrk hit.nginx report 64 "$hit_seconds" "http://127.0.0.1:$cache_port/result.jpg"
     done
 }
@@ -59,7 +59,7 @@ measure_one() {
     # A message is a header of 8 bytes and a body.
     load=$(($(field load "$frames") - 8)) reply=$(($(field reply "$frames") - 8))
     for ((round = 0; round < rounds; round++)); do
-        ours_photo one.ours hit 1 --format jpeg --concurrency 1 --seconds $((2 * hit_seconds))
+        ours_photo one.ours hit 1.jpg --format jpeg --concurrency 1 --seconds $((2 * hit_seconds))
         sample one.echo 30 "$kept/router-echo" "ipc://$runtime/echo" "$load" "$reply" 1 \
             "$hit_seconds" || true
         load_by_wrk one.nginx report 1 "$hit_seconds" "http://127.0.0.1:$cache_port/result.jpg"
@@ -73,39 +73,49 @@ field() {
 }
 
 measure_cold_jpeg() {
-    measure_cold jpeg 80
-    ours_photo cold-64.ours cold '{n}' --format jpeg --concurrency 64 --seconds "$cold_seconds"
-    compare_images
+    measure_cold cold-jpeg jpg jpeg 80
+    ours_photo cold-64.ours cold '{n}.jpg' --format jpeg --concurrency 64 --seconds "$cold_seconds"
 }
-measure_cold_png() { measure_cold png 80; }
-measure_cold_webp() { measure_cold webp 75; }
+measure_cold_png() { measure_cold cold-png jpg png 80; }
+measure_cold_webp() { measure_cold cold-webp jpg webp 75; }
+measure_cold_avif() { measure_cold cold-avif jpg avif 60; }
+measure_in_heic() { measure_cold in-heic heic jpeg 80; }
+measure_in_avif() { measure_cold in-avif avif jpeg 80; }
+measure_in_tiff() { measure_cold in-tiff tiff jpeg 80; }
+measure_in_svg() { IMAGEBUS_VECTOR=$cores measure_cold in-svg svg jpeg 80; }
 
+# An image of one format to another, by all that read it.
 measure_cold() {
-    local format=$1 quality=$2 round filters=
-    [[ $format == jpeg ]] || filters=/filters:format\($format\)
+    local name=$1 source=$2 format=$3 quality=$4 round
+    local filters=/filters:format\($3\):quality\($4\)
     for ((round = 0; round < rounds; round++)); do
-        ours_photo "cold-$format.ours" cold '{n}' --format "$format" --quality "$quality" \
+        ours_photo "$name.ours" cold "{n}.$source" --format "$format" --quality "$quality" \
             --concurrency "$cold_concurrency" --seconds "$cold_seconds"
         if [[ -n $thumbor ]]; then
-            load_by_wrk "cold-$format.thumbor" count "$thumbor_concurrency" "$cold_seconds" \
-                "$thumbor$filters/127.0.0.1:$origin_port/photo/{n}.jpg"
+            load_by_wrk "$name.thumbor" count "$thumbor_concurrency" "$cold_seconds" \
+                "$thumbor$filters/127.0.0.1:$origin_port/photo/{n}.$source"
         fi
-        sample "cold-$format.loop" 60 "$kept/vips-loop" "$photo" 512 "$format" "$quality" \
-            "$cores" "$cold_seconds" "$work/loop.$format" || true
+        sample "$name.loop" 60 "$kept/vips-loop" "$work/site/photo.$source" 512 "$format" \
+            "$quality" "$cores" "$cold_seconds" "$work/compared/loop" || true
     done
-    [[ -n $thumbor ]] || keep "cold-$format.thumbor" "!no reference: $thumbor_missing"
+    [[ -n $thumbor ]] || keep "$name.thumbor" "!no reference: $thumbor_missing"
+    compare_images "$name" "$source" "$format" "$quality"
 }
 
-# How close each JPEG comes to the best reduction of the full photo.
+# How close each result comes to the best reduction of all of the image.
 compare_images() {
-    local images=(ours.jpg loop.jpeg)
-    [[ -z $thumbor ]] || images+=(thumbor.jpg)
-    cp "$work/site/result.jpg" "$work/ours.jpg"
-    if [[ -n $thumbor ]]; then
+    local name=$1 source=$2 format=$3 quality=$4 images=(ours loop)
+    "$program" get "$photo_url/0.$source" --resize 512x512 --mode fit --format "$format" \
+        --quality "$quality" --private --log-level error \
+        --allow-address "127.0.0.1:$origin_port" -o "$work/compared/ours" >&2 || true
+    if [[ -n $thumbor ]] &&
         python3 -c 'import sys, urllib.request as u; u.urlretrieve(*sys.argv[1:])' \
-            "$thumbor/127.0.0.1:$origin_port/photo/0.jpg" "$work/thumbor.jpg"
+            "$thumbor$filters/127.0.0.1:$origin_port/photo/0.$source" "$work/compared/thumbor"; then
+        images+=(thumbor)
     fi
-    (cd "$work" && sample psnr 60 "$kept/psnr" "$photo" "${images[@]}") || true
+    (cd "$work/compared" &&
+        sample "$name.psnr" 60 "$kept/psnr" "$work/site/photo.$source" "${images[@]}") || true
+    rm -f "$work"/compared/*
 }
 
 measure_cancel() {

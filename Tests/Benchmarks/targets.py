@@ -94,15 +94,13 @@ def one(samples):
             samples.median("one.echo64", "rps"), "ROUTER echo")
 
 
-def cold(samples, kind, target_thumbor, target_loop):
-    name, title = f"cold-{kind}", {"jpeg": "JPEG", "png": "PNG", "webp": "WebP"}[kind]
+def cold(samples, name, title, target_thumbor, target_loop=None):
     ours = samples.median(f"{name}.ours", "rps")
-    loop = samples.median(f"{name}.loop", "rps")
-    spread = samples.spread(f"{name}.ours", "rps")
     yield Row(
-        f"cold, to {title}", "/s", ours, samples.median(f"{name}.thumbor", "rps"), "thumbor",
-        target_thumbor, spread=spread)
-    yield Row(f"cold, to {title}", "/s", ours, loop, "bare libvips loop", target_loop)
+        title, "/s", ours, samples.median(f"{name}.thumbor", "rps"), "thumbor", target_thumbor,
+        spread=samples.spread(f"{name}.ours", "rps"))
+    yield Row(
+        title, "/s", ours, samples.median(f"{name}.loop", "rps"), "bare libvips loop", target_loop)
     each = samples.median(f"{name}.ours", "bytes_each")
     yield Row(
         "  bytes of one", "", each, samples.median(f"{name}.thumbor", "bytes"), "thumbor",
@@ -110,26 +108,26 @@ def cold(samples, kind, target_thumbor, target_loop):
     yield Row(
         "  bytes of one", "", each, samples.median(f"{name}.loop", "bytes"), "bare libvips loop",
         less_is_better=True)
-    if kind == "jpeg":
-        yield from closeness(samples)
-        yield Row(
-            "  coordinator CPU a cold image, 64 in flight", "µs",
-            samples.median("cold-64.ours", "cpu_us", "coordinator"), limit=60,
-            less_is_better=True)
+    yield from closeness(samples, name)
 
 
-def closeness(samples):
-    """Decibels: the difference counts, not the ratio; ours has to reach libvips'."""
-    loop = samples.median("psnr", "loop.jpeg")
-    row = Row("  PSNR", "dB", samples.median("psnr", "ours.jpg"), limit=loop)
+def cold_jpeg(samples):
+    yield from cold(samples, "cold-jpeg", "cold, to JPEG", 1.8, 1.2)
+    yield Row(
+        "  coordinator CPU a cold image, 64 in flight", "µs",
+        samples.median("cold-64.ours", "cpu_us", "coordinator"), limit=60, less_is_better=True)
+
+
+def closeness(samples, name):
+    """Decibels: the difference counts, not the ratio; a JPEG of ours has to reach libvips'."""
+    ours, loop = samples.median(f"{name}.psnr", "ours"), samples.median(f"{name}.psnr", "loop")
+    row = Row("  PSNR", "dB", ours, limit=loop if name == "cold-jpeg" else None)
     row.reference, row.reference_name = loop, "bare libvips loop"
     yield row
-    yield Row(
-        "  PSNR", "dB", samples.median("psnr", "ours.jpg"), samples.median("psnr", "thumbor.jpg"),
-        "thumbor")
-    yield Row(
-        "  PSNR", "dB", samples.median("psnr", "ours.jpg"), samples.median("psnr", "q80"),
-        "quality 80 itself")
+    yield Row("  PSNR", "dB", ours, samples.median(f"{name}.psnr", "thumbor"), "thumbor")
+    if name == "cold-jpeg":
+        yield Row(
+            "  PSNR", "dB", ours, samples.median(f"{name}.psnr", "q80"), "quality 80 itself")
 
 
 def cancel(samples):
@@ -199,9 +197,14 @@ def elsewhere(samples):
 BY_NAME = {
     "hit": hit,
     "one": one,
-    "cold-jpeg": lambda samples: cold(samples, "jpeg", 1.8, 1.2),
-    "cold-png": lambda samples: cold(samples, "png", 4, None),
-    "cold-webp": lambda samples: cold(samples, "webp", 1, None),
+    "cold-jpeg": cold_jpeg,
+    "cold-png": lambda samples: cold(samples, "cold-png", "cold, to PNG", 4),
+    "cold-webp": lambda samples: cold(samples, "cold-webp", "cold, to WebP", 1),
+    "cold-avif": lambda samples: cold(samples, "cold-avif", "cold, to AVIF", 1),
+    "in-heic": lambda samples: cold(samples, "in-heic", "cold, HEIC to JPEG", 1),
+    "in-avif": lambda samples: cold(samples, "in-avif", "cold, AVIF to JPEG", 1),
+    "in-tiff": lambda samples: cold(samples, "in-tiff", "cold, TIFF to JPEG", 1),
+    "in-svg": lambda samples: cold(samples, "in-svg", "cold, SVG to JPEG", 1),
     "cancel": cancel,
     "storm": storm,
     "idle": idle,

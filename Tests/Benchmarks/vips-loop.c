@@ -1,10 +1,11 @@
-// What libvips alone costs: JPEG bytes in memory → at most SIDE × SIDE → JPEG, PNG or WebP bytes,
-// again and again, in so many processes of one thread each. No bus, no socket, no file.
+// What libvips alone costs: bytes of an image in memory → at most SIDE × SIDE → JPEG, PNG, WebP or
+// AVIF bytes, again and again, in so many processes of one thread each. No bus, no socket, no file.
 //
-//     vips-loop PHOTO SIDE jpeg|png|webp QUALITY PROCESSES SECONDS [OUT]
+//     vips-loop PHOTO SIDE jpeg|png|webp|avif QUALITY PROCESSES SECONDS [OUT]
 //
-// The calls are those of the general lane: the decoder leaves away what it can (as much as still
-// covers the size wanted), Lanczos 3 does the rest, row by row. Prints one JSON object; writes
+// The calls are those of the general lane: the decoder of a JPEG leaves away what it can (as much
+// as still covers the size wanted), an SVG is drawn in that size, Lanczos 3 does the rest, row by
+// row. Prints one JSON object; writes
 // one result to OUT.
 #define _GNU_SOURCE
 #include <signal.h>
@@ -24,7 +25,7 @@ typedef struct {
     unsigned char *source;
     size_t source_bytes;
     int width, height, side, quality;
-    const char *format;
+    const char *format, *loader;
 } job;
 
 typedef struct {
@@ -56,18 +57,46 @@ static int save(const job *work, VipsImage *image, void **bytes, size_t *count) 
                                    VIPS_FOREIGN_PNG_FILTER_SUB, "strip", TRUE, NULL);
     if (!strcmp(work->format, "webp"))
         return vips_webpsave_buffer(image, bytes, count, "Q", work->quality, "strip", TRUE, NULL);
+    if (!strcmp(work->format, "avif")) // Effort 1 is libaom's speed 8.
+        return vips_heifsave_buffer(image, bytes, count, "Q", work->quality, "compression",
+                                    VIPS_FOREIGN_HEIF_COMPRESSION_AV1, "effort", 1, "strip", TRUE,
+                                    NULL);
     return vips_jpegsave_buffer(image, bytes, count, "Q", work->quality, "strip", TRUE, NULL);
+}
+
+// The part of its sides that a decoder of JPEG may leave away.
+static int shrink_for(const job *work, int width, int height) {
+    int shrink = 8;
+    while (shrink > 1 && (work->width / shrink < width || work->height / shrink < height))
+        shrink /= 2;
+    return shrink;
+}
+
+static VipsImage *decode(const job *work, int width, int height) {
+    VipsImage *image;
+    int result;
+    if (strstr(work->loader, "Jpeg"))
+        result = vips_jpegload_buffer(work->source, work->source_bytes, &image, "access",
+                                      VIPS_ACCESS_SEQUENTIAL, "shrink",
+                                      shrink_for(work, width, height), NULL);
+    else if (strstr(work->loader, "Svg"))
+        result = vips_svgload_buffer(work->source, work->source_bytes, &image, "scale",
+                                     (double)width / work->width, NULL);
+    else {
+        image = vips_image_new_from_buffer(work->source, work->source_bytes, "", "access",
+                                           VIPS_ACCESS_SEQUENTIAL, NULL);
+        result = image ? 0 : -1;
+    }
+    if (result)
+        fail("decode");
+    return image;
 }
 
 static void run(const job *work, void **bytes, size_t *count) {
     VipsImage *decoded, *small;
-    int width, height, shrink = 8;
+    int width, height;
     fit(work, &width, &height);
-    while (shrink > 1 && (work->width / shrink < width || work->height / shrink < height))
-        shrink /= 2;
-    if (vips_jpegload_buffer(work->source, work->source_bytes, &decoded, "access",
-                             VIPS_ACCESS_SEQUENTIAL, "shrink", shrink, NULL))
-        fail("decode");
+    decoded = decode(work, width, height);
     if (vips_resize(decoded, &small, (double)width / decoded->Xsize, "vscale",
                     (double)height / decoded->Ysize, "kernel", VIPS_KERNEL_LANCZOS3, NULL))
         fail("resize");
@@ -109,7 +138,9 @@ static void read_source(job *work, const char *path) {
     VipsImage *image;
     if (!g_file_get_contents(path, (gchar **)&work->source, &work->source_bytes, NULL))
         fail(path);
-    if (vips_jpegload_buffer(work->source, work->source_bytes, &image, NULL))
+    image = vips_image_new_from_buffer(work->source, work->source_bytes, "", NULL);
+    work->loader = vips_foreign_find_load_buffer(work->source, work->source_bytes);
+    if (!image || !work->loader)
         fail(path);
     work->width = image->Xsize;
     work->height = image->Ysize;
