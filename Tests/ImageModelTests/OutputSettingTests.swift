@@ -12,7 +12,7 @@ import Testing
     /// A value of each setting that is not as usual.
     private func sample(_ setting: OutputSetting) -> Int {
         switch setting.row.values {
-        case .flag, .word: 1
+        case .flag, .word, .formats: 1
         case .number(let range, _): range.lowerBound + 1
         case .colour: 0x10_2030
         }
@@ -59,6 +59,10 @@ import Testing
         dark.background = Colour(argb: 0x0010_20F0)
         #expect(dark.background == Colour(argb: 0xFF10_20F0), "it is opaque")
         #expect(try text(dark) == start + "jpeg,background=#ff1020f0).png")
+        var accepting = OutputOptions()
+        accepting.accepted = [.webp, .gif, .avif]
+        #expect(accepting.accepted == [.avif, .webp])
+        #expect(try text(accepting) == start + "auto,accept=avif,webp).png")
     }
 
     /// What is said and is as usual makes the key of today.
@@ -107,7 +111,8 @@ import Testing
     @Test func whatIsNoSettingIsNotTaken() {
         for texts in [
             ["loud": "1"], ["effort": "much"], ["progressive": "yes"], ["subsampling": "422"],
-            ["background": "black"], ["background": "0"],
+            ["background": "black"], ["background": "0"], ["accept": "avif,avif"],
+            ["accept": "gif"], ["accept": ""], ["accept": "webp,"],
         ] {
             var output = OutputOptions()
             let isTaken = output.take(settings: texts)

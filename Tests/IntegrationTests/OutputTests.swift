@@ -51,6 +51,25 @@ extension RealProcesses {
             }
         }
 
+        @Test func whatIsAcceptedChoosesTheFormat() async throws {
+            let origin = OriginServer()
+            origin.route("/a.png", .bytes(try Images.quadrants().png()))
+            try await withStack { stack in
+                for (words, format) in [
+                    (["--accept", "webp,avif"], "avif"), (["--accept", "webp"], "webp"),
+                    (["--accept", "webp", "--rotate", "90"], "webp"), ([], "png"),
+                    (["--accept", "webp,avif", "--format", "jpeg"], "jpeg"),
+                ] {
+                    let end = try stack.get([origin.url("/a.png"), "--json"] + words)
+                    #expect(end.exitStatus == 0, "\(end)")
+                    #expect(try end.json()["format"]?.text == format, "\(words)")
+                }
+                let other = try stack.get([origin.url("/a.png"), "--accept", "heic"])
+                #expect(other.exitStatus == 64, "\(other)")
+                #expect(other.errorText.contains("some of avif, webp, jxl"), "\(other)")
+            }
+        }
+
         @Test func aResultHasAtMostSoManyBytes() async throws {
             let origin = OriginServer()
             origin.route("/a.png", .bytes(try Images.waves(width: 400, height: 300).png()))

@@ -17,6 +17,21 @@ import Vips
         #expect(try transform(pixels, []).image.info.format == result)
     }
 
+    /// The best that has room: a side of a WebP has at most 16,383 pixels.
+    @Test(
+        arguments: [
+            ([.webp, .avif], 64, .avif), ([.webp], 64, .webp), ([.jxl], 64, .jxl),
+            ([.webp], 16_384, .png), ([.webp, .jxl], 16_384, .jxl),
+        ] as [([ImageFormat], Int, ImageFormat)])
+    func whatIsAcceptedGoesFirst(
+        accepted: [ImageFormat], width: Int, result: ImageFormat
+    ) throws {
+        var output = OutputOptions()
+        output.accepted = accepted
+        let made = try transform(.quarters(width, 16), [], output: output)
+        #expect(made.image.info.format == result)
+    }
+
     @Test(arguments: ImageFormat.encodable, PixelPlane.Bands.allCases)
     func everyFormatTakesEveryLayout(format: ImageFormat, bands: PixelPlane.Bands) throws {
         let output = OutputOptions(format: format, quality: 95)

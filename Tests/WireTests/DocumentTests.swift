@@ -57,6 +57,8 @@ import Testing
                 case .word(let words):
                     (words.map { "`\($0)`" }.joined(separator: ", "), "`\(words[0])`")
                 case .colour: ("`#RRGGBB`", "`#ffffffff`")
+                case .formats(let formats):
+                    ("some of " + formats.map { "`\($0.name)`" }.joined(separator: ", "), "–")
                 }
             let formats = setting.row.formats.map(\.name).joined(separator: ", ")
             return "`\(setting.name)` \(values) \(usual) \(formats)"

@@ -126,6 +126,11 @@ package struct FormatOutput: Sendable {
     package var settingTimes: [OutputSetting: UInt64] = [:]
     /// What `effort` may be; `nil` where the encoder has none.
     package var efforts: EncoderEfforts?
+
+    /// Whether an image may have that size.
+    package func hasRoom(for size: PixelSize) -> Bool {
+        max(size.width, size.height) <= sideMax && size.area.map { $0 <= pixelsMax } == true
+    }
 }
 
 /// The efforts of an encoder, from fast to small.

@@ -1,7 +1,7 @@
 /// What the result is encoded as.
 public struct OutputOptions: Hashable, Sendable {
-    /// `nil`: the source's format where that is JPEG, PNG or WebP, else PNG with alpha, JPEG
-    /// without (SEMANTICS §11.11).
+    /// `nil`: one of those `accepted`, else the source's format where that is JPEG, PNG or WebP,
+    /// else PNG with alpha, JPEG without (SEMANTICS §11.11).
     public var format: ImageFormat?
     /// 0 to 100 for lossy encoders, ignored by lossless ones and by GIF; `nil` is `defaultQuality`.
     public var quality: Int?

@@ -3,7 +3,7 @@
 /// The name is the word for it on the command line, in presets, in keys and on the wire.
 package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
     case progressive, optimise, subsampling, colours, dither, effort, nearLossless, alphaQuality
-    case sharpYUV, background, maxBytes
+    case sharpYUV, background, maxBytes, accept
 
     /// What values it takes.
     package enum Values: Hashable, Sendable {
@@ -15,6 +15,8 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case word([String])
         /// An opaque one, as the number that `#RRGGBB` is; the one that says nothing.
         case colour(usual: Int)
+        /// Some of these, by place: the sum of 1, 2, 4 and so on.
+        case formats([ImageFormat])
     }
 
     /// All that is known of a setting.
@@ -85,6 +87,12 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
                 formats: ImageFormat.encodable,
                 help: "of the result: a lower quality where it is larger, in at most\n"
                     + "\(OutputOptions.triesMax) attempts")
+        case .accept:
+            Row(
+                name: "accept", values: .formats(OutputOptions.acceptable),
+                formats: ImageFormat.encodable,
+                help: "without --format the best one of these, with commas:\n"
+                    + OutputOptions.acceptable.map(\.name).joined(separator: ", "))
         }
     }
 
@@ -113,6 +121,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case .number(let range, _): "\(range.lowerBound)..\(range.upperBound)"
         case .word: "WORD"
         case .colour: "#RRGGBB"
+        case .formats: "FORMATS"
         }
     }
 
@@ -124,6 +133,8 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
             "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .word(let words): "one of " + words.joined(separator: ", ")
         case .colour: "an opaque colour, #RRGGBB"
+        case .formats(let formats):
+            "some of \(formats.map(\.name).joined(separator: ", ")), with commas between them"
         }
     }
 
@@ -135,6 +146,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case .number: PlainNumber.integer(text)
         case .word(let words): words.firstIndex(of: text)
         case .colour: Colour(text).map { Self.value(of: $0) }
+        case .formats(let formats): Self.value(of: text, among: formats)
         }
     }
 
@@ -145,7 +157,26 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case .number: "\(value)"
         case .word(let words): words.indices.contains(value) ? words[value] : "\(value)"
         case .colour: permits(value) ? Self.colour(of: value).hexText : "\(value)"
+        case .formats(let formats):
+            Self.formats(of: value, among: formats).map(\.name).joined(separator: ",")
         }
+    }
+
+    /// In any order, each once.
+    private static func value(of text: String, among formats: [ImageFormat]) -> Int? {
+        var value = 0
+        for name in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let place = formats.firstIndex(where: { $0.name == name }) else { return nil }
+            guard value & 1 << place == 0 else { return nil }
+            value |= 1 << place
+        }
+        return value
+    }
+
+    fileprivate static func formats(
+        of value: Int, among formats: [ImageFormat]
+    ) -> [ImageFormat] {
+        formats.indices.filter { value & 1 << $0 != 0 }.map { formats[$0] }
     }
 
     /// Beyond the limits where it is not opaque.
@@ -164,6 +195,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case .number(let range, _): range.contains(value)
         case .word(let words): words.indices.contains(value)
         case .colour: (0...0xFF_FFFF).contains(value)
+        case .formats(let formats): (1..<(1 << formats.count)).contains(value)
         }
     }
 
@@ -177,6 +209,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case .number(_, let usual): usual
         case .word: 0
         case .colour(let usual): usual
+        case .formats: nil
         }
     }
 
@@ -243,6 +276,22 @@ extension OutputOptions {
             self[.background] = OutputSetting.value(of: opaque)
         }
     }
+
+    /// The formats that whoever asks can show beside JPEG and PNG, the best one first: without a
+    /// `format` the result is of the first one that it fits into (SEMANTICS §11.11). Others than
+    /// `acceptable` are left out.
+    public var accepted: [ImageFormat] {
+        get {
+            self[.accept].map { OutputSetting.formats(of: $0, among: Self.acceptable) } ?? []
+        }
+        set {
+            let bits = Self.acceptable.indices.filter { newValue.contains(Self.acceptable[$0]) }
+            self[.accept] = bits.isEmpty ? nil : bits.reduce(0) { $0 | 1 << $1 }
+        }
+    }
+
+    /// What `accepted` may have, the smallest files first.
+    public static let acceptable: [ImageFormat] = [.avif, .webp, .jxl]
 
     /// Whether no setting is said.
     var isUsual: Bool { settings.isEmpty }
