@@ -1,0 +1,58 @@
+import ImageModel
+import Messages
+import StageKit
+import TestKit
+import Testing
+
+/// What is planned of a job is what the stage makes: random sizes through all of it.
+@Suite struct PlannedSizeTests {
+    @Test(arguments: 0..<200)
+    func aResultIsAsLargeAsPlanned(number: Int) throws {
+        var random = SeededGenerator(seed: UInt64(number))
+        let bands: [PixelPlane.Bands] = [.grey, .rgb, .rgba]
+        let image = size(&random, 1...160)
+        var steps: [TransformStep] = []
+        var planned = image
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+            let step = step(number % 8, of: planned, &random)
+            guard let next = step.form.size(after: planned), next.isPositive,
+                max(next.width, next.height) <= 600
+            else { continue }
+            steps.append(step)
+            planned = next
+        }
+        let source = Source.quarters(image.width, image.height, bands[number % 3])
+        let result = try transform(source, steps, output: OutputOptions(format: .png))
+        #expect(result.size == planned, "\(image), \(steps)")
+    }
+
+    private func size(_ random: inout SeededGenerator, _ sides: ClosedRange<Int>) -> PixelSize {
+        PixelSize(
+            width: Int.random(in: sides, using: &random),
+            height: Int.random(in: sides, using: &random))
+    }
+
+    private func step(
+        _ kind: Int, of image: PixelSize, _ random: inout SeededGenerator
+    ) -> TransformStep {
+        let box = size(&random, 1...200)
+        switch kind {
+        case 0: return .resize(box, .stretch)
+        case 1: return .resize(box, .letterbox)
+        case 2: return .resize(box, .fill)
+        case 3: return .resize(box, .fit)
+        case 4:
+            let x = Int.random(in: -40..<image.width, using: &random)
+            return .crop(
+                PixelRect(x: x, y: Int.random(in: -40..<image.height, using: &random), size: box))
+        case 5:
+            let radians = Double.random(in: -7...7, using: &random)
+            return .rotate(Rotation(radians: radians, fitsSize: true))
+        case 6:
+            let quarters = Int.random(in: -4...4, using: &random)
+            return .rotate(Rotation(radians: Double(quarters) * .pi / 2, fitsSize: true))
+        default:
+            return .scaleDown(bytes: Int.random(in: 4...40_000, using: &random))
+        }
+    }
+}
