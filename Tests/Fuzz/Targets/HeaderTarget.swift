@@ -9,6 +9,7 @@ enum HeaderTarget {
         try expect(
             format == sniffed || (sniffed == .tiff && format == .raw),
             "a file is what its signature says, or camera RAW in a TIFF")
+        try checkReaders(bytes)
         guard let header = ImageHeader(bytes.span) else { return }
         try expect(header.size.isPositive, "an image has pixels")
         try expect(
@@ -19,5 +20,35 @@ enum HeaderTarget {
         let longer = bytes + [0xFF, 0xC0, 0, 17, 8, 0, 1, 0, 1]
         try expect(
             ImageHeader(longer.span) == header, "what follows a header does not change it")
+    }
+
+    /// The readers of all formats, whatever the signature: a decoder that knows the format by other
+    /// means asks one of them, and a file may be two things.
+    private static func checkReaders(_ bytes: [UInt8]) throws(BrokenInvariant) {
+        let reader = HeaderBytes(bytes.span)
+        for traits in FormatTraits.rows {
+            _ = traits.storedSize?(reader)
+            if let frames = traits.storedFrames?(reader) {
+                try expect(frames >= 0, "frames are counted")
+            }
+            for most in [1, 7, 1_000] {
+                guard let pages = traits.pageCount?(reader, most) else { continue }
+                try expect((0...most).contains(pages), "no more pages are counted than wanted")
+            }
+            _ = traits.guest?(reader)
+        }
+        if let bitmap = reader.bitmap { try checkSize(bitmap.size) }
+        if let icon = reader.largestIcon {
+            try checkSize(icon.size)
+            try expect(
+                icon.range.lowerBound >= 0 && icon.range.upperBound <= bytes.count
+                    && !icon.range.isEmpty, "an image of an icon lies in the file")
+        }
+    }
+
+    private static func checkSize(_ size: PixelSize) throws(BrokenInvariant) {
+        try expect(
+            size.isPositive && max(size.width, size.height) <= Int(Int32.max),
+            "a size of a bitmap is that of pixels")
     }
 }
