@@ -66,6 +66,18 @@ import Testing
         #expect(ImageFormat.gif.pages(of: gif.span, upTo: 9) == nil)
     }
 
+    /// libtiff reads none either: "Can not read TIFF directory".
+    @Test(arguments: [true, false])
+    func aDirectoryThatIsCutOffSaysNoSize(isLittle: Bool) {
+        let entries = [Self.width, Entry(tag: 257, value: 480), Entry(tag: 258, value: 8)]
+        let file = Self.file(entries, at: 8, isLittle)
+        let end = 10 + 12 * entries.count
+        for count in 0...file.count {
+            let size = ImageHeader(Array(file.prefix(count)).span)?.size
+            #expect(size == (count < end ? nil : PixelSize(width: 640, height: 480)), "\(count)")
+        }
+    }
+
     @Test func otherFilesAreWhatTheirSignatureSays() {
         #expect(Self.format(of: Array("GIF89a".utf8)) == .gif)
         #expect(Self.format(of: Array("<svg></svg>".utf8)) == .svg)

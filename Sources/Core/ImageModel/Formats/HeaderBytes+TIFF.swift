@@ -70,10 +70,12 @@ extension HeaderBytes {
         return pages
     }
 
-    /// Columns and rows of the first page.
+    /// Columns and rows of the first page; `nil` where the file ends within its directory, which
+    /// decoders refuse: what is missing may say something else.
     var tiffSize: PixelSize? {
         guard let layout = tiffLayout, let start = firstDirectory(layout),
-            let directory = directory(at: start, layout)
+            let directory = directory(at: start, layout),
+            byte(directory.entries + directory.count * layout.entryBytes - 1) != nil
         else { return nil }
         var (width, height): (Int?, Int?)
         for index in 0..<min(directory.count, Self.entriesMax) {
