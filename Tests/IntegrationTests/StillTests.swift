@@ -37,7 +37,7 @@ extension RealProcesses {
                     #expect(answer["cacheType"]?.text == tier)
                     #expect(answer["stillOf"]?.integer == 2, "\(tier): \(end)")
                     #expect(answer["pages"]?.integer == 1)
-                    #expect(answer["notes"]?.array?.first?.text == "still: the first of 2 frames")
+                    #expect(answer["notes"]?.array?.first?.text == "still: one of 2 frames")
                 }
                 try expectStill("none")
                 try expectStill("memory")
@@ -53,7 +53,7 @@ extension RealProcesses {
             try await withStack { stack in
                 let converted = try stack.get([origin.url("/a.gif"), "--format", "webp"])
                 #expect(converted.exitStatus == 0)
-                #expect(converted.errorText == "imagebus get: still: the first of 2 frames\n")
+                #expect(converted.errorText == "imagebus get: still: one of 2 frames\n")
                 let animation = try stack.get([origin.url("/a.gif"), "--json"]).json()
                 #expect(animation["stillOf"] == .null && animation["pages"]?.integer == 2)
 

@@ -36,7 +36,9 @@ public struct SVGDrawing: ~Copyable {
         var text: UnsafeMutablePointer<CChar>?
         let status = crsvg_draw(
             handle, Int32(width), Int32(height), pixels.baseAddress, &text)
-        guard status == 0 else { throw SVGError(taking: text) }
+        guard status == 0 else {
+            throw SVGError(taking: text, lacksMemory: Int(status) == CRSVG_NO_MEMORY)
+        }
     }
 }
 
@@ -44,9 +46,12 @@ public struct SVGDrawing: ~Copyable {
 public struct SVGError: Error, Hashable, Sendable {
     /// In the words of librsvg; for the log, not for a client.
     public let text: String
+    /// Whether there is too little memory for a drawing of that size.
+    public let lacksMemory: Bool
 
-    fileprivate init(taking text: UnsafeMutablePointer<CChar>?) {
+    fileprivate init(taking text: UnsafeMutablePointer<CChar>?, lacksMemory: Bool = false) {
         self.text = text.map { String(cString: $0) } ?? ""
+        self.lacksMemory = lacksMemory
         crsvg_free_text(text)
     }
 }

@@ -1,5 +1,6 @@
 #include <fontconfig/fontconfig.h>
 #include <librsvg/rsvg.h>
+#include <string.h>
 
 #include "CRSVGShims.h"
 
@@ -7,6 +8,8 @@
 
 struct crsvg_drawing {
     RsvgHandle *handle;
+    // What is drawn, where nothing but that says how large the drawing is; else empty.
+    RsvgRectangle ink;
 };
 
 int crsvg_load_fonts(void) {
@@ -25,7 +28,7 @@ crsvg_drawing crsvg_open(const void *bytes, size_t count, char **error) {
     if (!handle)
         return fail(failure, error);
     rsvg_handle_set_dpi(handle, DOTS_PER_INCH);
-    crsvg_drawing drawing = g_new(struct crsvg_drawing, 1);
+    crsvg_drawing drawing = g_new0(struct crsvg_drawing, 1);
     drawing->handle = handle;
     return drawing;
 }
@@ -73,15 +76,19 @@ static int size_by_view_box(RsvgHandle *handle, double *width, double *height) {
     return 1;
 }
 
+// In a viewport as large as a photo: parts of 100 % have to be parts of something.
+#define INK_VIEWPORT 1000
+
 void crsvg_size(crsvg_drawing drawing, double *width, double *height) {
-    RsvgRectangle ink;
     if (rsvg_handle_get_intrinsic_size_in_pixels(drawing->handle, width, height) ||
         size_by_view_box(drawing->handle, width, height))
         return;
+    RsvgRectangle viewport = {0, 0, INK_VIEWPORT, INK_VIEWPORT};
     *width = *height = 0;
-    if (rsvg_handle_get_geometry_for_element(drawing->handle, NULL, &ink, NULL, NULL)) {
-        *width = ink.x + ink.width;
-        *height = ink.y + ink.height;
+    if (rsvg_handle_get_geometry_for_layer(drawing->handle, NULL, &viewport, &drawing->ink, NULL,
+                                           NULL)) {
+        *width = drawing->ink.width;
+        *height = drawing->ink.height;
     }
 }
 
@@ -98,24 +105,35 @@ static void straighten(unsigned char *pixel, size_t count) {
     }
 }
 
+// librsvg has one code for all errors, and the name of cairo's in its text.
+static int lacks_memory(const GError *failure) {
+    return failure && strstr(failure->message, "NoMemory") != NULL;
+}
+
 int crsvg_draw(crsvg_drawing drawing, int width, int height, void *pixels, char **error) {
     cairo_surface_t *surface = cairo_image_surface_create_for_data(pixels, CAIRO_FORMAT_ARGB32,
                                                                    width, height, 4 * width);
     cairo_t *cairo = cairo_create(surface);
     cairo_surface_destroy(surface);
     RsvgRectangle whole = {0, 0, width, height};
+    if (drawing->ink.width > 0 && drawing->ink.height > 0) {
+        // Without a view box librsvg scales nothing to its viewport.
+        cairo_scale(cairo, width / drawing->ink.width, height / drawing->ink.height);
+        cairo_translate(cairo, -drawing->ink.x, -drawing->ink.y);
+        whole.width = whole.height = INK_VIEWPORT;
+    }
     GError *failure = NULL;
     gboolean is_drawn = rsvg_handle_render_document(drawing->handle, cairo, &whole, &failure);
     cairo_status_t status = cairo_status(cairo);
     cairo_surface_flush(cairo_get_target(cairo));
     cairo_destroy(cairo);
-    if (!is_drawn) {
-        fail(failure, error);
-        return -1;
-    }
-    if (status != CAIRO_STATUS_SUCCESS) {
-        *error = g_strdup(cairo_status_to_string(status));
-        return -1;
+    if (!is_drawn || status != CAIRO_STATUS_SUCCESS) {
+        int result = status == CAIRO_STATUS_NO_MEMORY || lacks_memory(failure)
+                         ? CRSVG_NO_MEMORY
+                         : CRSVG_FAULTY;
+        *error = g_strdup(failure ? failure->message : cairo_status_to_string(status));
+        g_clear_error(&failure);
+        return result;
     }
     straighten(pixels, (size_t)width * (size_t)height);
     return 0;

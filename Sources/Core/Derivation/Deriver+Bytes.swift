@@ -102,7 +102,7 @@ extension Deriver {
         let job = submit(
             .decode(work), for: .decode(node), reading: body.block,
             decodes[node].consumers.urgency,
-            suspect: .decode(sources[source].name.key))
+            suspect: suspect(sources[source].name.key, key.need, in: body.block))
         decodes[node].began(job)
     }
 }

@@ -16,7 +16,8 @@ extension Deriver {
         sources[source].info = image.info
         tellProven(node, source)
         decodes[node].facts = image.facts?.only(decodes[node].name.key.facts.kinds)
-        if let pixels = DecodeNode.Pixels(image, in: blocks) {
+        let need = decodes[node].name.key.need
+        if let pixels = DecodeNode.Pixels(image, for: need, in: blocks) {
             keep(pixels, of: node)
         } else {
             decodes[node].decoded(nil)

@@ -13,6 +13,15 @@ extension Deriver {
     func isPoisoned(_ name: Sourced<DecodeKey>) -> Bool {
         let source = name.key.source
         if dispatcher.isQuarantined(.decode(source)) { return true }
+        if dispatcher.isQuarantined(.drawing(source, name.key.need)) { return true }
         return name.origin.isFetched && dispatcher.isQuarantined(.fetch(source))
+    }
+
+    /// What is suspected where a decode of these bytes kills workers.
+    func suspect(
+        _ source: SourceKey, _ need: DecodeNeed, in block: BlockHandle
+    ) -> Suspect {
+        let format = dispatcher.format(of: block)
+        return format?.traits.isDrawn == true ? .drawing(source, need) : .decode(source)
     }
 }

@@ -97,6 +97,7 @@ extension Deriver {
     {
         guard transcodes.count < limits.transcodesMax, metadata.info.pages == 1,
             !dispatcher.isQuarantined(.decode(transcode.material.key)),
+            !dispatcher.isQuarantined(.drawing(transcode.material.key, .full)),
             !dispatcher.isQuarantined(.transcode(transcode.material.key, transcode.output))
         else { return nil }
         if transcode.keepsSource, let source = transcode.material.source {
@@ -113,7 +114,7 @@ extension Deriver {
             source: reference, need: .full, limits: limits.image.narrowed(by: transcode.limits))
         transcodes[id].job = submit(
             .decode(work), for: .transcode(id), reading: block, transcode.urgency,
-            suspect: .decode(transcode.material.key))
+            suspect: suspect(transcode.material.key, .full, in: block))
         return id
     }
 
@@ -125,7 +126,8 @@ extension Deriver {
         let transcode = transcodes[id]
         let work = TransformWork(
             frame, info, transcode.steps, over: transcode.overlays, transcode.output,
-            limits.image.narrowed(by: transcode.limits))
+            limits.image.narrowed(by: transcode.limits)
+        ).accepting(atMost: limits.encodingCostMax)
         if work.refusal(atMost: limits.encodingCostMax) != nil { return endTranscode(id) }
         transcodes[id].input = block
         transcodes[id].job = submit(

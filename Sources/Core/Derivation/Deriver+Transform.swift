@@ -9,7 +9,8 @@ extension Deriver {
     mutating func paint(_ node: ResultNode.ID, _ canvas: Canvas) {
         let work = PaintWork(
             colour: canvas.colour, size: canvas.size, output: results[node].name.key.output,
-            limits: limits.image.narrowed(by: results[node].name.key.decode.limits))
+            limits: limits.image.narrowed(by: results[node].name.key.decode.limits)
+        ).accepting(atMost: limits.encodingCostMax)
         if let error = work.refusal(atMost: limits.encodingCostMax) {
             if let source = results[node].source { storeOriginal(source) }
             return tearDown(node, .fail(error))
@@ -34,7 +35,8 @@ extension Deriver {
         let key = results[node].name.key
         let work = TransformWork(
             pixels.frame, pixels.info, key.steps, over: overlays, key.output,
-            limits.image.narrowed(by: key.decode.limits))
+            limits.image.narrowed(by: key.decode.limits)
+        ).accepting(atMost: limits.encodingCostMax)
         if let error = work.refusal(atMost: limits.encodingCostMax) {
             return tearDown(node, .fail(error))
         }

@@ -56,6 +56,9 @@ extension Dispatcher {
         }
     }
 
+    /// What its bytes are said to be.
+    package func format(of handle: BlockHandle) -> ImageFormat? { ledger.format(of: handle) }
+
     /// One more reads or keeps the block.
     package mutating func hold(_ handle: BlockHandle) { ledger.hold(handle) }
 

@@ -42,6 +42,15 @@ public enum DecodeNeed: Hashable, Sendable {
         scale(for: source.size, of: source.format.traits.input?.scales ?? .whole).size(source.size)
     }
 
+    /// What steps take the pixels of a source for. What is drawn has no pixels of its own: it is as
+    /// large as it was drawn. Everything else is as large as its source, however it was reduced.
+    package func info(ofPixels source: ImageInfo) -> ImageInfo {
+        guard source.format.traits.isDrawn else { return source }
+        var info = source
+        info.size = decodedSize(of: source)
+        return info
+    }
+
     /// The largest of the `permitted` reductions after which `source` (displayed size) still has
     /// as many columns and rows as the result; a reduced side counts as `ceil(side / shrink)`.
     /// 1 where nothing larger does.

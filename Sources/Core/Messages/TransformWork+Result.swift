@@ -24,20 +24,16 @@ extension TransformWork {
     /// The format asked for, else the first of those accepted that has room for the result, else
     /// the source's where images stay in it, else PNG with alpha and JPEG without.
     public func resultFormat(hasAlpha: Bool) -> ImageFormat {
-        if let format = output.format ?? acceptedFormat { return format }
+        if let format = output.format { return format }
+        if let format = output.acceptedFormat(for: resultSize ?? sourceInfo.size) { return format }
         if sourceInfo.format.traits.output?.isKept == true { return sourceInfo.format }
         return hasAlpha ? .png : .jpeg
-    }
-
-    private var acceptedFormat: ImageFormat? {
-        let accepted = output.accepted
-        guard !accepted.isEmpty else { return nil }
-        let size = resultSize ?? sourceInfo.size
-        return accepted.first { $0.traits.output?.hasRoom(for: size) == true }
     }
 }
 
 extension PaintWork {
-    /// PNG, which keeps the colour as it is, where no format is asked for.
-    public var resultFormat: ImageFormat { output.format ?? .png }
+    /// PNG, which keeps the colour as it is, where no format is asked for or accepted.
+    public var resultFormat: ImageFormat {
+        output.format ?? output.acceptedFormat(for: size) ?? .png
+    }
 }

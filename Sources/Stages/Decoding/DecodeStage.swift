@@ -75,8 +75,7 @@ public struct DecodeStage: Sendable {
         do throws(ImageError) {
             let frame = try frame(
                 of: source, at: scale, limits, to: output, cancellation: cancellation)
-            return DecodedImage(
-                info: source.info(at: scale), frames: [frame], facts: facts)
+            return DecodedImage(info: source.info, frames: [frame], facts: facts)
         } catch {
             throw error.ofPixels
         }

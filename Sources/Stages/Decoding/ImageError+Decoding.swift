@@ -55,7 +55,8 @@ extension ImageError {
                 details: Self.details(error))
         case .tooLarge:
             self.init(
-                .limitExceeded, "the image is larger than its decoder makes any",
+                .limitExceeded,
+                "the image is larger than its decoder makes any: ask for fewer pixels",
                 details: ["limit": "decoder", "reason": Self.reason(error)])
         case .killed, .refused:
             self = .cancelled

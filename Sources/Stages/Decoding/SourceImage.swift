@@ -45,15 +45,6 @@ struct SourceImage {
             hasAlpha: header.hasAlpha)
     }
 
-    /// The same where its pixels are made at that scale. What is drawn has no pixels of its own: it
-    /// is as large as it is made.
-    func info(at scale: DecodeScale) -> ImageInfo {
-        guard decoder.format.traits.isDrawn else { return info }
-        var info = info
-        info.size = scale.size(info.size)
-        return info
-    }
-
     var storedSize: PixelSize { PixelSize(width: header.width, height: header.height) }
 
     /// The scale at which the pixels are made: the smallest that the need allows, of those that the

@@ -16,6 +16,7 @@ void crsvg_close(crsvg_drawing drawing);
 // Pixels at 96 to the inch, with fractions; 0 where it has no size.
 void crsvg_size(crsvg_drawing drawing, double *width, double *height);
 // All of it in `width` × `height` pixels of red, green, blue and straight alpha; `pixels` has four
-// bytes for each. 0, or -1 with a text in `error`.
+// bytes for each. 0, or one of these with a text in `error`.
+enum { CRSVG_FAULTY = -1, CRSVG_NO_MEMORY = -2 };
 int crsvg_draw(crsvg_drawing drawing, int width, int height, void *pixels, char **error);
 void crsvg_free_text(char *text);

@@ -29,14 +29,15 @@ struct DecodeNode: ClosableNode {
         let frame: DecodedImage.Frame
         /// Bytes of all blocks.
         let byteCount: UInt64
+        /// What steps take them for.
         let info: ImageInfo
 
         /// `nil` where no frame came.
-        init?(_ image: DecodedImage, in blocks: ShortList<BlockHandle>) {
+        init?(_ image: DecodedImage, for need: DecodeNeed, in blocks: ShortList<BlockHandle>) {
             guard let block = blocks.first, let frame = image.frames.first else { return nil }
             (self.blocks, self.block, self.frame) = (blocks, block, frame)
             byteCount = image.frames.reduce(0) { $0 + $1.reference.length }
-            info = image.info
+            info = need.info(ofPixels: image.info)
         }
     }
 

@@ -44,6 +44,19 @@ extension TransformWork {
         resultFormat(hasAlpha: false).traits.encoderClass(output)
     }
 
+    /// The same, in which of the formats that are accepted only the first one is left that has room
+    /// for the result and is encoded in time; none where there is no such format.
+    package func accepting(atMost costMax: UInt64) -> TransformWork {
+        var work = self
+        for format in output.accepted where output.format == nil {
+            work.output.accepted = [format]
+            let isTaken = work.resultFormat(hasAlpha: true) == format
+            if isTaken, work.refusal(atMost: costMax) == nil { return work }
+        }
+        work.output.accepted = []
+        return work
+    }
+
     /// Why its result is not encoded, which would keep a transformer for too long.
     package func refusal(atMost costMax: UInt64) -> ImageError? {
         resultSize.flatMap { output.refusal(of: $0, encoderClass, atMost: costMax) }
@@ -52,6 +65,17 @@ extension TransformWork {
 
 extension PaintWork {
     fileprivate var encoderClass: UInt64 { resultFormat.traits.encoderClass(output) }
+
+    /// The same of an image of one colour.
+    package func accepting(atMost costMax: UInt64) -> PaintWork {
+        var work = self
+        for format in output.accepted where output.format == nil {
+            work.output.accepted = [format]
+            if work.resultFormat == format, work.refusal(atMost: costMax) == nil { return work }
+        }
+        work.output.accepted = []
+        return work
+    }
 
     /// The same of an image of one colour.
     package func refusal(atMost costMax: UInt64) -> ImageError? {

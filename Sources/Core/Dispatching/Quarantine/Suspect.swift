@@ -4,12 +4,15 @@ import Messages
 /// Content and the operation on it that is suspected of killing workers (SEMANTICS §7.5).
 ///
 /// Equal suspects share their evidence: ten sizes of one image that kills decoders are one
-/// suspect, while a transform is one with its steps and output.
+/// suspect, while a transform is one with its steps and output. What a drawing costs depends on
+/// how large it is drawn, so each size of it is a suspect of its own.
 package enum Suspect: Hashable, Sendable {
     /// The transfer of a source.
     case fetch(SourceKey)
     /// Any decode of a source.
     case decode(SourceKey)
+    /// A drawing of a source for that need.
+    case drawing(SourceKey, DecodeNeed)
     /// These steps and this output of a source.
     case transform(ResultKey)
     /// What a serializer makes of anything of a source.
@@ -18,7 +21,9 @@ package enum Suspect: Hashable, Sendable {
     /// Whose bytes.
     var source: SourceKey {
         switch self {
-        case .fetch(let source), .decode(let source), .transcode(let source, _): source
+        case .fetch(let source), .decode(let source), .drawing(let source, _),
+            .transcode(let source, _):
+            source
         case .transform(let result): result.decode.source
         }
     }
@@ -27,7 +32,7 @@ package enum Suspect: Hashable, Sendable {
     var stage: JobStage {
         switch self {
         case .fetch: .fetch
-        case .decode: .decode
+        case .decode, .drawing: .decode
         case .transform, .transcode: .transform
         }
     }

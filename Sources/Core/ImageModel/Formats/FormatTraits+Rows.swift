@@ -13,7 +13,7 @@ extension FormatTraits {
             input: FormatInput(),
             // libjxl takes 90 bytes for each pixel, and at effort 9 minutes for a million of them.
             output: FormatOutput(
-                loss: .optional, pixelsMax: 30_000_000,
+                loss: .optional, pixelsMax: 8_000_000,
                 efforts: EncoderEfforts(
                     first: 3, usual: 5, times: [60, 65, 100, 140, 260, 1_250])),
             encoderClass: 7, losslessEncoderClass: 88),
@@ -44,7 +44,7 @@ extension FormatTraits {
             signatures: [.bytes([0x47])], isAnimated: true, storedSize: { $0.gifSize },
             input: FormatInput(),
             output: FormatOutput(
-                loss: .always, hasQuality: false, sideMax: 65_535,
+                loss: .always, hasQuality: false, sideMax: 65_535, pixelsMax: 20_000_000,
                 efforts: EncoderEfforts(
                     first: 1, usual: 3,
                     times: [100, 100, 100, 200, 300, 300, 300, 350, 350, 350])),
@@ -101,7 +101,7 @@ extension FormatTraits {
             signatures: .brands("avif", "avis"), isAnimated: true, isPhotographic: true,
             storedSize: { $0.heifSize }, input: FormatInput(pages: .images),
             output: FormatOutput(
-                loss: .optional, takesPlanes: true, sideMax: 16_384, pixelsMax: 50_000_000,
+                loss: .optional, takesPlanes: true, sideMax: 16_384, pixelsMax: 20_000_000,
                 settingTimes: [.subsampling: 150],
                 efforts: EncoderEfforts(
                     first: 0, usual: 1, times: [35, 100, 150, 280, 1_200, 1_650, 3_300])),

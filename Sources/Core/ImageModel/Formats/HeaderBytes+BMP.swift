@@ -9,6 +9,17 @@ package struct BitmapHeader: Hashable, Sendable {
     /// Whether its pixels are compressed in a way that BMP itself defines, or not at all; else they
     /// are a JPEG or PNG for a printer.
     package let isPlain: Bool
+    /// Whether they are compressed in any way.
+    package let isCompressed: Bool
+
+    /// Bytes of all rows, each of them whole words of four bytes; `nil` where they are compressed.
+    package var storedBytes: Int? {
+        guard !isCompressed, (0...64).contains(depth) else { return nil }
+        // Sides are below 2³¹.
+        let (bytes, overflow) = ((size.width * depth + 31) / 32 * 4)
+            .multipliedReportingOverflow(by: size.height)
+        return overflow ? .max : bytes
+    }
 }
 
 extension HeaderBytes {
@@ -34,7 +45,8 @@ extension HeaderBytes {
         return BitmapHeader(
             size: size, depth: depth,
             hasAlpha: depth == 32 && compression == Self.bitFields && mask ?? 0 != 0,
-            isPlain: compression <= Self.bitFields)
+            isPlain: compression <= Self.bitFields,
+            isCompressed: compression != 0 && compression != Self.bitFields)
     }
 
     /// A negative number of rows says that the first one is the topmost.
@@ -54,6 +66,6 @@ extension HeaderBytes {
         else { return nil }
         let size = PixelSize(width: width, height: height)
         guard size.isPositive else { return nil }
-        return BitmapHeader(size: size, depth: depth, hasAlpha: false, isPlain: true)
+        return BitmapHeader(size: size, depth: depth, hasAlpha: false, isPlain: true, isCompressed: false)
     }
 }

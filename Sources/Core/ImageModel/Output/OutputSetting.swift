@@ -290,6 +290,14 @@ extension OutputOptions {
         }
     }
 
+    /// The first of those accepted that has room for an image of that size.
+    package func acceptedFormat(for size: @autoclosure () -> PixelSize) -> ImageFormat? {
+        let accepted = accepted
+        guard !accepted.isEmpty else { return nil }
+        let size = size()
+        return accepted.first { $0.traits.output?.hasRoom(for: size) == true }
+    }
+
     /// What `accepted` may have, the smallest files first.
     public static let acceptable: [ImageFormat] = [.avif, .webp, .jxl]
 

@@ -4,7 +4,7 @@ import ImageModel
 enum ImageNotes {
     static func of(_ info: ImageInfo?, for request: ImageRequest) -> [String] {
         guard let info else { return [] }
-        let stills = info.stillOf.map { ["still: the first of \($0) frames"] } ?? []
+        let stills = info.stillOf.map { ["still: one of \($0) frames"] } ?? []
         return stills + overlays(of: info.size, for: request)
     }
 

@@ -9,9 +9,10 @@ struct ExifEntry {
     init(_ said: [UInt8]) { self.said = said }
 
     /// A text, whatever is in it: it ends where the rest begins, after as many bytes as the entry
-    /// has at most. Where libvips cut off what it said, that is not known.
+    /// has at most. Where libvips cut off what it said, all that it said is the text.
     var text: ArraySlice<UInt8>? {
-        let longest = min(Self.textBytesMax, byteCount ?? Self.textBytesMax, said.count)
+        guard let byteCount else { return said[...] }
+        let longest = min(Self.textBytesMax, byteCount, said.count)
         for end in stride(from: longest, through: 0, by: -1)
         where said[end...].starts(with: " (".utf8) {
             return said[..<end]

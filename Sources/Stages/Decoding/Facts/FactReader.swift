@@ -12,7 +12,10 @@ struct FactReader {
     /// Throws as a decode does, of pixels only where they are needed.
     func facts(of source: SourceImage) throws(ImageError) -> ImageFacts {
         var facts = ImageFacts()
-        let image = try source.open(at: .whole)
+        // Of some formats to open an image is to make its pixels.
+        let image = try ImageError.mapping { () throws(VipsError) in
+            try source.decoder.header(source.bytes)
+        }
         if wanted.kinds.contains(.header) { addHeader(of: source, image, to: &facts) }
         facts.exif = ExifFacts(image).fields(wanted.kinds)
         guard wanted.needPixels else { return facts }

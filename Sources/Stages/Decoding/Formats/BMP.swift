@@ -31,6 +31,10 @@ struct BMPDecoder: FormatDecoder {
             throw VipsError(
                 kind: .unsupported, operation: "bmp", text: "a compression that is for printers")
         }
+        // A header alone costs no memory for pixels.
+        guard bitmap.storedBytes ?? 0 <= bytes.count else {
+            throw VipsError(kind: .corrupt, operation: "bmp", text: "rows are missing")
+        }
         return bitmap
     }
 }

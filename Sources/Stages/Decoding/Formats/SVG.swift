@@ -29,7 +29,8 @@ struct SVGDecoder: FormatDecoder {
         do {
             try drawing.draw(into: pixels.bytes, width: size.width, height: size.height)
         } catch {
-            throw VipsError(kind: .corrupt, operation: "svg", text: error.text)
+            let kind = error.lacksMemory ? VipsError.Kind.tooLarge : .corrupt
+            throw VipsError(kind: kind, operation: "svg", text: error.text)
         }
         return try .pixels(
             UnsafeRawBufferPointer(pixels.bytes), width: size.width, height: size.height, bands: 4,

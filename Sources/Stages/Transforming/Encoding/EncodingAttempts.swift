@@ -44,11 +44,13 @@ struct EncodingAttempts<Space: OutputSpace> {
     }
 
     private func tooLarge(_ count: Int, _ limit: Int) -> ImageError {
-        let what = losesSomething ? "at the lowest quality" : "without loss"
+        let what = losesSomething ? "at the lowest quality" : "in a form that has no quality"
         return .over(
             OutputSetting.maxBytes.name, "encode",
             "the result has \(count) bytes \(what), and max-bytes permits \(limit): permit "
                 + "more, or ask for fewer pixels"
-                + (losesSomething ? "" : ", or for an encoding with loss"))
+                + (losesSomething
+                    ? ", or for a lower alpha-quality where it has one"
+                    : ", or for a format with a quality"))
     }
 }
