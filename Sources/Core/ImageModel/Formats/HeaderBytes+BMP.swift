@@ -66,6 +66,7 @@ extension HeaderBytes {
         else { return nil }
         let size = PixelSize(width: width, height: height)
         guard size.isPositive else { return nil }
-        return BitmapHeader(size: size, depth: depth, hasAlpha: false, isPlain: true, isCompressed: false)
+        return BitmapHeader(
+            size: size, depth: depth, hasAlpha: false, isPlain: true, isCompressed: false)
     }
 }
