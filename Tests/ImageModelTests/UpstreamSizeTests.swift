@@ -4,7 +4,7 @@ import Testing
 
 /// Random sizes against the formulas of upstream. Computed sides are rounded half up
 /// (SEMANTICS §11.6); upstream rounds up in one place, and leaves it to its platform in others. So
-/// a side is the whole number that is nearest to the formula, and at most one pixel from upstream's.
+/// a side is the whole number that is nearest to the formula, and at most a pixel from upstream's.
 @Suite struct UpstreamSizeTests {
     private static let count = 5_000
 
