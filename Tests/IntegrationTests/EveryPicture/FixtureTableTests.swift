@@ -1,0 +1,121 @@
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Every file of the folders of test images, as a PNG of a real stack and as others read it.
+    @Suite(.enabled(if: Fixtures.folder != nil, "IMAGEBUS_FIXTURES names no folder"))
+    struct FixtureTableTests {
+        private enum Expectation {
+            /// Of this format, and as another reader has it.
+            case image(String, OtherReader)
+            /// An error of this name.
+            case refusal(String)
+        }
+
+        /// Each file of `images` and `broken`.
+        private static let expectations: [String: Expectation] = [
+            "images/1@2x.gif": .image("gif", .pillow),
+            "images/IndexedPNG.png": .image("png", .pillow),
+            "images/MonochromeTestImage.jpg": .image("jpeg", .pillow),
+            "images/RGBA16PNG.png": .image("png", .pillow),
+            "images/TestAnimatedImageMemory.webp": .image("webp", .pillow),
+            "images/TestEXIF.png": .image("png", .pillow),
+            "images/TestHDR.avif": .image("avif", .avifdec),
+            "images/TestHDR.heic": .image("heic", .heifConvert),
+            "images/TestHDR.jpeg": .image("jpeg", .pillow),
+            "images/TestHDR.jxl": .image("jxl", .djxl),
+            "images/TestICCProfile.jpg": .image("jpeg", .pillow),
+            "images/TestImage.gif": .image("gif", .pillow),
+            "images/TestImage.heic": .image("heic", .heifConvert),
+            "images/TestImage.heif": .image("heif", .heifConvert),
+            "images/TestImage.jpg": .image("jpeg", .pillow),
+            "images/TestImage.pdf": .image("pdf", .mutool),
+            "images/TestImage.png": .image("png", .pillow),
+            "images/TestImage.svg": .image("svg", .mutool),
+            "images/TestImageAnimated.apng": .image("png", .pillow),
+            "images/TestImageAnimated.heics": .image("heif", .heifConvert),
+            "images/TestImageAnimated.webp": .image("webp", .pillow),
+            "images/TestImageLarge.jpg": .image("jpeg", .pillow),
+            "images/TestImageLarge.png": .image("png", .pillow),
+            "images/TestImageStatic.webp": .image("webp", .pillow),
+            "images/TestJFIF.jpg": .image("jpeg", .pillow),
+            "images/TestLoopCount.gif": .image("gif", .pillow),
+            "images/photosplugin-TestImage.png": .image("png", .pillow),
+            "images/swiftui/TestImageAnimated.heic": .image("heif", .heifConvert),
+            "images/webpcoder/TestColorspaceBefore.jpeg": .image("jpeg", .pillow),
+            "images/webpcoder/TestColorspaceStatic.webp": .image("webp", .pillow),
+            "images/webpcoder/TestDisplayP3.png": .image("png", .pillow),
+            "images/webpcoder/TestImageBlendAnimated.webp": .image("webp", .pillow),
+            "images/webpcoder/TestImageGrayscale.jpg": .image("jpeg", .pillow),
+            "broken/17000x17000.avif": .refusal("limitExceeded"),
+            "broken/corrupt-header.jpg": .refusal("badImageData"),
+            "broken/invalid_multiframe.gif": .image("gif", .pillow),
+            "broken/truncated.gif": .refusal("badImageData"),
+            "broken/truncated.jpg": .refusal("badImageData"),
+            "broken/truncated.png": .refusal("badImageData"),
+            "broken/truncated.svgz": .refusal("unsupportedFormat"),
+        ]
+
+        @Test func everyFileIsWhatAnotherReaderSeesOrRefusedByName() async throws {
+            let folder = try #require(Fixtures.folder)
+            let files = Self.files(below: folder, "images") + Self.files(below: folder, "broken")
+            #expect(files.sorted() == Self.expectations.keys.sorted(), "each has an expectation")
+            let origin = OriginServer()
+            let made = TemporaryDirectory()
+            let output = made.file("made.png")
+            var table: [String] = []
+            let arguments = ["--allow-private-networks", "--vector", "1"]
+            try await withStack(arguments, decoders: 1) { stack in
+                for file in files {
+                    guard let expectation = Self.expectations[file] else { continue }
+                    origin.route("/\(file)", .bytes(try #require(Fixtures.bytes(file))))
+                    let words = [origin.url("/\(file)"), "--json", "--timeout", "120"]
+                    let end = try stack.get(
+                        words + ["--format", "png", "-o", output], timeout: .seconds(130))
+                    switch expectation {
+                    case .refusal(let name):
+                        let error = try end.json()["error"]
+                        #expect(error?["name"]?.text == name, "\(file): \(end)")
+                        table.append("\(file) | \(error?["name"]?.text ?? "no error")")
+                    case .image(let format, let reader):
+                        try #require(end.exitStatus == 0, "\(file): \(end)")
+                        let facts = try stack.get(words + ["--info"]).json()
+                        table.append(
+                            try Self.row(file, format, facts, output, reader, of: folder))
+                    }
+                }
+            }
+            print("file | format | size | pages | largest difference of a mean, or the error")
+            for row in table { print(row) }
+        }
+
+        /// Compares, and returns the line of the table.
+        private static func row(
+            _ file: String, _ format: String, _ facts: JSONValue, _ output: String,
+            _ reader: OtherReader, of folder: String
+        ) throws -> String {
+            let (wanted, made) = (try reader.read("\(folder)/\(file)"), try ReadImage(output))
+            let difference = made.difference(from: wanted)
+            let size = "\(facts["width"]?.integer ?? 0)x\(facts["height"]?.integer ?? 0)"
+            #expect(facts["format"]?.text == format, "\(file)")
+            #expect(size == wanted.size && made.size == wanted.size, "\(file): \(size)")
+            #expect(facts["pages"]?.integer == wanted.frames, "\(file): \(facts)")
+            #expect(
+                difference <= reader.tolerance,
+                "\(file), \(reader): \(wanted.means) became \(made.means)")
+            let hundredths = Int((difference * 100).rounded())
+            return "\(file) | \(format) | \(size) | \(wanted.frames) | "
+                + "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100) "
+                + "(\(reader))"
+        }
+
+        private static func files(below folder: String, _ name: String) -> [String] {
+            DirectoryEntries.names("\(folder)/\(name)").sorted().flatMap { entry in
+                let path = "\(name)/\(entry)"
+                let inner = files(below: folder, path)
+                return inner.isEmpty ? [path] : inner
+            }
+        }
+    }
+}
