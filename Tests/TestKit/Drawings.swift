@@ -40,7 +40,7 @@ public enum Drawings {
                     + "/Contents \(5 + 2 * index) 0 R/Resources<</Font<</F1 3 0 R>>>>>>")
             objects.append("<</Length \(page.utf8.count)>>stream\n\(page)\nendstream")
         }
-        return file(objects)
+        return pdf(objects: objects)
     }
 
     /// The four quarters; rows of a PDF count from the bottom.
@@ -56,7 +56,8 @@ public enum Drawings {
             pages: Array(repeating: page, count: pages))
     }
 
-    private static func file(_ objects: [String]) -> [UInt8] {
+    /// A PDF of these objects, numbered from 1 on; the first one is its catalogue.
+    public static func pdf(objects: [String]) -> [UInt8] {
         var (text, offsets) = ("%PDF-1.4\n", [Int]())
         for (index, object) in objects.enumerated() {
             offsets.append(text.utf8.count)
