@@ -95,7 +95,10 @@ extension RealProcesses {
             origin.route("/a.png", .bytes(try Images.quadrants().png()))
             try await withStack(Self.drawing, decoders: 1) { stack in
                 let client = try stack.client()
-                let hangs = client.load(ImageRequest(origin.url("/h.svg"), fit: 100, format: .png))
+                var request = ImageRequest(origin.url("/h.svg"), fit: 100, format: .png)
+                // Its seconds are those of the processors, which others may use.
+                request.timeoutMilliseconds = 120_000
+                let hangs = client.load(request)
                 _ = try await stack.awaitStatus("it is drawn") { report in
                     report.processes.contains { $0.pool.text == "vector" && $0.jobs == 1 }
                 }
