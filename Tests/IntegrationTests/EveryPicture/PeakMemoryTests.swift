@@ -170,6 +170,7 @@ private final class PeakWatch {
 
     private static func draws(_ process: ObservedProcess) -> Bool {
         let line = FileBytes.read("/proc/\(process.processID)/cmdline") ?? []
-        return String(decoding: line, as: UTF8.self).contains("vector")
+        let words = String(decoding: line, as: UTF8.self)
+        return words.contains("/imagebus-decode\0") && words.contains("--pool\0vector\0")
     }
 }
