@@ -23,7 +23,7 @@ import Testing
             .resize(size(30, 0), .fit), rect,
             .cropTo(.init(width: .pixels(9), height: .percent(50)), .center),
             .pad(size(40, 41), .center, .white), .round(radius: 2.5, border: 1, .white),
-            .blur(radius: 3),
+            .extend(Margins(left: 1, top: 2, right: 3, bottom: 4), .mirror), .blur(radius: 3),
             .sharpen(radius: 1), .pixelate(3),
             .overlay(Overlay(url: "http://h/m", x: -3, y: 5, opacity: 0.5)),
             .overlay(
@@ -38,6 +38,7 @@ import Testing
                 .crop(PixelRect(x: 6, y: -8, size: size(10, 14))),
                 .cropTo(.init(width: .pixels(18), height: .percent(50)), .center),
                 .pad(size(80, 82), .center, .white), .round(radius: 5, border: 2, .white),
+                .extend(Margins(left: 2, top: 4, right: 6, bottom: 8), .mirror),
                 .blur(radius: 6), .sharpen(radius: 2), .pixelate(6),
                 .overlay(Overlay(url: "http://h/m", x: -6, y: 10, opacity: 0.5)),
                 .overlay(

@@ -10,8 +10,10 @@ import Testing
         .rotate(Rotation(degreesClockwise: 90)), .flip(horizontal: true, vertical: false),
         .scaleDown(bytes: 4_000),
         .cropTo(RelativeSize(width: .pixels(9), height: .percent(50)), .center),
-        .trim(tolerance: 10), .pad(box, .center, .white), .flatten(.white), .grayscale, .sepia,
-        .invert, .brightness(20), .contrast(20), .saturation(20), .gamma(2), .blur(radius: 5),
+        .trim(tolerance: 10), .pad(box, .center, .white),
+        .extend(Margins(left: 1, top: 2, right: 3, bottom: 4), .mirror), .flatten(.white),
+        .grayscale, .sepia, .invert, .brightness(20), .contrast(20), .saturation(20), .gamma(2),
+        .blur(radius: 5),
         .sharpen(radius: 1), .pixelate(10), .vignette(50),
         .round(radius: 5, .topLeft, border: 2, .white), .tint(.white, .multiply),
         .overlay(Overlay(url: "http://h/m.png")), .custom(CustomStep("acme.denoise")),
@@ -32,7 +34,7 @@ import Testing
         #expect(
             Self.steps.map(\.form.demand) == [
                 .box(Self.box, .fit), .everything, .transposition, .nothing, .area(1_000),
-                .everything, .everything, .everything, .nothing, .nothing,
+                .everything, .everything, .everything, .everything, .nothing, .nothing,
             ] + [StepDemand](repeating: .everything, count: 14))
     }
 
@@ -72,6 +74,14 @@ import Testing
             ),
             ("scale-down", "4000000", .scaleDown(bytes: 4_000_000)),
             ("trim", "", .trim(tolerance: 10)), ("trim", "0.5", .trim(tolerance: 0.5)),
+            ("trim", "#ffffff", .trim(tolerance: 10, .white)),
+            ("trim", "0,#00000000", .trim(tolerance: 0, .clear)),
+            (
+                "extend", "1,2,3,4",
+                .extend(Margins(left: 1, top: 2, right: 3, bottom: 4), .colour(.clear))
+            ),
+            ("extend", "0,0,0,32767,copy", .extend(Margins(bottom: 32_767), .copy)),
+            ("extend", "0,9,0,0,#FFFFFF", .extend(Margins(top: 9), .colour(.white))),
             ("pad", "40x30", .pad(box, .center, .clear)),
             ("pad", "40x30,#fFffff", .pad(box, .center, .white)),
             (
@@ -101,7 +111,10 @@ import Testing
     @Test(arguments: [
         ("scale-down", "0"), ("scale-down", "4k"),
         ("crop-to", "0x5"), ("crop-to", "101%x5"), ("crop-to", "5x5,fp:2:0"), ("crop-to", "north"),
-        ("crop-to", "5x5,north,north"), ("trim", "256"), ("pad", "40x30,attention"), ("pad", "40"),
+        ("crop-to", "5x5,north,north"), ("trim", "256"), ("trim", "1,2"), ("trim", "1,white"),
+        ("extend", "1,2,3"), ("extend", "1,2,3,-1"), ("extend", "1,2,3,32768"),
+        ("extend", "1,2,3,4,5"), ("extend", "1,2,3,4,tile"), ("extend", ""),
+        ("pad", "40x30,attention"), ("pad", "40"),
         ("pad", "40x30,#12345"), ("pad", "40x30,"), ("flatten", ""), ("flatten", "#80000000"),
         ("grayscale", "1"), ("contrast", "101"), ("gamma", "0"), ("blur", "101"), ("blur", "nan"),
         ("pixelate", "1"), ("pixelate", "2.5"), ("vignette", "-1"), ("sharpen", "11"),
@@ -120,6 +133,9 @@ import Testing
             (.gamma(.nan), "gamma: exponent is a number from 0.1 to 10"),
             (.pixelate(1), "pixelate: side is a whole number from 2 to 1000"),
             (.flatten(.clear), "flatten: colour is an opaque colour, #RRGGBB"),
+            (
+                .extend(Margins(top: -1), .copy), "extend: top is a whole number from 0 to 32767"
+            ),
             (
                 .pad(PixelSize(width: 0, height: 1), .center, .clear),
                 "pad: width and height must be positive"
@@ -151,6 +167,15 @@ import Testing
     func aValueBeyondItsLimitIsNamed(step: TransformStep, message: String) {
         let error = #expect(throws: ImageError.self) { try step.form.check(pixelsMax: 1_000_000) }
         #expect(error?.message == message)
+    }
+
+    @Test func marginsBeyondAllLimitsMakeNothing() {
+        for margins in [Margins(left: .max, right: .max), Margins(top: .min)] {
+            #expect(TransformStep.extend(margins, .copy).size(after: Self.box) == nil)
+        }
+        let margins = Margins(left: 1, top: 2, right: 3, bottom: 4)
+        let size = TransformStep.extend(margins, .copy).size(after: Self.box)
+        #expect(size == PixelSize(width: 44, height: 36))
     }
 
     @Test func onlyATrimLooksForItsSize() {

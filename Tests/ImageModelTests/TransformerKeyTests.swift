@@ -61,6 +61,15 @@ import Testing
                 "ImagebusCropToTransformer({9x50.0%},center)"
             ),
             (.trim(tolerance: 10), "ImagebusTrimTransformer(10.000000)"),
+            (.trim(tolerance: 0, .white), "ImagebusTrimTransformer(0.000000,#ffffffff)"),
+            (
+                .extend(Margins(left: 1, top: 2, right: 3, bottom: 4), .colour(.white)),
+                "ImagebusExtendTransformer({1.000000,2.000000,3.000000,4.000000},#ffffffff)"
+            ),
+            (
+                .extend(Margins(top: 9), .mirror),
+                "ImagebusExtendTransformer({0.000000,9.000000,0.000000,0.000000},mirror)"
+            ),
             (.pixelate(10), "ImagebusPixelateTransformer(10.000000)"),
             (.gamma(2.2), "ImagebusGammaTransformer(2.200000)"),
             (.grayscale, "ImagebusGrayscaleTransformer()"),

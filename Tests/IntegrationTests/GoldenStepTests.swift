@@ -66,7 +66,27 @@ extension RealProcesses {
             .same(
                 "o.png --pad 160x120,center,#102030 --trim 0",
                 "-background #102030 -gravity center -extent 160x120 -trim +repage"),
+            // The corner has another colour than the edges that are cut off.
+            .same(
+                "o.png --pad 160x120,center,#102030 --pad 170x140,northwest,#FF8000 "
+                    + "--trim 0,#FF8000",
+                "-background #102030 -gravity center -extent 160x120 -background #FF8000 "
+                    + "-gravity northwest -extent 170x140 -bordercolor #FF8000 -border 1 -trim "
+                    + "+repage"),
+            .same(
+                "a.png --extend 10,20,30,40,#80102030",
+                "-background #10203080 -gravity northwest -splice 10x20 -gravity southeast "
+                    + "-splice 30x40"),
+            .same("a.png --extend 130,20,30,100,copy", virtual("edge", "280x210-130-20")),
+            .same("a.png --extend 130,20,30,100,repeat", virtual("tile", "280x210-130-20")),
+            .same("a.png --extend 130,20,30,100,mirror", virtual("mirror", "280x210-130-20")),
         ]
+
+        /// What ImageMagick sees beside the image.
+        private static func virtual(_ pixels: String, _ viewport: String) -> String {
+            "-virtual-pixel \(pixels) -filter point -set option:distort:viewport \(viewport) "
+                + "-distort SRT 0 +repage"
+        }
 
         static let colours: [GoldenStep] = [
             GoldenStep("a.png --flatten #102030", "-background #102030 -flatten"),

@@ -43,6 +43,43 @@ import Vips
         #expect(result.pixel(0, 2) == base.pixel(0, 0))
     }
 
+    /// Where a pixel of the canvas is seen in the image, by the words for it.
+    private func place(_ position: Int, _ side: Int, _ fill: MarginFill) -> Int? {
+        if (0..<side).contains(position) { return position }
+        let inTile = ((position % side) + side) % side
+        switch fill {
+        case .colour: return nil
+        case .copy: return min(max(position, 0), side - 1)
+        case .repeat: return inTile
+        case .mirror:
+            let tile = Int((Double(position) / Double(side)).rounded(.down))
+            return tile % 2 == 0 ? inTile : side - 1 - inTile
+        }
+    }
+
+    /// Margins that are wider than the image, too.
+    @Test(arguments: PixelPlane.Bands.allCases)
+    func marginsShowTheirColourOrTheImageAgain(bands: PixelPlane.Bands) throws {
+        let source = Source.noise(9, 8, bands)
+        let image = ScalarImage(source)
+        let fills: [MarginFill] = [
+            .colour(.clear), .colour(Colour(argb: 0xFF10_20F0)), .copy, .repeat, .mirror,
+        ]
+        for fill in fills {
+            var outside = [0.0, 0, 0, 0]
+            if case .colour(let colour) = fill, colour != .clear { outside = [16, 32, 240, 255] }
+            let margins = Margins(left: 12, top: 3, right: 20, bottom: 9)
+            let result = try transform(source, [.extend(margins, fill)])
+            let wanted = ScalarImage(41, 20) { column, row in
+                guard let x = place(column - 12, 9, fill), let y = place(row - 3, 8, fill) else {
+                    return outside
+                }
+                return image.at(x, y)
+            }
+            #expect(ScalarImage(result).difference(from: wanted) == 0, "\(fill)")
+        }
+    }
+
     /// Only where a canvas adds something do planes leave their lane.
     @Test(arguments: [
         ("northwest", 0, 0), ("center", 2, 2), ("east", 5, 2), ("southeast", 5, 5),
@@ -105,6 +142,26 @@ import Vips
         #expect(try transform(framed(bands, wobble: 5), [.trim(tolerance: 4)]).size == whole)
         // All is within it: nothing would be left.
         #expect(try transform(framed(bands, wobble: 5), [.trim(tolerance: 200)]).size == whole)
+    }
+
+    /// The corner has another colour than the rows below it and the right column.
+    @Test(arguments: PixelPlane.Bands.allCases)
+    func edgesOfAGivenColourAreTrimmed(bands: PixelPlane.Bands) throws {
+        let count = Int(bands.rawValue)
+        let source = Source(30, 20, bands) { x, y, band in
+            if count % 2 == 0, band == count - 1 { return 255 }
+            return x == 29 || y > 15 ? 90 : x == 0 ? 10 : 200
+        }
+        let grey = Colour(argb: 0xFF5A_5A5A)
+        let trimmed = try transform(source, [.trim(tolerance: 0, grey)])
+        #expect(trimmed.size == PixelSize(width: 29, height: 16))
+        #expect(trimmed.pixel(0, 0)[0] == 10)
+        let near = Colour(argb: 0xFF5F_5A5A)
+        let whole = PixelSize(width: 30, height: 20)
+        #expect(try transform(source, [.trim(tolerance: 4, near)]).size == whole)
+        #expect(try transform(source, [.trim(tolerance: 5, near)]).size == trimmed.size)
+        // What is opaque is not like what is transparent.
+        #expect(try transform(source, [.trim(tolerance: 100, .clear)]).size == whole)
     }
 
     /// Colours that alpha hides are none.

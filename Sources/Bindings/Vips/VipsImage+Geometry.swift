@@ -23,12 +23,20 @@ extension VipsImage {
         }
     }
 
-    /// This image at `left`, `top` of a canvas, its edge pixels repeated over the rest.
+    /// What is repeated over the canvas around an image.
+    public enum Edge: Int, Sendable {
+        /// The pixels of its edge, the image, or the image mirrored at each edge.
+        case copy, `repeat`, mirror
+    }
+
+    /// This image at `left`, `top` of a canvas, over whose rest it is repeated; its pixels must be
+    /// in memory already, or be cheap to compute in any order, unless the edge is copied.
     public func extended(
-        left: Int, top: Int, width: Int, height: Int
+        left: Int, top: Int, width: Int, height: Int, by edge: Edge = .copy
     ) throws(VipsError) -> VipsImage {
         try derive("embed") {
-            cvips_extend($0, CInt(left), CInt(top), CInt(width), CInt(height), $1)
+            cvips_extend(
+                $0, CInt(left), CInt(top), CInt(width), CInt(height), CInt(edge.rawValue), $1)
         }
     }
 

@@ -17,9 +17,11 @@ int cvips_embed(cvips_image in, int left, int top, int width, int height,
     return result;
 }
 
-int cvips_extend(cvips_image in, int left, int top, int width, int height, cvips_image *out) {
+int cvips_extend(cvips_image in, int left, int top, int width, int height, int edge,
+                 cvips_image *out) {
+    static const VipsExtend edges[] = {VIPS_EXTEND_COPY, VIPS_EXTEND_REPEAT, VIPS_EXTEND_MIRROR};
     *out = NULL;
-    return vips_embed(in, out, left, top, width, height, "extend", VIPS_EXTEND_COPY, NULL);
+    return vips_embed(in, out, left, top, width, height, "extend", edges[edge % 3], NULL);
 }
 
 int cvips_rotate(cvips_image in, int quarters, cvips_image *out) {

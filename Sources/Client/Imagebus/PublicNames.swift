@@ -21,6 +21,8 @@
 @_exported public import struct ImageModel.ImageInfo
 @_exported public import struct ImageModel.ImageRequest
 @_exported public import struct ImageModel.OutputOptions
+@_exported public import enum ImageModel.MarginFill
+@_exported public import struct ImageModel.Margins
 @_exported public import struct ImageModel.Overlay
 @_exported public import struct ImageModel.PixelRect
 @_exported public import struct ImageModel.PixelSize

@@ -48,13 +48,17 @@ extension ByteReader {
 
     /// One that goes by its name on the wire.
     private mutating func valuedStep() -> TransformStep {
-        switch choice(10) {
+        switch choice(11) {
         case 9: .scaleDown(bytes: number())
         case 7: .round(radius: double(), Corners(rawValue: byte()), border: double(), .white)
         case 8: .tint(Colour(argb: number()), pick(BlendMode.allCases) ?? .normal)
         case 0: .blur(radius: double())
         case 1: .pixelate(number())
-        case 2: .trim(tolerance: double())
+        case 2: .trim(tolerance: double(), bool() ? nil : Colour(argb: number()))
+        case 10:
+            .extend(
+                Margins(left: number(), top: number(), right: number(), bottom: number()),
+                bool() ? .mirror : .colour(Colour(argb: number())))
         case 3: .pad(size(), gravity(), Colour(argb: number()))
         case 4:
             .cropTo(

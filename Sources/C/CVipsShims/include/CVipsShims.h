@@ -106,8 +106,9 @@ int cvips_extract(cvips_image in, int left, int top, int width, int height, cvip
 // What lies outside `in` gets `background`, one value for each band.
 int cvips_embed(cvips_image in, int left, int top, int width, int height,
                 const double *background, int bands, cvips_image *out);
-// What lies outside `in` repeats its edge.
-int cvips_extend(cvips_image in, int left, int top, int width, int height, cvips_image *out);
+// What lies outside `in` repeats, by `edge`: 0 the pixels of its edge, 1 `in`, 2 `in` mirrored.
+int cvips_extend(cvips_image in, int left, int top, int width, int height, int edge,
+                 cvips_image *out);
 // `quarters` clockwise: 1, 2 or 3.
 int cvips_rotate(cvips_image in, int quarters, cvips_image *out);
 int cvips_flip_horizontal(cvips_image in, cvips_image *out);

@@ -92,6 +92,12 @@ extension StepValue {
             { Colour($0).map { .some($0) } }, { $0?.hexText }, isPermitted: { _ in true })
     }
 
+    static func fill(_ path: any WritableKeyPath<Step, MarginFill> & Sendable) -> StepValue {
+        StepValue(
+            "fill", path, expected: MarginFill.expected, isOptional: true, { MarginFill($0) },
+            \.description, isPermitted: { _ in true })
+    }
+
     static func corners(_ path: any WritableKeyPath<Step, Corners> & Sendable) -> StepValue {
         StepValue(
             "corners", path, expected: Corners.expected, isOptional: true, { Corners($0) },

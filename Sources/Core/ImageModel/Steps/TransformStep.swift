@@ -16,11 +16,13 @@ public enum TransformStep: Hashable, Sendable {
     case overlay(Overlay)
     /// Take a part of that size, the one that counts most.
     case cropTo(RelativeSize, Gravity)
-    /// Cut off an edge of one colour: that of the top left corner, from which no sample of it
-    /// differs by more than `tolerance` (0 to 255).
-    case trim(tolerance: Double)
+    /// Cut off an edge of one colour, from which no sample of it differs by more than `tolerance`
+    /// (0 to 255); no colour: that of the top left corner.
+    case trim(tolerance: Double, Colour? = nil)
     /// Put the image on a canvas of at least that size.
     case pad(PixelSize, Gravity, Colour)
+    /// Add margins.
+    case extend(Margins, MarginFill)
     /// Lay the image over an opaque colour, which shows where the image is transparent.
     case flatten(Colour)
     /// Take the colours out.
@@ -70,9 +72,10 @@ public enum TransformStep: Hashable, Sendable {
             FlipStep(horizontal: horizontal, vertical: vertical)
         case .overlay(let overlay): OverlayStep(overlay: overlay)
         case .cropTo(let size, let gravity): CropToStep(extent: size, gravity: gravity)
-        case .trim(let tolerance): TrimStep(tolerance: tolerance)
+        case .trim(let tolerance, let colour): TrimStep(tolerance: tolerance, colour: colour)
         case .pad(let size, let gravity, let colour):
             PadStep(size: size, gravity: gravity, colour: colour)
+        case .extend(let margins, let fill): ExtendStep(margins: margins, fill: fill)
         case .flatten(let colour): FlattenStep(colour: colour)
         case .grayscale: GrayscaleStep()
         case .sepia: SepiaStep()
@@ -100,10 +103,11 @@ public enum TransformStep: Hashable, Sendable {
 
     /// The steps that have a name on the wire and no message.
     private static let valued: [any ValuedStep.Type] = [
-        ScaleDownStep.self, CropToStep.self, TrimStep.self, PadStep.self, FlattenStep.self,
-        GrayscaleStep.self, SepiaStep.self, InvertStep.self, BrightnessStep.self,
-        ContrastStep.self, SaturationStep.self, GammaStep.self, BlurStep.self, SharpenStep.self,
-        PixelateStep.self, VignetteStep.self, RoundStep.self, TintStep.self,
+        ScaleDownStep.self, CropToStep.self, TrimStep.self, PadStep.self, ExtendStep.self,
+        FlattenStep.self, GrayscaleStep.self, SepiaStep.self, InvertStep.self,
+        BrightnessStep.self, ContrastStep.self, SaturationStep.self, GammaStep.self,
+        BlurStep.self, SharpenStep.self, PixelateStep.self, VignetteStep.self, RoundStep.self,
+        TintStep.self,
     ]
 
     /// The steps that workers of the own program do, by name.

@@ -20,25 +20,13 @@ struct Pad: ImageStep {
         let target = PixelSize(
             width: max(size.width, canvas.width), height: max(size.height, canvas.height))
         guard target != size else { return settled }
-        let image = try onCanvas(settled.image)
+        let canvas = CanvasColour(colour)
+        let image = try canvas.prepared(settled.image)
         let origin = gravity.origin(of: size, on: target) ?? (0, 0)
         let padded = try image.embedded(
             left: origin.x, top: origin.y, width: target.width, height: target.height,
-            background: background(bands: image.header.bands))
-        return settled.replaced(by: padded, isOpaque: settled.isOpaque && isOpaque)
-    }
-
-    private var isOpaque: Bool { colour.alpha == UInt8.max }
-
-    /// In bands that have room for the colour.
-    private func onCanvas(_ image: VipsImage) throws(VipsError) -> VipsImage {
-        let coloured = try colour.isGrey ? image : image.coloured()
-        return try isOpaque || coloured.header.hasAlpha ? coloured : coloured.withAlpha()
-    }
-
-    private func background(bands: Int) -> [Double] {
-        let colours = [colour.red, colour.green, colour.blue].prefix(bands < 3 ? 1 : 3)
-        return (colours + (bands % 2 == 0 ? [colour.alpha] : [])).map { Double($0) }
+            background: canvas.samples(bands: image.header.bands))
+        return settled.replaced(by: padded, isOpaque: settled.isOpaque && canvas.isOpaque)
     }
 
     /// Planes have no transparency.

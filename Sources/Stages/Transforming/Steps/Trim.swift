@@ -2,9 +2,11 @@ import ImageModel
 import StageContract
 import Vips
 
-/// Cuts off what has the colour of the top left corner. An image of which nothing is left stays.
+/// Cuts off what has a colour, that of the top left corner if there is none. An image of which
+/// nothing is left stays.
 struct Trim: ImageStep {
     let tolerance: Double
+    var colour: Colour?
 
     var name: String { "trim" }
 
@@ -12,22 +14,29 @@ struct Trim: ImageStep {
 
     func apply(to current: StepImage) throws -> StepImage {
         let settled = try current.settled().computed()
-        let header = settled.image.header
-        let part = try settled.image.withPixels { pixels throws(VipsError) in
+        let image = try hasRoom(settled.image)
+        let header = image.header
+        let part = try image.withPixels { pixels throws(VipsError) in
             Border(
                 pixels: pixels, size: settled.size, bands: header.bands,
-                hasAlpha: header.hasAlpha, tolerance: tolerance,
+                hasAlpha: header.hasAlpha, tolerance: tolerance, colour: colour,
                 cancellation: settled.sampler.cancellation
             ).inside
         }
         return try part.map { try settled.cut($0) } ?? settled
     }
 
+    /// The image in bands that have room for the colour.
+    private func hasRoom(_ image: VipsImage) throws -> VipsImage {
+        guard let colour, !colour.isGrey || colour.alpha < UInt8.max else { return image }
+        return try CanvasColour(colour).prepared(image).copiedToMemory()
+    }
+
     /// Planes are not looked at.
     func fold(into plan: inout PlanarPlan) -> Bool { false }
 }
 
-/// Which pixels are like that of the top left corner.
+/// Which pixels are like one colour.
 private struct Border {
     let pixels: UnsafeRawBufferPointer
     let size: PixelSize
@@ -36,6 +45,23 @@ private struct Border {
     let tolerance: Double
     /// Ends the search at once, with any part.
     let cancellation: CancellationFlag
+    /// What is cut off, as far as it is seen, by band.
+    private let edge: [Double]
+
+    /// Without a colour it is that of the top left corner.
+    init(
+        pixels: UnsafeRawBufferPointer, size: PixelSize, bands: Int, hasAlpha: Bool,
+        tolerance: Double, colour: Colour?, cancellation: CancellationFlag
+    ) {
+        (self.pixels, self.size, self.bands) = (pixels, size, bands)
+        (self.hasAlpha, self.tolerance, self.cancellation) = (hasAlpha, tolerance, cancellation)
+        let samples =
+            colour.map { CanvasColour($0).samples(bands: bands) }
+            ?? (0..<bands).map { Double(pixels[$0]) }
+        edge = samples.indices.map {
+            Self.seen(samples[$0], $0, samples[bands - 1], hasAlpha, bands)
+        }
+    }
 
     /// What is left; `nil` where that is nothing.
     var inside: PixelRect? {
@@ -62,18 +88,20 @@ private struct Border {
     /// What is transparent has no colour: samples are compared as far as they are seen.
     private func isLike(_ x: Int, _ y: Int) -> Bool {
         let start = (y * size.width + x) * bands
+        let alpha = Double(pixels[start + bands - 1])
         return (0..<bands).allSatisfy { band in
-            abs(seen(start, band) - seen(0, band)) <= tolerance
+            let sample = Self.seen(Double(pixels[start + band]), band, alpha, hasAlpha, bands)
+            return abs(sample - edge[band]) <= tolerance
         }
     }
 
-    private func seen(_ start: Int, _ band: Int) -> Double {
-        let sample = Double(pixels[start + band])
-        guard hasAlpha, band < bands - 1 else { return sample }
-        return sample * Double(pixels[start + bands - 1]) / 255
+    private static func seen(
+        _ sample: Double, _ band: Int, _ alpha: Double, _ hasAlpha: Bool, _ bands: Int
+    ) -> Double {
+        hasAlpha && band < bands - 1 ? sample * alpha / 255 : sample
     }
 }
 
 extension TrimStep: PixelStep {
-    var imageSteps: [any ImageStep] { [Trim(tolerance: tolerance)] }
+    var imageSteps: [any ImageStep] { [Trim(tolerance: tolerance, colour: colour)] }
 }
