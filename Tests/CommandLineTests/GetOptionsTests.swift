@@ -175,8 +175,9 @@ import Testing
         let values: [ContextKey: String] = [
             .imageThumbnailPixelSize: "10x10", .imagePreserveAspectRatio: "no",
             .imageScaleFactor: "2", .imageDecodeOptions: "scale-factor=2",
-            .imageScaleDownLimitBytes: "4", .queryCacheType: "disk", .storeCacheType: "disk",
-            .originalQueryCacheType: "all", .originalStoreCacheType: "all",
+            .imageEncodeOptions: "max-file-size=9", .imageScaleDownLimitBytes: "4",
+            .queryCacheType: "disk",
+            .storeCacheType: "disk", .originalQueryCacheType: "all", .originalStoreCacheType: "all",
         ]
         let single: Set<ContextKey> = [.setImageOperationKey, .callbackQueue]
         for key in ContextKey.allCases {

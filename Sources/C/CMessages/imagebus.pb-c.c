@@ -682,6 +682,51 @@ void   imagebus__v1__fallback__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__fallback__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__encode_options__init
+                     (Imagebus__V1__EncodeOptions         *message)
+{
+  static const Imagebus__V1__EncodeOptions init_value = IMAGEBUS__V1__ENCODE_OPTIONS__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__encode_options__get_packed_size
+                     (const Imagebus__V1__EncodeOptions *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__encode_options__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__encode_options__pack
+                     (const Imagebus__V1__EncodeOptions *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__encode_options__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__encode_options__pack_to_buffer
+                     (const Imagebus__V1__EncodeOptions *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__encode_options__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__EncodeOptions *
+       imagebus__v1__encode_options__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__EncodeOptions *)
+     protobuf_c_message_unpack (&imagebus__v1__encode_options__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__encode_options__free_unpacked
+                     (Imagebus__V1__EncodeOptions *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__encode_options__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__context__init
                      (Imagebus__V1__Context         *message)
 {
@@ -4953,7 +4998,84 @@ const ProtobufCMessageDescriptor imagebus__v1__fallback__descriptor =
   (ProtobufCMessageInit) imagebus__v1__fallback__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__context__field_descriptors[13] =
+static const ProtobufCFieldDescriptor imagebus__v1__encode_options__field_descriptors[4] =
+{
+  {
+    "quality",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__EncodeOptions, maybe_quality_case),
+    offsetof(Imagebus__V1__EncodeOptions, quality),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "background",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__EncodeOptions, maybe_background_case),
+    offsetof(Imagebus__V1__EncodeOptions, background),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "max_pixel_size",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__EncodeOptions, max_pixel_size),
+    &imagebus__v1__size__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "max_bytes",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__EncodeOptions, maybe_max_bytes_case),
+    offsetof(Imagebus__V1__EncodeOptions, max_bytes),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__encode_options__field_indices_by_name[] = {
+  1,   /* field[1] = background */
+  3,   /* field[3] = max_bytes */
+  2,   /* field[2] = max_pixel_size */
+  0,   /* field[0] = quality */
+};
+static const ProtobufCIntRange imagebus__v1__encode_options__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__encode_options__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.EncodeOptions",
+  "EncodeOptions",
+  "Imagebus__V1__EncodeOptions",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__EncodeOptions),
+  4,
+  imagebus__v1__encode_options__field_descriptors,
+  imagebus__v1__encode_options__field_indices_by_name,
+  1,  imagebus__v1__encode_options__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__encode_options__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__context__field_descriptors[14] =
 {
   {
     "profile",
@@ -5111,10 +5233,23 @@ static const ProtobufCFieldDescriptor imagebus__v1__context__field_descriptors[1
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "encode_options",
+    14,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Context, encode_options),
+    &imagebus__v1__encode_options__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__context__field_indices_by_name[] = {
   5,   /* field[5] = base_key */
   1,   /* field[1] = cache */
+  13,   /* field[13] = encode_options */
   10,   /* field[10] = fallback */
   4,   /* field[4] = key_filter */
   3,   /* field[3] = loader */
@@ -5130,7 +5265,7 @@ static const unsigned imagebus__v1__context__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__context__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 13 }
+  { 0, 14 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__context__descriptor =
 {
@@ -5140,7 +5275,7 @@ const ProtobufCMessageDescriptor imagebus__v1__context__descriptor =
   "Imagebus__V1__Context",
   "imagebus.v1",
   sizeof(Imagebus__V1__Context),
-  13,
+  14,
   imagebus__v1__context__field_descriptors,
   imagebus__v1__context__field_indices_by_name,
   1,  imagebus__v1__context__number_ranges,

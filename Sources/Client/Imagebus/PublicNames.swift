@@ -8,6 +8,7 @@
 @_exported public import struct ImageModel.Colour
 @_exported public import struct ImageModel.Corners
 @_exported public import struct ImageModel.CustomStep
+@_exported public import struct ImageModel.EncodeOptions
 @_exported public import enum ImageModel.ErrorCode
 @_exported public import struct ImageModel.ErrorRule
 @_exported public import enum ImageModel.ExifField
@@ -20,9 +21,9 @@
 @_exported public import enum ImageModel.ImageFormat
 @_exported public import struct ImageModel.ImageInfo
 @_exported public import struct ImageModel.ImageRequest
-@_exported public import struct ImageModel.OutputOptions
 @_exported public import enum ImageModel.MarginFill
 @_exported public import struct ImageModel.Margins
+@_exported public import struct ImageModel.OutputOptions
 @_exported public import struct ImageModel.Overlay
 @_exported public import struct ImageModel.PixelRect
 @_exported public import struct ImageModel.PixelSize

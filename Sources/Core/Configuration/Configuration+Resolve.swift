@@ -93,6 +93,7 @@ extension Configuration {
             resolution.request.applyScaleDownLimit()
         }
         resolution.request.applyPixelRatio()
+        resolution.request.applyEncodeOptions(besides: own(draft, resolution.request))
         resolution.terms = try terms(draft, url, isUpload: isUpload)
         resolution.terms.refusal = try loaderRefusal(
             draft.request.context.loader, url, isUpload: isUpload)
@@ -127,6 +128,12 @@ extension Configuration {
         case .some(.none): request.steps = []
         case nil: break
         }
+    }
+
+    /// The output that words for the encoder do not change: that of a rule's preset, which took the
+    /// place of the request's, else the request's own. What a preset only completes is a default.
+    private func own(_ draft: ResolutionDraft, _ request: ImageRequest) -> OutputOptions {
+        if case .name = draft.transformer { request.output } else { draft.request.output }
     }
 
     private func preset(_ name: String) throws(ImageError) -> Preset {

@@ -58,8 +58,8 @@ public enum ContextKey: String, Hashable, Sendable, CaseIterable {
 
     /// Those that this version refuses with `notSupported`.
     public static let notSupported: Set<ContextKey> = [
-        .imageCoder, .imageDecodeToHDR, .imageEncodeOptions, .animatedImageClass,
-        .downloadRequestModifier, .downloadResponseModifier, .downloadDecryptor,
+        .imageCoder, .imageDecodeToHDR, .animatedImageClass, .downloadRequestModifier,
+        .downloadResponseModifier, .downloadDecryptor,
     ]
 
     /// Those that are taken, whatever their value, and change nothing: pixels are made where they

@@ -47,8 +47,11 @@ public struct ContextSetting: Hashable, Sendable {
         case .originalQueryCacheType: request.originalQueryCacheTypes = try tiers()
         case .originalStoreCacheType: request.originalStoreCacheTypes = try tiers()
         case .imageThumbnailPixelSize: request.thumbnail = try box().map { Thumbnail(box: $0) }
-        case .imagePreserveAspectRatio: request.thumbnail?.preservesAspectRatio = try yesOrNo()
+        case .imagePreserveAspectRatio:
+            request.thumbnail?.preservesAspectRatio = try YesOrNo.isYes(text)
         case .imageDecodeOptions: Self.apply(try DecodeOptionList.settings(text), to: &request)
+        case .imageEncodeOptions:
+            request.context.encodeOptions = try EncodeOptionList.options(text)
         case .setImageOperationKey:
             throw ContextSettingError("is of views and pages: one load alone has no slot")
         case .callbackQueue: throw ContextSettingError("is for the Swift client alone")
@@ -124,14 +127,6 @@ public struct ContextSetting: Hashable, Sendable {
             throw ContextSettingError("'\(text)' is no WIDTHxHEIGHT in pixels, such as 512x418")
         }
         return box
-    }
-
-    private func yesOrNo() throws(ContextSettingError) -> Bool {
-        switch text {
-        case "yes", "true", "1": return true
-        case "no", "false", "0": return false
-        default: throw ContextSettingError("'\(text)' is not one of yes, no")
-        }
     }
 }
 

@@ -17,6 +17,7 @@ extension RequestContext {
                 .invalidRequest,
                 "the limit of bytes is a number from 1 to \(RequestLimits.scaleDownBytesMax)")
         }
+        try encodeOptions?.check()
         try key?.check()
         if case .url(let url) = fallback { try Self.check(fallback: url) }
         if case .named(let name) = serializer { try Self.check(name: name, "serializer") }

@@ -19,6 +19,8 @@ public struct RequestContext: Hashable, Sendable {
     /// Bytes of pixels at most, four each: a larger image is scaled down, and there is no thumbnail
     /// then (`imageScaleDownLimitBytes`); `nil`: as the option `scaleDownLargeImages` says.
     public var scaleDownLimit: Int?
+    /// Words for the encoder (`imageEncodeOptions`); `nil` says nothing.
+    public var encodeOptions: EncodeOptions?
     /// Steps and output by name, for a request that has none.
     public var preset: String?
     /// Whether the configuration's steps are not for this request (`imageTransformer`: none).

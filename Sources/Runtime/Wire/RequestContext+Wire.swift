@@ -25,6 +25,7 @@ extension RequestContext: WireMessage {
         try map.number(
             &scaleDownLimit, &wire.pointee.scale_down_limit,
             if: &wire.pointee.maybe_scale_down_limit_case, 13, "Context.scale_down_limit")
+        try map.maybe(&encodeOptions, &wire.pointee.encode_options, "Context.encode_options")
         try map.name(&preset, &wire.pointee.preset, "Context.preset")
         map.flag(
             &withoutTransformer, &wire.pointee.without_transformer, "Context.without_transformer")

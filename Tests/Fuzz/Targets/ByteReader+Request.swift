@@ -107,7 +107,17 @@ extension ByteReader {
         }
         request.context.fallback = fallback()
         if choice(8) == 1 { request.context.scaleDownLimit = number() }
+        if choice(8) == 1 { request.context.encodeOptions = encodeOptions() }
         return request
+    }
+
+    private mutating func encodeOptions() -> EncodeOptions {
+        var options = EncodeOptions()
+        options.quality = bool() ? number() : nil
+        options.background = bool() ? Colour(argb: number()) : nil
+        options.maxPixelSize = bool() ? size() : nil
+        options.maxBytes = bool() ? number() : nil
+        return options
     }
 
     /// Mostly nothing, and nothing where the bytes are at their end.

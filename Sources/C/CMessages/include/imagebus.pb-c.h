@@ -30,6 +30,7 @@ typedef struct Imagebus__V1__Output Imagebus__V1__Output;
 typedef struct Imagebus__V1__Transcode Imagebus__V1__Transcode;
 typedef struct Imagebus__V1__Serializer Imagebus__V1__Serializer;
 typedef struct Imagebus__V1__Fallback Imagebus__V1__Fallback;
+typedef struct Imagebus__V1__EncodeOptions Imagebus__V1__EncodeOptions;
 typedef struct Imagebus__V1__Context Imagebus__V1__Context;
 typedef struct Imagebus__V1__WantedFacts Imagebus__V1__WantedFacts;
 typedef struct Imagebus__V1__ImageRequest Imagebus__V1__ImageRequest;
@@ -560,6 +561,55 @@ struct  Imagebus__V1__Fallback
 
 
 typedef enum {
+  IMAGEBUS__V1__ENCODE_OPTIONS__MAYBE_QUALITY__NOT_SET = 0,
+  IMAGEBUS__V1__ENCODE_OPTIONS__MAYBE_QUALITY_QUALITY = 1
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ENCODE_OPTIONS__MAYBE_QUALITY__CASE)
+} Imagebus__V1__EncodeOptions__MaybeQualityCase;
+
+typedef enum {
+  IMAGEBUS__V1__ENCODE_OPTIONS__MAYBE_BACKGROUND__NOT_SET = 0,
+  IMAGEBUS__V1__ENCODE_OPTIONS__MAYBE_BACKGROUND_BACKGROUND = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ENCODE_OPTIONS__MAYBE_BACKGROUND__CASE)
+} Imagebus__V1__EncodeOptions__MaybeBackgroundCase;
+
+typedef enum {
+  IMAGEBUS__V1__ENCODE_OPTIONS__MAYBE_MAX_BYTES__NOT_SET = 0,
+  IMAGEBUS__V1__ENCODE_OPTIONS__MAYBE_MAX_BYTES_MAX_BYTES = 4
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ENCODE_OPTIONS__MAYBE_MAX_BYTES__CASE)
+} Imagebus__V1__EncodeOptions__MaybeMaxBytesCase;
+
+struct  Imagebus__V1__EncodeOptions
+{
+  ProtobufCMessage base;
+  Imagebus__V1__Size *max_pixel_size;
+  Imagebus__V1__EncodeOptions__MaybeQualityCase maybe_quality_case;
+  union {
+    /*
+     * 0 to 100
+     */
+    uint32_t quality;
+  };
+  Imagebus__V1__EncodeOptions__MaybeBackgroundCase maybe_background_case;
+  union {
+    /*
+     * 0xAARRGGBB, whose alpha says nothing
+     */
+    uint32_t background;
+  };
+  Imagebus__V1__EncodeOptions__MaybeMaxBytesCase maybe_max_bytes_case;
+  union {
+    /*
+     * 1 to 2^30
+     */
+    uint32_t max_bytes;
+  };
+};
+#define IMAGEBUS__V1__ENCODE_OPTIONS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__encode_options__descriptor) \
+    , NULL, IMAGEBUS__V1__ENCODE_OPTIONS__MAYBE_QUALITY__NOT_SET, {0}, IMAGEBUS__V1__ENCODE_OPTIONS__MAYBE_BACKGROUND__NOT_SET, {0}, IMAGEBUS__V1__ENCODE_OPTIONS__MAYBE_MAX_BYTES__NOT_SET, {0} }
+
+
+typedef enum {
   IMAGEBUS__V1__CONTEXT__MAYBE_KEY__NOT_SET = 0,
   IMAGEBUS__V1__CONTEXT__MAYBE_KEY_KEY_FILTER = 5,
   IMAGEBUS__V1__CONTEXT__MAYBE_KEY_BASE_KEY = 6
@@ -597,6 +647,7 @@ struct  Imagebus__V1__Context
    */
   size_t n_others;
   Imagebus__V1__Detail **others;
+  Imagebus__V1__EncodeOptions *encode_options;
   Imagebus__V1__Context__MaybeKeyCase maybe_key_case;
   union {
     char *key_filter;
@@ -619,7 +670,7 @@ struct  Imagebus__V1__Context
 };
 #define IMAGEBUS__V1__CONTEXT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__context__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, (char *)protobuf_c_empty_string, 0, NULL, 0,NULL, IMAGEBUS__V1__CONTEXT__MAYBE_KEY__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_FACTOR__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_DOWN_LIMIT__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, (char *)protobuf_c_empty_string, 0, NULL, 0,NULL, NULL, IMAGEBUS__V1__CONTEXT__MAYBE_KEY__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_FACTOR__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_DOWN_LIMIT__NOT_SET, {0} }
 
 
 typedef enum {
@@ -2830,6 +2881,25 @@ Imagebus__V1__Fallback *
 void   imagebus__v1__fallback__free_unpacked
                      (Imagebus__V1__Fallback *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__EncodeOptions methods */
+void   imagebus__v1__encode_options__init
+                     (Imagebus__V1__EncodeOptions         *message);
+size_t imagebus__v1__encode_options__get_packed_size
+                     (const Imagebus__V1__EncodeOptions   *message);
+size_t imagebus__v1__encode_options__pack
+                     (const Imagebus__V1__EncodeOptions   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__encode_options__pack_to_buffer
+                     (const Imagebus__V1__EncodeOptions   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__EncodeOptions *
+       imagebus__v1__encode_options__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__encode_options__free_unpacked
+                     (Imagebus__V1__EncodeOptions *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__Context methods */
 void   imagebus__v1__context__init
                      (Imagebus__V1__Context         *message);
@@ -4284,6 +4354,9 @@ typedef void (*Imagebus__V1__Serializer_Closure)
 typedef void (*Imagebus__V1__Fallback_Closure)
                  (const Imagebus__V1__Fallback *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__EncodeOptions_Closure)
+                 (const Imagebus__V1__EncodeOptions *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__Context_Closure)
                  (const Imagebus__V1__Context *message,
                   void *closure_data);
@@ -4571,6 +4644,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__output__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__transcode__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__serializer__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__fallback__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__encode_options__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__context__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__wanted_facts__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor;
