@@ -13,7 +13,7 @@ import Testing
 
     private func response(_ byte: UInt8, isRefreshed: Bool = false) -> ImageResponse {
         var response = ImageResponse(
-            status: .ok, info: nil, facts: nil, cacheType: .memory, key: "k",
+            status: .ok, info: nil, facts: nil, explanation: nil, cacheType: .memory, key: "k",
             timings: StageTimings(), bytes: ImageBytes([byte]), storedTiers: nil, scaleFactor: 1,
             fallbackFor: nil)
         response.isRefreshed = isRefreshed

@@ -80,6 +80,19 @@ import Vips
         }
     }
 
+    @Test func anImageWithoutMarginsStaysInItsPlanes() throws {
+        let planar = Source.planar(9, 8) { x, y in 10 * x + y }
+        let output = OutputOptions(format: .jpeg)
+        let none = try transform(planar, [.extend(Margins(), .mirror)], output: output)
+        #expect(none.image.account.isPlanar)
+        #expect(none.image.account.foldedSteps == 1)
+        let margins = Margins(left: 1)
+        let some = try transform(planar, [.extend(margins, .mirror)], output: output)
+        #expect(!some.image.account.isPlanar)
+        #expect(some.image.account.foldedSteps == 0)
+        #expect(some.size == PixelSize(width: 10, height: 8))
+    }
+
     /// Only where a canvas adds something do planes leave their lane.
     @Test(arguments: [
         ("northwest", 0, 0), ("center", 2, 2), ("east", 5, 2), ("southeast", 5, 5),

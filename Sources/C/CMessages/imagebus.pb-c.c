@@ -2032,6 +2032,51 @@ void   imagebus__v1__decoded_image__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__decoded_image__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__transform_account__init
+                     (Imagebus__V1__TransformAccount         *message)
+{
+  static const Imagebus__V1__TransformAccount init_value = IMAGEBUS__V1__TRANSFORM_ACCOUNT__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__transform_account__get_packed_size
+                     (const Imagebus__V1__TransformAccount *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__transform_account__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__transform_account__pack
+                     (const Imagebus__V1__TransformAccount *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__transform_account__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__transform_account__pack_to_buffer
+                     (const Imagebus__V1__TransformAccount *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__transform_account__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__TransformAccount *
+       imagebus__v1__transform_account__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__TransformAccount *)
+     protobuf_c_message_unpack (&imagebus__v1__transform_account__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__transform_account__free_unpacked
+                     (Imagebus__V1__TransformAccount *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__transform_account__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__encoded_image__init
                      (Imagebus__V1__EncodedImage         *message)
 {
@@ -3727,6 +3772,96 @@ void   imagebus__v1__reply__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__decode_account__init
+                     (Imagebus__V1__DecodeAccount         *message)
+{
+  static const Imagebus__V1__DecodeAccount init_value = IMAGEBUS__V1__DECODE_ACCOUNT__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__decode_account__get_packed_size
+                     (const Imagebus__V1__DecodeAccount *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__decode_account__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__decode_account__pack
+                     (const Imagebus__V1__DecodeAccount *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__decode_account__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__decode_account__pack_to_buffer
+                     (const Imagebus__V1__DecodeAccount *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__decode_account__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__DecodeAccount *
+       imagebus__v1__decode_account__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__DecodeAccount *)
+     protobuf_c_message_unpack (&imagebus__v1__decode_account__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__decode_account__free_unpacked
+                     (Imagebus__V1__DecodeAccount *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__decode_account__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__explanation__init
+                     (Imagebus__V1__Explanation         *message)
+{
+  static const Imagebus__V1__Explanation init_value = IMAGEBUS__V1__EXPLANATION__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__explanation__get_packed_size
+                     (const Imagebus__V1__Explanation *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__explanation__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__explanation__pack
+                     (const Imagebus__V1__Explanation *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__explanation__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__explanation__pack_to_buffer
+                     (const Imagebus__V1__Explanation *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__explanation__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Explanation *
+       imagebus__v1__explanation__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Explanation *)
+     protobuf_c_message_unpack (&imagebus__v1__explanation__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__explanation__free_unpacked
+                     (Imagebus__V1__Explanation *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__explanation__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__delivered_image__init
                      (Imagebus__V1__DeliveredImage         *message)
 {
@@ -5346,7 +5481,7 @@ const ProtobufCMessageDescriptor imagebus__v1__wanted_facts__descriptor =
   (ProtobufCMessageInit) imagebus__v1__wanted_facts__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__image_request__field_descriptors[15] =
+static const ProtobufCFieldDescriptor imagebus__v1__image_request__field_descriptors[16] =
 {
   {
     "url",
@@ -5528,6 +5663,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__image_request__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "wants_explanation",
+    16,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ImageRequest, wants_explanation),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__image_request__field_indices_by_name[] = {
   12,   /* field[12] = context */
@@ -5545,11 +5692,12 @@ static const unsigned imagebus__v1__image_request__field_indices_by_name[] = {
   2,   /* field[2] = thumbnail */
   11,   /* field[11] = timeout_milliseconds */
   0,   /* field[0] = url */
+  15,   /* field[15] = wants_explanation */
 };
 static const ProtobufCIntRange imagebus__v1__image_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 15 }
+  { 0, 16 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor =
 {
@@ -5559,7 +5707,7 @@ const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor =
   "Imagebus__V1__ImageRequest",
   "imagebus.v1",
   sizeof(Imagebus__V1__ImageRequest),
-  15,
+  16,
   imagebus__v1__image_request__field_descriptors,
   imagebus__v1__image_request__field_indices_by_name,
   1,  imagebus__v1__image_request__number_ranges,
@@ -7698,7 +7846,71 @@ const ProtobufCMessageDescriptor imagebus__v1__decoded_image__descriptor =
   (ProtobufCMessageInit) imagebus__v1__decoded_image__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__encoded_image__field_descriptors[2] =
+static const ProtobufCFieldDescriptor imagebus__v1__transform_account__field_descriptors[3] =
+{
+  {
+    "is_planar",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__TransformAccount, is_planar),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "folded_steps",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__TransformAccount, folded_steps),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "attempts",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__TransformAccount, attempts),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__transform_account__field_indices_by_name[] = {
+  2,   /* field[2] = attempts */
+  1,   /* field[1] = folded_steps */
+  0,   /* field[0] = is_planar */
+};
+static const ProtobufCIntRange imagebus__v1__transform_account__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__transform_account__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.TransformAccount",
+  "TransformAccount",
+  "Imagebus__V1__TransformAccount",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__TransformAccount),
+  3,
+  imagebus__v1__transform_account__field_descriptors,
+  imagebus__v1__transform_account__field_indices_by_name,
+  1,  imagebus__v1__transform_account__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__transform_account__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__encoded_image__field_descriptors[3] =
 {
   {
     "reference",
@@ -7724,15 +7936,28 @@ static const ProtobufCFieldDescriptor imagebus__v1__encoded_image__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "account",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__EncodedImage, account),
+    &imagebus__v1__transform_account__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__encoded_image__field_indices_by_name[] = {
+  2,   /* field[2] = account */
   1,   /* field[1] = info */
   0,   /* field[0] = reference */
 };
 static const ProtobufCIntRange imagebus__v1__encoded_image__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__encoded_image__descriptor =
 {
@@ -7742,7 +7967,7 @@ const ProtobufCMessageDescriptor imagebus__v1__encoded_image__descriptor =
   "Imagebus__V1__EncodedImage",
   "imagebus.v1",
   sizeof(Imagebus__V1__EncodedImage),
-  2,
+  3,
   imagebus__v1__encoded_image__field_descriptors,
   imagebus__v1__encoded_image__field_indices_by_name,
   1,  imagebus__v1__encoded_image__number_ranges,
@@ -10640,7 +10865,187 @@ const ProtobufCMessageDescriptor imagebus__v1__reply__descriptor =
   (ProtobufCMessageInit) imagebus__v1__reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descriptors[10] =
+static const ProtobufCFieldDescriptor imagebus__v1__decode_account__field_descriptors[5] =
+{
+  {
+    "format",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__DecodeAccount, format),
+    &imagebus__v1__image_format__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "size",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__DecodeAccount, size),
+    &imagebus__v1__size__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "pixels",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__DecodeAccount, pixels),
+    &imagebus__v1__size__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "scale",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_DOUBLE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__DecodeAccount, scale),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "is_planar",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__DecodeAccount, is_planar),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__decode_account__field_indices_by_name[] = {
+  0,   /* field[0] = format */
+  4,   /* field[4] = is_planar */
+  2,   /* field[2] = pixels */
+  3,   /* field[3] = scale */
+  1,   /* field[1] = size */
+};
+static const ProtobufCIntRange imagebus__v1__decode_account__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__decode_account__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.DecodeAccount",
+  "DecodeAccount",
+  "Imagebus__V1__DecodeAccount",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__DecodeAccount),
+  5,
+  imagebus__v1__decode_account__field_descriptors,
+  imagebus__v1__decode_account__field_indices_by_name,
+  1,  imagebus__v1__decode_account__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__decode_account__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__explanation__field_descriptors[5] =
+{
+  {
+    "plan",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__Explanation, n_plan),
+    offsetof(Imagebus__V1__Explanation, plan),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "steps",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__Explanation, n_steps),
+    offsetof(Imagebus__V1__Explanation, steps),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "settings",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__Explanation, n_settings),
+    offsetof(Imagebus__V1__Explanation, settings),
+    &imagebus__v1__detail__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "decoded",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Explanation, decoded),
+    &imagebus__v1__decode_account__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "transformed",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Explanation, transformed),
+    &imagebus__v1__transform_account__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__explanation__field_indices_by_name[] = {
+  3,   /* field[3] = decoded */
+  0,   /* field[0] = plan */
+  2,   /* field[2] = settings */
+  1,   /* field[1] = steps */
+  4,   /* field[4] = transformed */
+};
+static const ProtobufCIntRange imagebus__v1__explanation__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__explanation__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Explanation",
+  "Explanation",
+  "Imagebus__V1__Explanation",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Explanation),
+  5,
+  imagebus__v1__explanation__field_descriptors,
+  imagebus__v1__explanation__field_indices_by_name,
+  1,  imagebus__v1__explanation__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__explanation__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descriptors[11] =
 {
   {
     "reference",
@@ -10762,9 +11167,22 @@ static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "explanation",
+    11,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__DeliveredImage, explanation),
+    &imagebus__v1__explanation__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__delivered_image__field_indices_by_name[] = {
   2,   /* field[2] = cache_type */
+  10,   /* field[10] = explanation */
   9,   /* field[9] = facts */
   8,   /* field[8] = fallback_for */
   1,   /* field[1] = info */
@@ -10778,7 +11196,7 @@ static const unsigned imagebus__v1__delivered_image__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__delivered_image__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 10 }
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__delivered_image__descriptor =
 {
@@ -10788,7 +11206,7 @@ const ProtobufCMessageDescriptor imagebus__v1__delivered_image__descriptor =
   "Imagebus__V1__DeliveredImage",
   "imagebus.v1",
   sizeof(Imagebus__V1__DeliveredImage),
-  10,
+  11,
   imagebus__v1__delivered_image__field_descriptors,
   imagebus__v1__delivered_image__field_indices_by_name,
   1,  imagebus__v1__delivered_image__number_ranges,

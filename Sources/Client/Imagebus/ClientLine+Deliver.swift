@@ -86,8 +86,8 @@ extension ClientLine {
             throw ImageError(.protocolViolation, "nothing changed, but nothing was there")
         case .miss(let key):
             return ImageResponse(
-                status: .miss, info: nil, facts: nil, cacheType: .none, key: key,
-                timings: reply.timings, bytes: nil, storedTiers: nil,
+                status: .miss, info: nil, facts: nil, explanation: nil, cacheType: .none,
+                key: key, timings: reply.timings, bytes: nil, storedTiers: nil,
                 scaleFactor: 1, fallbackFor: nil)
         case .image(let image):
             var bytes: ImageBytes?
@@ -98,9 +98,9 @@ extension ClientLine {
                 if bytes == nil { return nil }
             }
             return ImageResponse(
-                status: .ok, info: image.info, facts: image.facts, cacheType: image.cacheType,
-                key: image.key, timings: reply.timings, bytes: bytes,
-                storedTiers: image.storedTiers,
+                status: .ok, info: image.info, facts: image.facts,
+                explanation: image.explanation, cacheType: image.cacheType, key: image.key,
+                timings: reply.timings, bytes: bytes, storedTiers: image.storedTiers,
                 scaleFactor: image.scaleFactor, fallbackFor: image.fallbackFor)
         }
     }

@@ -17,6 +17,9 @@ public struct ImageResponse: Sendable {
     public let info: ImageInfo?
     /// Facts that were asked for (`ImageRequest.facts`); `nil` for a miss and where none were.
     public let facts: ImageFacts?
+    /// How the image came about (`ImageRequest.wantsExplanation`); `nil` for a miss and where
+    /// nobody asked.
+    public let explanation: Explanation?
     /// Which tier had it, or the original of which it was made (`timings.transform` is not 0 then);
     /// none where that was fetched, and for a miss.
     public let cacheType: CacheTypes

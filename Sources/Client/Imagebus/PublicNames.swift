@@ -40,6 +40,8 @@
 @_exported public import enum Messages.BlacklistCommand
 @_exported public import struct Messages.BlacklistReport
 @_exported public import struct Messages.CacheStatus
+@_exported public import struct Messages.DecodeAccount
+@_exported public import struct Messages.Explanation
 @_exported public import struct Messages.GroupID
 @_exported public import struct Messages.Identifier128
 @_exported public import struct Messages.LatencyHistogram
@@ -52,5 +54,6 @@
 @_exported public import struct Messages.StatusReport
 @_exported public import struct Messages.Token
 @_exported public import struct Messages.TraceContext
+@_exported public import struct Messages.TransformAccount
 @_exported public import enum Messages.WorkerKind
 @_exported public import enum SharedArena.RuntimePathsError

@@ -12,10 +12,11 @@ extension Scheduler {
     ) {
         requests[id].timings += timings
         let request = requests[id]
-        let image = DeliveredImage(
+        var image = DeliveredImage(
             reference: request.image.infoOnly ? nil : hit.reference, info: hit.metadata.info,
             cacheType: hit.tier, key: request.names.resultKey,
             storedTiers: request.waitsForStores ? hit.tier : nil)
+        image.explanation = Explanation(request.order, image)
         if hit.tier == .memory {
             figures.counters.memoryHits += 1
         } else {
@@ -28,12 +29,20 @@ extension Scheduler {
     /// A request has what was made for it.
     mutating func complete(_ id: LiveRequest.ID, _ made: Made, _ block: BlockHandle?) {
         took(id, made)
-        var image = made.image
+        var image = explained(made, for: id)
         if !requests[id].waitsForStores { image.storedTiers = nil }
         guard !made.isFetched, requests[id].plan.refreshes else {
             return answer(id, image, block)
         }
         answerCached(id, image, block, Refreshing(mark: made.mark, tiers: .none))
+    }
+
+    /// The image that was made, with how it was where the request asks for that.
+    func explained(_ made: Made, for id: LiveRequest.ID) -> DeliveredImage {
+        var image = made.image
+        image.explanation = Explanation(
+            requests[id].order, image, decoded: made.decoded, transformed: made.transformed)
+        return image
     }
 
     /// The image of a request that waits for nothing any more.

@@ -25,7 +25,8 @@ extension Scheduler {
     ) {
         took(id, made)
         if let block { hits.hold(block) }
-        requests[id].pending = LiveRequest.Pending(image: made.image, block: block)
+        requests[id].pending = LiveRequest.Pending(
+            image: explained(made, for: id), block: block)
         if let place { requests[id].standing = .waiting(place) } else { later(.pending, [id]) }
     }
 

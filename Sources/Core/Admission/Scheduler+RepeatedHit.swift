@@ -6,10 +6,10 @@ import Tables
 // A repeated hit. What depends on the request alone was found out before. What may have changed
 // since is looked at again.
 extension Scheduler {
-    /// The ticket of a load that a hit answers now; `nil` where none does, for large results, and
-    /// for loads with a slot, which may end others.
+    /// The ticket of a load that a hit answers now; `nil` where none does, for large results,
+    /// for loads with a slot, which may end others, and for those that are explained.
     public mutating func hitTicket(for load: LoadRequest, _ terms: LoadTerms) -> HitTicket? {
-        guard load.slot == nil, terms.firstRefusal == nil,
+        guard load.slot == nil, !load.image.wantsExplanation, terms.firstRefusal == nil,
             (try? load.image.checkWishes()) != nil,
             refusal(of: load.image, terms) == nil,
             let names = try? names(of: load.image, terms),

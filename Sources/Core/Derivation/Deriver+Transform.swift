@@ -31,6 +31,7 @@ extension Deriver {
         results[node].isMade(of: provenance)
         results[node].timings += decodes[decode].timings
         guard let pixels = decodes[decode].pixels else { return useFacts(node) }
+        results[node].decoded = DecodeAccount(pixels.info, pixels.frame.layout)
         let overlays = overlays(of: node)
         let key = results[node].name.key
         let work = TransformWork(
@@ -83,6 +84,7 @@ extension Deriver {
     mutating func transformed(
         _ node: ResultNode.ID, _ image: EncodedImage, _ block: BlockHandle
     ) {
+        results[node].transformed = image.account
         let mark = results[node].provenance.mark
         let metadata = StoredMetadata(
             info: image.info.made(of: results[node].decode.flatMap { decodes[$0].pixels?.info }),

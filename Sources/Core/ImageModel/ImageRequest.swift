@@ -18,6 +18,8 @@ public struct ImageRequest: Hashable, Sendable {
     public var infoOnly: Bool
     /// Which facts come beside those of `ImageInfo`; needs `infoOnly`.
     public var facts: WantedFacts
+    /// Whether the response says how the image came about. It changes no key, and no work.
+    public var wantsExplanation: Bool
     /// SDWebImage's option bits.
     public var options: RequestOptions
     /// Tiers asked for the result. Upstream's default is all.
@@ -43,6 +45,7 @@ public struct ImageRequest: Hashable, Sendable {
         output = OutputOptions()
         infoOnly = false
         facts = WantedFacts()
+        wantsExplanation = false
         options = []
         queryCacheTypes = .all
         storeCacheTypes = .all

@@ -168,10 +168,15 @@ public struct EncodedImage: Hashable, Sendable {
     public var reference: BlockReference
     /// What they are.
     public var info: ImageInfo
+    /// How they were made.
+    public var account: TransformAccount
 
     /// Names an image.
-    public init(reference: BlockReference, info: ImageInfo) {
+    public init(
+        reference: BlockReference, info: ImageInfo, account: TransformAccount = TransformAccount()
+    ) {
         self.reference = reference
         self.info = info
+        self.account = account
     }
 }

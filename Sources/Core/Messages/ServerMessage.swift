@@ -123,6 +123,13 @@ public struct DeliveredImage: Hashable, Sendable {
     public var fallbackFor: ImageError?
     /// The bytes came in pieces before this reply, so many; there is no reference then.
     public var pieceBytes: UInt64?
+    /// How it came about; `nil` where nobody asked.
+    public var explanation: Explanation? {
+        get { explained.first }
+        set { explained = newValue.map { [$0] } ?? [] }
+    }
+    /// At most one: most images have none, and an empty list takes little room.
+    private var explained: [Explanation] = []
 
     /// Describes a delivery.
     public init(

@@ -25,6 +25,8 @@ extension ImageRequest: WireMessage {
             if: &wire.pointee.maybe_pixel_ratio_case, 14, "ImageRequest.pixel_ratio")
         try map.part(
             &facts, unless: facts == WantedFacts(), &wire.pointee.facts, "ImageRequest.facts")
+        map.flag(
+            &wantsExplanation, &wire.pointee.wants_explanation, "ImageRequest.wants_explanation")
         try map.part(
             &context, unless: context.isEmpty, &wire.pointee.context, "ImageRequest.context")
     }

@@ -36,5 +36,8 @@ extension EncodedImage: WireMessage {
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         try map.part(&reference, &wire.pointee.reference, "EncodedImage.reference")
         try map.part(&info, &wire.pointee.info, "EncodedImage.info")
+        try map.part(
+            &account, unless: account == TransformAccount(), &wire.pointee.account,
+            "EncodedImage.account")
     }
 }

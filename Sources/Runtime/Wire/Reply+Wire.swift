@@ -73,5 +73,6 @@ extension DeliveredImage: WireMessage {
             if: &wire.pointee.maybe_scale_factor_case, 8, "DeliveredImage.scale_factor")
         try map.maybe(&fallbackFor, &wire.pointee.fallback_for, "DeliveredImage.fallback_for")
         try map.maybe(&facts, &wire.pointee.facts, "DeliveredImage.facts")
+        try map.maybe(&explanation, &wire.pointee.explanation, "DeliveredImage.explanation")
     }
 }

@@ -30,10 +30,12 @@ struct TransformJob {
         let left = try pipeline.fold(into: &plan, limits: work.limits)
         let lane = PlanarLane(source: source, plan: plan, sampler: sampler)
         let encoder = try encoder(hasAlpha: false)
-        guard left.isEmpty, encoder.takesPlanes else {
-            return try encode(try lane.stepImage(), after: left, to: output)
-        }
-        return try encoder.encode(lane, to: output)
+        var encoded =
+            left.isEmpty && encoder.takesPlanes
+            ? try encoder.encode(lane, to: output)
+            : try encode(try lane.stepImage(), after: left, to: output)
+        encoded.account.foldedSteps = UInt32(pipeline.steps(before: left))
+        return encoded
     }
 
     private func encode(

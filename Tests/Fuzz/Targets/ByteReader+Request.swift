@@ -108,6 +108,7 @@ extension ByteReader {
         request.context.fallback = fallback()
         if choice(8) == 1 { request.context.scaleDownLimit = number() }
         if choice(8) == 1 { request.context.encodeOptions = encodeOptions() }
+        request.wantsExplanation = choice(8) == 1
         return request
     }
 

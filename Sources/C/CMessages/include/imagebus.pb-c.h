@@ -60,6 +60,7 @@ typedef struct Imagebus__V1__CacheHit Imagebus__V1__CacheHit;
 typedef struct Imagebus__V1__StoreReport Imagebus__V1__StoreReport;
 typedef struct Imagebus__V1__Frame Imagebus__V1__Frame;
 typedef struct Imagebus__V1__DecodedImage Imagebus__V1__DecodedImage;
+typedef struct Imagebus__V1__TransformAccount Imagebus__V1__TransformAccount;
 typedef struct Imagebus__V1__EncodedImage Imagebus__V1__EncodedImage;
 typedef struct Imagebus__V1__WorkerHello Imagebus__V1__WorkerHello;
 typedef struct Imagebus__V1__Capabilities Imagebus__V1__Capabilities;
@@ -102,6 +103,8 @@ typedef struct Imagebus__V1__Taken Imagebus__V1__Taken;
 typedef struct Imagebus__V1__Event Imagebus__V1__Event;
 typedef struct Imagebus__V1__Event__Progress Imagebus__V1__Event__Progress;
 typedef struct Imagebus__V1__Reply Imagebus__V1__Reply;
+typedef struct Imagebus__V1__DecodeAccount Imagebus__V1__DecodeAccount;
+typedef struct Imagebus__V1__Explanation Imagebus__V1__Explanation;
 typedef struct Imagebus__V1__DeliveredImage Imagebus__V1__DeliveredImage;
 typedef struct Imagebus__V1__Timings Imagebus__V1__Timings;
 typedef struct Imagebus__V1__StatusReport Imagebus__V1__StatusReport;
@@ -768,6 +771,10 @@ struct  Imagebus__V1__ImageRequest
    * beside info_only; absent: those of ImageInfo
    */
   Imagebus__V1__WantedFacts *facts;
+  /*
+   * how the image came about, in DeliveredImage
+   */
+  protobuf_c_boolean wants_explanation;
   Imagebus__V1__ImageRequest__MaybeQueryCacheTypesCase maybe_query_cache_types_case;
   union {
     /*
@@ -813,7 +820,7 @@ struct  Imagebus__V1__ImageRequest
 };
 #define IMAGEBUS__V1__IMAGE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__image_request__descriptor) \
-    , (char *)protobuf_c_empty_string, 0,NULL, NULL, 0,NULL, NULL, 0, 0, NULL, NULL, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_TIMEOUT_MILLISECONDS__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_PIXEL_RATIO__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, 0,NULL, NULL, 0,NULL, NULL, 0, 0, NULL, NULL, 0, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_TIMEOUT_MILLISECONDS__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_PIXEL_RATIO__NOT_SET, {0} }
 
 
 typedef enum {
@@ -1454,15 +1461,40 @@ struct  Imagebus__V1__DecodedImage
     , NULL, 0,NULL, NULL }
 
 
+/*
+ * How a transformer made an image.
+ */
+struct  Imagebus__V1__TransformAccount
+{
+  ProtobufCMessage base;
+  /*
+   * planes were encoded as planes
+   */
+  protobuf_c_boolean is_planar;
+  /*
+   * so many steps, the first ones, were one sampling of planes
+   */
+  uint32_t folded_steps;
+  /*
+   * so often it was encoded; 0: not known
+   */
+  uint32_t attempts;
+};
+#define IMAGEBUS__V1__TRANSFORM_ACCOUNT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__transform_account__descriptor) \
+    , 0, 0, 0 }
+
+
 struct  Imagebus__V1__EncodedImage
 {
   ProtobufCMessage base;
   Imagebus__V1__Reference *reference;
   Imagebus__V1__ImageInfo *info;
+  Imagebus__V1__TransformAccount *account;
 };
 #define IMAGEBUS__V1__ENCODED_IMAGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__encoded_image__descriptor) \
-    , NULL, NULL }
+    , NULL, NULL, NULL }
 
 
 /*
@@ -2317,6 +2349,67 @@ struct  Imagebus__V1__Reply
     , {0,NULL}, NULL, 0, IMAGEBUS__V1__REPLY__OUTCOME__NOT_SET, {0} }
 
 
+/*
+ * What was decoded for an image.
+ */
+struct  Imagebus__V1__DecodeAccount
+{
+  ProtobufCMessage base;
+  Imagebus__V1__ImageFormat format;
+  /*
+   * of the source, as it is displayed
+   */
+  Imagebus__V1__Size *size;
+  /*
+   * that were decoded, as they lie
+   */
+  Imagebus__V1__Size *pixels;
+  /*
+   * of the decoder: 1 is all pixels, 0.125 every eighth column and row
+   */
+  double scale;
+  protobuf_c_boolean is_planar;
+};
+#define IMAGEBUS__V1__DECODE_ACCOUNT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__decode_account__descriptor) \
+    , IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_JPEG, NULL, NULL, 0, 0 }
+
+
+/*
+ * How an image came about.
+ */
+struct  Imagebus__V1__Explanation
+{
+  ProtobufCMessage base;
+  /*
+   * stages that the load may go through, in order
+   */
+  size_t n_plan;
+  char **plan;
+  /*
+   * their keys
+   */
+  size_t n_steps;
+  char **steps;
+  /*
+   * what the encoder was told, by name
+   */
+  size_t n_settings;
+  Imagebus__V1__Detail **settings;
+  /*
+   * absent: nothing was decoded
+   */
+  Imagebus__V1__DecodeAccount *decoded;
+  /*
+   * absent: nothing was encoded
+   */
+  Imagebus__V1__TransformAccount *transformed;
+};
+#define IMAGEBUS__V1__EXPLANATION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__explanation__descriptor) \
+    , 0,NULL, 0,NULL, 0,NULL, NULL, NULL }
+
+
 typedef enum {
   IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS__NOT_SET = 0,
   IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS_STORED_TIERS = 5
@@ -2348,6 +2441,10 @@ struct  Imagebus__V1__DeliveredImage
    * absent where none were asked for
    */
   Imagebus__V1__ImageFacts *facts;
+  /*
+   * absent where none was asked for
+   */
+  Imagebus__V1__Explanation *explanation;
   Imagebus__V1__DeliveredImage__MaybeStoredTiersCase maybe_stored_tiers_case;
   union {
     uint32_t stored_tiers;
@@ -2366,7 +2463,7 @@ struct  Imagebus__V1__DeliveredImage
 };
 #define IMAGEBUS__V1__DELIVERED_IMAGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__delivered_image__descriptor) \
-    , NULL, NULL, 0, (char *)protobuf_c_empty_string, 0, NULL, NULL, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_SCALE_FACTOR__NOT_SET, {0} }
+    , NULL, NULL, 0, (char *)protobuf_c_empty_string, 0, NULL, NULL, NULL, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_SCALE_FACTOR__NOT_SET, {0} }
 
 
 /*
@@ -3451,6 +3548,25 @@ Imagebus__V1__DecodedImage *
 void   imagebus__v1__decoded_image__free_unpacked
                      (Imagebus__V1__DecodedImage *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__TransformAccount methods */
+void   imagebus__v1__transform_account__init
+                     (Imagebus__V1__TransformAccount         *message);
+size_t imagebus__v1__transform_account__get_packed_size
+                     (const Imagebus__V1__TransformAccount   *message);
+size_t imagebus__v1__transform_account__pack
+                     (const Imagebus__V1__TransformAccount   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__transform_account__pack_to_buffer
+                     (const Imagebus__V1__TransformAccount   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__TransformAccount *
+       imagebus__v1__transform_account__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__transform_account__free_unpacked
+                     (Imagebus__V1__TransformAccount *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__EncodedImage methods */
 void   imagebus__v1__encoded_image__init
                      (Imagebus__V1__EncodedImage         *message);
@@ -4169,6 +4285,44 @@ Imagebus__V1__Reply *
 void   imagebus__v1__reply__free_unpacked
                      (Imagebus__V1__Reply *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__DecodeAccount methods */
+void   imagebus__v1__decode_account__init
+                     (Imagebus__V1__DecodeAccount         *message);
+size_t imagebus__v1__decode_account__get_packed_size
+                     (const Imagebus__V1__DecodeAccount   *message);
+size_t imagebus__v1__decode_account__pack
+                     (const Imagebus__V1__DecodeAccount   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__decode_account__pack_to_buffer
+                     (const Imagebus__V1__DecodeAccount   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__DecodeAccount *
+       imagebus__v1__decode_account__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__decode_account__free_unpacked
+                     (Imagebus__V1__DecodeAccount *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__Explanation methods */
+void   imagebus__v1__explanation__init
+                     (Imagebus__V1__Explanation         *message);
+size_t imagebus__v1__explanation__get_packed_size
+                     (const Imagebus__V1__Explanation   *message);
+size_t imagebus__v1__explanation__pack
+                     (const Imagebus__V1__Explanation   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__explanation__pack_to_buffer
+                     (const Imagebus__V1__Explanation   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Explanation *
+       imagebus__v1__explanation__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__explanation__free_unpacked
+                     (Imagebus__V1__Explanation *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__DeliveredImage methods */
 void   imagebus__v1__delivered_image__init
                      (Imagebus__V1__DeliveredImage         *message);
@@ -4444,6 +4598,9 @@ typedef void (*Imagebus__V1__Frame_Closure)
 typedef void (*Imagebus__V1__DecodedImage_Closure)
                  (const Imagebus__V1__DecodedImage *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__TransformAccount_Closure)
+                 (const Imagebus__V1__TransformAccount *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__EncodedImage_Closure)
                  (const Imagebus__V1__EncodedImage *message,
                   void *closure_data);
@@ -4570,6 +4727,12 @@ typedef void (*Imagebus__V1__Event_Closure)
 typedef void (*Imagebus__V1__Reply_Closure)
                  (const Imagebus__V1__Reply *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__DecodeAccount_Closure)
+                 (const Imagebus__V1__DecodeAccount *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__Explanation_Closure)
+                 (const Imagebus__V1__Explanation *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__DeliveredImage_Closure)
                  (const Imagebus__V1__DeliveredImage *message,
                   void *closure_data);
@@ -4674,6 +4837,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__cache_hit__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__store_report__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__frame__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__decoded_image__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__transform_account__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__encoded_image__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__worker_hello__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__capabilities__descriptor;
@@ -4716,6 +4880,8 @@ extern const ProtobufCMessageDescriptor imagebus__v1__taken__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__event__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__event__progress__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__reply__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__decode_account__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__explanation__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__delivered_image__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__timings__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__descriptor;

@@ -58,6 +58,9 @@ struct ResultNode: ClosableNode {
     /// The text of the key under which it is stored; known once the source is.
     private(set) var text: String
     var timings = StageTimings()
+    /// What was decoded for it and how it was made, as soon as it is known.
+    var decoded: DecodeAccount?
+    var transformed: TransformAccount?
     /// What a serializer makes of it, while that is under way, and the tiers that have it.
     var transcode: TranscodeNode.ID?
     var transcoded = CacheTypes.none

@@ -8,6 +8,19 @@ package struct JobPlan: Hashable, Sendable {
     package enum Stage: UInt8, Hashable, Sendable {
         case queryResult, queryOriginal, fetch
         case decode, transform, storeOriginal, deliver
+
+        /// The word for it in explanations.
+        var name: String {
+            switch self {
+            case .queryResult: "query-result"
+            case .queryOriginal: "query-original"
+            case .fetch: "fetch"
+            case .decode: "decode"
+            case .transform: "transform"
+            case .storeOriginal: "store-original"
+            case .deliver: "deliver"
+            }
+        }
     }
 
     /// What makes a request skip stages.
@@ -116,6 +129,11 @@ package struct JobPlan: Hashable, Sendable {
     }
 
     package func includes(_ stage: Stage) -> Bool { bits & (1 << stage.rawValue) != 0 }
+
+    /// The words for its stages, in order.
+    package var stageNames: [String] {
+        Self.order.map(\.stage).filter(includes).map(\.name)
+    }
 
     /// All ways to the image, none of them tried.
     package var ways: Ways { Ways(bits: bits & ((2 << Stage.fetch.rawValue) - 1)) }

@@ -11,6 +11,9 @@ package struct Made: Sendable {
     package let isOfCachedOriginal: Bool
     /// Whether these were fetched for the waiters.
     package let isFetched: Bool
+    /// What was decoded for it, and how it was made of that.
+    package let decoded: DecodeAccount?
+    package let transformed: TransformAccount?
 
     init(_ image: DeliveredImage, _ result: ResultNode) {
         self.image = image
@@ -18,5 +21,6 @@ package struct Made: Sendable {
         mark = result.provenance.mark
         isOfCachedOriginal = result.provenance.tier != .none
         isFetched = result.name.origin.isFetched
+        (decoded, transformed) = (result.decoded, result.transformed)
     }
 }

@@ -86,7 +86,6 @@ extension Command {
 
     /// What later versions bring.
     package static let laterOptions = [
-        OptionDefinition("filter", value: "NAME[=V]", visibility: .later),
-        OptionDefinition("explain", visibility: .later),
+        OptionDefinition("filter", value: "NAME[=V]", visibility: .later)
     ]
 }

@@ -70,6 +70,8 @@ extension Command {
                 + "where --format does not; - is standard output"),
         OptionDefinition("json", "one JSON object; with -o - it goes to stderr"),
         OptionDefinition(
+            "explain", "how the image came about: what was decoded and how it was encoded"),
+        OptionDefinition(
             "progress", value: "WHEN", "auto, bar or none (auto: on a terminal)"),
         OptionDefinition(
             "delivery", value: "HOW",

@@ -53,6 +53,8 @@ struct GetAnswer: Encodable, Sendable {
     let stillOf: Int?
     /// What `--facts` asked for; null without it.
     let facts: FactsAnswer?
+    /// What `--explain` asked for; null without it.
+    let explanation: ExplanationAnswer?
     let bytes: Int?
     let key: String?
     let scale: Double?
@@ -67,8 +69,8 @@ struct GetAnswer: Encodable, Sendable {
     let notes: [String]
 
     private enum CodingKeys: String, CodingKey {
-        case status, cacheType, format, width, height, pages, stillOf, facts, bytes, key, scale
-        case token, timings, refreshed, error, fallbackFor, notes
+        case status, cacheType, format, width, height, pages, stillOf, facts, explanation, bytes
+        case key, scale, token, timings, refreshed, error, fallbackFor, notes
     }
 
     /// An image, or a miss; with the failure of its refresh or its output, which makes it an error.
@@ -83,6 +85,7 @@ struct GetAnswer: Encodable, Sendable {
         pages = image.info?.pages
         stillOf = image.info?.stillOf
         facts = image.facts.map { FactsAnswer($0) }
+        explanation = image.explanation.map { ExplanationAnswer($0, image) }
         bytes = image.bytes?.count
         key = image.key
         scale = image.isMiss ? nil : image.scaleFactor
@@ -104,7 +107,7 @@ struct GetAnswer: Encodable, Sendable {
         status = .error
         cacheType = CacheTypes.none.name
         (format, width, height, pages, bytes) = (nil, nil, nil, nil, nil)
-        (stillOf, facts, key, scale) = (nil, nil, nil, nil)
+        (stillOf, facts, explanation, key, scale) = (nil, nil, nil, nil, nil)
         self.token = token
         var spent = StageTimings()
         spent.total = totalMilliseconds
@@ -125,6 +128,7 @@ struct GetAnswer: Encodable, Sendable {
         try values.encode(pages, forKey: .pages)
         try values.encode(stillOf, forKey: .stillOf)
         try values.encode(facts, forKey: .facts)
+        try values.encode(explanation, forKey: .explanation)
         try values.encode(bytes, forKey: .bytes)
         try values.encode(key, forKey: .key)
         try values.encode(scale, forKey: .scale)

@@ -63,6 +63,7 @@ struct GetOptions: Hashable {
         guard !readsStandardInput || request.headers.isEmpty else {
             throw UsageError("--header is for an origin: standard input has none")
         }
+        request.wantsExplanation = read.isSet("explain")
         keepsOriginal = read.isSet("original")
         delivery = try read.parsed("delivery", Self.delivery) ?? .automatic
         printsJSON = read.isSet("json")

@@ -30,6 +30,7 @@ struct GetReport {
         for note in ImageNotes.of(image.info, for: options.request) {
             Terminal.complain("get", note)
         }
+        if options.target == .standardOutput { Terminal.error(Self.explanation(image)) }
         return tell(summary(image), status)
     }
 
@@ -115,9 +116,18 @@ struct GetReport {
         parts.append(Self.way(of: image))
         parts.append("\(Int(image.timings.total.rounded())) ms")
         let text = parts.joined(separator: ", ")
-        if case .file(let path) = options.target { return "\(PlainText.line(path)): \(text)\n" }
+        let explanation = Self.explanation(image)
+        if case .file(let path) = options.target {
+            return "\(PlainText.line(path)): \(text)\n\(explanation)"
+        }
         // Who made the file wrote some of the facts.
         let facts = image.facts.map { FactsAnswer($0).lines.map(PlainText.line) } ?? []
-        return ([text] + facts).map { "\($0)\n" }.joined()
+        return ([text] + facts).map { "\($0)\n" }.joined() + explanation
+    }
+
+    /// Lines; empty where nobody asked.
+    private static func explanation(_ image: ImageResponse) -> String {
+        let lines = image.explanation.map { ExplanationAnswer($0, image).lines } ?? []
+        return lines.map { PlainText.line($0) + "\n" }.joined()
     }
 }

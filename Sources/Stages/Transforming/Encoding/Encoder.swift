@@ -37,10 +37,12 @@ struct Encoder {
         _ lane: PlanarLane, to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
         let lane = order.options.maxBytes == nil ? lane : lane.remembering()
-        return try write(lane.plan.size, bands: 1, to: output) { order, writer in
+        var encoded = try write(lane.plan.size, bands: 1, to: output) { order, writer in
             try form.encode(lane, order, to: writer)
             return false
         }
+        encoded.account.isPlanar = true
+        return encoded
     }
 
     /// Any image.
@@ -77,9 +79,11 @@ struct Encoder {
         do {
             let attempts = EncodingAttempts(
                 order: order, losesSomething: losesSomething, body: body)
-            let hasAlpha = try attempts.run(writer)
+            let (hasAlpha, count) = try attempts.run(writer)
             let info = ImageInfo(format: form.format, size: size, hasAlpha: hasAlpha)
-            return EncodedImage(reference: writer.finish(), info: info)
+            return EncodedImage(
+                reference: writer.finish(), info: info,
+                account: TransformAccount(attempts: UInt32(count)))
         } catch {
             writer.discard()
             throw writer.failure ?? ImageError(transforming: error, step: "encode")

@@ -9,32 +9,36 @@ struct EncodingAttempts<Space: OutputSpace> {
     /// Writes the image; answers whether that has alpha.
     let body: (EncodingOrder, BlockWriter<Space>) throws -> Bool
 
-    /// Leaves the best image in the writer, and answers whether that has alpha. Throws
-    /// `limitExceeded` where none has few enough bytes.
-    func run(_ writer: BlockWriter<Space>) throws -> Bool {
+    /// Leaves the best image in the writer, and answers whether that has alpha, and how many
+    /// attempts there were. Throws `limitExceeded` where none has few enough bytes.
+    func run(_ writer: BlockWriter<Space>) throws -> (hasAlpha: Bool, count: Int) {
         let hasAlpha = try body(order, writer)
         guard let limit = order.options.maxBytes, writer.bytes.count > limit else {
-            return hasAlpha
+            return (hasAlpha, 1)
         }
-        guard losesSomething, let best = try best(atMost: limit, writer) else {
+        var count = 1
+        guard losesSomething, let best = try best(atMost: limit, writer, &count) else {
             throw tooLarge(writer.bytes.count, limit)
         }
         writer.restart()
         guard best.bytes.withUnsafeBytes({ writer.append($0) }) else {
             throw ImageError(.internalError, "what had room before has none")
         }
-        return best.hasAlpha
+        return (best.hasAlpha, count)
     }
 
     private typealias Attempt = (bytes: [UInt8], hasAlpha: Bool)
 
     /// The best of those that fit. The asked quality and `QualitySearch` are `triesMax` attempts.
-    private func best(atMost limit: Int, _ writer: BlockWriter<Space>) throws -> Attempt? {
+    private func best(
+        atMost limit: Int, _ writer: BlockWriter<Space>, _ count: inout Int
+    ) throws -> Attempt? {
         var best: Attempt?
         var search = QualitySearch(below: order.quality)
         while let quality = search.next {
             if order.cancellation.isCancelled { throw ImageError.cancelled }
             writer.restart()
+            count += 1
             let hasAlpha = try body(order.with(quality: quality), writer)
             let fits = writer.bytes.count <= limit
             if fits { best = (Array(writer.bytes), hasAlpha) }

@@ -4,6 +4,8 @@ import Messages
 /// The order of work on one image.
 struct Pipeline {
     let steps: [any ImageStep]
+    /// How many of them were there when each step of the request had its own.
+    private let ends: [Int]
 
     /// `overlays` are what its steps lay over the image, in their order; throws where there are
     /// more or fewer.
@@ -13,13 +15,16 @@ struct Pipeline {
         }
         var sources = overlays.makeIterator()
         var pipeline: [any ImageStep] = []
+        var ends: [Int] = []
         for step in steps {
             if let overlay = step.overlay, let source = sources.next() {
                 pipeline.append(Composite(overlay: overlay, source: source))
             } else {
                 pipeline += try Self.steps(step)
             }
+            ends.append(pipeline.count)
         }
+        self.ends = ends
         self.steps = pipeline + [ApplyScale()]
     }
 
@@ -32,6 +37,11 @@ struct Pipeline {
             guard try step.fold(into: &plan, limits: limits) else { return Array(steps[index...]) }
         }
         return []
+    }
+
+    /// How many steps of the request are done when these are left.
+    func steps(before left: [any ImageStep]) -> Int {
+        ends.count { $0 <= steps.count - left.count }
     }
 
     /// Throws where no worker of this kind does the step.

@@ -1,0 +1,98 @@
+import Imagebus
+
+/// How an image came about, in `get --explain --json` (SEMANTICS §15.3); every name is always
+/// there.
+struct ExplanationAnswer: Encodable, Sendable {
+    /// What was decoded.
+    struct Decoded: Encodable {
+        let format: String
+        let width: Int
+        let height: Int
+        let columns: Int
+        let rows: Int
+        let pixels: Int
+        let scale: Double
+        let layout: String
+    }
+
+    /// How it was encoded.
+    struct Transformed: Encodable {
+        let lane: String
+        let foldedSteps: Int
+        let format: String?
+        let settings: [String: String]
+        let attempts: Int
+    }
+
+    let plan: [String]
+    let steps: [String]
+    /// Null where nothing was decoded.
+    let decoded: Decoded?
+    /// Null where nothing was encoded.
+    let transformed: Transformed?
+    private let source: String
+
+    private enum CodingKeys: String, CodingKey {
+        case plan, steps, decoded, transformed
+    }
+
+    init(_ explanation: Explanation, _ image: ImageResponse) {
+        plan = explanation.plan
+        steps = explanation.steps
+        decoded = explanation.decoded.map { Decoded($0) }
+        transformed = explanation.transformed.map {
+            Transformed(
+                lane: $0.isPlanar ? "planar" : "general", foldedSteps: Int($0.foldedSteps),
+                format: image.info?.format.name, settings: explanation.settings,
+                attempts: Int($0.attempts))
+        }
+        source = image.cacheType == .none ? "the loader" : "the cache: \(image.cacheType.name)"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(plan, forKey: .plan)
+        try values.encode(steps, forKey: .steps)
+        try values.encode(decoded, forKey: .decoded)
+        try values.encode(transformed, forKey: .transformed)
+    }
+
+    /// For people.
+    var lines: [String] {
+        ["plan: " + plan.joined(separator: ", "), "from: " + source]
+            + steps.enumerated().map { index, step in
+                let isFolded = index < transformed?.foldedSteps ?? 0
+                return "step \(index + 1): \(step)" + (isFolded ? ", one sampling of planes" : "")
+            }
+            + [
+                "decoded: " + (decoded?.text ?? "nothing"),
+                "encoded: " + (transformed?.text ?? "nothing"),
+            ]
+    }
+}
+
+extension ExplanationAnswer.Decoded {
+    init(_ account: DecodeAccount) {
+        format = account.format.name
+        (width, height) = (account.size.width, account.size.height)
+        (columns, rows) = (account.pixels.width, account.pixels.height)
+        pixels = account.pixels.area ?? 0
+        scale = account.scale
+        layout = account.isPlanar ? "planes" : "interleaved"
+    }
+
+    fileprivate var text: String {
+        let parts = 1 / scale
+        let isPart = scale < 1 && parts.rounded() == parts
+        return "\(format) \(width)x\(height) at \(isPart ? "1/\(Int(parts))" : "\(scale)"): "
+            + "\(columns)x\(rows), \(pixels) pixels, \(layout)"
+    }
+}
+
+extension ExplanationAnswer.Transformed {
+    fileprivate var text: String {
+        let told = settings.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        let tries = attempts > 1 ? ["\(attempts) attempts"] : []
+        return (["\(lane) lane", format ?? ""] + told + tries).joined(separator: ", ")
+    }
+}

@@ -1,0 +1,107 @@
+import Imagebus
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// `get --explain` (SEMANTICS §11.24).
+    @Suite struct ExplainTests {
+        private let origin = OriginServer()
+        private static let resized = ["--resize", "400x", "--format", "jpeg"]
+
+        private func explanation(_ stack: StackHarness, _ line: [String]) throws -> JSONValue {
+            let end = try stack.get(line + ["--explain", "--json"])
+            try #require(end.exitStatus == 0, "\(end)")
+            return try #require(try end.json()["explanation"])
+        }
+
+        /// 4,000 columns at an eighth are 500, which still cover 400; a PNG has no other scale.
+        @Test func aJPEGIsDecodedSmallerInThePlanarLaneAndAPNGIsNot() async throws {
+            let large = Images.quadrants(width: 4_000, height: 3_000)
+            origin.route("/a.jpg", .bytes(try large.jpeg(quality: 80)))
+            origin.route("/a.png", .bytes(try large.png()))
+            try await withStack { stack in
+                let line = [origin.url("/a.jpg")] + Self.resized
+                let jpeg = try explanation(stack, line + ["--quality", "70"])
+                #expect(jpeg["decoded"]?["format"]?.text == "jpeg")
+                #expect(jpeg["decoded"]?["width"]?.integer == 4_000)
+                #expect(jpeg["decoded"]?["scale"] == .number(0.125))
+                #expect(jpeg["decoded"]?["pixels"]?.integer == 500 * 375)
+                #expect(jpeg["decoded"]?["layout"]?.text == "planes")
+                #expect(jpeg["transformed"]?["lane"]?.text == "planar")
+                #expect(jpeg["transformed"]?["foldedSteps"]?.integer == 1)
+                #expect(jpeg["transformed"]?["attempts"]?.integer == 1)
+                #expect(jpeg["transformed"]?["settings"]?["quality"]?.text == "70")
+                #expect(
+                    jpeg["steps"]?.array?.first?.text
+                        == "ImagebusFitTransformer({400.000000,0.000000})")
+                let png = try explanation(stack, [origin.url("/a.png")] + Self.resized)
+                #expect(png["decoded"]?["scale"] == .number(1))
+                #expect(png["decoded"]?["pixels"]?.integer == 12_000_000)
+                #expect(png["decoded"]?["layout"]?.text == "interleaved")
+                #expect(png["transformed"]?["lane"]?.text == "general")
+                #expect(png["transformed"]?["foldedSteps"]?.integer == 0)
+                #expect(png["transformed"]?["settings"]?["quality"]?.text == "80")
+            }
+        }
+
+        @Test func aHitSaysThatNothingWasDecodedAndNobodyIsToldUnasked() async throws {
+            origin.route("/b.jpg", .bytes(try Images.quadrants().jpeg(quality: 80)))
+            try await withStack { stack in
+                let line = [origin.url("/b.jpg"), "--resize", "40x40"]
+                let first = try stack.get(line + ["--option", "wait-store-cache", "--json"]).json()
+                #expect(first["explanation"] == .null)
+                for tier in ["memory", "disk"] {
+                    let tiers = ["--context", "query-cache-type=\(tier)"]
+                    let end = try stack.get(line + tiers + ["--explain", "--json"]).json()
+                    #expect(end["cacheType"]?.text == tier)
+                    #expect(end["key"] == first["key"])
+                    #expect(end["explanation"]?["decoded"] == .null)
+                    #expect(end["explanation"]?["transformed"] == .null)
+                    #expect(end["explanation"]?["plan"]?.array?.first?.text == "query-result")
+                }
+                let words = try stack.get(line + ["--explain"])
+                #expect(words.outputText.contains("\nfrom: the cache: memory\n"), "\(words)")
+                #expect(words.outputText.contains("\ndecoded: nothing\n"))
+                // The image has standard output for itself.
+                let piped = try stack.get(line + ["--explain", "-o", "-"])
+                #expect(piped.output.first == 0xFF)
+                #expect(piped.errorText.contains("\ndecoded: nothing\n"))
+            }
+        }
+
+        /// Whoever joins gets what is known of the work, whether those before it asked or not.
+        @Test func whoJoinsIsToldOfTheWorkOfOthers() async throws {
+            let gate = Gate()
+            let source = try Images.quadrants().jpeg(quality: 80)
+            origin.route("/c.jpg", .hangBody(until: gate, then: source))
+            try await withStack { stack in
+                let client = try stack.client()
+                var request = ImageRequest(url: origin.url("/c.jpg"))
+                request.steps = [.blur(radius: 3)]
+                let silent = client.load(request)
+                #expect(await origin.waitForRequest("/c.jpg", count: 1))
+                request.wantsExplanation = true
+                let told = client.load(request)
+                _ = try await stack.awaitStatus("both") { $0.counter("requests") == 2 }
+                gate.open()
+                #expect(try await silent.response.explanation == nil)
+                let explanation = try #require(try await told.response.explanation)
+                #expect(explanation.decoded?.pixels == PixelSize(width: 400, height: 300))
+                #expect(explanation.transformed?.isPlanar == false)
+                #expect(origin.requestCount("/c.jpg") == 1)
+            }
+        }
+
+        @Test func attemptsAtALimitOfBytesAreCounted() async throws {
+            origin.route("/d.png", .bytes(try Images.noise(width: 200, height: 200).png()))
+            try await withStack { stack in
+                let line = [origin.url("/d.png"), "--format", "jpeg", "--max-bytes", "9000"]
+                let told = try explanation(stack, line)
+                let attempts = try #require(told["transformed"]?["attempts"]?.integer)
+                #expect((2...7).contains(attempts))
+                #expect(told["transformed"]?["settings"]?["max-bytes"]?.text == "9000")
+            }
+        }
+    }
+}
