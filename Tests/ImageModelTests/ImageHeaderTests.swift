@@ -79,4 +79,20 @@ struct ImageHeaderTests {
         #expect(size(file(1_000)) != nil)
         #expect(size(file(1_024)) == nil)
     }
+
+    /// Pixels may be cut off: their reader takes what is there.
+    @Test func aChunkOfAPNGThatIsNotInTheFileIsSeen() {
+        let start = Self.png([0, 0, 0, 2], [0, 0, 0, 2]) + [8, 2, 0, 0, 0] + [0, 0, 0, 0]
+        func isBeyondEnd(_ chunk: String, says length: UInt8, has count: Int) -> Bool {
+            let bytes = start + [0, 0, 0, length] + Array(chunk.utf8)
+                + [UInt8](repeating: 7, count: count)
+            return HeaderBytes(bytes.span).hasPNGChunkBeyondEnd
+        }
+        #expect(isBeyondEnd("iTXt", says: 9, has: 8))
+        #expect(!isBeyondEnd("iTXt", says: 9, has: 9))
+        #expect(!isBeyondEnd("iTXt", says: 9, has: 9 + 4))
+        #expect(!isBeyondEnd("IEND", says: 0, has: 4))
+        #expect(!isBeyondEnd("IDAT", says: 200, has: 3))
+        #expect(!HeaderBytes([0xFF, 0xD8].span).hasPNGChunkBeyondEnd)
+    }
 }

@@ -30,6 +30,21 @@ extension HeaderBytes {
         return nil
     }
 
+    /// Whether a chunk that has no pixels says that it is longer than the rest of the file, so that
+    /// a reader which believes it takes memory for bytes that are not there (PNG, 5.3).
+    package var hasPNGChunkBeyondEnd: Bool {
+        guard pngSize != nil else { return false }
+        var offset = 8
+        while let length = bigEndian(4, at: offset) {
+            let hasPixels = has("IDAT", at: offset + 4) || has("fdAT", at: offset + 4)
+            guard hasPixels || length == 0 || byte(offset + 8 + length - 1) != nil else {
+                return true
+            }
+            offset += 12 + length
+        }
+        return false
+    }
+
     /// The logical screen (GIF89a, 18).
     var gifSize: PixelSize? {
         guard has("GIF87a", at: 0) || has("GIF89a", at: 0),

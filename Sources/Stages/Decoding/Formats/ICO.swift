@@ -12,7 +12,7 @@ struct ICODecoder: FormatDecoder {
 
     func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
         let icon = try Self.largest(of: bytes)
-        if icon.isPNG { return try .png(Self.part(bytes, icon)) }
+        if icon.isPNG { return try .checkedPNG(Self.part(bytes, icon)) }
         return try .blank(width: icon.size.width, height: icon.size.height, bands: 4)
     }
 
@@ -20,7 +20,7 @@ struct ICODecoder: FormatDecoder {
         _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
     ) throws(VipsError) -> VipsImage {
         let icon = try Self.largest(of: bytes)
-        if icon.isPNG { return try .png(Self.part(bytes, icon)) }
+        if icon.isPNG { return try .checkedPNG(Self.part(bytes, icon)) }
         let file = Self.alone(icon, of: bytes)
         return try withExtendedLifetime(file) { () throws(VipsError) in
             try .pixbuf(UnsafeRawBufferPointer(file.bytes), by: .ico, icon.size, bands: 4)

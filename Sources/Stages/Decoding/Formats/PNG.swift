@@ -9,6 +9,16 @@ struct PNGDecoder: LoaderDecoder {
     func open(
         _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
     ) throws(VipsError) -> VipsImage {
-        try .png(bytes)
+        try .checkedPNG(bytes)
+    }
+}
+
+extension VipsImage {
+    /// A PNG whose chunks lie in the file: libvips' reader takes memory for what they say.
+    static func checkedPNG(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+        guard !HeaderBytes(Span(_unsafeBytes: bytes)).hasPNGChunkBeyondEnd else {
+            throw VipsError(kind: .corrupt, operation: "png", text: "a chunk beyond the end")
+        }
+        return try .png(bytes)
     }
 }
