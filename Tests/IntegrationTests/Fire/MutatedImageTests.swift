@@ -38,8 +38,12 @@ extension RealProcesses {
                     let format = file.name.split(separator: ".").last.map(String.init) ?? ""
                     ends[format, default: [:]][end.map { "\($0)" } ?? "image", default: 0] += 1
                     if let end { #expect(Self.wanted.contains(end), "\(path): \(end)") }
+                    let highest = peaks.values.max() ?? 0
+                    Self.note(&peaks, of: stack)
+                    if let peak = peaks.values.max(), peak > max(highest, 512 << 20) {
+                        Swift.print("mutated images: \(path) of this seed: \(peak >> 20) MiB")
+                    }
                     if number % 100 == 99 {
-                        Self.note(&peaks, of: stack)
                         #expect(spill.entries == [], "nothing is spilled to a disk")
                     }
                 }
