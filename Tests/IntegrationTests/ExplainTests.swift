@@ -63,6 +63,9 @@ extension RealProcesses {
                 let words = try stack.get(line + ["--explain"])
                 #expect(words.outputText.contains("\nfrom: the cache: memory\n"), "\(words)")
                 #expect(words.outputText.contains("\ndecoded: nothing\n"))
+                let other = try stack.get([line[0], "--resize", "41x41", "--explain"])
+                #expect(other.outputText.contains("\nfrom: the cached original: disk\n"))
+                #expect(other.outputText.contains("\ndecoded: jpeg 400x300 at 1/8: 50x38, "))
                 // The image has standard output for itself.
                 let piped = try stack.get(line + ["--explain", "-o", "-"])
                 #expect(piped.output.first == 0xFF)

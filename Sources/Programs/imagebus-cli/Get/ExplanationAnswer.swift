@@ -46,7 +46,11 @@ struct ExplanationAnswer: Encodable, Sendable {
                 format: image.info?.format.name, settings: explanation.settings,
                 attempts: Int($0.attempts))
         }
-        source = image.cacheType == .none ? "the loader" : "the cache: \(image.cacheType.name)"
+        let tier = image.cacheType
+        let isMade = explanation.decoded != nil
+        source =
+            tier == .none
+            ? "the loader" : (isMade ? "the cached original: " : "the cache: ") + tier.name
     }
 
     func encode(to encoder: any Encoder) throws {
