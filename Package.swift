@@ -30,7 +30,8 @@ let c: [Target] = [
         name: "CZimg", path: "Sources/C/CZimg",
         linkerSettings: [.linkedLibrary("zimg"), .linkedLibrary("m")]),
     .target(
-        name: "CWebP", path: "Sources/C/CWebP", linkerSettings: [.linkedLibrary("webp")]),
+        name: "CWebP", path: "Sources/C/CWebP",
+        linkerSettings: [.linkedLibrary("webp"), .linkedLibrary("webpmux")]),
     .target(
         name: "CAVIF", path: "Sources/C/CAVIF", linkerSettings: [.linkedLibrary("avif")]),
     .target(

@@ -26,7 +26,7 @@ public enum AVIFEncoder {
         let bases = sources.map { $0.memory.baseAddress?.assumingMemoryBound(to: UInt8.self) }
         let strides = sources.map { CInt(clamping: $0.stride) }
         try run(sink, isCancelled) { callbacks, code in
-            cavif_encode_planes(encoding.shim, bases, strides, callbacks, &code)
+            encoding.withShim { cavif_encode_planes($0, bases, strides, callbacks, &code) }
         }
     }
 
@@ -47,8 +47,9 @@ public enum AVIFEncoder {
         let stride = CInt(clamping: source.stride)
         var hasAlpha: CInt = 0
         try run(sink, isCancelled) { callbacks, code in
-            cavif_encode_pixels(
-                encoding.shim, base, stride, CInt(bands), callbacks, &hasAlpha, &code)
+            encoding.withShim {
+                cavif_encode_pixels($0, base, stride, CInt(bands), callbacks, &hasAlpha, &code)
+            }
         }
         return hasAlpha != 0
     }

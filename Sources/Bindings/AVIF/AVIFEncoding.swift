@@ -1,7 +1,7 @@
 internal import CAVIF
 
-/// How pixels become an AVIF: 8 bits, sRGB, by libaom on one thread. Nothing goes beside them: no
-/// EXIF, no profile.
+/// How pixels become an AVIF: 8 bits, sRGB, by libaom on one thread; other colours
+/// where a profile says so.
 public struct AVIFEncoding: Equatable, Sendable {
     /// Which samples of colour there are.
     public enum Chroma: Sendable {
@@ -28,6 +28,12 @@ public struct AVIFEncoding: Equatable, Sendable {
     /// Whether every pixel comes back as it was; colours are stored as RGB then, one for each
     /// pixel.
     public var isLossless: Bool
+    /// The ICC profile of the colours; empty: sRGB. The encoder does not read it.
+    public var profile: [UInt8] = []
+    /// EXIF from the header of its TIFF on; empty: none.
+    public var exif: [UInt8] = []
+    /// An XMP packet; empty: none.
+    public var xmp: [UInt8] = []
 
     /// Lossy, and as fast as a server wants it, unless told otherwise.
     public init(
@@ -69,14 +75,32 @@ public struct AVIFEncoding: Equatable, Sendable {
             && (0...Self.speedMax).contains(speed)
     }
 
-    var shim: cavif_encoding {
+    /// Runs `body` with what libavif is told, which is valid for that call only.
+    func withShim<Result>(_ body: (cavif_encoding) -> Result) -> Result {
+        profile.withShim { profile in
+            exif.withShim { exif in
+                xmp.withShim { xmp in body(shim(profile, exif, xmp)) }
+            }
+        }
+    }
+
+    private func shim(
+        _ profile: cavif_bytes, _ exif: cavif_bytes, _ xmp: cavif_bytes
+    ) -> cavif_encoding {
         cavif_encoding(
             width: CInt(width), height: CInt(height),
             chroma: isLossless ? CAVIF_444 : chroma.shim,
             quantizer: isLossless ? 0 : CInt(Self.quantizer(ofQuality: quality)),
             alpha_quantizer: isLossless || alphaQuality == 100
                 ? 0 : CInt(Self.quantizer(ofQuality: alphaQuality)),
-            speed: CInt(speed), is_identity: isLossless ? 1 : 0)
+            speed: CInt(speed), is_identity: isLossless ? 1 : 0, profile: profile, exif: exif,
+            xmp: xmp)
+    }
+}
+
+extension [UInt8] {
+    fileprivate func withShim<Result>(_ body: (cavif_bytes) -> Result) -> Result {
+        withUnsafeBufferPointer { body(cavif_bytes(bytes: $0.baseAddress, count: $0.count)) }
     }
 }
 

@@ -1,4 +1,5 @@
-/// How `VipsImage.save` writes an image. Metadata, profiles included, is left out of each.
+/// How `VipsImage.save` writes an image. Metadata, profiles included, is left out unless a case
+/// says otherwise.
 public enum VipsEncoding: Sendable, Equatable {
     /// - Parameters:
     ///   - quality: 1 to 100; libjpeg's scale.
@@ -35,9 +36,11 @@ public enum VipsEncoding: Sendable, Equatable {
 
     /// One page, every sample as it is, deflated.
     ///
-    /// - Parameter predicts: each sample is stored as the difference to the one before it, which
-    ///   makes photographs smaller.
-    case tiff(predicts: Bool)
+    /// - Parameters:
+    ///   - predicts: each sample is stored as the difference to the one before it, which makes
+    ///     photographs smaller.
+    ///   - encloses: profile, XMP and IPTC of the image are written too.
+    case tiff(predicts: Bool, encloses: Bool = false)
 
     /// Only where the library was told to permit `VipsSaver.jxl`.
     ///
@@ -45,7 +48,8 @@ public enum VipsEncoding: Sendable, Equatable {
     ///   - quality: 5 to 100; below, libjxl has no distance for it.
     ///   - lossless: every sample as it was.
     ///   - effort: 3 fast to 9 small.
-    case jxl(quality: Int, lossless: Bool = false, effort: Int = 7)
+    ///   - encloses: the profile of the image is written too.
+    case jxl(quality: Int, lossless: Bool = false, effort: Int = 7, encloses: Bool = false)
 
     /// How many samples of chroma are stored; the values are libvips'.
     public enum Subsampling: Int, Sendable {

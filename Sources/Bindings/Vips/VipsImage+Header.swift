@@ -30,6 +30,16 @@ extension VipsImage {
         withBlob(cvips_xmp, body)
     }
 
+    /// The same with EXIF, which anyone may have written; `Exif` and two zeros may be in front.
+    public func withEXIF<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
+        withBlob(cvips_exif, body)
+    }
+
+    /// The same with IPTC: records of IIM, or the resources of Photoshop that have them.
+    public func withIPTC<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
+        withBlob(cvips_iptc, body)
+    }
+
     /// The bytes of a text of the header, by libvips' name for it, such as `exif-ifd0-Make`; nil
     /// without one. Anyone may have written it.
     public func text(_ name: String) -> [UInt8]? {

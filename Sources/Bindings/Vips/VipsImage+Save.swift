@@ -48,11 +48,13 @@ extension VipsImage {
                 bits: CInt(bits), dither: dither, effort: CInt(effort),
                 interlace: interlaced ? 1 : 0)
             return cvips_save_gif(pointer, options, passToSink, context)
-        case .tiff(let predicts):
-            return cvips_save_tiff(pointer, predicts ? 1 : 0, passToSink, context)
-        case .jxl(let quality, let lossless, let effort):
+        case .tiff(let predicts, let encloses):
+            return cvips_save_tiff(
+                pointer, predicts ? 1 : 0, encloses ? 0 : 1, passToSink, context)
+        case .jxl(let quality, let lossless, let effort, let encloses):
             let options = cvips_jxl_options(
-                quality: CInt(quality), lossless: lossless ? 1 : 0, effort: CInt(effort))
+                quality: CInt(quality), lossless: lossless ? 1 : 0, effort: CInt(effort),
+                strip: encloses ? 0 : 1)
             return cvips_save_jxl(pointer, options, passToSink, context)
         }
     }

@@ -26,7 +26,20 @@ static avifPixelFormat format_of(cavif_chroma chroma) {
     }
 }
 
-// The colours are those of sRGB.
+// libavif makes copies.
+static void enclose(avifImage *image, cavif_encoding encoding) {
+    if (encoding.profile.count > 0) {
+        avifImageSetProfileICC(image, encoding.profile.bytes, encoding.profile.count);
+        image->colorPrimaries = AVIF_COLOR_PRIMARIES_UNSPECIFIED;
+        image->transferCharacteristics = AVIF_TRANSFER_CHARACTERISTICS_UNSPECIFIED;
+    }
+    if (encoding.exif.count > 0)
+        avifImageSetMetadataExif(image, encoding.exif.bytes, encoding.exif.count);
+    if (encoding.xmp.count > 0)
+        avifImageSetMetadataXMP(image, encoding.xmp.bytes, encoding.xmp.count);
+}
+
+// The colours are those of sRGB, unless a profile says otherwise.
 static avifImage *image_new(cavif_encoding encoding) {
     avifImage *image = avifImageCreate((uint32_t)encoding.width, (uint32_t)encoding.height, 8,
                                        format_of(encoding.chroma));
@@ -37,6 +50,7 @@ static avifImage *image_new(cavif_encoding encoding) {
     image->transferCharacteristics = AVIF_TRANSFER_CHARACTERISTICS_SRGB;
     image->matrixCoefficients = encoding.is_identity ? AVIF_MATRIX_COEFFICIENTS_IDENTITY
                                                      : AVIF_MATRIX_COEFFICIENTS_BT601;
+    enclose(image, encoding);
     return image;
 }
 

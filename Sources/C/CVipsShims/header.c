@@ -67,6 +67,14 @@ const void *cvips_xmp(cvips_image image, size_t *count) {
     return blob(image, VIPS_META_XMP_NAME, count);
 }
 
+const void *cvips_exif(cvips_image image, size_t *count) {
+    return blob(image, VIPS_META_EXIF_NAME, count);
+}
+
+const void *cvips_iptc(cvips_image image, size_t *count) {
+    return blob(image, VIPS_META_IPTC_NAME, count);
+}
+
 const char *cvips_text(cvips_image image, const char *name) {
     const char *text = NULL;
     if (vips_image_get_typeof(image, name) != VIPS_TYPE_REF_STRING ||

@@ -68,14 +68,14 @@ int cvips_save_gif(cvips_image in, cvips_gif_options options, cvips_sink sink, v
 }
 
 // libtiff goes back to what it wrote, which a sink cannot.
-int cvips_save_tiff(cvips_image in, int predicts, cvips_sink sink, void *context) {
+int cvips_save_tiff(cvips_image in, int predicts, int strip, cvips_sink sink, void *context) {
     void *bytes = NULL;
     size_t count = 0;
     if (vips_tiffsave_buffer(in, &bytes, &count, "compression",
                              VIPS_FOREIGN_TIFF_COMPRESSION_DEFLATE, "predictor",
                              predicts ? VIPS_FOREIGN_TIFF_PREDICTOR_HORIZONTAL
                                       : VIPS_FOREIGN_TIFF_PREDICTOR_NONE,
-                             "strip", TRUE, NULL))
+                             "strip", strip, NULL))
         return -1;
     int result = sink(context, bytes, count);
     g_free(bytes);
@@ -88,8 +88,8 @@ int cvips_save_jxl(cvips_image in, cvips_jxl_options options, cvips_sink sink, v
     destination to = {sink, context};
     VipsTarget *target = target_new(&to);
     int result = vips_jxlsave_target(in, target, "Q", options.quality, "lossless",
-                                     options.lossless, "effort", options.effort, "strip", TRUE,
-                                     NULL);
+                                     options.lossless, "effort", options.effort, "strip",
+                                     options.strip, NULL);
     g_object_unref(target);
     return result;
 }

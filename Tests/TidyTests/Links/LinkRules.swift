@@ -7,7 +7,9 @@ enum LinkRules {
     static let images: Set<String> = ["vips", "gobject-2.0", "glib-2.0"]
     /// What makes planes of files, and what makes files of planes.
     static let planarSources: Set<String> = ["jpeg"]
-    static let planarTargets: Set<String> = ["zimg", "jpeg", "webp", "avif", "deflate"]
+    static let planarTargets: Set<String> = [
+        "zimg", "jpeg", "webp", "webpmux", "avif", "deflate",
+    ]
 
     /// What draws, and what reads bitmaps; libvips brings all of it along in any case.
     static let drawings: Set<String> = [

@@ -19,6 +19,12 @@ typedef enum {
 } cavif_chroma;
 
 typedef struct {
+    const uint8_t *bytes;
+    // 0: nothing.
+    size_t count;
+} cavif_bytes;
+
+typedef struct {
     int width;
     int height;
     cavif_chroma chroma;
@@ -29,6 +35,10 @@ typedef struct {
     int speed;
     // Pixels alone: RGB is stored as it is. `chroma` is CAVIF_444 and `quantizer` 0.
     int is_identity;
+    // What goes beside the colours. They are those of the profile, or of sRGB where there is none.
+    cavif_bytes profile;
+    cavif_bytes exif;
+    cavif_bytes xmp;
 } cavif_encoding;
 
 // Takes all `count` bytes and answers non-zero, or ends the encoding with CAVIF_REFUSED.

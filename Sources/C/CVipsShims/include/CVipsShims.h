@@ -82,6 +82,9 @@ void cvips_read_header(cvips_image image, cvips_header *header);
 const void *cvips_profile(cvips_image image, size_t *count);
 // The XMP packet, likewise.
 const void *cvips_xmp(cvips_image image, size_t *count);
+// EXIF and IPTC as libvips keeps them: what of a file comes before them may be in front.
+const void *cvips_exif(cvips_image image, size_t *count);
+const void *cvips_iptc(cvips_image image, size_t *count);
 // The text of that name, owned by the image, such as `exif-ifd0-Make`; NULL without one.
 const char *cvips_text(cvips_image image, const char *name);
 // The whole number of that name; `otherwise` without one.
@@ -185,14 +188,24 @@ typedef struct {
     int quality;
     int lossless;
     int effort;
+    int strip;
 } cvips_jxl_options;
 int cvips_save_jpeg(cvips_image in, cvips_jpeg_options options, cvips_sink sink, void *context);
 int cvips_save_png(cvips_image in, cvips_png_options options, cvips_sink sink, void *context);
 int cvips_save_webp(cvips_image in, cvips_webp_options options, cvips_sink sink, void *context);
 int cvips_save_gif(cvips_image in, cvips_gif_options options, cvips_sink sink, void *context);
 // Deflated; `predicts`: each sample as the difference to the one before it. In one piece.
-int cvips_save_tiff(cvips_image in, int predicts, cvips_sink sink, void *context);
+int cvips_save_tiff(cvips_image in, int predicts, int strip, cvips_sink sink, void *context);
 int cvips_save_jxl(cvips_image in, cvips_jxl_options options, cvips_sink sink, void *context);
+
+// enclose.c: the same pixels with copies of these beside them; NULL: none of that sort. Savers that
+// do not strip write them.
+typedef struct {
+    const void *bytes;
+    size_t count;
+} cvips_bytes;
+int cvips_enclose(cvips_image in, cvips_bytes profile, cvips_bytes xmp, cvips_bytes iptc,
+                  cvips_image *out);
 
 // progress.c: `stop` is called as pixels of `image`, or of what is made from it, are computed; when
 // it answers non-zero, the computation fails with a text that says "killed". `release` is called

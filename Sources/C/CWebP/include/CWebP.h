@@ -41,3 +41,12 @@ cwebp_status cwebp_encode_planes(cwebp_encoding encoding, const uint8_t *const *
 // 3 or 4 interleaved bands. `code` gets libwebp's number of the error.
 cwebp_status cwebp_encode_pixels(cwebp_encoding encoding, const uint8_t *pixels, int stride,
                                  int bands, cwebp_callbacks callbacks, int *code);
+
+typedef struct {
+    const uint8_t *bytes;
+    // 0: nothing.
+    size_t count;
+} cwebp_bytes;
+// The image of a file with these chunks beside it, in one piece. EXIF begins with its TIFF.
+cwebp_status cwebp_enclose(cwebp_bytes file, cwebp_bytes profile, cwebp_bytes exif, cwebp_bytes xmp,
+                           cwebp_sink sink, void *context);
