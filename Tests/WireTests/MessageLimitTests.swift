@@ -18,7 +18,7 @@ import Testing
         ProtobufBytes().number(1, 1).number(2, 1).message(field, result)
     }
 
-    private static func layout(
+    static func layout(
         bands: UInt64 = 3, offset: UInt64 = 0, width: UInt64 = 2, stride: UInt64 = 6,
         active: Double = 2, planes: Int = 1, orientation: UInt64 = 1
     ) -> ProtobufBytes {
@@ -27,7 +27,7 @@ import Testing
         return ProtobufBytes().repeating(planes) { $0.message(1, plane) }.number(2, orientation)
     }
 
-    private static func pixels(_ layout: ProtobufBytes, frames: Int = 1) -> ProtobufBytes {
+    static func pixels(_ layout: ProtobufBytes, frames: Int = 1) -> ProtobufBytes {
         let frame = ProtobufBytes().message(1, reference).message(2, layout)
         return outcome(
             12, ProtobufBytes().message(1, info).repeating(frames) { $0.message(2, frame) })

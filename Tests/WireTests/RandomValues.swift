@@ -90,9 +90,14 @@ struct RandomValues {
 
     mutating func layout() -> PixelLayout {
         let isPlanar = bool()
-        return PixelLayout(
+        var layout = PixelLayout(
             planes: (0..<(isPlanar ? 3 : 1)).map { _ in plane(isPlanar ? .grey : word()) },
             orientation: Orientation(exif: number(1...8)))
+        layout.enclosures = Enclosure.Kind.allCases.filter { _ in bool() }.map { kind in
+            Enclosure(
+                kind: kind, offset: number(0...1_000_000), length: number(1...kind.bytesMax))
+        }
+        return layout
     }
 
     private mutating func plane(_ bands: PixelPlane.Bands) -> PixelPlane {

@@ -1087,6 +1087,51 @@ void   imagebus__v1__pixel_plane__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__pixel_plane__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__enclosure__init
+                     (Imagebus__V1__Enclosure         *message)
+{
+  static const Imagebus__V1__Enclosure init_value = IMAGEBUS__V1__ENCLOSURE__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__enclosure__get_packed_size
+                     (const Imagebus__V1__Enclosure *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__enclosure__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__enclosure__pack
+                     (const Imagebus__V1__Enclosure *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__enclosure__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__enclosure__pack_to_buffer
+                     (const Imagebus__V1__Enclosure *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__enclosure__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Enclosure *
+       imagebus__v1__enclosure__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Enclosure *)
+     protobuf_c_message_unpack (&imagebus__v1__enclosure__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__enclosure__free_unpacked
+                     (Imagebus__V1__Enclosure *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__enclosure__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__pixel_layout__init
                      (Imagebus__V1__PixelLayout         *message)
 {
@@ -6229,7 +6274,71 @@ const ProtobufCMessageDescriptor imagebus__v1__pixel_plane__descriptor =
   (ProtobufCMessageInit) imagebus__v1__pixel_plane__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__pixel_layout__field_descriptors[2] =
+static const ProtobufCFieldDescriptor imagebus__v1__enclosure__field_descriptors[3] =
+{
+  {
+    "kind",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Enclosure, kind),
+    &imagebus__v1__enclosure_kind__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "offset",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Enclosure, offset),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "length",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Enclosure, length),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__enclosure__field_indices_by_name[] = {
+  0,   /* field[0] = kind */
+  2,   /* field[2] = length */
+  1,   /* field[1] = offset */
+};
+static const ProtobufCIntRange imagebus__v1__enclosure__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__enclosure__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Enclosure",
+  "Enclosure",
+  "Imagebus__V1__Enclosure",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Enclosure),
+  3,
+  imagebus__v1__enclosure__field_descriptors,
+  imagebus__v1__enclosure__field_indices_by_name,
+  1,  imagebus__v1__enclosure__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__enclosure__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__pixel_layout__field_descriptors[3] =
 {
   {
     "planes",
@@ -6255,15 +6364,28 @@ static const ProtobufCFieldDescriptor imagebus__v1__pixel_layout__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "enclosures",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__PixelLayout, n_enclosures),
+    offsetof(Imagebus__V1__PixelLayout, enclosures),
+    &imagebus__v1__enclosure__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__pixel_layout__field_indices_by_name[] = {
+  2,   /* field[2] = enclosures */
   1,   /* field[1] = orientation */
   0,   /* field[0] = planes */
 };
 static const ProtobufCIntRange imagebus__v1__pixel_layout__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__pixel_layout__descriptor =
 {
@@ -6273,7 +6395,7 @@ const ProtobufCMessageDescriptor imagebus__v1__pixel_layout__descriptor =
   "Imagebus__V1__PixelLayout",
   "imagebus.v1",
   sizeof(Imagebus__V1__PixelLayout),
-  2,
+  3,
   imagebus__v1__pixel_layout__field_descriptors,
   imagebus__v1__pixel_layout__field_indices_by_name,
   1,  imagebus__v1__pixel_layout__number_ranges,
@@ -7063,7 +7185,7 @@ const ProtobufCMessageDescriptor imagebus__v1__need__descriptor =
   (ProtobufCMessageInit) imagebus__v1__need__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[5] =
+static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[6] =
 {
   {
     "source",
@@ -7125,10 +7247,23 @@ static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[5]
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "keeps",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Decode, keeps),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__decode__field_indices_by_name[] = {
   4,   /* field[4] = facts */
   3,   /* field[3] = frames_max */
+  5,   /* field[5] = keeps */
   2,   /* field[2] = limits */
   1,   /* field[1] = need */
   0,   /* field[0] = source */
@@ -7136,7 +7271,7 @@ static const unsigned imagebus__v1__decode__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__decode__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor =
 {
@@ -7146,7 +7281,7 @@ const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor =
   "Imagebus__V1__Decode",
   "imagebus.v1",
   sizeof(Imagebus__V1__Decode),
-  5,
+  6,
   imagebus__v1__decode__field_descriptors,
   imagebus__v1__decode__field_indices_by_name,
   1,  imagebus__v1__decode__number_ranges,
@@ -12618,6 +12753,40 @@ const ProtobufCEnumDescriptor imagebus__v1__entry_action__descriptor =
   imagebus__v1__entry_action__enum_values_by_name,
   1,
   imagebus__v1__entry_action__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue imagebus__v1__enclosure_kind__enum_values_by_number[5] =
+{
+  { "ENCLOSURE_KIND_UNSPECIFIED", "IMAGEBUS__V1__ENCLOSURE_KIND__ENCLOSURE_KIND_UNSPECIFIED", 0 },
+  { "ENCLOSURE_KIND_PROFILE", "IMAGEBUS__V1__ENCLOSURE_KIND__ENCLOSURE_KIND_PROFILE", 1 },
+  { "ENCLOSURE_KIND_EXIF", "IMAGEBUS__V1__ENCLOSURE_KIND__ENCLOSURE_KIND_EXIF", 2 },
+  { "ENCLOSURE_KIND_XMP", "IMAGEBUS__V1__ENCLOSURE_KIND__ENCLOSURE_KIND_XMP", 3 },
+  { "ENCLOSURE_KIND_IPTC", "IMAGEBUS__V1__ENCLOSURE_KIND__ENCLOSURE_KIND_IPTC", 4 },
+};
+static const ProtobufCIntRange imagebus__v1__enclosure_kind__value_ranges[] = {
+{0, 0},{0, 5}
+};
+static const ProtobufCEnumValueIndex imagebus__v1__enclosure_kind__enum_values_by_name[5] =
+{
+  { "ENCLOSURE_KIND_EXIF", 2 },
+  { "ENCLOSURE_KIND_IPTC", 4 },
+  { "ENCLOSURE_KIND_PROFILE", 1 },
+  { "ENCLOSURE_KIND_UNSPECIFIED", 0 },
+  { "ENCLOSURE_KIND_XMP", 3 },
+};
+const ProtobufCEnumDescriptor imagebus__v1__enclosure_kind__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "imagebus.v1.EnclosureKind",
+  "EnclosureKind",
+  "Imagebus__V1__EnclosureKind",
+  "imagebus.v1",
+  5,
+  imagebus__v1__enclosure_kind__enum_values_by_number,
+  5,
+  imagebus__v1__enclosure_kind__enum_values_by_name,
+  1,
+  imagebus__v1__enclosure_kind__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
 static const ProtobufCEnumValue imagebus__v1__bands__enum_values_by_number[5] =

@@ -23,6 +23,7 @@
 @_exported public import struct ImageModel.ImageRequest
 @_exported public import enum ImageModel.MarginFill
 @_exported public import struct ImageModel.Margins
+@_exported public import enum ImageModel.MetadataChoice
 @_exported public import struct ImageModel.OutputOptions
 @_exported public import struct ImageModel.Overlay
 @_exported public import struct ImageModel.PixelRect

@@ -96,7 +96,7 @@ extension Deriver {
         decodes[node].timings += sources[source].timings
         let key = decodes[node].name.key
         let work = DecodeWork(
-            source: body.reference, need: key.need, facts: key.facts,
+            source: body.reference, need: key.need, keeps: key.keeps, facts: key.facts,
             limits: (key.isOverlay ? limits.overlay : limits.image).narrowed(by: key.limits),
             framesMax: key.isOverlay ? 1 : limits.framesMax)
         let job = submit(

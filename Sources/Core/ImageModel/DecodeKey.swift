@@ -4,6 +4,8 @@ public struct DecodeKey: Hashable, Sendable {
     public let source: SourceKey
     /// What the result needs of them at least.
     public let need: DecodeNeed
+    /// What comes with them, for results that keep it.
+    public let keeps: KeptParts
     /// Facts that come with them.
     public let facts: WantedFacts
     /// Whether they are laid over others: such images are smaller, or refused.
@@ -20,6 +22,7 @@ public struct DecodeKey: Hashable, Sendable {
     ) {
         self.source = source
         need = DecodeNeed(request)
+        keeps = need == .header ? [] : KeptParts(request.output)
         facts = request.wantsFacts ? request.facts : WantedFacts()
         isOverlay = false
         self.limits = limits.ofPixels
@@ -29,6 +32,7 @@ public struct DecodeKey: Hashable, Sendable {
     public init(overlay source: SourceKey, limits: LimitSettings = LimitSettings()) {
         self.source = source
         need = .full
+        keeps = []
         facts = WantedFacts()
         isOverlay = true
         self.limits = limits.ofPixels

@@ -222,6 +222,8 @@ public struct DecodeWork: Hashable, Sendable {
     public var source: BlockReference
     /// What is needed of them.
     public var need: DecodeNeed
+    /// What is wanted beside the pixels, where there is such.
+    public var keeps: KeptParts
     /// Facts that are wanted as well.
     public var facts: WantedFacts
     /// Limits, checked on the header before any pixel.
@@ -231,9 +233,10 @@ public struct DecodeWork: Hashable, Sendable {
 
     /// Describes a decode.
     public init(
-        source: BlockReference, need: DecodeNeed, facts: WantedFacts = WantedFacts(),
-        limits: ImageLimits, framesMax: Int = 1
+        source: BlockReference, need: DecodeNeed, keeps: KeptParts = [],
+        facts: WantedFacts = WantedFacts(), limits: ImageLimits, framesMax: Int = 1
     ) {
+        self.keeps = keeps
         self.framesMax = framesMax
         self.source = source
         self.need = need

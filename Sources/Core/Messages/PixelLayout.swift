@@ -9,6 +9,8 @@ public struct PixelLayout: Hashable, Sendable {
     public var planes: [PixelPlane]
     /// What is still to be done to display them.
     public var orientation: Orientation
+    /// What lies in the block beside the pixels; each kind once.
+    public var enclosures: [Enclosure] = []
 
     /// Planes as a decoder made them.
     public init(planes: [PixelPlane], orientation: Orientation) {
@@ -33,8 +35,20 @@ public struct PixelLayout: Hashable, Sendable {
     /// Planes at most.
     public static let planesMax = 3
 
-    /// Bytes of the block that the pixels take; `nil` where that overflows or makes no sense.
+    /// Bytes of the block that the pixels and what lies beside them take; `nil` where that
+    /// overflows or makes no sense.
     public var byteCount: Int? {
+        guard var count = pixelByteCount, Set(enclosures.map(\.kind)).count == enclosures.count
+        else { return nil }
+        for enclosure in enclosures {
+            guard let end = enclosure.end else { return nil }
+            count = max(count, end)
+        }
+        return count
+    }
+
+    /// Bytes of the block that the pixels take; `nil` where that overflows or makes no sense.
+    public var pixelByteCount: Int? {
         guard planes.count == 1 || isPlanar && planes.allSatisfy({ $0.bands == .grey }) else {
             return nil
         }

@@ -17,5 +17,6 @@ extension DecodeWork: WireMessage {
             "Decode.frames_max")
         try map.part(
             &facts, unless: facts == WantedFacts(), &wire.pointee.facts, "Decode.facts")
+        try map.bits(&keeps, &wire.pointee.keeps, "Decode.keeps")
     }
 }

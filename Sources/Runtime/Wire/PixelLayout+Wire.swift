@@ -17,6 +17,9 @@ extension PixelLayout: WireMessage {
         try map.number(
             &orientation, within: 1...8, &wire.pointee.orientation, "PixelLayout.orientation")
         self.orientation = Orientation(exif: orientation)
+        try map.list(
+            &enclosures, &wire.pointee.n_enclosures, &wire.pointee.enclosures,
+            "PixelLayout.enclosures", limit: Enclosure.Kind.allCases.count)
         try check()
     }
 
@@ -29,6 +32,7 @@ extension PixelLayout: WireMessage {
 
     private func check() throws(WireError) {
         for plane in planes { try plane.check() }
-        guard byteCount != nil else { throw .field("PixelLayout.planes", .outOfRange) }
+        guard pixelByteCount != nil else { throw .field("PixelLayout.planes", .outOfRange) }
+        guard byteCount != nil else { throw .field("PixelLayout.enclosures", .outOfRange) }
     }
 }

@@ -39,6 +39,7 @@ typedef struct Imagebus__V1__ImageFacts Imagebus__V1__ImageFacts;
 typedef struct Imagebus__V1__Producer Imagebus__V1__Producer;
 typedef struct Imagebus__V1__Reference Imagebus__V1__Reference;
 typedef struct Imagebus__V1__PixelPlane Imagebus__V1__PixelPlane;
+typedef struct Imagebus__V1__Enclosure Imagebus__V1__Enclosure;
 typedef struct Imagebus__V1__PixelLayout Imagebus__V1__PixelLayout;
 typedef struct Imagebus__V1__Detail Imagebus__V1__Detail;
 typedef struct Imagebus__V1__Error Imagebus__V1__Error;
@@ -185,6 +186,14 @@ typedef enum _Imagebus__V1__EntryAction {
   IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CLEAR = 2
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ENTRY_ACTION)
 } Imagebus__V1__EntryAction;
+typedef enum _Imagebus__V1__EnclosureKind {
+  IMAGEBUS__V1__ENCLOSURE_KIND__ENCLOSURE_KIND_UNSPECIFIED = 0,
+  IMAGEBUS__V1__ENCLOSURE_KIND__ENCLOSURE_KIND_PROFILE = 1,
+  IMAGEBUS__V1__ENCLOSURE_KIND__ENCLOSURE_KIND_EXIF = 2,
+  IMAGEBUS__V1__ENCLOSURE_KIND__ENCLOSURE_KIND_XMP = 3,
+  IMAGEBUS__V1__ENCLOSURE_KIND__ENCLOSURE_KIND_IPTC = 4
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ENCLOSURE_KIND)
+} Imagebus__V1__EnclosureKind;
 typedef enum _Imagebus__V1__Bands {
   IMAGEBUS__V1__BANDS__BANDS_UNSPECIFIED = 0,
   IMAGEBUS__V1__BANDS__BANDS_GREY = 1,
@@ -983,6 +992,24 @@ struct  Imagebus__V1__PixelPlane
     , IMAGEBUS__V1__BANDS__BANDS_UNSPECIFIED, 0, 0, 0, 0, 0, 0 }
 
 
+/*
+ * Bytes beside the pixels, in the same block.
+ */
+struct  Imagebus__V1__Enclosure
+{
+  ProtobufCMessage base;
+  Imagebus__V1__EnclosureKind kind;
+  uint64_t offset;
+  /*
+   * a profile 4 MiB at most, others 65,500 bytes
+   */
+  uint64_t length;
+};
+#define IMAGEBUS__V1__ENCLOSURE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__enclosure__descriptor) \
+    , IMAGEBUS__V1__ENCLOSURE_KIND__ENCLOSURE_KIND_UNSPECIFIED, 0, 0 }
+
+
 struct  Imagebus__V1__PixelLayout
 {
   ProtobufCMessage base;
@@ -995,10 +1022,15 @@ struct  Imagebus__V1__PixelLayout
    * EXIF's number
    */
   uint32_t orientation;
+  /*
+   * each kind once at most
+   */
+  size_t n_enclosures;
+  Imagebus__V1__Enclosure **enclosures;
 };
 #define IMAGEBUS__V1__PIXEL_LAYOUT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__pixel_layout__descriptor) \
-    , 0,NULL, 0 }
+    , 0,NULL, 0, 0,NULL }
 
 
 struct  Imagebus__V1__Detail
@@ -1250,6 +1282,10 @@ struct  Imagebus__V1__Decode
    * absent: those of ImageInfo
    */
   Imagebus__V1__WantedFacts *facts;
+  /*
+   * 1 profile of RGB, 2 of grey, 4 rights, 8 metadata
+   */
+  uint32_t keeps;
   Imagebus__V1__Decode__MaybeFramesMaxCase maybe_frames_max_case;
   union {
     /*
@@ -1260,7 +1296,7 @@ struct  Imagebus__V1__Decode
 };
 #define IMAGEBUS__V1__DECODE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__decode__descriptor) \
-    , NULL, NULL, NULL, NULL, IMAGEBUS__V1__DECODE__MAYBE_FRAMES_MAX__NOT_SET, {0} }
+    , NULL, NULL, NULL, NULL, 0, IMAGEBUS__V1__DECODE__MAYBE_FRAMES_MAX__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__OverlayInput
@@ -3149,6 +3185,25 @@ Imagebus__V1__PixelPlane *
 void   imagebus__v1__pixel_plane__free_unpacked
                      (Imagebus__V1__PixelPlane *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__Enclosure methods */
+void   imagebus__v1__enclosure__init
+                     (Imagebus__V1__Enclosure         *message);
+size_t imagebus__v1__enclosure__get_packed_size
+                     (const Imagebus__V1__Enclosure   *message);
+size_t imagebus__v1__enclosure__pack
+                     (const Imagebus__V1__Enclosure   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__enclosure__pack_to_buffer
+                     (const Imagebus__V1__Enclosure   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Enclosure *
+       imagebus__v1__enclosure__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__enclosure__free_unpacked
+                     (Imagebus__V1__Enclosure *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__PixelLayout methods */
 void   imagebus__v1__pixel_layout__init
                      (Imagebus__V1__PixelLayout         *message);
@@ -4535,6 +4590,9 @@ typedef void (*Imagebus__V1__Reference_Closure)
 typedef void (*Imagebus__V1__PixelPlane_Closure)
                  (const Imagebus__V1__PixelPlane *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__Enclosure_Closure)
+                 (const Imagebus__V1__Enclosure *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__PixelLayout_Closure)
                  (const Imagebus__V1__PixelLayout *message,
                   void *closure_data);
@@ -4788,6 +4846,7 @@ extern const ProtobufCEnumDescriptor    imagebus__v1__worker_kind__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__arena__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__destination__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__entry_action__descriptor;
+extern const ProtobufCEnumDescriptor    imagebus__v1__enclosure_kind__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__bands__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__disk_state__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__goodbye_reason__descriptor;
@@ -4816,6 +4875,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__image_facts__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__producer__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__reference__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__pixel_plane__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__enclosure__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__pixel_layout__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__detail__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__error__descriptor;

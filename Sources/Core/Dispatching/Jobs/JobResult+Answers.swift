@@ -39,9 +39,11 @@ extension DecodedImage {
         var bytesLeft = work.limits.pixelBytesMax
         for frame in frames {
             guard let bytes = frame.layout.byteCount, UInt64(bytes) <= frame.reference.length,
-                frame.layout.isActive, bytes <= bytesLeft
+                let pixelBytes = frame.layout.pixelByteCount, frame.layout.isActive,
+                pixelBytes <= bytesLeft,
+                frame.layout.enclosures.allSatisfy({ !$0.wishes.isDisjoint(with: work.keeps) })
             else { return false }
-            bytesLeft -= bytes
+            bytesLeft -= pixelBytes
         }
         return true
     }

@@ -115,6 +115,21 @@ extension OutputOptions {
     /// How often one image is encoded at most, to come below `maxBytes`.
     package static let triesMax = 7
 
+    /// Whether colours stay as they are in the source, and its ICC profile goes with them; else
+    /// they are converted to sRGB. For RGB and grey, and formats that hold a profile
+    /// (SEMANTICS §11.21).
+    public var keepsProfile: Bool {
+        get { self[.icc] != nil }
+        set { self[.icc] = newValue ? 1 : nil }
+    }
+
+    /// What of EXIF, XMP and IPTC goes with the result, in formats that hold such
+    /// (SEMANTICS §11.22).
+    public var metadata: MetadataChoice {
+        get { self[.metadata].flatMap(MetadataChoice.init(rawValue:)) ?? .none }
+        set { self[.metadata] = newValue.rawValue }
+    }
+
     /// Whether an encoder that can do without loss does.
     public var isWithoutLoss: Bool { lossless || nearLossless != nil }
 }

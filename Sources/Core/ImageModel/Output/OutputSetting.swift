@@ -3,7 +3,7 @@
 /// The name is the word for it on the command line, in presets, in keys and on the wire.
 package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
     case progressive, optimise, subsampling, colours, dither, effort, nearLossless, alphaQuality
-    case sharpYUV, background, maxBytes, accept
+    case sharpYUV, background, maxBytes, accept, icc, metadata
 
     /// What values it takes.
     package enum Values: Hashable, Sendable {
@@ -93,8 +93,23 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
                 formats: ImageFormat.encodable,
                 help: "without --format the best one of these, with commas:\n"
                     + OutputOptions.acceptable.map(\.name).joined(separator: ", "))
+        case .icc:
+            Row(
+                name: "icc", values: .word(["srgb", "keep"]), formats: ImageFormat.encodable,
+                help: "keep: colours stay as they are in the source, and its profile goes with\n"
+                    + "them; srgb: they are converted")
+        case .metadata:
+            Row(
+                name: "metadata", values: .word(["none", "copyright", "all"]),
+                formats: ImageFormat.encodable,
+                help: "what of EXIF, XMP and IPTC goes with the result; all has the place, too")
         }
     }
+
+    /// The formats that hold profiles and metadata; in others both are left out.
+    static let holders: [ImageFormat] = [.jpeg, .png, .webp, .tiff, .avif, .jxl]
+    /// Those of them that have grey pixels, and so a place for a profile of such.
+    package static let greyHolders: [ImageFormat] = [.jpeg, .png, .tiff, .jxl]
 
     /// `webp 0..6 (4)`
     private static var efforts: String {

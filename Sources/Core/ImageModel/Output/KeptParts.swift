@@ -1,0 +1,49 @@
+/// What of a source goes into a result beside its pixels (SEMANTICS §11.21, §11.22).
+public struct KeptParts: OptionSet, Hashable, Sendable {
+    /// The bits, as PROTOCOL §7.1 numbers them.
+    public let rawValue: UInt32
+
+    /// Takes any bits; unknown ones are refused with the message.
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// Pixels of red, green and blue as they are, and the ICC profile that says what they mean.
+    public static let profile = KeptParts(rawValue: 1 << 0)
+    /// The same of grey pixels.
+    public static let greyProfile = KeptParts(rawValue: 1 << 1)
+    /// Who made it, and whose it is.
+    public static let rights = KeptParts(rawValue: 1 << 2)
+    /// All EXIF, XMP and IPTC.
+    public static let metadata = KeptParts(rawValue: 1 << 3)
+
+    /// Those that this version knows.
+    package static let known: KeptParts = [.profile, .greyProfile, .rights, .metadata]
+
+    /// What a result of these options needs, as far as its format holds such. Where the format
+    /// follows from the source (SEMANTICS §11.11) it is one that holds all.
+    package init(_ output: OutputOptions) {
+        let format = output.format
+        self = []
+        guard format.map({ OutputSetting.holders.contains($0) }) ?? true else { return }
+        if output.keepsProfile {
+            insert(.profile)
+            if format.map({ OutputSetting.greyHolders.contains($0) }) ?? true {
+                insert(.greyProfile)
+            }
+        }
+        switch output.metadata {
+        case .none: break
+        case .copyright: insert(.rights)
+        case .all: insert(.metadata)
+        }
+    }
+}
+
+/// What of EXIF, XMP and IPTC of its source a result has.
+public enum MetadataChoice: Int, Hashable, Sendable, CaseIterable {
+    /// Nothing.
+    case none = 0
+    /// Who made it, and whose it is.
+    case copyright = 1
+    /// All of it, places too, but for the orientation, which has been applied, and the thumbnail.
+    case all = 2
+}
