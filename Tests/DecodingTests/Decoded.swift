@@ -54,13 +54,14 @@ struct Decoded {
 
 /// Runs the stage and checks what holds for every decode: a block for pixels, none for an error.
 func decode(
-    _ bytes: [UInt8], _ need: DecodeNeed = .full, limits: ImageLimits = ImageLimits(),
-    by family: FormatFamily = .raster, space: HeapSpace = HeapSpace(),
+    _ bytes: [UInt8], _ need: DecodeNeed = .full, keeping keeps: KeptParts = [],
+    limits: ImageLimits = ImageLimits(), by family: FormatFamily = .raster,
+    space: HeapSpace = HeapSpace(),
     cancellation: CancellationFlag = CancellationFlag()
 ) throws -> Decoded {
     let source = BlockReference(
         segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
-    let work = DecodeWork(source: source, need: need, limits: limits)
+    let work = DecodeWork(source: source, need: need, keeps: keeps, limits: limits)
     let stage = try DecodeStage(family)
     do {
         let image = try bytes.withUnsafeBytes { input in

@@ -9,6 +9,11 @@ public enum TestProfile {
             ("wtpt", xyz(white)), ("rTRC", power), ("gTRC", power), ("bTRC", power),
         ])
 
+    /// A display of greys, each by the power of 2.2.
+    public static let grey: [UInt8] = profile(
+        class: "mntr", space: "GRAY", connection: "XYZ ",
+        tags: [("wtpt", xyz(white)), ("kTRC", power)])
+
     /// A printer of four inks: the first alone is black, the second red, the third and the fourth
     /// leave the paper white; so do none.
     public static let oddInks: [UInt8] = profile(

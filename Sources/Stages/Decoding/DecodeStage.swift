@@ -7,7 +7,8 @@ import Vips
 ///
 /// A JPEG comes out in the planes that it has, where they mean sRGB; all else in 8-bit sRGB or
 /// grey, alpha straight, in the displayed orientation. Both are reduced as far as the need allows
-/// (SEMANTICS §11.3, §11.4). One job at a time in a process: a second one waits.
+/// (SEMANTICS §11.3, §11.4). Where the work keeps the source's profile, colours stay as they are
+/// (SEMANTICS §11.21). One job at a time in a process: a second one waits.
 public struct DecodeStage: Sendable {
     private let library: VipsLibrary
     private let decoders: FormatDecoders
@@ -73,8 +74,10 @@ public struct DecodeStage: Sendable {
         try limits.checkPixelBytes(source, at: scale)
         guard !cancellation.isCancelled else { throw .cancelled }
         do throws(ImageError) {
+            let kept = try KeptBytes(of: source, work.keeps)
             let frame = try frame(
-                of: source, at: scale, limits, to: output, cancellation: cancellation)
+                of: kept.hasProfile ? source.withOwnColours : source, at: scale, limits, kept,
+                to: output, cancellation: cancellation)
             return DecodedImage(info: source.info, frames: [frame], facts: facts)
         } catch {
             throw error.ofPixels
@@ -91,12 +94,13 @@ public struct DecodeStage: Sendable {
     }
 
     private func frame(
-        of source: SourceImage, at scale: DecodeScale, _ limits: ImageLimits,
+        of source: SourceImage, at scale: DecodeScale, _ limits: ImageLimits, _ kept: KeptBytes,
         to output: some OutputSpace, cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage.Frame {
         if let planes = source.decoder.planes(of: source, at: scale, limits: limits) {
-            return try planes.write(to: output, cancellation: cancellation)
+            return try planes.write(to: output, with: kept, cancellation: cancellation)
         }
-        return try source.pixels(at: scale, cancellation: cancellation).write(to: output)
+        return try source.pixels(at: scale, cancellation: cancellation).write(
+            to: output, with: kept)
     }
 }

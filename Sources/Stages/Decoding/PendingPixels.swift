@@ -17,19 +17,23 @@ struct PendingPixels {
             activeHeight: rows.active)
     }
 
-    /// Computes the pixels straight into a block of `output`.
-    func write(to output: some OutputSpace) throws(ImageError) -> DecodedImage.Frame {
-        let layout = layout
+    /// Computes the pixels straight into a block of `output`, what is kept behind them.
+    func write(
+        to output: some OutputSpace, with kept: KeptBytes = KeptBytes()
+    ) throws(ImageError) -> DecodedImage.Frame {
+        var layout = layout
         guard let count = layout.byteCount else {
             throw ImageError(.internalError, "the decoder made an image of no size")
         }
-        let block = try output.reserve(count)
+        let block = try output.reserve(count + kept.byteCount)
         do {
             try image.write(to: UnsafeMutableRawBufferPointer(rebasing: block.bytes[..<count]))
         } catch {
             output.discard(block)
             throw ImageError(decoding: error)
         }
-        return DecodedImage.Frame(reference: block.reference(length: count), layout: layout)
+        layout.enclosures = kept.write(to: block.bytes, from: count)
+        return DecodedImage.Frame(
+            reference: block.reference(length: count + kept.byteCount), layout: layout)
     }
 }

@@ -9,7 +9,7 @@ struct SourceImage {
     /// Frames or pages in all.
     let pages: Int
     /// Its colours mean sRGB only after a conversion by the profile that it has.
-    let needsProfile: Bool
+    private(set) var needsProfile: Bool
     /// Bytes of profile, EXIF, XMP and other texts.
     let metadataBytes: Int
     /// What the file says: EXIF, else XMP.
@@ -36,6 +36,13 @@ struct SourceImage {
         statedOrientation =
             image.header.orientation ?? image.withXMP { XMPOrientation.read($0) } ?? nil
         orientation = Orientation(exif: decoder.turnsPixels ? 1 : statedOrientation ?? 1)
+    }
+
+    /// The same, whose colours stay as they are.
+    var withOwnColours: SourceImage {
+        var source = self
+        source.needsProfile = false
+        return source
     }
 
     /// Of the source as it will be displayed.

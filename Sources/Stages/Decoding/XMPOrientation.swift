@@ -3,7 +3,7 @@
 /// The packet may hold anything: a bounded part of it is searched for this one property, as an
 /// attribute or an element, and for no structure around it.
 struct XMPOrientation {
-    private static let bytesMax = 64 << 10
+    static let bytesMax = 64 << 10
     private static let prefixMax = 32
     private static let namespace = Array("http://ns.adobe.com/tiff/1.0/".utf8)
     private static let property = Array(":Orientation".utf8)
@@ -12,15 +12,31 @@ struct XMPOrientation {
 
     /// 1 to 8, or nil where the packet says nothing that can be read.
     static func read(_ packet: UnsafeRawBufferPointer) -> Int? {
-        let search = Self(bytes: UnsafeRawBufferPointer(rebasing: packet.prefix(bytesMax)))
-        guard let prefix = search.prefix() else { return nil }
-        let name = prefix + property
-        var start = 0
-        while let found = search.place(of: name, from: start) {
+        Self(packet).places(atMost: 1).first.map { Int(packet[$0]) - Int(UInt8(ascii: "0")) }
+    }
+
+    /// The packet as it says that pixels are upright; `nil` where it is too long to be searched.
+    static func upright(_ packet: UnsafeRawBufferPointer) -> [UInt8]? {
+        guard packet.count <= bytesMax else { return nil }
+        var upright = Array(packet)
+        for place in Self(packet).places(atMost: .max) { upright[place] = UInt8(ascii: "1") }
+        return upright
+    }
+
+    private init(_ packet: UnsafeRawBufferPointer) {
+        bytes = UnsafeRawBufferPointer(rebasing: packet.prefix(Self.bytesMax))
+    }
+
+    /// Of the digits of its values.
+    private func places(atMost most: Int) -> [Int] {
+        guard let prefix = prefix() else { return [] }
+        let name = prefix + Self.property
+        var (places, start): ([Int], Int) = ([], 0)
+        while places.count < most, let found = place(of: name, from: start) {
             start = found + name.count
-            if search.isBoundary(found - 1), let value = search.value(start) { return value }
+            if isBoundary(found - 1), let place = value(start) { places.append(place) }
         }
-        return nil
+        return places
     }
 
     /// What stands for the namespace: `tiff` of `xmlns:tiff="http://ns.adobe.com/tiff/1.0/"`.
@@ -37,7 +53,7 @@ struct XMPOrientation {
         return Array(bytes[(start + 1)...end])
     }
 
-    /// `="3"`, or `>3<`, with spaces.
+    /// Where the digit of `="3"` is, or of `>3<`, with spaces.
     private func value(_ start: Int) -> Int? {
         let sign = afterSpaces(start)
         guard sign < bytes.count else { return nil }
@@ -56,7 +72,7 @@ struct XMPOrientation {
         let value = Int(bytes[place]) - Int(UInt8(ascii: "0"))
         let next = afterSpaces(place + 1)
         guard (1...8).contains(value), next < bytes.count, bytes[next] == end else { return nil }
-        return value
+        return place
     }
 
     private func place(of part: [UInt8], from start: Int) -> Int? {

@@ -32,12 +32,13 @@ struct PlanarImage: ~Copyable {
         self.decoder = decoder
     }
 
-    /// Decodes straight into a block of `output`.
+    /// Decodes straight into a block of `output`, what is kept behind it.
     consuming func write(
-        to output: some OutputSpace, cancellation: CancellationFlag
+        to output: some OutputSpace, with kept: KeptBytes, cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage.Frame {
-        let (layout, byteCount) = (layout, byteCount)
-        let block = try output.reserve(byteCount)
+        var layout = layout
+        let byteCount = byteCount
+        let block = try output.reserve(byteCount + kept.byteCount)
         let targets = decoder.planes.indices.map { index in
             let plane = layout.planes[index]
             let memory = block.bytes[plane.offset...].prefix(
@@ -51,7 +52,9 @@ struct PlanarImage: ~Copyable {
             output.discard(block)
             throw ImageError(decoding: error)
         }
-        return DecodedImage.Frame(reference: block.reference(length: byteCount), layout: layout)
+        layout.enclosures = kept.write(to: block.bytes, from: byteCount)
+        return DecodedImage.Frame(
+            reference: block.reference(length: byteCount + kept.byteCount), layout: layout)
     }
 
     /// Rows begin where vector code wants them.
