@@ -39,7 +39,7 @@ public enum VipsEncoding: Sendable, Equatable {
     /// - Parameters:
     ///   - predicts: each sample is stored as the difference to the one before it, which makes
     ///     photographs smaller.
-    ///   - encloses: profile, XMP and IPTC of the image are written too.
+    ///   - encloses: profile and XMP of the image are written too.
     case tiff(predicts: Bool, encloses: Bool = false)
 
     /// Only where the library was told to permit `VipsSaver.jxl`.

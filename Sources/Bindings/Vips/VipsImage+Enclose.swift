@@ -4,13 +4,11 @@ extension VipsImage {
     /// The same pixels with copies of these beside them, which encodings that enclose such write;
     /// empty ones are none. What they say changes no pixel.
     public func enclosing(
-        profile: [UInt8], xmp: [UInt8], iptc: [UInt8]
+        profile: [UInt8], xmp: [UInt8]
     ) throws(VipsError) -> VipsImage {
         try profile.withBytes { profile throws(VipsError) in
             try xmp.withBytes { xmp throws(VipsError) in
-                try iptc.withBytes { iptc throws(VipsError) in
-                    try derive("copy") { cvips_enclose($0, profile, xmp, iptc, $1) }
-                }
+                try derive("copy") { cvips_enclose($0, profile, xmp, $1) }
             }
         }
     }

@@ -7,13 +7,11 @@ static void set(VipsImage *image, const char *name, cvips_bytes value) {
         vips_image_set_blob_copy(image, name, value.bytes, value.count);
 }
 
-int cvips_enclose(cvips_image in, cvips_bytes profile, cvips_bytes xmp, cvips_bytes iptc,
-                  cvips_image *out) {
+int cvips_enclose(cvips_image in, cvips_bytes profile, cvips_bytes xmp, cvips_image *out) {
     *out = NULL;
     if (vips_copy(in, out, NULL))
         return -1;
     set(*out, VIPS_META_ICC_NAME, profile);
     set(*out, VIPS_META_XMP_NAME, xmp);
-    set(*out, VIPS_META_IPTC_NAME, iptc);
     return 0;
 }

@@ -11,6 +11,11 @@ extension ImageError {
         ImageError(.cancelled, "cancelled while the image was transformed")
     }
 
+    /// Why there is none, the writer knows.
+    static var noRoom: ImageError {
+        ImageError(.internalError, "there is no room for what goes beside the pixels")
+    }
+
     static func step(_ step: String, _ message: String) -> ImageError {
         ImageError(.stepFailed, "\(step): \(message)", details: ["step": step])
     }

@@ -21,25 +21,28 @@ struct TransformJob {
     ) throws(ImageError) -> EncodedImage {
         if let format = work.output.format, !format.isEncodable { throw .notEncoded(format) }
         let source = try PixelSource(work, pixels)
+        let enclosed = try EnclosedParts(work.layout, in: pixels)
         try checkCancellation()
         let pipeline = try Pipeline(work.steps, overlays: sources(overlays))
         guard PlanarLane.takes(work.layout) else {
-            return try encode(try stepImage(source), after: pipeline.steps, to: output)
+            return try encode(
+                try stepImage(source), after: pipeline.steps, beside: enclosed, to: output)
         }
         var plan = PlanarPlan(size: source.size, orientation: work.layout.orientation)
         let left = try pipeline.fold(into: &plan, limits: work.limits)
         let lane = PlanarLane(source: source, plan: plan, sampler: sampler)
-        let encoder = try encoder(hasAlpha: false)
+        let encoder = try encoder(hasAlpha: false, beside: enclosed)
         var encoded =
-            left.isEmpty && encoder.takesPlanes
+            left.isEmpty && encoder.takes(lane)
             ? try encoder.encode(lane, to: output)
-            : try encode(try lane.stepImage(), after: left, to: output)
+            : try encode(try lane.stepImage(), after: left, beside: enclosed, to: output)
         encoded.account.foldedSteps = UInt32(pipeline.steps(before: left))
         return encoded
     }
 
     private func encode(
-        _ current: StepImage, after steps: [any ImageStep], to output: some OutputSpace
+        _ current: StepImage, after steps: [any ImageStep], beside enclosed: EnclosedParts,
+        to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
         var current = current
         for step in steps {
@@ -47,11 +50,15 @@ struct TransformJob {
             current = try step.run(on: current, limits: work.limits)
         }
         try checkCancellation()
-        return try encoder(hasAlpha: current.image.header.hasAlpha).encode(current, to: output)
+        return try encoder(hasAlpha: current.image.header.hasAlpha, beside: enclosed)
+            .encode(current, to: output)
     }
 
-    private func encoder(hasAlpha: Bool) throws(ImageError) -> Encoder {
-        try Encoder(work, hasAlpha: hasAlpha, cancellation: sampler.cancellation)
+    private func encoder(
+        hasAlpha: Bool, beside enclosed: EnclosedParts
+    ) throws(ImageError) -> Encoder {
+        try Encoder(
+            work, hasAlpha: hasAlpha, beside: enclosed, cancellation: sampler.cancellation)
     }
 
     private func sources(_ overlays: [OverlayPixels]) throws(ImageError) -> [PixelSource] {

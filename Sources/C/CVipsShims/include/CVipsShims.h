@@ -204,8 +204,7 @@ typedef struct {
     const void *bytes;
     size_t count;
 } cvips_bytes;
-int cvips_enclose(cvips_image in, cvips_bytes profile, cvips_bytes xmp, cvips_bytes iptc,
-                  cvips_image *out);
+int cvips_enclose(cvips_image in, cvips_bytes profile, cvips_bytes xmp, cvips_image *out);
 
 // progress.c: `stop` is called as pixels of `image`, or of what is made from it, are computed; when
 // it answers non-zero, the computation fails with a text that says "killed". `release` is called

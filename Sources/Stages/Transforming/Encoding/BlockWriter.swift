@@ -27,6 +27,16 @@ final class BlockWriter<Space: OutputSpace> {
         return true
     }
 
+    /// Adds bytes before those from `place` on; false where there is no space for them.
+    func insert(_ bytes: [UInt8], at place: Int) -> Bool {
+        guard grow(by: bytes.count) else { return false }
+        let behind = UnsafeMutableRawBufferPointer(rebasing: block.bytes[(place + bytes.count)...])
+        behind.copyMemory(from: UnsafeRawBufferPointer(rebasing: self.bytes[place...]))
+        UnsafeMutableRawBufferPointer(rebasing: block.bytes[place...]).copyBytes(from: bytes)
+        written(count + bytes.count)
+        return true
+    }
+
     /// Memory for at least so many bytes more, which count as written once it is asked again; nil
     /// where there is no space for them.
     func next(_ minimum: Int) -> UnsafeMutableRawBufferPointer? {

@@ -10,12 +10,13 @@ struct Encoder {
 
     /// In the format that the work says.
     init(
-        _ work: TransformWork, hasAlpha: Bool, cancellation: CancellationFlag
+        _ work: TransformWork, hasAlpha: Bool, beside enclosed: EnclosedParts,
+        cancellation: CancellationFlag
     ) throws(ImageError) {
         form = try FormatEncoders.encoder(of: work.resultFormat(hasAlpha: hasAlpha))
         order = EncodingOrder(
             options: work.output, isPhotograph: work.sourceInfo.format.traits.isPhotographic,
-            cancellation: cancellation)
+            cancellation: cancellation, enclosed: enclosed)
     }
 
     /// Of what is painted.
@@ -25,20 +26,24 @@ struct Encoder {
             options: work.output, isPhotograph: false, cancellation: cancellation)
     }
 
-    /// Whether planes become this format without being joined.
-    var takesPlanes: Bool {
+    /// Whether these planes become this format without being joined.
+    func takes(_ lane: PlanarLane) -> Bool {
+        // A profile of colours wants these.
+        guard !lane.isGrey || order.enclosed.space != .rgb else { return false }
         let isOfPlanes = form.format.traits.output?.takesPlanes(
             lossless: order.options.isWithoutLoss)
         return isOfPlanes == true && form.takesPlanes(order.options)
     }
 
-    /// The planes of the lane, `takesPlanes`.
+    /// The planes of the lane, which are taken.
     func encode(
         _ lane: PlanarLane, to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
         let lane = order.options.maxBytes == nil ? lane : lane.remembering()
-        var encoded = try write(lane.plan.size, bands: 1, to: output) { order, writer in
+        let order = order(besideGrey: lane.isGrey)
+        var encoded = try write(lane.plan.size, bands: 1, order, to: output) { order, writer in
             try form.encode(lane, order, to: writer)
+            try form.enclose(order.enclosed, in: writer)
             return false
         }
         encoded.account.isPlanar = true
@@ -55,14 +60,24 @@ struct Encoder {
         } catch {
             throw ImageError(transforming: error, step: "encode")
         }
-        return try write(current.size, bands: image.header.bands, to: output) { order, writer in
-            try form.encode(image, order, to: writer)
+        let bands = image.header.bands
+        let order = order(besideGrey: bands < 3)
+        return try write(current.size, bands: bands, order, to: output) { order, writer in
+            let hasAlpha = try form.encode(image, order, to: writer)
+            try form.enclose(order.enclosed, in: writer)
+            return hasAlpha
         }
+    }
+
+    /// A profile of greys goes with pixels that are written as such.
+    private func order(besideGrey isGrey: Bool) -> EncodingOrder {
+        order.beside(isGrey: isGrey && OutputSetting.greyHolders.contains(form.format))
     }
 
     /// What is encoded, in memory where that may be done more than once.
     private func pixels(of current: StepImage) throws -> VipsImage {
-        let image = try flattened(current.image)
+        let flat = try flattened(current.image)
+        let image = order.enclosed.space == .rgb ? try flat.coloured() : flat
         guard order.options.maxBytes != nil else { return image }
         let copy = try image.copiedToMemory()
         copy.watch { [cancellation = order.cancellation] in cancellation.isCancelled }
@@ -71,7 +86,7 @@ struct Encoder {
 
     /// Hands what `body` writes to the outcome; it answers whether that has alpha.
     private func write<Space: OutputSpace>(
-        _ size: PixelSize, bands: Int, to output: Space,
+        _ size: PixelSize, bands: Int, _ order: EncodingOrder, to output: Space,
         _ body: @escaping (EncodingOrder, BlockWriter<Space>) throws -> Bool
     ) throws(ImageError) -> EncodedImage {
         try check(size)

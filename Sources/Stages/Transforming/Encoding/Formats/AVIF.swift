@@ -50,10 +50,14 @@ struct AVIFFormatEncoder: FormatEncoder {
     private func encoding(
         _ size: PixelSize, _ chroma: AVIFEncoding.Chroma, _ order: EncodingOrder
     ) -> AVIFEncoding {
-        AVIFEncoding(
+        var encoding = AVIFEncoding(
             width: size.width, height: size.height, chroma: chroma, quality: order.quality,
             alphaQuality: order.options.alphaQuality,
             speed: AVIFEncoding.speedMax - order.effort(format),
             isLossless: order.options.isWithoutLoss)
+        encoding.profile = order.enclosed.profile
+        encoding.exif = order.enclosed.exif
+        encoding.xmp = order.enclosed.xmp
+        return encoding
     }
 }

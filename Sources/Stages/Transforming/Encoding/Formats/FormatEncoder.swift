@@ -24,6 +24,9 @@ protocol FormatEncoder: Sendable {
     func encode(
         _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool
+
+    /// Puts these into what was written, unless `encode` has done so.
+    func enclose(_ parts: EnclosedParts, in writer: BlockWriter<some OutputSpace>) throws
 }
 
 extension FormatEncoder {
@@ -33,6 +36,8 @@ extension FormatEncoder {
     }
 
     func takesPlanes(_ options: OutputOptions) -> Bool { true }
+
+    func enclose(_ parts: EnclosedParts, in writer: BlockWriter<some OutputSpace>) throws {}
 
     func encode(
         _ lane: PlanarLane, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
@@ -48,6 +53,8 @@ struct EncodingOrder {
     /// test images).
     let isPhotograph: Bool
     let cancellation: CancellationFlag
+    /// What is written beside the pixels.
+    private(set) var enclosed = EnclosedParts()
 
     /// Quality 0 to 100 of the request, else `OutputOptions.defaultQuality`.
     var quality: Int {
@@ -58,6 +65,13 @@ struct EncodingOrder {
     func with(quality: Int) -> EncodingOrder {
         var order = self
         order.options.quality = quality
+        return order
+    }
+
+    /// The same for pixels of that sort.
+    func beside(isGrey: Bool) -> EncodingOrder {
+        var order = self
+        order.enclosed = enclosed.beside(isGrey: isGrey)
         return order
     }
 

@@ -42,6 +42,12 @@ struct JPEGFormatEncoder: FormatEncoder {
         return image.header.hasAlpha
     }
 
+    func enclose(_ parts: EnclosedParts, in writer: BlockWriter<some OutputSpace>) throws {
+        guard !parts.isEmpty else { return }
+        let place = JPEGSegments.place(in: writer.bytes)
+        guard writer.insert(JPEGSegments.of(parts), at: place) else { throw ImageError.noRoom }
+    }
+
     private func quality(_ order: EncodingOrder) -> Int { max(1, order.quality) }
 
     /// Half of the colours suffices below quality 90, as libvips and others have it.

@@ -2,7 +2,7 @@ import ImageModel
 import StageContract
 import Vips
 
-/// JPEG XL, by libvips.
+/// JPEG XL, by libvips, which writes a profile and no metadata.
 struct JXLFormatEncoder: FormatEncoder {
     let format = ImageFormat.jxl
 
@@ -12,10 +12,12 @@ struct JXLFormatEncoder: FormatEncoder {
     func encode(
         _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
-        try image.save(
+        let profile = order.enclosed.profile
+        try image.enclosing(profile: profile, xmp: []).save(
             .jxl(
                 quality: max(Self.qualityMin, order.quality),
-                lossless: order.options.isWithoutLoss, effort: order.effort(format))
+                lossless: order.options.isWithoutLoss, effort: order.effort(format),
+                encloses: !profile.isEmpty)
         ) { writer.append($0) }
         return image.header.hasAlpha
     }

@@ -40,6 +40,13 @@ struct PNGFormatEncoder: FormatEncoder {
         return header.hasAlpha
     }
 
+    func enclose(_ parts: EnclosedParts, in writer: BlockWriter<some OutputSpace>) throws {
+        guard !parts.isEmpty else { return }
+        guard writer.insert(try PNGEnclosures.of(parts), at: PNGEnclosures.place) else {
+            throw ImageError.noRoom
+        }
+    }
+
     /// At most so many colours as are asked for, of which a PNG has 2, 4, 16 or 256.
     private func palette(_ options: OutputOptions) -> VipsEncoding.Palette? {
         guard let colours = options.colours else { return nil }

@@ -2,7 +2,8 @@ import ImageModel
 import StageContract
 import Vips
 
-/// TIFF, by libvips: one page, deflated, every sample as it is.
+/// TIFF, by libvips: one page, deflated, every sample as it is. libvips writes no EXIF, and of
+/// IPTC a quarter, so none is handed to it.
 struct TIFFFormatEncoder: FormatEncoder {
     let format = ImageFormat.tiff
 
@@ -13,7 +14,10 @@ struct TIFFFormatEncoder: FormatEncoder {
     func encode(
         _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
-        try image.save(.tiff(predicts: order.isPhotograph)) { writer.append($0) }
+        let parts = order.enclosed
+        try image.enclosing(profile: parts.profile, xmp: parts.xmp).save(
+            .tiff(predicts: order.isPhotograph, encloses: !parts.isEmpty)
+        ) { writer.append($0) }
         return image.header.hasAlpha
     }
 }

@@ -39,6 +39,17 @@ struct WebPFormatEncoder: FormatEncoder {
         return try header.hasAlpha && hasAlpha(writer.bytes)
     }
 
+    /// It has no chunk for IPTC.
+    func enclose(_ parts: EnclosedParts, in writer: BlockWriter<some OutputSpace>) throws {
+        guard !parts.profile.isEmpty || !parts.exif.isEmpty || !parts.xmp.isEmpty else { return }
+        try WebPContainer.enclose(
+            profile: parts.profile, exif: parts.exif, xmp: parts.xmp, in: writer.bytes
+        ) { file in
+            writer.restart()
+            return writer.append(file)
+        }
+    }
+
     /// The encoder leaves alpha out where every pixel is opaque.
     private func hasAlpha(_ written: UnsafeRawBufferPointer) throws(VipsError) -> Bool {
         try VipsImage.webp(written).header.hasAlpha
