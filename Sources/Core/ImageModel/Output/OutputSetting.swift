@@ -96,13 +96,13 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case .icc:
             Row(
                 name: "icc", values: .word(["srgb", "keep"]), formats: ImageFormat.encodable,
-                help: "keep: colours stay as they are in the source, and its profile goes with\n"
-                    + "them; srgb: they are converted")
+                help: "srgb: colours are converted (the default); keep: they stay, with\n"
+                    + "the profile of the source")
         case .metadata:
             Row(
                 name: "metadata", values: .word(["none", "copyright", "all"]),
                 formats: ImageFormat.encodable,
-                help: "what of EXIF, XMP and IPTC goes with the result; all has the place, too")
+                help: "of EXIF, XMP and IPTC: none, copyright, or all, the place too\n(none)")
         }
     }
 
