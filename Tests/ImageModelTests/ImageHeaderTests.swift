@@ -84,7 +84,8 @@ struct ImageHeaderTests {
     @Test func aChunkOfAPNGThatIsNotInTheFileIsSeen() {
         let start = Self.png([0, 0, 0, 2], [0, 0, 0, 2]) + [0, 0, 0, 0]
         func isBeyondEnd(_ chunk: String, says length: UInt8, has count: Int) -> Bool {
-            let bytes = start + [0, 0, 0, length] + Array(chunk.utf8)
+            let bytes =
+                start + [0, 0, 0, length] + Array(chunk.utf8)
                 + [UInt8](repeating: 7, count: count)
             return HeaderBytes(bytes.span).hasPNGChunkBeyondEnd
         }

@@ -20,6 +20,10 @@ struct BMPDecoder: FormatDecoder {
         _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
     ) throws(VipsError) -> VipsImage {
         let bitmap = try Self.bitmap(of: bytes)
+        // A header alone costs no memory for pixels.
+        guard bitmap.storedBytes ?? 0 <= bytes.count else {
+            throw VipsError(kind: .corrupt, operation: "bmp", text: "rows are missing")
+        }
         return try .pixbuf(bytes, by: .bmp, bitmap.size, bands: bitmap.bands)
     }
 
@@ -30,10 +34,6 @@ struct BMPDecoder: FormatDecoder {
         guard bitmap.isPlain else {
             throw VipsError(
                 kind: .unsupported, operation: "bmp", text: "a compression that is for printers")
-        }
-        // A header alone costs no memory for pixels.
-        guard bitmap.storedBytes ?? 0 <= bytes.count else {
-            throw VipsError(kind: .corrupt, operation: "bmp", text: "rows are missing")
         }
         return bitmap
     }
