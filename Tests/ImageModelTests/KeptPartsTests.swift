@@ -21,6 +21,18 @@ import Testing
         #expect(KeptParts(options(format, icc: true)) == parts)
     }
 
+    /// A result may be of any that is accepted.
+    @Test(
+        arguments: [
+            ([.webp, .avif], .profile), ([.jxl], [.profile, .greyProfile]),
+            ([.jxl, .webp], .profile),
+        ] as [([ImageFormat], KeptParts)])
+    func aProfileOfGreysIsKeptWhereEachFormatHoldsIt(accepted: [ImageFormat], parts: KeptParts) {
+        var output = options(nil, icc: true)
+        output.accepted = accepted
+        #expect(KeptParts(output) == parts)
+    }
+
     @Test func metadataIsKeptAsItIsAskedFor() {
         for format in [nil] + ImageFormat.encodable {
             var output = options(format)

@@ -67,6 +67,23 @@ struct ForgedImageTests {
         #expect(stack.isAtRest)
     }
 
+    /// What lies beside pixels is what was asked for, or the decoder is not believed.
+    @Test(arguments: [true, false])
+    func aProfileThatNobodyAskedForEndsTheSession(isAskedFor: Bool) {
+        var (stack, client) = Stack.staffed()
+        stack.load(loader(20).with { $0.output.keepsProfile = isAskedFor }, by: client)
+        stack.finish(.fetch)
+        let held = stack.held(.decode)[0]
+        let size = PixelSize(width: 40, height: 30)
+        var layout = PixelLayout(bands: .rgb, size: size, stride: 120)
+        layout.enclosures = [Enclosure(kind: .profile, offset: 3_600, length: 500)]
+        let frame = DecodedImage.Frame(
+            reference: stack.block(of: held.worker, length: 4_100), layout: layout)
+        let image = DecodedImage(info: ImageInfo(format: .jpeg, size: size), frames: [frame])
+        stack.finish(held, .decoded(image))
+        #expect(stack.expelled.map(\.0) == (isAskedFor ? [] : [held.worker]))
+    }
+
     @Test func anImageThatTheCacheFindsToBeAnotherIsMadeElsewhere() {
         var (stack, token) = transforming()
         let forger = stack.held(.transform)[0].worker

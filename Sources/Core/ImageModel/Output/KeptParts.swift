@@ -18,17 +18,15 @@ public struct KeptParts: OptionSet, Hashable, Sendable {
     /// Those that this version knows.
     package static let known: KeptParts = [.profile, .greyProfile, .rights, .metadata]
 
-    /// What a result of these options needs, as far as its format holds such. Where the format
-    /// follows from the source (SEMANTICS §11.11) it is one that holds all.
+    /// What a result of these options needs, as far as each format holds such that it may be of.
+    /// Where the format follows from the source (SEMANTICS §11.11) it is one that holds all.
     package init(_ output: OutputOptions) {
-        let format = output.format
+        let formats = output.format.map { [$0] } ?? output.accepted
         self = []
-        guard format.map({ OutputSetting.holders.contains($0) }) ?? true else { return }
+        guard formats.allSatisfy(OutputSetting.holders.contains) else { return }
         if output.keepsProfile {
             insert(.profile)
-            if format.map({ OutputSetting.greyHolders.contains($0) }) ?? true {
-                insert(.greyProfile)
-            }
+            if formats.allSatisfy(OutputSetting.greyHolders.contains) { insert(.greyProfile) }
         }
         switch output.metadata {
         case .none: break
