@@ -31,6 +31,13 @@ import Testing
         }
     }
 
+    @Test func anOptionIsNoValue() throws {
+        #expect(
+            complaint(["--decode", "-o", "f"]) == "--decode needs a value, and '-o' is an option")
+        #expect(complaint(["-o", "--help"]) == "--output needs a value, and '--help' is an option")
+        #expect(try read(["--decode", "-1", "-o", "-"]).entries.map(\.value) == ["-1", "-"])
+    }
+
     @Test func optionsAndOperandsKeepTheirOrder() throws {
         let read = try read(["--decode", "2", "url", "-oout.jpg", "--decode=3", "--", "--decode"])
         #expect(read.entries.map(\.name) == ["decode", "output", "decode"])

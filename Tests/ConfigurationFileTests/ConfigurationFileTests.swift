@@ -127,6 +127,11 @@ import Testing
         ("presets: {a: {quality: 101}}", "f:1: quality: expected a number from 0 to 100"),
         ("presets: {a: {lossless: maybe}}", "f:1: lossless: expected yes or no, not 'maybe'"),
         ("presets: {a: {compression: 13}}", "f:1: compression: expected a number from 1 to 12"),
+        (
+            "presets: {a: {format: jpeg, near-lossless: 20}}",
+            "f:1: a: jpeg has no setting near-lossless: leave it out, or ask for webp"
+        ),
+        ("presets: {a: {format: jxl, effort: 1}}", "f:1: a: the effort of jxl is a whole number"),
         ("presets: {a: {size: 1}}", "f:1: a has no key 'size', did you mean 'resize'?"),
         ("presets: [a]", "f:1: presets: expected names, each with its keys"),
         ("presets: {a: x}", "f:1: a is a map of keys"),

@@ -41,8 +41,11 @@ import Testing
             #expect(KeptParts(output) == (holds ? .rights : []))
             output.metadata = .all
             #expect(KeptParts(output) == (holds ? .metadata : []))
-            output.metadata = .none
+            output.metadata = nil
             #expect(output == options(format) && KeptParts(output) == [])
+            // Bytes that have some are not delivered as they came.
+            output.metadata = .nothing
+            #expect(!output.isDefault && output != options(format) && KeptParts(output) == [])
         }
     }
 

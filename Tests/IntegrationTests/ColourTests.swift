@@ -47,6 +47,20 @@ extension RealProcesses {
             return String(decoding: said.dropLast(), as: UTF8.self)
         }
 
+        /// libjxl has no words for this profile; upstream's tests have the file.
+        @Test(.enabled(if: Fixtures.bytes("images/TestICCProfile.jpg") != nil))
+        func aJPEGXLIsConvertedWhereItCannotHoldTheProfile() async throws {
+            let file = try #require(Fixtures.bytes("images/TestICCProfile.jpg"))
+            origin.route("/a.jpg", .bytes(file))
+            try await withStack { stack in
+                let path = folder.file("a.jxl")
+                let end = try stack.get(
+                    [origin.url("/a.jpg"), "--resize", "64x", "--icc", "keep", "-o", path])
+                #expect(end.exitStatus == 0, "\(end)")
+                #expect(try Tool.run(["vipsheader", path]).starts(with: Array(path.utf8)))
+            }
+        }
+
         @Test func aResultKeepsWhatIsAskedFor() async throws {
             origin.route("/a.jpg", .bytes(try wideJPEG()))
             try await withStack { stack in
@@ -83,6 +97,9 @@ extension RealProcesses {
                     #expect(!header.contains("GPS"))
                 }
                 #expect(try said(keeping("a.gif", "all")) == "(30, 40) False None {} 0")
+                // Without anything else that asks for an encoding.
+                let bare = try said(made("bare.jpg", "--metadata", "none"))
+                #expect(bare == "(60, 80) False None {} 0")
                 let wrong = try stack.get([origin.url("/a.jpg"), "--icc", "p3", "-o", "-"])
                 #expect(wrong.exitStatus == 64, "\(wrong)")
                 #expect(wrong.errorText.contains("one of srgb, keep"), "\(wrong)")

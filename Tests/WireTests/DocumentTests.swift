@@ -54,8 +54,11 @@ import Testing
                         "\(range.lowerBound) to \(range.upperBound)",
                         usual.map { "\($0)" } ?? "–"
                     )
-                case .word(let words):
-                    (words.map { "`\($0)`" }.joined(separator: ", "), "`\(words[0])`")
+                case .word(let words, let usual):
+                    (
+                        words.map { "`\($0)`" }.joined(separator: ", "),
+                        usual.map { "`\(words[$0])`" } ?? "–"
+                    )
                 case .colour: ("`#RRGGBB`", "`#ffffffff`")
                 case .formats(let formats):
                     ("some of " + formats.map { "`\($0.name)`" }.joined(separator: ", "), "–")

@@ -68,6 +68,11 @@ extension ValueReader where Value == Preset {
         if preset.steps.count > RequestLimits.stepsMax {
             reading.object(node.line, "\(name): at most \(RequestLimits.stepsMax) steps")
         }
+        do throws(ImageError) {
+            try preset.output.check()
+        } catch {
+            reading.object(node.line, "\(name): \(error.message)")
+        }
         return preset
     }
 

@@ -29,7 +29,7 @@ public struct KeptParts: OptionSet, Hashable, Sendable {
             if formats.allSatisfy(OutputSetting.greyHolders.contains) { insert(.greyProfile) }
         }
         switch output.metadata {
-        case .none: break
+        case nil, .nothing: break
         case .copyright: insert(.rights)
         case .all: insert(.metadata)
         }
@@ -38,8 +38,8 @@ public struct KeptParts: OptionSet, Hashable, Sendable {
 
 /// What of EXIF, XMP and IPTC of its source a result has.
 public enum MetadataChoice: Int, Hashable, Sendable, CaseIterable {
-    /// Nothing.
-    case none = 0
+    /// Nothing; `none` on the command line, in keys and on the wire.
+    case nothing = 0
     /// Who made it, and whose it is.
     case copyright = 1
     /// All of it, places too, but for the orientation, which has been applied, and the thumbnail.

@@ -119,15 +119,18 @@ extension OutputOptions {
     /// they are converted to sRGB. For RGB and grey, and formats that hold a profile
     /// (SEMANTICS §11.21).
     public var keepsProfile: Bool {
-        get { self[.icc] != nil }
+        get { self[.icc] == 1 }
         set { self[.icc] = newValue ? 1 : nil }
     }
 
     /// What of EXIF, XMP and IPTC goes with the result, in formats that hold such
     /// (SEMANTICS §11.22).
-    public var metadata: MetadataChoice {
-        get { self[.metadata].flatMap(MetadataChoice.init(rawValue:)) ?? .none }
-        set { self[.metadata] = newValue.rawValue }
+    ///
+    /// `nil` says nothing: results have none then, but bytes of the source that are delivered as
+    /// they came have theirs. `.nothing` asks for a result without.
+    public var metadata: MetadataChoice? {
+        get { self[.metadata].flatMap(MetadataChoice.init(rawValue:)) }
+        set { self[.metadata] = newValue?.rawValue }
     }
 
     /// Whether an encoder that can do without loss does.

@@ -11,8 +11,8 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case flag
         /// A whole number; the one that says nothing, if there is one.
         case number(ClosedRange<Int>, usual: Int?)
-        /// One of these, by place; the first one says nothing.
-        case word([String])
+        /// One of these, by place; the one that says nothing, if there is one.
+        case word([String], usual: Int?)
         /// An opaque one, as the number that `#RRGGBB` is; the one that says nothing.
         case colour(usual: Int)
         /// Some of these, by place: the sum of 1, 2, 4 and so on.
@@ -46,7 +46,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
                 help: "JPEG with tables of its own: smaller, slower")
         case .subsampling:
             Row(
-                name: "subsampling", values: .word(["auto", "420", "444"]),
+                name: "subsampling", values: .word(["auto", "420", "444"], usual: 0),
                 formats: [.jpeg, .avif],
                 help: "colours of JPEG, AVIF: 420 is one for four pixels, 444 one for each,\n"
                     + "auto is 420 below quality 90")
@@ -95,12 +95,13 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
                     + OutputOptions.acceptable.map(\.name).joined(separator: ", "))
         case .icc:
             Row(
-                name: "icc", values: .word(["srgb", "keep"]), formats: ImageFormat.encodable,
+                name: "icc", values: .word(["srgb", "keep"], usual: nil),
+                formats: ImageFormat.encodable,
                 help: "srgb: colours are converted (the default); keep: they stay, with\n"
                     + "the profile of the source")
         case .metadata:
             Row(
-                name: "metadata", values: .word(["none", "copyright", "all"]),
+                name: "metadata", values: .word(["none", "copyright", "all"], usual: nil),
                 formats: ImageFormat.encodable,
                 help: "of EXIF, XMP and IPTC: none, copyright, or all, the place too\n(none)")
         }
@@ -146,7 +147,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case .flag: "nothing"
         case .number(let range, _):
             "a whole number from \(range.lowerBound) to \(range.upperBound)"
-        case .word(let words): "one of " + words.joined(separator: ", ")
+        case .word(let words, _): "one of " + words.joined(separator: ", ")
         case .colour: "an opaque colour, #RRGGBB"
         case .formats(let formats):
             "some of \(formats.map(\.name).joined(separator: ", ")), with commas between them"
@@ -159,7 +160,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         switch row.values {
         case .flag: text == Self.isThere ? 1 : nil
         case .number: PlainNumber.integer(text)
-        case .word(let words): words.firstIndex(of: text)
+        case .word(let words, _): words.firstIndex(of: text)
         case .colour: Colour(text).map { Self.value(of: $0) }
         case .formats(let formats): Self.value(of: text, among: formats)
         }
@@ -170,7 +171,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         switch row.values {
         case .flag: Self.isThere
         case .number: "\(value)"
-        case .word(let words): words.indices.contains(value) ? words[value] : "\(value)"
+        case .word(let words, _): words.indices.contains(value) ? words[value] : "\(value)"
         case .colour: permits(value) ? Self.colour(of: value).hexText : "\(value)"
         case .formats(let formats):
             Self.formats(of: value, among: formats).map(\.name).joined(separator: ",")
@@ -208,7 +209,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         switch row.values {
         case .flag: value == 1
         case .number(let range, _): range.contains(value)
-        case .word(let words): words.indices.contains(value)
+        case .word(let words, _): words.indices.contains(value)
         case .colour: (0...0xFF_FFFF).contains(value)
         case .formats(let formats): (1..<(1 << formats.count)).contains(value)
         }
@@ -222,7 +223,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         switch row.values {
         case .flag: nil
         case .number(_, let usual): usual
-        case .word: 0
+        case .word(_, let usual): usual
         case .colour(let usual): usual
         case .formats: nil
         }

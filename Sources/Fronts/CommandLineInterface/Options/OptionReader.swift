@@ -9,6 +9,10 @@ package enum OptionReader {
     ) throws(UsageError) -> ReadOptions {
         var read = try readCommandLine(arguments, definitions)
         for entry in read.entries {
+            if isOption(entry.value, definitions) {
+                throw UsageError(
+                    "--\(entry.name) needs a value, and '\(entry.value)' is an option")
+            }
             if definitions.contains(where: { $0.name == entry.name && $0.visibility == .later }) {
                 throw UsageError("--\(entry.name) is not in this version")
             }
@@ -24,6 +28,13 @@ package enum OptionReader {
         }
         read.entries = fromEnvironment + read.entries
         return read
+    }
+
+    /// Whether a value is the name of an option, whose own value was forgotten.
+    private static func isOption(_ value: String, _ definitions: [OptionDefinition]) -> Bool {
+        definitions.contains { definition in
+            value == "--\(definition.name)" || definition.letter.map { value == "-\($0)" } == true
+        }
     }
 
     private static func entries(

@@ -76,7 +76,9 @@ extension Command {
                 + "png-compression = 1 (fast) to 12 (small)"),
         OptionDefinition("profile", value: "NAME", "a profile of the configuration (default)"),
         OptionDefinition(
-            "preset", value: "NAME", "steps and output of the configuration, where none are given"),
+            "preset", value: "NAME",
+            "steps and output of the configuration, where none are given;\n"
+                + "the ending of -o is an output as well"),
         OptionDefinition(
             "header", value: "'K: V'", separators: ["\n"], "a header for the origin (repeatable)"),
         OptionDefinition("priority", value: "P", "high, normal or low (normal)"),

@@ -26,7 +26,8 @@ extension Command {
             directory is named, it starts a private one and ends it again; --allow-private-networks,
             --allow-address, --ca-file and --config are for that one. Ctrl-C cancels.
 
-            Formats that are read: \(decodableNames).
+            Formats that are read: \(decodableNames);
+            pdf and svg where the stack has 'serve --vector N', a private one by IMAGEBUS_VECTOR=1.
             The bytes tell the format, not a name or a server; of an animation the first frame is
             read.
 

@@ -13,12 +13,28 @@ struct JXLFormatEncoder: FormatEncoder {
         _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
         let profile = order.enclosed.profile
-        try image.enclosing(profile: profile, xmp: []).save(
+        let enclosing = try image.enclosing(profile: profile, xmp: [])
+        do throws(VipsError) {
+            try save(enclosing, order, encloses: !profile.isEmpty, to: writer)
+            return image.header.hasAlpha
+        } catch {
+            guard error.kind == .internal, !profile.isEmpty else { throw error }
+        }
+        // libjxl has no words for some profiles: the colours are converted as usual.
+        writer.restart()
+        try save(try enclosing.convertedToSRGBByProfile(), order, encloses: false, to: writer)
+        return image.header.hasAlpha
+    }
+
+    private func save(
+        _ image: VipsImage, _ order: EncodingOrder, encloses: Bool,
+        to writer: BlockWriter<some OutputSpace>
+    ) throws(VipsError) {
+        try image.save(
             .jxl(
                 quality: max(Self.qualityMin, order.quality),
                 lossless: order.options.isWithoutLoss, effort: order.effort(format),
-                encloses: !profile.isEmpty)
+                encloses: encloses)
         ) { writer.append($0) }
-        return image.header.hasAlpha
     }
 }
