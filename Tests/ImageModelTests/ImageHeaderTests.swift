@@ -92,7 +92,7 @@ struct ImageHeaderTests {
         #expect(isBeyondEnd("iTXt", says: 9, has: 8))
         #expect(!isBeyondEnd("iTXt", says: 9, has: 9))
         #expect(!isBeyondEnd("iTXt", says: 9, has: 9 + 4))
-        #expect(!isBeyondEnd("IEND", says: 0, has: 4))
+        #expect(!isBeyondEnd("IEND", says: 0, has: 4 + 99))
         #expect(!isBeyondEnd("IDAT", says: 200, has: 3))
         let jpeg = [UInt8]([0xFF, 0xD8, 0xFF, 0xE0, 0xFF, 0xFF])
         let isSeenInAJPEG = HeaderBytes(jpeg.span).hasPNGChunkBeyondEnd

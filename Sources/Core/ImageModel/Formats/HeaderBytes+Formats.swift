@@ -36,6 +36,8 @@ extension HeaderBytes {
         guard pngSize != nil else { return false }
         var offset = 8
         while let length = bigEndian(4, at: offset) {
+            // Whatever lies behind the end is nobody's.
+            if has("IEND", at: offset + 4) { return false }
             let hasPixels = has("IDAT", at: offset + 4) || has("fdAT", at: offset + 4)
             guard hasPixels || length == 0 || byte(offset + 8 + length - 1) != nil else {
                 return true
