@@ -1,4 +1,4 @@
-public import ImageModel
+package import ImageModel
 
 extension PoolName {
     /// The pool of the decoders that draw: its workers decode drawings and nothing else, and are
@@ -12,7 +12,7 @@ extension PoolName {
     public var draws: Bool { self == .vector }
 
     /// The formats that own decoders of this pool have.
-    public var family: FormatFamily { draws ? .vector : .raster }
+    package var family: FormatFamily { draws ? .vector : .raster }
 }
 
 extension WorkerPool {
