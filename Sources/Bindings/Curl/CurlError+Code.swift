@@ -71,13 +71,14 @@ extension CurlError {
             (CURLE_GOT_NOTHING, .gotNothing),
             (CURLE_SEND_ERROR, .connectionBroken),
             (CURLE_RECV_ERROR, .connectionBroken),
+            // One of the streams of a connection was ended by the origin.
+            (CURLE_HTTP2_STREAM, .connectionBroken),
             (CURLE_TOO_MANY_REDIRECTS, .tooManyRedirects),
             (CURLE_FILESIZE_EXCEEDED, .fileSizeExceeded),
             (CURLE_WEIRD_SERVER_REPLY, .protocolBroken),
             // More transfer codings than libcurl counts.
             (CURLE_BAD_CONTENT_ENCODING, .protocolBroken),
             (CURLE_HTTP2, .protocolBroken),
-            (CURLE_HTTP2_STREAM, .protocolBroken),
             (CURLE_WRITE_ERROR, .refusedByReceiver),
             (CURLE_ABORTED_BY_CALLBACK, .refusedByReceiver),
             (CURLE_OUT_OF_MEMORY, .outOfMemory),

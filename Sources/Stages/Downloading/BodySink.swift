@@ -17,6 +17,10 @@ final class BodySink: TransferSink {
     let job: Job
     private let space: any OutputSpace
     private var head: ResponseHead?
+    /// What is asked for now, where that is not a whole body.
+    private var rest: RestOfBody?
+    /// Bytes of a body of which parts came, where that is known.
+    private var total: Int?
     /// Where the response leads to, instead of being an image.
     private var location: String?
     /// Bytes that came with a redirect, which nobody reads.
@@ -40,6 +44,10 @@ final class BodySink: TransferSink {
     }
 
     func receive(_ head: ResponseHead) -> Bool {
+        if let rest = rest.take(), isPart(head) {
+            return begin(rest, head)
+        }
+        forgetBody()
         self.head = head
         location = head.redirection
         guard location == nil else { return true }
@@ -54,7 +62,7 @@ final class BodySink: TransferSink {
         return true
     }
 
-    /// 206 is a part of a body, and nobody asked for a part.
+    /// 206 is a part of a body, and nobody asked for this part.
     private func check(_ status: Int, _ head: ResponseHead) throws(DownloadFailure) {
         if status == 304, isConditional {
             throw .notModified(CacheControl(head.cacheControl))
@@ -150,6 +158,42 @@ final class BodySink: TransferSink {
         return true
     }
 
+    // MARK: - Bodies that broke off
+
+    /// What is left to be asked for after a transfer that ended so; nil where nothing is, and where
+    /// the rest cannot be had or may be of another body.
+    func rest(after error: CurlError?) -> RestOfBody? {
+        guard failure == nil, location == nil, error?.breaksOff ?? isShort, let head, let body
+        else { return nil }
+        return RestOfBody(of: head, offset: body.count, total: total)
+    }
+
+    /// The rest comes next, or all of it once more.
+    func expect(_ rest: RestOfBody) { self.rest = rest }
+
+    /// Whether this answers the question for a part: with it, or that there is none.
+    private func isPart(_ head: ResponseHead) -> Bool { [206, 416].contains(head.status) }
+
+    /// The part goes behind what is here; the head of the whole counts for both.
+    private func begin(_ rest: RestOfBody, _ head: ResponseHead) -> Bool {
+        guard let part = rest.part(head) else {
+            failure = .otherPart
+            return false
+        }
+        total = part.total ?? rest.total
+        return true
+    }
+
+    /// Whether parts came, and not all of them.
+    private var isShort: Bool { total.map { $0 > body?.count ?? 0 } ?? false }
+
+    /// All of it comes once more, or anew.
+    private func forgetBody() {
+        discard()
+        decoder = nil
+        total = nil
+    }
+
     // MARK: - How it ends
 
     /// More than any origin has to say beside a location: the rest is not read.
@@ -165,6 +209,7 @@ final class BodySink: TransferSink {
         guard let head else { throw .defect("a transfer ended well without a head") }
         guard decoder?.isComplete ?? true else { throw .codingCutOff }
         guard let full = body, full.count > 0 else { throw .emptyBody }
+        guard total == nil || total == full.count else { throw .otherPart }
         progress.end()
         body = nil
         return FetchedBody(

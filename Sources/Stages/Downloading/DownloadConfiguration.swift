@@ -22,6 +22,8 @@ public struct DownloadConfiguration: Hashable, Sendable {
     public var lowSpeedSeconds = 15
     /// Redirects followed at most.
     public var redirectsMax = 10
+    /// How often at most a transfer that broke off goes on where it was; 0: it ends.
+    public var continuationsMax = 3
     /// Milliseconds between two progress reports of a transfer at least.
     public var progressIntervalMilliseconds = 100
 

@@ -45,6 +45,9 @@ extension DownloadFailure {
             ImageError(.badEncoding, "the body is not in its content coding: \(text)")
         case .decompression(.outOfMemory): ImageError(.busy, "no memory to decode the body")
         case .codingCutOff: ImageError(.shortBody, "the body ends before its content coding does")
+        case .otherPart:
+            ImageError(
+                .shortBody, "the body broke off, and the origin did not send the rest of it")
         case .emptyBody: ImageError(.badImageData, "Image data is nil")
         case .badLocation(let text): ImageError(.protocolBroken, "the last location: \(text)")
         case .scheme(let scheme):

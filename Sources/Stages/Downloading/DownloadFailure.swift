@@ -24,6 +24,8 @@ enum DownloadFailure: Error {
     case decompression(ZlibError)
     /// The body ends before its content coding does.
     case codingCutOff
+    /// Asked for the rest of a body, the origin sent something else, or none.
+    case otherPart
     /// The origin answered with no bytes.
     case emptyBody
     /// The last location cannot be named.

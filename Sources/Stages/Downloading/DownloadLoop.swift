@@ -7,7 +7,7 @@ import StageContract
 /// The thread of a downloader: takes what is wanted, moves bytes, answers, waits.
 final class DownloadLoop {
     var transfers: TransferSet
-    private let configuration: DownloadConfiguration
+    let configuration: DownloadConfiguration
     private let inbox: DownloadInbox
     private let space: any OutputSpace
     private let onProgress: @Sendable (JobProgress) -> Void
@@ -85,10 +85,11 @@ final class DownloadLoop {
     }
 
     private func start(
-        _ work: FetchAdmission, into sink: BodySink, after milliseconds: Int
+        _ work: FetchAdmission, _ rest: RestOfBody? = nil, into sink: BodySink,
+        after milliseconds: Int
     ) throws(DownloadFailure) -> Transfer {
         let request = TransferRequest(
-            url: work.url, headers: work.headers.map { ($0.name, $0.value) },
+            url: work.url, headers: work.headers(for: rest).map { ($0.name, $0.value) },
             bodyBytesMax: work.bodyBytesMax,
             timeoutMilliseconds: configuration.totalTimeoutMilliseconds - milliseconds,
             followsRedirects: false)
@@ -111,6 +112,8 @@ final class DownloadLoop {
             } else if let location = download.sink.redirection(after: error) {
                 remove(download)
                 follow(location, download)
+            } else if let rest = rest(of: download, after: error) {
+                continueBody(download, with: rest)
             } else {
                 finish(download, error)
             }
@@ -134,14 +137,25 @@ final class DownloadLoop {
             download.redirects += 1
             try download.work.follow(location)
             download.sink.beginAgain()
-            let elapsed = now().milliseconds(since: download.started)
-            download.transfer = try start(download.work, into: download.sink, after: elapsed)
-            active[download.job.id] = download
-            jobs[ObjectIdentifier(download.transfer)] = download.job.id
+            try startAnother(&download)
         } catch {
-            download.sink.discard()
-            answer(download.job, .failed(error.imageError), started: download.started)
+            giveUp(download, error)
         }
+    }
+
+    /// The next transfer of the same job, in the time that is left to it.
+    func startAnother(
+        _ download: inout ActiveDownload, _ rest: RestOfBody? = nil
+    ) throws(DownloadFailure) {
+        let elapsed = now().milliseconds(since: download.started)
+        download.transfer = try start(download.work, rest, into: download.sink, after: elapsed)
+        active[download.job.id] = download
+        jobs[ObjectIdentifier(download.transfer)] = download.job.id
+    }
+
+    func giveUp(_ download: ActiveDownload, _ failure: DownloadFailure) {
+        download.sink.discard()
+        answer(download.job, .failed(failure.imageError), started: download.started)
     }
 
     private func expire() {
@@ -159,7 +173,7 @@ final class DownloadLoop {
         answer(download.job, .failed(failure.imageError), started: download.started)
     }
 
-    private func remove(_ download: ActiveDownload) {
+    func remove(_ download: ActiveDownload) {
         active[download.job.id] = nil
         jobs[ObjectIdentifier(download.transfer)] = nil
     }
@@ -180,7 +194,7 @@ final class DownloadLoop {
         return min(Self.idleMilliseconds, next.milliseconds(since: now()))
     }
 
-    private func now() -> Instant {
+    func now() -> Instant {
         Instant(nanoseconds: MonotonicClock.now())
     }
 

@@ -57,6 +57,13 @@ struct FetchAdmission {
         url = "\(new.scheme)://\(userInfo)@" + new.withoutUserInfo.dropFirst(new.scheme.count + 3)
     }
 
+    /// What asks for the rest of a body in place of all of it. The body is known to be another one
+    /// than that of the conditions.
+    func headers(for rest: RestOfBody?) -> [HTTPHeader] {
+        guard let rest else { return headers }
+        return headers.filter { !Self.conditions.contains($0.name.lowercased()) } + rest.headers
+    }
+
     /// Whether the origin was asked to send nothing where nothing has changed.
     var isConditional: Bool { headers.contains { Self.conditions.contains($0.name.lowercased()) } }
 
