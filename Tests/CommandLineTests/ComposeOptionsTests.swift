@@ -1,4 +1,5 @@
 import CommandLineInterface
+import Messages
 import TestKit
 import Testing
 
@@ -10,11 +11,15 @@ import Testing
     private static let others: Set<String> = [
         "only", "pool", "input-pools", "download", "decode", "transform", "runtime-dir",
         "cache-dir",
-        "allow-private-networks", "allow-address", "ca-file", "memory-limit", "disk-limit",
+        "memory-limit", "disk-limit",
         "help", "version",
     ]
+    /// Of the download workers.
+    private static let downloads = Set(DownloadSetting.allCases.map(\.rawValue)).union([
+        "allow-private-networks", "allow-address", "deny-address", "ca-file",
+    ])
     private static let variables = Command.serve.definitions
-        .filter { $0.visibility == .shown && !others.contains($0.name) }
+        .filter { $0.visibility == .shown && !others.union(downloads).contains($0.name) }
         .map(\.environmentName)
 
     /// What is set below a line of the file that is all `head`, without its indentation.
@@ -37,9 +42,18 @@ import Testing
         #expect(document.contains("`\(variable)`"))
     }
 
+    @Test(arguments: downloads.map { OptionDefinition.environmentName(of: $0) })
+    func anOptionOfDownloadsIsInTheStackAndItsDocument(variable: String) throws {
+        let yaml = try #require(FileBytes.text(RepositoryRoot.file("docker/compose.yaml")))
+        let own = settings(below: "  download:", in: yaml)
+        #expect(own.contains { $0.hasPrefix("\(variable): ${\(variable):-") })
+        let document = try #require(FileBytes.text(RepositoryRoot.file("docker/README.md")))
+        #expect(document.contains("`\(variable)`"))
+    }
+
     @Test func whatIsNotTheCoordinatorsIsAnOptionAllTheSame() {
         let names = Set(Command.serve.definitions.map(\.name))
-        #expect(Self.others.subtracting(names) == [])
+        #expect(Self.others.union(Self.downloads).subtracting(names) == [])
         #expect(Self.variables.contains("IMAGEBUS_CONFIG"))
     }
 

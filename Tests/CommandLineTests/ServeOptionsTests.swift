@@ -45,6 +45,38 @@ import Testing
         #expect(complaint(["--only", "encoder"])?.contains("not one of coordinator") == true)
     }
 
+    /// Each setting reaches the workers as it was said, under its name, from the command line and
+    /// from its variable; what is no value of it starts nothing.
+    @Test func settingsOfDownloadsAreForTheirWorkersAlone() throws {
+        let values: [DownloadSetting: String] = [
+            .connectTimeout: "7s", .transferTimeout: "2m", .lowSpeed: "4K", .lowSpeedTime: "30s",
+            .redirectLimit: "3", .continuationLimit: "0", .userAgent: "shop/2.1",
+            .acceptStatus: "200,404", .acceptType: "image/*", .proxy: "http://10.0.0.1:3128",
+        ]
+        for setting in DownloadSetting.allCases {
+            let (name, value) = ("--\(setting.rawValue)", try #require(values[setting]))
+            let variable = OptionDefinition.environmentName(of: setting.rawValue)
+            for read in [
+                try options([name, value]), try options([], ["HOME": "/home/a", variable: value]),
+            ] {
+                for child in read.children(programs: "/opt/bin") {
+                    let said = child.arguments.firstIndex(of: name)
+                        .map { child.arguments[$0 + 1] }
+                    #expect(said == (child.kind == .download ? value : nil), "\(name)")
+                }
+            }
+            #expect(complaint([name, "\u{1}"])?.contains(setting.expected) == true)
+        }
+        let denied = try options(["--deny-address", "203.0.113.0/24", "--deny-address", "fd00::/8"])
+        let download = denied.children(programs: "/opt/bin").first { $0.kind == .download }
+        #expect(
+            download?.arguments.suffix(4)
+                == ["--deny-address", "203.0.113.0/24", "--deny-address", "fd00::/8"])
+        for text in ["localhost", "1.2.3.4/33", "1.2.3.4/", "/8", "::/129"] {
+            #expect(complaint(["--deny-address", text])?.contains("no range") == true, "\(text)")
+        }
+    }
+
     @Test func theConfigurationIsTheCoordinators() throws {
         let environment = ["HOME": "/home/a", "IMAGEBUS_CONFIG": "/etc/imagebus.yaml"]
         let children = try options([], environment).children(programs: "/opt/bin")

@@ -19,6 +19,40 @@ extension Conformance {
                 ["--allow-private-networks", "--config", path], decoders: 1, body: body)
         }
 
+        /// Metrics: an explanation has those of the one transfer.
+        @Test func case042_theTransferSaysHowItWent() async throws {
+            let url = gallery.url("/case042.jpg")
+            try await withStack(["--allow-private-networks"], decoders: 1) { stack in
+                let end = try stack.get([url, "--explain", "--json"]).json()
+                let fetched = try #require(end["explanation"]?["fetched"])
+                #expect(fetched["redirects"]?.integer == 0)
+                #expect(fetched["address"]?.text == gallery.origin.authority)
+                guard case .number(let first) = fetched["firstByte"],
+                    case .number(let total) = fetched["total"]
+                else {
+                    Issue.record("no times: \(fetched)")
+                    return
+                }
+                #expect(0 < first && first <= total)
+            }
+        }
+
+        /// A status that is not acceptable is 2001 though it is 200, a type that is not is 2004.
+        @Test func case045_statusesAndTypesAreAcceptedAsTheOperatorSays() async throws {
+            let url = gallery.url("/case045.jpg")
+            let expected = [
+                ("--accept-status", "201", 2001), ("--accept-type", "application/json", 2004),
+            ]
+            for (option, value, code) in expected {
+                try await withStack(
+                    ["--allow-private-networks", option, value], decoders: 1
+                ) { stack in
+                    let end = try stack.get([url, "--json"]).json()
+                    #expect(end["error"]?["code"]?.integer == code, "\(option)")
+                }
+            }
+        }
+
         private let wait = ["--option", "wait-store-cache"]
 
         /// A key filter: its key is used for the store; with store type memory that key is in

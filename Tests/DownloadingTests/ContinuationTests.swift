@@ -36,6 +36,7 @@ import Testing
         let body = try #require(await bench.body())
         #expect(bench.space.bytes(body.reference) == Self.bytes)
         #expect((body.httpStatus, body.contentType) == (200, "image/png"))
+        #expect(body.account?.continuations == 2)
         let requests = bench.origin.requests("/a.png")
         #expect(requests.map { $0.header("range") } == [nil, "bytes=100000-", "bytes=150000-"])
         #expect(requests.map { $0.header("if-range") } == [nil, "\"e\"", "\"e\""])

@@ -6,6 +6,23 @@ import Testing
 
 /// Bodies that arrive.
 @Suite struct FetchTests {
+    @Test func aBodySaysHowItCame() async throws {
+        let bench = try DownloadBench()
+        bench.origin.route("/from", .redirect(to: "/to"))
+        bench.origin.route("/to", .bytes(Array(repeating: 7, count: 1_000)))
+        bench.start("/from")
+        let account = try #require(await bench.body()?.account)
+        #expect((account.bytes, account.httpVersion) == (1_000, "1.1"))
+        #expect(account.address == bench.origin.authority)
+        #expect((account.redirects, account.continuations) == (1, 0))
+        #expect(account.isReused, "the redirect leads to the same host")
+        #expect((account.connect, account.tls) == (0, 0))
+        #expect(account.firstByte > 0 && account.total >= account.firstByte)
+        bench.start(bench.origin.url("/to"), id: 2)
+        let second = try #require(await bench.outcomes.wait(count: 2)?.last?.body?.account)
+        #expect(second.redirects == 0 && second.isReused)
+    }
+
     @Test func aBodyArrivesWithWhatTheOriginSaid() async throws {
         let bench = try DownloadBench()
         bench.origin.route(

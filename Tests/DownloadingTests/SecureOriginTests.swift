@@ -112,6 +112,23 @@ import Testing
         #expect(bodies.filter { $0.reference.length == 1_000_000 }.count == 9)
     }
 
+    /// Who comes while the first connection is made waits for it.
+    @Test func aHundredTransfersShareAConnection() async throws {
+        let (bench, front) = try bench(
+            { try SecureFront($0, of: authority) }, trusting: authority.certificate)
+        let gate = Gate()
+        bench.origin.route("/n/*", .hang(until: gate, then: [1, 2, 3]))
+        for id in 1...100 { bench.start(front.url("/n/\(id)"), id: UInt64(id)) }
+        for id in 1...100 { #expect(await bench.origin.waitForRequest("/n/\(id)")) }
+        #expect(Connections.established(to: front.port) == 1)
+        gate.open()
+        let outcomes = try #require(await bench.outcomes.wait(count: 100))
+        let accounts = outcomes.compactMap(\.body?.account)
+        #expect(accounts.count == 100)
+        #expect(accounts.allSatisfy { $0.httpVersion == "2" && $0.address == front.address })
+        #expect(accounts.filter { !$0.isReused }.count == 1)
+    }
+
     @Test func aFileWithoutCertificatesIsNoFileOfCertificates() throws {
         let folder = TemporaryDirectory()
         let text = folder.write(Array("no certificate".utf8), to: "text.pem")

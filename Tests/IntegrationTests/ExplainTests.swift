@@ -23,6 +23,9 @@ extension RealProcesses {
             try await withStack { stack in
                 let line = [origin.url("/a.jpg")] + Self.resized
                 let jpeg = try explanation(stack, line + ["--quality", "70"])
+                #expect(jpeg["fetched"]?["address"]?.text == origin.authority)
+                #expect(jpeg["fetched"]?["httpVersion"]?.text == "1.1")
+                #expect(jpeg["fetched"]?["isReused"] == .bool(false))
                 #expect(jpeg["decoded"]?["format"]?.text == "jpeg")
                 #expect(jpeg["decoded"]?["width"]?.integer == 4_000)
                 #expect(jpeg["decoded"]?["scale"] == .number(0.125))
@@ -56,6 +59,7 @@ extension RealProcesses {
                     let end = try stack.get(line + tiers + ["--explain", "--json"]).json()
                     #expect(end["cacheType"]?.text == tier)
                     #expect(end["key"] == first["key"])
+                    #expect(end["explanation"]?["fetched"] == .null)
                     #expect(end["explanation"]?["decoded"] == .null)
                     #expect(end["explanation"]?["transformed"] == .null)
                     #expect(end["explanation"]?["plan"]?.array?.first?.text == "query-result")

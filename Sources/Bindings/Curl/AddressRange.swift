@@ -1,26 +1,55 @@
-/// All addresses that begin with the same bits, and how far they reach.
-struct AddressRange: Hashable, Sendable {
+/// All addresses that begin with the same bits.
+public struct AddressRange: Hashable, Sendable {
     let first: IPAddress
     let last: IPAddress
     /// How many bits are the same.
     let bits: Int
-    let scope: AddressScope
 
-    /// `10.0.0.0/8` or `fc00::/7`; the text is one of this library's own.
-    init(_ text: String, _ scope: AddressScope) {
-        let parts = text.split(separator: "/")
-        guard parts.count == 2, let first = IPAddress(String(parts[0])), let bits = Int(parts[1]),
-            let last = first.filled(after: bits), first.cleared(after: bits) == first
-        else { preconditionFailure("'\(text)' is no range of addresses") }
-        (self.first, self.last, self.bits, self.scope) = (first, last, bits, scope)
+    /// `10.0.0.0/8`, `fc00::/7`, or one address alone; nil for anything else, and where a bit is
+    /// set behind those that are the same.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard let first = parts.first.flatMap({ IPAddress(String($0)) }),
+            let bits = Self.bits(parts, of: first), let last = first.filled(after: bits),
+            first.cleared(after: bits) == first
+        else { return nil }
+        (self.first, self.last, self.bits) = (first, last, bits)
     }
 
-    func contains(_ address: IPAddress) -> Bool {
+    private init(first: IPAddress, last: IPAddress, bits: Int) {
+        (self.first, self.last, self.bits) = (first, last, bits)
+    }
+
+    /// The same of IPv4, where it is a range of IPv4-mapped addresses.
+    var unmapped: AddressRange {
+        guard case .v6(0, let low) = first, low >> 32 == 0xFFFF, bits >= 96 else { return self }
+        return AddressRange(first: first.unmapped, last: last.unmapped, bits: bits - 96)
+    }
+
+    private static func bits(_ parts: [Substring], of address: IPAddress) -> Int? {
+        switch parts.count {
+        case 1: address.bits
+        case 2:
+            parts[1].utf8.allSatisfy { (0x30...0x39).contains($0) }
+                ? Int(parts[1]).flatMap { $0 <= address.bits ? $0 : nil } : nil
+        default: nil
+        }
+    }
+
+    /// Whether the address begins with these bits.
+    public func contains(_ address: IPAddress) -> Bool {
         address.cleared(after: bits) == first
     }
 }
 
 extension IPAddress {
+    fileprivate var bits: Int {
+        switch self {
+        case .v4: 32
+        case .v6: 128
+        }
+    }
+
     /// The same with zeros behind its first bits; nil where it has not so many.
     func cleared(after bits: Int) -> IPAddress? {
         switch self {

@@ -14,6 +14,7 @@ struct LongOption: Sendable {
     static let lowSpeedBytesPerSecond = LongOption(raw: CURLOPT_LOW_SPEED_LIMIT)
     static let lowSpeedSeconds = LongOption(raw: CURLOPT_LOW_SPEED_TIME)
     static let httpVersion = LongOption(raw: CURLOPT_HTTP_VERSION)
+    static let waitsForStreams = LongOption(raw: CURLOPT_PIPEWAIT)
     static let bufferBytes = LongOption(raw: CURLOPT_BUFFERSIZE)
     static let decodesContent = LongOption(raw: CURLOPT_HTTP_CONTENT_DECODING)
 }
@@ -33,6 +34,7 @@ struct StringOption: Sendable {
     static let protocols = StringOption(raw: CURLOPT_PROTOCOLS_STR)
     static let redirectProtocols = StringOption(raw: CURLOPT_REDIR_PROTOCOLS_STR)
     static let userAgent = StringOption(raw: CURLOPT_USERAGENT)
+    static let noProxy = StringOption(raw: CURLOPT_NOPROXY)
     static let proxy = StringOption(raw: CURLOPT_PROXY)
     static let certificatesFile = StringOption(raw: CURLOPT_CAINFO)
     static let certificatesFolder = StringOption(raw: CURLOPT_CAPATH)

@@ -15,6 +15,20 @@ public enum IPAddress: Hashable, Sendable {
         self.init(networkBytes: bytes)
     }
 
+    /// The address that a host of a URL is, where it is no name: brackets around IPv6, and all
+    /// spellings of IPv4 that resolvers take, such as `127.1` and `0x7f000001` (inet_aton(3)).
+    public init?(host: String) {
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            let inner = host.dropFirst().dropLast().prefix { $0 != "%" }
+            guard let address = IPAddress(String(inner)) else { return nil }
+            self = address
+            return
+        }
+        var address = in_addr()
+        guard inet_aton(host, &address) == 1 else { return nil }
+        self = .v4(UInt32(bigEndian: address.s_addr))
+    }
+
     /// From the four or sixteen bytes of network order; nil for another count.
     public init?(networkBytes bytes: some Collection<UInt8>) {
         func number(_ part: some Sequence<UInt8>) -> UInt64 {

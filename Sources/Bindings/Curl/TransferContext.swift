@@ -3,7 +3,8 @@ internal import Glibc
 /// What the callbacks of one transfer work on: its sink, its counters, and why it was ended.
 final class TransferContext {
     private let sink: any TransferSink
-    private let addressGuard: AddressGuard
+    /// Nil where all connections are to a proxy.
+    private let addressGuard: AddressGuard?
     private let bodyBytesMax: Int64
     private let followsRedirects: Bool
     private var head: ResponseHead?
@@ -24,7 +25,7 @@ final class TransferContext {
     }
 
     init(
-        sink: any TransferSink, addressGuard: AddressGuard, bodyBytesMax: Int64,
+        sink: any TransferSink, addressGuard: AddressGuard?, bodyBytesMax: Int64,
         followsRedirects: Bool
     ) {
         self.sink = sink
@@ -76,7 +77,7 @@ final class TransferContext {
     /// A socket for the address, or nil where the guard refuses it or the system has none.
     func openSocket(_ target: SocketAddress, family: Int32, kind: Int32, protocol: Int32) -> Int32?
     {
-        guard addressGuard.permits(target) else {
+        guard addressGuard?.permits(target) ?? true else {
             refusedAddress = target
             return nil
         }

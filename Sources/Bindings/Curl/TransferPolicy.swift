@@ -3,6 +3,9 @@ public struct TransferPolicy: Hashable, Sendable {
     /// Which addresses may be connected to. It holds for the whole set, since transfers share
     /// connections.
     public var addressGuard: AddressGuard
+    /// The URL of the proxy through which all goes: `http://HOST:PORT` or `socks5h://HOST:PORT`. It
+    /// resolves names, so the guard is asked of addresses that stand in URLs alone.
+    public var proxy: String?
     /// A file of certificates in PEM that are trusted in place of the system's.
     public var certificatesFile: String?
     /// `User-Agent`, unless a request brings its own.
@@ -20,12 +23,14 @@ public struct TransferPolicy: Hashable, Sendable {
 
     /// The defaults suit images from the public internet.
     public init(
-        addressGuard: AddressGuard = AddressGuard(), certificatesFile: String? = nil,
+        addressGuard: AddressGuard = AddressGuard(), proxy: String? = nil,
+        certificatesFile: String? = nil,
         userAgent: String,
         connectTimeoutMilliseconds: Int = 10_000, lowSpeedBytesPerSecond: Int = 1_024,
         lowSpeedSeconds: Int = 15, redirectsMax: Int = 10, idleConnectionsMax: Int = 64
     ) {
         self.addressGuard = addressGuard
+        self.proxy = proxy
         self.certificatesFile = certificatesFile
         self.userAgent = userAgent
         self.connectTimeoutMilliseconds = connectTimeoutMilliseconds

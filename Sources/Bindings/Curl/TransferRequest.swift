@@ -24,6 +24,8 @@ public struct TransferRequest: Sendable {
         self.followsRedirects = followsRedirects
     }
 
+    var isSecure: Bool { url.prefix(8).lowercased() == "https://" }
+
     /// The lines that libcurl wants: `Name: value`, and `Name;` for an empty value. Nil where a
     /// line break would let a value forge a field of its own.
     var headerLines: [String]? {

@@ -1852,6 +1852,51 @@ void   imagebus__v1__fetched_body__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__fetched_body__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__fetch_account__init
+                     (Imagebus__V1__FetchAccount         *message)
+{
+  static const Imagebus__V1__FetchAccount init_value = IMAGEBUS__V1__FETCH_ACCOUNT__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__fetch_account__get_packed_size
+                     (const Imagebus__V1__FetchAccount *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__fetch_account__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__fetch_account__pack
+                     (const Imagebus__V1__FetchAccount *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__fetch_account__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__fetch_account__pack_to_buffer
+                     (const Imagebus__V1__FetchAccount *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__fetch_account__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__FetchAccount *
+       imagebus__v1__fetch_account__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__FetchAccount *)
+     protobuf_c_message_unpack (&imagebus__v1__fetch_account__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__fetch_account__free_unpacked
+                     (Imagebus__V1__FetchAccount *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__fetch_account__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__entry_report__init
                      (Imagebus__V1__EntryReport         *message)
 {
@@ -7545,7 +7590,7 @@ const ProtobufCMessageDescriptor imagebus__v1__paint__descriptor =
   (ProtobufCMessageInit) imagebus__v1__paint__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__fetched_body__field_descriptors[9] =
+static const ProtobufCFieldDescriptor imagebus__v1__fetched_body__field_descriptors[10] =
 {
   {
     "reference",
@@ -7655,8 +7700,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__fetched_body__field_descript
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "account",
+    10,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__FetchedBody, account),
+    &imagebus__v1__fetch_account__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__fetched_body__field_indices_by_name[] = {
+  9,   /* field[9] = account */
   5,   /* field[5] = cache_control */
   2,   /* field[2] = content_type */
   7,   /* field[7] = effective_url */
@@ -7670,7 +7728,7 @@ static const unsigned imagebus__v1__fetched_body__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__fetched_body__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 9 }
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__fetched_body__descriptor =
 {
@@ -7680,11 +7738,179 @@ const ProtobufCMessageDescriptor imagebus__v1__fetched_body__descriptor =
   "Imagebus__V1__FetchedBody",
   "imagebus.v1",
   sizeof(Imagebus__V1__FetchedBody),
-  9,
+  10,
   imagebus__v1__fetched_body__field_descriptors,
   imagebus__v1__fetched_body__field_indices_by_name,
   1,  imagebus__v1__fetched_body__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__fetched_body__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__fetch_account__field_descriptors[11] =
+{
+  {
+    "name",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_DOUBLE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__FetchAccount, name),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "connect",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_DOUBLE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__FetchAccount, connect),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "tls",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_DOUBLE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__FetchAccount, tls),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "first_byte",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_DOUBLE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__FetchAccount, first_byte),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "total",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_DOUBLE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__FetchAccount, total),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bytes",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__FetchAccount, bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "http_version",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__FetchAccount, http_version),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "address",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__FetchAccount, address),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "is_reused",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__FetchAccount, is_reused),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "redirects",
+    10,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__FetchAccount, redirects),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "continuations",
+    11,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__FetchAccount, continuations),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__fetch_account__field_indices_by_name[] = {
+  7,   /* field[7] = address */
+  5,   /* field[5] = bytes */
+  1,   /* field[1] = connect */
+  10,   /* field[10] = continuations */
+  3,   /* field[3] = first_byte */
+  6,   /* field[6] = http_version */
+  8,   /* field[8] = is_reused */
+  0,   /* field[0] = name */
+  9,   /* field[9] = redirects */
+  2,   /* field[2] = tls */
+  4,   /* field[4] = total */
+};
+static const ProtobufCIntRange imagebus__v1__fetch_account__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 11 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__fetch_account__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.FetchAccount",
+  "FetchAccount",
+  "Imagebus__V1__FetchAccount",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__FetchAccount),
+  11,
+  imagebus__v1__fetch_account__field_descriptors,
+  imagebus__v1__fetch_account__field_indices_by_name,
+  1,  imagebus__v1__fetch_account__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__fetch_account__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__entry_report__field_descriptors[1] =
@@ -11090,7 +11316,7 @@ const ProtobufCMessageDescriptor imagebus__v1__decode_account__descriptor =
   (ProtobufCMessageInit) imagebus__v1__decode_account__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__explanation__field_descriptors[5] =
+static const ProtobufCFieldDescriptor imagebus__v1__explanation__field_descriptors[6] =
 {
   {
     "plan",
@@ -11152,9 +11378,22 @@ static const ProtobufCFieldDescriptor imagebus__v1__explanation__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "fetched",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Explanation, fetched),
+    &imagebus__v1__fetch_account__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__explanation__field_indices_by_name[] = {
   3,   /* field[3] = decoded */
+  5,   /* field[5] = fetched */
   0,   /* field[0] = plan */
   2,   /* field[2] = settings */
   1,   /* field[1] = steps */
@@ -11163,7 +11402,7 @@ static const unsigned imagebus__v1__explanation__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__explanation__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__explanation__descriptor =
 {
@@ -11173,7 +11412,7 @@ const ProtobufCMessageDescriptor imagebus__v1__explanation__descriptor =
   "Imagebus__V1__Explanation",
   "imagebus.v1",
   sizeof(Imagebus__V1__Explanation),
-  5,
+  6,
   imagebus__v1__explanation__field_descriptors,
   imagebus__v1__explanation__field_indices_by_name,
   1,  imagebus__v1__explanation__number_ranges,

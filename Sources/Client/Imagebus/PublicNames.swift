@@ -43,6 +43,7 @@
 @_exported public import struct Messages.CacheStatus
 @_exported public import struct Messages.DecodeAccount
 @_exported public import struct Messages.Explanation
+@_exported public import struct Messages.FetchAccount
 @_exported public import struct Messages.GroupID
 @_exported public import struct Messages.Identifier128
 @_exported public import struct Messages.LatencyHistogram

@@ -41,7 +41,8 @@ extension Scheduler {
     func explained(_ made: Made, for id: LiveRequest.ID) -> DeliveredImage {
         var image = made.image
         image.explanation = Explanation(
-            requests[id].order, image, decoded: made.decoded, transformed: made.transformed)
+            requests[id].order, image, fetched: made.fetched, decoded: made.decoded,
+            transformed: made.transformed)
         return image
     }
 

@@ -90,8 +90,8 @@ extension Deriver {
         }
         decodes[node].provenance = Provenance(
             tier: body.tier, mark: body.mark, keeping: sources[source].keeping,
-            began: sources[source].freshness.began, isOutdated: sources[source].freshness.isOutdated
-        )
+            began: sources[source].freshness.began,
+            isOutdated: sources[source].freshness.isOutdated, fetched: body.fetched?.account)
         decodes[node].isVaried = sources[source].isVaried
         decodes[node].timings += sources[source].timings
         let key = decodes[node].name.key

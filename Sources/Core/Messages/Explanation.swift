@@ -11,16 +11,20 @@ public struct Explanation: Hashable, Sendable {
     public var steps: [String]
     /// What the encoder was told besides the format, by name; empty where nothing was encoded.
     public var settings: [String: String]
+    /// How the source came; `nil`: it was not fetched.
+    public var fetched: FetchAccount?
     /// What was decoded; `nil`: nothing was.
     public var decoded: DecodeAccount?
     /// How it was made; `nil`: nothing was encoded.
     public var transformed: TransformAccount?
 
-    /// Nothing was decoded, and nothing encoded.
+    /// Nothing was fetched, decoded or encoded.
     public init(
         plan: [String] = [], steps: [String] = [], settings: [String: String] = [:],
-        decoded: DecodeAccount? = nil, transformed: TransformAccount? = nil
+        fetched: FetchAccount? = nil, decoded: DecodeAccount? = nil,
+        transformed: TransformAccount? = nil
     ) {
+        self.fetched = fetched
         self.plan = plan
         self.steps = steps
         self.settings = settings

@@ -72,6 +72,8 @@ public struct FetchedBody: Hashable, Sendable {
     /// What the first bytes look like: decides which decoders may be given them, and is not
     /// believed by these. `nil` where the worker does not say.
     public var format: ImageFormat?
+    /// How it came; `nil` where the worker does not say.
+    public var account: FetchAccount?
 
     /// Describes a body.
     public init(

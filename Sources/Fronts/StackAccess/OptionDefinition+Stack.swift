@@ -25,6 +25,10 @@ extension OptionDefinition {
     package static let allowAddress = OptionDefinition(
         "allow-address", value: "IP:PORT", separators: [",", " "],
         "download from this address although it is private (repeatable)")
+    package static let denyAddress = OptionDefinition(
+        "deny-address", value: "IP/BITS", separators: [",", " "],
+        "never download from these addresses, such as 203.0.113.0/24,\n"
+            + "whatever allows them (repeatable)")
     package static let certificates = OptionDefinition(
         "ca-file", value: "FILE",
         "certificates in PEM that https origins are checked with, in\n"

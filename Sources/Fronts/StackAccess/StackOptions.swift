@@ -23,7 +23,7 @@ package struct StackOptions: Hashable {
 
     /// Options that a stack which runs already does not obey.
     private static let privateOnly: [OptionDefinition] = [
-        .allowPrivateNetworks, .allowAddress, .certificates, .config,
+        .allowPrivateNetworks, .allowAddress, .denyAddress, .certificates, .config,
     ]
 
     package init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {

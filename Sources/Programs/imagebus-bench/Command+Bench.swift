@@ -28,7 +28,8 @@ extension Command {
                 [
                     .endpoint,
                     OptionDefinition("private", "a stack of its own, although one may run"),
-                    .allowPrivateNetworks, .allowAddress, .certificates, .runtimeDirectory,
+                    .allowPrivateNetworks, .allowAddress, .denyAddress, .certificates,
+                    .runtimeDirectory,
                     .logLevel, .logFormat,
                 ]
             ),

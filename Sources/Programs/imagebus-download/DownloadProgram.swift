@@ -9,12 +9,22 @@ import WorkerRuntime
 enum DownloadProgram {
     static func run(_ words: [String]) -> Int32 {
         WorkerProgram.run(
-            .download, words, valued: ["allow-address", "ca-file"],
+            .download, words,
+            valued: Set(["allow-address", "deny-address", "ca-file"])
+                .union(DownloadSetting.allCases.map(\.rawValue)),
             flags: ["allow-private-networks"]
         ) { parts in
             var configuration = DownloadConfiguration(version: ProductVersion.text)
             configuration.allowsPrivateNetworks = parts.arguments.has("allow-private-networks")
             configuration.allowedAddresses = parts.arguments.all("allow-address")
+            configuration.deniedAddresses = parts.arguments.all("deny-address")
+            for setting in DownloadSetting.allCases {
+                guard let text = parts.arguments.value(setting.rawValue) else { continue }
+                guard configuration.set(setting, to: text) else {
+                    throw ConfigurationError(
+                        "--\(setting.rawValue) '\(text)' is not \(setting.expected)")
+                }
+            }
             configuration.certificatesFile = parts.arguments.value("ca-file")
             let arena = try parts.stageArena()
             let executor = try executor(configuration, arena: arena, reporter: parts.reporter)

@@ -17,8 +17,33 @@ extension Explanation: WireMessage {
         try map.details(
             &settings, ParameterLimits.self, &wire.pointee.n_settings, &wire.pointee.settings,
             "Explanation.settings", limit: Self.settingsMax)
+        try map.maybe(&fetched, &wire.pointee.fetched, "Explanation.fetched")
         try map.maybe(&decoded, &wire.pointee.decoded, "Explanation.decoded")
         try map.maybe(&transformed, &wire.pointee.transformed, "Explanation.transformed")
+    }
+}
+
+extension FetchAccount: WireMessage {
+    typealias Form = Imagebus__V1__FetchAccount
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__fetch_account__init }
+    static var blank: Self { Self() }
+
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.finite(&name, &wire.pointee.name, "FetchAccount.name")
+        try map.finite(&connect, &wire.pointee.connect, "FetchAccount.connect")
+        try map.finite(&tls, &wire.pointee.tls, "FetchAccount.tls")
+        try map.finite(&firstByte, &wire.pointee.first_byte, "FetchAccount.first_byte")
+        try map.finite(&total, &wire.pointee.total, "FetchAccount.total")
+        try map.number(&bytes, &wire.pointee.bytes, "FetchAccount.bytes")
+        try map.text(
+            &httpVersion, &wire.pointee.http_version, "FetchAccount.http_version",
+            limit: RequestLimits.nameBytesMax)
+        try map.text(
+            &address, &wire.pointee.address, "FetchAccount.address",
+            limit: RequestLimits.nameBytesMax)
+        map.flag(&isReused, &wire.pointee.is_reused, "FetchAccount.is_reused")
+        try map.number(&redirects, &wire.pointee.redirects, "FetchAccount.redirects")
+        try map.number(&continuations, &wire.pointee.continuations, "FetchAccount.continuations")
     }
 }
 

@@ -32,5 +32,6 @@ extension FetchedBody: WireMessage {
         try map.word(
             &format, &wire.pointee.format, if: &wire.pointee.maybe_format_case, 9,
             "FetchedBody.format")
+        try map.maybe(&account, &wire.pointee.account, "FetchedBody.account")
     }
 }

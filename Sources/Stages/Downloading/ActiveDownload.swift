@@ -20,16 +20,34 @@ struct ActiveDownload {
     var hasAllBytes = false
 
     /// What an ended transfer brought. The block goes with it, or is given back.
-    func result(_ error: CurlError?) -> JobResult {
+    func result(_ error: CurlError?, at now: Instant) -> JobResult {
         do throws(DownloadFailure) {
             if let failure = sink.failure { throw withRetryAfter(failure) }
             if let error { throw failure(of: error) }
             let url = try effectiveURL()
-            return .fetched(try sink.takeBody(effectiveURL: url))
+            var body = try sink.takeBody(effectiveURL: url)
+            body.account = account(at: now)
+            return .fetched(body)
         } catch {
             sink.discard()
             return .failed(error.imageError)
         }
+    }
+
+    private func account(at now: Instant) -> FetchAccount {
+        let figures = transfer.figures
+        var account = FetchAccount()
+        account.name = Double(figures.nameMicroseconds) / 1_000
+        account.connect = Double(figures.connectMicroseconds) / 1_000
+        account.tls = Double(figures.tlsMicroseconds) / 1_000
+        account.firstByte = Double(figures.firstByteMicroseconds) / 1_000
+        account.total = Double(now.nanoseconds - started.nanoseconds) / 1_000_000
+        account.bytes = UInt64(clamping: figures.bytes)
+        (account.httpVersion, account.address) = (figures.httpVersion, figures.address)
+        account.isReused = figures.isReused
+        account.redirects = UInt32(clamping: redirects)
+        account.continuations = UInt32(clamping: continuations)
+        return account
     }
 
     /// libcurl has read the header fields, the sink only refused the status.

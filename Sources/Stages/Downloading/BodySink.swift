@@ -12,6 +12,7 @@ final class BodySink: TransferSink {
     let bodyBytesMax: Int64
     /// Whether "nothing changed" is an answer to what is asked.
     private let isConditional: Bool
+    private let accepted: AcceptedResponses
     /// Why it refused to go on.
     private(set) var failure: DownloadFailure?
     let job: Job
@@ -32,12 +33,14 @@ final class BodySink: TransferSink {
     private var progress: ProgressPacer
 
     init(
-        _ job: Job, _ work: FetchAdmission, space: any OutputSpace,
+        _ job: Job, _ work: FetchAdmission, accepting accepted: AcceptedResponses,
+        space: any OutputSpace,
         progressIntervalMilliseconds: Int, onProgress: @escaping @Sendable (JobProgress) -> Void
     ) {
         self.job = job
         bodyBytesMax = work.bodyBytesMax
         isConditional = work.isConditional
+        self.accepted = accepted
         self.space = space
         progress = ProgressPacer(
             job, intervalMilliseconds: progressIntervalMilliseconds, report: onProgress)
@@ -52,7 +55,7 @@ final class BodySink: TransferSink {
         location = head.redirection
         guard location == nil else { return true }
         do throws(DownloadFailure) {
-            try check(head.status, head)
+            try check(head)
             decoder = try ContentCoding(head).map { BodyDecoder($0) }
         } catch {
             failure = error
@@ -62,12 +65,11 @@ final class BodySink: TransferSink {
         return true
     }
 
-    /// 206 is a part of a body, and nobody asked for this part.
-    private func check(_ status: Int, _ head: ResponseHead) throws(DownloadFailure) {
-        if status == 304, isConditional {
+    private func check(_ head: ResponseHead) throws(DownloadFailure) {
+        if head.status == 304, isConditional {
             throw .notModified(CacheControl(head.cacheControl))
         }
-        guard (200..<300).contains(status), status != 206 else { throw .status(head) }
+        try accepted.take(head)
     }
 
     /// Where to go on after a transfer that ended so; nil where it led nowhere else. A redirect

@@ -2,6 +2,21 @@ import Curl
 import ImageModel
 
 extension DownloadConfiguration {
+    private func addressGuard(
+        _ allowed: Set<SocketAddress>
+    ) throws(ImageError) -> AddressGuard {
+        var denied: [AddressRange] = []
+        for text in deniedAddresses {
+            guard let range = AddressRange(text) else {
+                throw ImageError(
+                    .invalidRequest,
+                    "'\(text)' is no address and no range of them, such as 203.0.113.0/24")
+            }
+            denied.append(range)
+        }
+        return AddressGuard(allowsLocal: allowsPrivateNetworks, allowed: allowed, denied: denied)
+    }
+
     /// The same in the words of the library. Throws `invalidRequest` for an allowed address that
     /// is no IP address with a port, and for a file that has no certificates.
     func policy() throws(ImageError) -> TransferPolicy {
@@ -16,7 +31,7 @@ extension DownloadConfiguration {
         }
         if let file = certificatesFile { try CertificatesFile.check(file) }
         return TransferPolicy(
-            addressGuard: AddressGuard(allowsLocal: allowsPrivateNetworks, allowed: allowed),
+            addressGuard: try addressGuard(allowed), proxy: proxy,
             certificatesFile: certificatesFile,
             userAgent: userAgent, connectTimeoutMilliseconds: connectTimeoutMilliseconds,
             lowSpeedBytesPerSecond: lowSpeedBytesPerSecond, lowSpeedSeconds: lowSpeedSeconds,

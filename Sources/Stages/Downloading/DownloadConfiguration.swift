@@ -10,6 +10,12 @@ public struct DownloadConfiguration: Hashable, Sendable {
     public var certificatesFile: String?
     /// `User-Agent`, unless a request brings its own.
     public var userAgent: String
+    /// Which responses bring an image.
+    public var accepted = AcceptedResponses()
+    /// The URL of the proxy through which all goes; it resolves names.
+    public var proxy: String?
+    /// `IP` or `IP/BITS`, none of which is connected to, whoever allows it.
+    public var deniedAddresses: [String] = []
     /// Transfers at a time at most; one more is answered *busy*.
     public var jobsMax = Int(WorkerKind.download.creditMax)
     /// Milliseconds for resolving a name and connecting.

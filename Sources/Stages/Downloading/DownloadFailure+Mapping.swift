@@ -32,6 +32,12 @@ extension DownloadFailure {
                     "setting": LimitSetting.body.rawValue,
                 ])
         case .status(let head, let retryAfter): Self.imageError(head, retryAfter)
+        case .contentType(let type):
+            ImageError(
+                .invalidDownloadContentType,
+                "the origin sent '\(type.prefix(64))', which is none of the content types of serve "
+                    + "--\(DownloadSetting.acceptType.rawValue)",
+                details: ["contentType": String(type.prefix(64))])
         case .notModified(let control):
             ImageError(
                 .cacheNotModified, "the origin says that nothing changed",

@@ -16,6 +16,8 @@ enum DownloadFailure: Error {
     case bodyTooLarge(Int64)
     /// The origin answered, but with no image; it may have said when to ask again, in seconds.
     case status(ResponseHead, retryAfter: Int64? = nil)
+    /// The origin says that the body is of a type which is not accepted.
+    case contentType(String)
     /// The origin says that nothing changed, having been asked whether, and who may keep that.
     case notModified(CacheControl)
     /// The body is in more than one content coding, or in one that is not undone: its name.

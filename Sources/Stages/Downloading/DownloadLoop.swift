@@ -8,6 +8,8 @@ import StageContract
 final class DownloadLoop {
     var transfers: TransferSet
     let configuration: DownloadConfiguration
+    /// Decides on addresses in URLs, where a proxy connects to them.
+    private let proxied: AddressGuard?
     private let inbox: DownloadInbox
     private let space: any OutputSpace
     private let onProgress: @Sendable (JobProgress) -> Void
@@ -20,6 +22,7 @@ final class DownloadLoop {
 
     init(
         _ transfers: consuming TransferSet, configuration: DownloadConfiguration,
+        proxied: AddressGuard? = nil,
         inbox: DownloadInbox, space: any OutputSpace,
         onProgress: @escaping @Sendable (JobProgress) -> Void,
         onOutcome: @escaping @Sendable (JobOutcome) -> Void
@@ -27,6 +30,7 @@ final class DownloadLoop {
         waker = transfers.waker
         self.transfers = transfers
         self.configuration = configuration
+        self.proxied = proxied
         self.inbox = inbox
         self.space = space
         self.onProgress = onProgress
@@ -69,9 +73,9 @@ final class DownloadLoop {
         let job = admission.job
         let started = now()
         do throws(DownloadFailure) {
-            let work = try FetchAdmission(job)
+            let work = try FetchAdmission(job, through: proxied)
             let sink = BodySink(
-                job, work, space: space,
+                job, work, accepting: configuration.accepted, space: space,
                 progressIntervalMilliseconds: configuration.progressIntervalMilliseconds,
                 onProgress: onProgress)
             let transfer = try start(work, into: sink, after: 0)
@@ -124,7 +128,7 @@ final class DownloadLoop {
     func finish(_ download: ActiveDownload, _ error: CurlError?) {
         transfers.abort(download.transfer)
         remove(download)
-        answer(download.job, download.result(error), started: download.started)
+        answer(download.job, download.result(error, at: now()), started: download.started)
     }
 
     /// Each hop is a transfer of its own, so that it is admitted before anything is connected.

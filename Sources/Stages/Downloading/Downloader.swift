@@ -31,7 +31,9 @@ public final class Downloader: Sendable {
         do throws(CurlError) {
             loop = DownloadLoop(
                 try TransferSet(try CurlLibrary.start(), policy: policy),
-                configuration: configuration, inbox: inbox, space: space, onProgress: onProgress,
+                configuration: configuration,
+                proxied: policy.proxy == nil ? nil : policy.addressGuard, inbox: inbox,
+                space: space, onProgress: onProgress,
                 onOutcome: onOutcome)
         } catch {
             throw ImageError(.internalError, "libcurl does not start: \(error)")

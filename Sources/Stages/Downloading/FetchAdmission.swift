@@ -11,7 +11,13 @@ struct FetchAdmission {
     /// Patterns, one of which every redirect has to match; none: it need not.
     private let sources: [String]
 
-    init(_ job: Job) throws(DownloadFailure) {
+    /// What decides on addresses that stand in URLs, where a proxy connects to them; else nil, and
+    /// every address is decided on when it is connected to.
+    private let addressGuard: AddressGuard?
+
+    init(
+        _ job: Job, through addressGuard: AddressGuard? = nil
+    ) throws(DownloadFailure) {
         guard case .fetch(let work) = job.work else {
             throw .defect("a download worker was given \(job.work.kind) work")
         }
@@ -19,6 +25,9 @@ struct FetchAdmission {
             let source = try SourceURL(work.url)
             guard source.scheme == "http" || source.scheme == "https" else {
                 throw DownloadFailure.scheme(source.scheme).imageError
+            }
+            guard Self.permits(source, addressGuard) else {
+                throw DownloadFailure.addressForbidden.imageError
             }
         } catch {
             throw .refused(error)
@@ -30,6 +39,14 @@ struct FetchAdmission {
         headers = Self.headers(of: work)
         bodyBytesMax = Int64(clamping: work.bodyBytesMax)
         sources = work.sources
+        self.addressGuard = addressGuard
+    }
+
+    /// Names are the proxy's.
+    private static func permits(_ url: SourceURL, _ addressGuard: AddressGuard?) -> Bool {
+        guard let addressGuard, let address = IPAddress(host: url.host) else { return true }
+        let port = url.authority.split(separator: ":").last.flatMap { UInt16($0) } ?? 0
+        return addressGuard.permits(SocketAddress(address: address, port: port))
     }
 
     /// Goes on to where a redirect leads: admitted like the URL before it (SEMANTICS §10.2).
@@ -48,6 +65,7 @@ struct FetchAdmission {
         guard new.scheme == "http" || new.scheme == "https" else { throw .scheme(new.scheme) }
         guard sources.isEmpty || URLPattern.permits(new, sources.compactMap { URLPattern($0) })
         else { throw .sourceForbidden }
+        guard Self.permits(new, addressGuard) else { throw .addressForbidden }
         let isSameOrigin = (new.scheme, new.authority) == (old.scheme, old.authority)
         if !isSameOrigin { headers.removeAll(where: \.isCredential) }
         guard isSameOrigin, new.userInfo == nil, let userInfo = old.userInfo else {

@@ -1,8 +1,8 @@
 import Curl
 import ImageModel
 
-/// What a transfer that broke off left to be asked for: the rest of the same body (RFC 9110
-/// §13.1.5, §14.2).
+/// What a transfer that broke off left to be asked for: the rest of the same body
+/// (RFC 9110 §13.1.5 and §14.2).
 struct RestOfBody {
     /// Bytes that are here.
     let offset: Int

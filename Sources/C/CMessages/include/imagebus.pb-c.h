@@ -56,6 +56,7 @@ typedef struct Imagebus__V1__OverlayInput Imagebus__V1__OverlayInput;
 typedef struct Imagebus__V1__Transform Imagebus__V1__Transform;
 typedef struct Imagebus__V1__Paint Imagebus__V1__Paint;
 typedef struct Imagebus__V1__FetchedBody Imagebus__V1__FetchedBody;
+typedef struct Imagebus__V1__FetchAccount Imagebus__V1__FetchAccount;
 typedef struct Imagebus__V1__EntryReport Imagebus__V1__EntryReport;
 typedef struct Imagebus__V1__CacheHit Imagebus__V1__CacheHit;
 typedef struct Imagebus__V1__StoreReport Imagebus__V1__StoreReport;
@@ -1390,6 +1391,10 @@ struct  Imagebus__V1__FetchedBody
   Imagebus__V1__Reference *reference;
   uint32_t http_status;
   char *effective_url;
+  /*
+   * absent: not told
+   */
+  Imagebus__V1__FetchAccount *account;
   Imagebus__V1__FetchedBody__MaybeContentTypeCase maybe_content_type_case;
   union {
     char *content_type;
@@ -1420,7 +1425,55 @@ struct  Imagebus__V1__FetchedBody
 };
 #define IMAGEBUS__V1__FETCHED_BODY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__fetched_body__descriptor) \
-    , NULL, 0, (char *)protobuf_c_empty_string, IMAGEBUS__V1__FETCHED_BODY__MAYBE_CONTENT_TYPE__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_LAST_MODIFIED__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_CACHE_CONTROL__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_VARY__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_FORMAT__NOT_SET, {0} }
+    , NULL, 0, (char *)protobuf_c_empty_string, NULL, IMAGEBUS__V1__FETCHED_BODY__MAYBE_CONTENT_TYPE__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_LAST_MODIFIED__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_CACHE_CONTROL__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_VARY__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_FORMAT__NOT_SET, {0} }
+
+
+/*
+ * How a body came. Milliseconds from the begin of the last transfer; none where nothing was to be
+ * done.
+ */
+struct  Imagebus__V1__FetchAccount
+{
+  ProtobufCMessage base;
+  /*
+   * the name has addresses
+   */
+  double name;
+  /*
+   * connected
+   */
+  double connect;
+  /*
+   * TLS is there
+   */
+  double tls;
+  double first_byte;
+  /*
+   * of all transfers: redirects, and what broke off
+   */
+  double total;
+  /*
+   * of the last transfer
+   */
+  uint64_t bytes;
+  char *http_version;
+  /*
+   * with port
+   */
+  char *address;
+  /*
+   * the connection was there before
+   */
+  protobuf_c_boolean is_reused;
+  uint32_t redirects;
+  /*
+   * how often it broke off and went on
+   */
+  uint32_t continuations;
+};
+#define IMAGEBUS__V1__FETCH_ACCOUNT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__fetch_account__descriptor) \
+    , 0, 0, 0, 0, 0, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, 0 }
 
 
 struct  Imagebus__V1__EntryReport
@@ -2440,10 +2493,14 @@ struct  Imagebus__V1__Explanation
    * absent: nothing was encoded
    */
   Imagebus__V1__TransformAccount *transformed;
+  /*
+   * absent: the source was not fetched
+   */
+  Imagebus__V1__FetchAccount *fetched;
 };
 #define IMAGEBUS__V1__EXPLANATION__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__explanation__descriptor) \
-    , 0,NULL, 0,NULL, 0,NULL, NULL, NULL }
+    , 0,NULL, 0,NULL, 0,NULL, NULL, NULL, NULL }
 
 
 typedef enum {
@@ -3507,6 +3564,25 @@ Imagebus__V1__FetchedBody *
                       const uint8_t       *data);
 void   imagebus__v1__fetched_body__free_unpacked
                      (Imagebus__V1__FetchedBody *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__FetchAccount methods */
+void   imagebus__v1__fetch_account__init
+                     (Imagebus__V1__FetchAccount         *message);
+size_t imagebus__v1__fetch_account__get_packed_size
+                     (const Imagebus__V1__FetchAccount   *message);
+size_t imagebus__v1__fetch_account__pack
+                     (const Imagebus__V1__FetchAccount   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__fetch_account__pack_to_buffer
+                     (const Imagebus__V1__FetchAccount   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__FetchAccount *
+       imagebus__v1__fetch_account__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__fetch_account__free_unpacked
+                     (Imagebus__V1__FetchAccount *message,
                       ProtobufCAllocator *allocator);
 /* Imagebus__V1__EntryReport methods */
 void   imagebus__v1__entry_report__init
@@ -4641,6 +4717,9 @@ typedef void (*Imagebus__V1__Paint_Closure)
 typedef void (*Imagebus__V1__FetchedBody_Closure)
                  (const Imagebus__V1__FetchedBody *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__FetchAccount_Closure)
+                 (const Imagebus__V1__FetchAccount *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__EntryReport_Closure)
                  (const Imagebus__V1__EntryReport *message,
                   void *closure_data);
@@ -4892,6 +4971,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__overlay_input__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__transform__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__paint__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__fetched_body__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__fetch_account__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__entry_report__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__cache_hit__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__store_report__descriptor;

@@ -6,17 +6,19 @@ import Messages
 extension Explanation {
     /// `nil` where the request did not ask.
     init?(
-        _ order: Order, _ image: DeliveredImage, decoded: DecodeAccount? = nil,
-        transformed: TransformAccount? = nil
+        _ order: Order, _ image: DeliveredImage, fetched: FetchAccount? = nil,
+        decoded: DecodeAccount? = nil, transformed: TransformAccount? = nil
     ) {
         self.init(
-            order.image, order.plan, image, decoded: decoded, transformed: transformed)
+            order.image, order.plan, image, fetched: fetched, decoded: decoded,
+            transformed: transformed)
     }
 
     /// `nil` where the request did not ask.
     init?(
         _ request: ImageRequest, _ plan: JobPlan, _ image: DeliveredImage,
-        decoded: DecodeAccount? = nil, transformed: TransformAccount? = nil
+        fetched: FetchAccount? = nil, decoded: DecodeAccount? = nil,
+        transformed: TransformAccount? = nil
     ) {
         guard request.wantsExplanation else { return nil }
         let steps = request.allSteps
@@ -27,7 +29,7 @@ extension Explanation {
         self.init(
             plan: plan.stageNames, steps: steps.map(Self.text),
             settings: transformed == nil ? [:] : request.output.told(to: image.info.format),
-            decoded: decoded, transformed: transformed)
+            fetched: fetched, decoded: decoded, transformed: transformed)
     }
 
     /// The key has all that the step says; that of an overlay has a URL, which is nobody's

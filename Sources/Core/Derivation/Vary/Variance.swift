@@ -60,4 +60,6 @@ struct Provenance: Sendable {
     var began: TransferSerial?
     /// Whether a transfer that began later replaced them: they are stored nowhere.
     var isOutdated = false
+    /// How they came, where they were fetched.
+    var fetched: FetchAccount?
 }

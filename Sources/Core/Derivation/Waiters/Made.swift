@@ -11,7 +11,8 @@ package struct Made: Sendable {
     package let isOfCachedOriginal: Bool
     /// Whether these were fetched for the waiters.
     package let isFetched: Bool
-    /// What was decoded for it, and how it was made of that.
+    /// How these came, what was decoded for it, and how it was made of that.
+    package let fetched: FetchAccount?
     package let decoded: DecodeAccount?
     package let transformed: TransformAccount?
 
@@ -21,6 +22,7 @@ package struct Made: Sendable {
         mark = result.provenance.mark
         isOfCachedOriginal = result.provenance.tier != .none
         isFetched = result.name.origin.isFetched
+        fetched = result.provenance.fetched
         (decoded, transformed) = (result.decoded, result.transformed)
     }
 }

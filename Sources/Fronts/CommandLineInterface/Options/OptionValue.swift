@@ -86,6 +86,20 @@ package enum OptionValue {
         return text
     }
 
+    /// An address or a range of them: `203.0.113.0/24`, `fd00::/8` or `203.0.113.7`.
+    package static func addressRange(_ text: String) throws(UsageError) -> String {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        let isIPv6 = parts[0].contains(":")
+        guard isAddress(isIPv6 ? "[\(parts[0])]" : parts[0]), parts.count <= 2,
+            parts.count == 1
+                || PlainNumber.integer(parts[1]).map((0...(isIPv6 ? 128 : 32)).contains) ?? false
+        else {
+            throw UsageError(
+                "'\(text)' is no range of addresses, such as 203.0.113.0/24 or fd00::/8")
+        }
+        return text
+    }
+
     package static func logLevel(_ text: String) throws(UsageError) -> LogLevel {
         try word(text, LogLevel.allCases.map { ($0.rawValue, $0) })
     }

@@ -93,7 +93,8 @@ extension Command {
     static let stackOptions: [OptionDefinition] = [
         .endpoint,
         OptionDefinition("private", "a stack of its own, although one may run"),
-        .allowPrivateNetworks, .allowAddress, .certificates, .config, .runtimeDirectory,
+        .allowPrivateNetworks, .allowAddress, .denyAddress, .certificates, .config,
+        .runtimeDirectory,
         .cacheDirectory, .logLevel, .logFormat,
     ]
 

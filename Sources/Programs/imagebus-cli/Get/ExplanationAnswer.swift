@@ -3,6 +3,21 @@ import Imagebus
 /// How an image came about, in `get --explain --json` (SEMANTICS §15.3); every name is always
 /// there.
 struct ExplanationAnswer: Encodable, Sendable {
+    /// How the source came; milliseconds.
+    struct Fetched: Encodable {
+        let name: Double
+        let connect: Double
+        let tls: Double
+        let firstByte: Double
+        let total: Double
+        let bytes: Int
+        let httpVersion: String
+        let address: String
+        let isReused: Bool
+        let redirects: Int
+        let continuations: Int
+    }
+
     /// What was decoded.
     struct Decoded: Encodable {
         let format: String
@@ -26,6 +41,8 @@ struct ExplanationAnswer: Encodable, Sendable {
 
     let plan: [String]
     let steps: [String]
+    /// Null where it was not fetched.
+    let fetched: Fetched?
     /// Null where nothing was decoded.
     let decoded: Decoded?
     /// Null where nothing was encoded.
@@ -33,12 +50,13 @@ struct ExplanationAnswer: Encodable, Sendable {
     private let source: String
 
     private enum CodingKeys: String, CodingKey {
-        case plan, steps, decoded, transformed
+        case plan, steps, fetched, decoded, transformed
     }
 
     init(_ explanation: Explanation, _ image: ImageResponse) {
         plan = explanation.plan
         steps = explanation.steps
+        fetched = explanation.fetched.map { Fetched($0) }
         decoded = explanation.decoded.map { Decoded($0) }
         transformed = explanation.transformed.map {
             Transformed(
@@ -57,6 +75,7 @@ struct ExplanationAnswer: Encodable, Sendable {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(plan, forKey: .plan)
         try values.encode(steps, forKey: .steps)
+        try values.encode(fetched, forKey: .fetched)
         try values.encode(decoded, forKey: .decoded)
         try values.encode(transformed, forKey: .transformed)
     }
@@ -64,6 +83,7 @@ struct ExplanationAnswer: Encodable, Sendable {
     /// For people.
     var lines: [String] {
         ["plan: " + plan.joined(separator: ", "), "from: " + source]
+            + (fetched.map { ["fetched: " + $0.text] } ?? [])
             + steps.enumerated().map { index, step in
                 let isFolded = index < transformed?.foldedSteps ?? 0
                 return "step \(index + 1): \(step)" + (isFolded ? ", one sampling of planes" : "")
@@ -72,6 +92,38 @@ struct ExplanationAnswer: Encodable, Sendable {
                 "decoded: " + (decoded?.text ?? "nothing"),
                 "encoded: " + (transformed?.text ?? "nothing"),
             ]
+    }
+}
+
+extension ExplanationAnswer.Fetched {
+    init(_ account: FetchAccount) {
+        (name, connect, tls) = (account.name, account.connect, account.tls)
+        (firstByte, total) = (account.firstByte, account.total)
+        bytes = Int(clamping: account.bytes)
+        (httpVersion, address) = (account.httpVersion, account.address)
+        isReused = account.isReused
+        redirects = Int(account.redirects)
+        continuations = Int(account.continuations)
+    }
+
+    fileprivate var text: String {
+        let times = [("name", name), ("connect", connect), ("TLS", tls), ("first byte", firstByte)]
+            .filter { $0.1 > 0 }.map { "\($0.0) \(Self.milliseconds($0.1))" }
+        return
+            ([
+                "\(bytes) bytes in \(Self.milliseconds(total))", "HTTP/\(httpVersion)", address,
+                isReused ? "connection of before" : "new connection",
+            ] + times + [count(redirects, "redirect"), count(continuations, "continuation")])
+            .filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+
+    private func count(_ number: Int, _ what: String) -> String {
+        number == 0 ? "" : "\(number) \(what)" + (number == 1 ? "" : "s")
+    }
+
+    /// With a tenth: `12.3 ms`.
+    private static func milliseconds(_ value: Double) -> String {
+        "\((value * 10).rounded() / 10) ms"
     }
 }
 

@@ -29,7 +29,11 @@ extension Command {
                             + "(0: both are refused)"),
                 ]
             ),
-            ("network", [.allowPrivateNetworks, .allowAddress, .certificates]),
+            (
+                "network",
+                [.allowPrivateNetworks, .allowAddress, .denyAddress, .certificates]
+                    + DownloadSettings.definitions
+            ),
             (
                 "places and limits",
                 [

@@ -47,7 +47,7 @@ extension ServeOptions {
                 + option("--vector", drawers > 0 ? drawers : nil)
                 + coordinator.arguments + (only == nil ? [] : ["--keeps-workers"])
                 + (requestLogging == .misses ? [] : ["--log-requests", requestLogging.rawValue])
-        case .download: network.arguments
+        case .download: network.arguments + downloadSettings.arguments
         case .cache:
             option("--cache-dir", cacheDirectory) + option("--memory-limit", memoryLimit)
                 + option("--disk-limit", diskLimit) + (yieldsCache ? ["--yield-cache"] : [])

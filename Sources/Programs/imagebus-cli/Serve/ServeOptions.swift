@@ -18,6 +18,7 @@ struct ServeOptions: Hashable {
     /// Those of the pool that draws; 0: what the configuration says.
     var drawers = 0
     var network = NetworkOptions()
+    var downloadSettings = DownloadSettings()
     var runtimeDirectory: String
     /// nil: memory only, or no cache is served and nothing says where it is.
     var cacheDirectory: String?
@@ -51,6 +52,7 @@ struct ServeOptions: Hashable {
         transformers = try Self.count("transform", read, atMost: Self.processesMax) ?? cores
         drawers = try Self.count("vector", read, atMost: Self.processesMax) ?? 0
         network = try NetworkOptions(read)
+        downloadSettings = try DownloadSettings(read)
         runtimeDirectory = try read.runtimeDirectory(environment)
         let isMemoryOnly = read.isSet("memory-only")
         cacheDirectory = isMemoryOnly ? nil : try read.cacheDirectory(environment)
