@@ -123,7 +123,10 @@ let stages: [Target] = [
         ["SQLite", "XXHash", "Linux", "ImageModel", "Messages", "StageContract"]),
     room(
         "Stages", "Decoding",
-        ["Vips", "RSVG", "Pixbuf", "JPEG", "ImageModel", "Messages", "StageContract"]),
+        [
+            "Vips", "RSVG", "Pixbuf", "JPEG", "AVIF", "Zimg", "ImageModel", "Messages",
+            "StageContract",
+        ]),
     room(
         "Stages", "Transforming",
         [

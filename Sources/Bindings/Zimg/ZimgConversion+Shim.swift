@@ -9,7 +9,8 @@ extension ZimgFormat {
         if case .yCbCr(let subsampling) = planes {
             format.horizontal_log2 = UInt32(clamping: subsampling.horizontalLog2)
             format.vertical_log2 = UInt32(clamping: subsampling.verticalLog2)
-            format.is_chroma_left = subsampling.siting == .left ? 1 : 0
+            format.siting = subsampling.siting.shim
+            format.matrix = matrix == .bt709 ? CZIMG_BT709 : CZIMG_BT601
         }
         format.is_limited = range == .limited ? 1 : 0
         format.bytes = UInt32(depth.bytes)
@@ -27,6 +28,16 @@ extension ZimgFormat.Planes {
         case .grey: CZIMG_GREY
         case .rgb: CZIMG_RGB
         case .yCbCr: CZIMG_YCBCR
+        }
+    }
+}
+
+extension ZimgSubsampling.Siting {
+    fileprivate var shim: czimg_siting {
+        switch self {
+        case .centre: CZIMG_SITED_CENTRE
+        case .left: CZIMG_SITED_LEFT
+        case .topLeft: CZIMG_SITED_TOP_LEFT
         }
     }
 }

@@ -6,8 +6,16 @@ public struct ZimgFormat: Hashable, Sendable {
         case grey
         /// R, G, B.
         case rgb
-        /// Y, Cb, Cr by the matrix of BT.601, as in JFIF.
+        /// Y, Cb, Cr.
         case yCbCr(ZimgSubsampling)
+    }
+
+    /// How Y, Cb and Cr are made of red, green and blue.
+    public enum Matrix: Hashable, Sendable {
+        /// As in JFIF.
+        case bt601
+        /// As in HDTV.
+        case bt709
     }
 
     /// Which numbers black and white have.
@@ -35,6 +43,8 @@ public struct ZimgFormat: Hashable, Sendable {
     public var height: Int
     /// The planes.
     public var planes: Planes
+    /// Of Y, Cb and Cr; of no effect on other planes.
+    public var matrix: Matrix
     /// The range of all planes.
     public var range: Range
     /// The size of all samples.
@@ -49,12 +59,13 @@ public struct ZimgFormat: Hashable, Sendable {
     /// padded, and `region` says where the image ends; the target gets a column too many, whose
     /// source is found by enlarging `region` in the same proportion (it may lie beyond the source).
     public init(
-        width: Int, height: Int, planes: Planes, range: Range = .full, depth: Depth = .eight,
-        region: ZimgRegion? = nil
+        width: Int, height: Int, planes: Planes, matrix: Matrix = .bt601, range: Range = .full,
+        depth: Depth = .eight, region: ZimgRegion? = nil
     ) {
         self.width = width
         self.height = height
         self.planes = planes
+        self.matrix = matrix
         self.range = range
         self.depth = depth
         self.region = region
@@ -78,6 +89,8 @@ public struct ZimgSubsampling: Hashable, Sendable {
         case centre
         /// Beside the left of them, vertically in the middle: MPEG-2.
         case left
+        /// With the first of them: BT.2020.
+        case topLeft
     }
 
     /// Base 2 logarithm of the columns of luma for each of chroma: 0 to 2.

@@ -39,15 +39,26 @@ static zimg_color_family_e family_of(czimg_family family) {
     }
 }
 
-// JFIF's matrix is BT.601's, whatever primaries and transfer are: those pass unchanged.
-static zimg_matrix_coefficients_e matrix_of(czimg_family family) {
+// Primaries and transfer pass unchanged, whatever they are.
+static zimg_matrix_coefficients_e matrix_of(czimg_family family, czimg_matrix matrix) {
     switch (family) {
     case CZIMG_YCBCR:
-        return ZIMG_MATRIX_ST170_M;
+        return matrix == CZIMG_BT709 ? ZIMG_MATRIX_BT709 : ZIMG_MATRIX_ST170_M;
     case CZIMG_RGB:
         return ZIMG_MATRIX_RGB;
     default:
         return ZIMG_MATRIX_UNSPECIFIED;
+    }
+}
+
+static zimg_chroma_location_e location_of(czimg_siting siting) {
+    switch (siting) {
+    case CZIMG_SITED_LEFT:
+        return ZIMG_CHROMA_LEFT;
+    case CZIMG_SITED_TOP_LEFT:
+        return ZIMG_CHROMA_TOP_LEFT;
+    default:
+        return ZIMG_CHROMA_CENTER;
     }
 }
 
@@ -59,11 +70,11 @@ static zimg_image_format describe(czimg_format from) {
     format.pixel_type = from.bytes == 2 ? ZIMG_PIXEL_WORD : ZIMG_PIXEL_BYTE;
     format.depth = 8 * from.bytes;
     format.color_family = family_of(from.family);
-    format.matrix_coefficients = matrix_of(from.family);
+    format.matrix_coefficients = matrix_of(from.family, from.matrix);
     format.subsample_w = from.horizontal_log2;
     format.subsample_h = from.vertical_log2;
     format.pixel_range = from.is_limited ? ZIMG_RANGE_LIMITED : ZIMG_RANGE_FULL;
-    format.chroma_location = from.is_chroma_left ? ZIMG_CHROMA_LEFT : ZIMG_CHROMA_CENTER;
+    format.chroma_location = location_of(from.siting);
     return format;
 }
 

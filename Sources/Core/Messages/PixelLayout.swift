@@ -1,7 +1,7 @@
 public import ImageModel
 
 /// How decoded pixels lie in their block (PROTOCOL §7.1): in one plane, their samples interleaved;
-/// or in three planes of one sample each, as a JPEG stores them: Y, Cb and Cr of BT.601 in full
+/// or in three planes of one sample each, as a JPEG has them: Y, Cb and Cr of BT.601 in full
 /// range (JFIF 1.02), the colours with as many samples as the image has or with fewer, sited in
 /// the middle of those that they stand for.
 public struct PixelLayout: Hashable, Sendable {

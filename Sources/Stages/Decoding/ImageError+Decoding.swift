@@ -2,6 +2,7 @@ import ImageModel
 import JPEG
 import StageContract
 import Vips
+import Zimg
 
 extension ImageError {
     static var notAnImage: ImageError {
@@ -81,6 +82,18 @@ extension ImageError {
             self = .over("pixelBytesMax", "decoding the image takes too much memory")
         case .internal:
             self.init(.internalError, "the image could not be decoded", details: details)
+        }
+    }
+
+    /// What an error of zimg means for whoever wanted the image decoded.
+    init(decoding error: ZimgError) {
+        switch error.kind {
+        case .cancelled: self = .cancelled
+        case .outOfMemory:
+            self = .over("pixelBytesMax", "decoding the image takes too much memory")
+        case .unsupported, .internal:
+            self.init(
+                .internalError, "the image could not be decoded", details: Self.details(error))
         }
     }
 

@@ -6,7 +6,7 @@ enum LinkRules {
     static let bus: Set<String> = ["zmq", "protobuf-c"]
     static let images: Set<String> = ["vips", "gobject-2.0", "glib-2.0"]
     /// What makes planes of files, and what makes files of planes.
-    static let planarSources: Set<String> = ["jpeg"]
+    static let planarSources: Set<String> = ["jpeg", "avif", "zimg"]
     static let planarTargets: Set<String> = [
         "zimg", "jpeg", "webp", "webpmux", "avif", "deflate",
     ]

@@ -1,4 +1,4 @@
-// libavif's encoder, by libaom, without its versioned structures.
+// libavif's encoder, by libaom, and its decoder, by dav1d, without its versioned structures.
 #pragma once
 
 #include <stddef.h>
@@ -15,6 +15,8 @@ typedef enum {
 typedef enum {
     CAVIF_GREY = 0,
     CAVIF_420,
+    // Decoded only.
+    CAVIF_422,
     CAVIF_444,
 } cavif_chroma;
 
@@ -59,3 +61,39 @@ cavif_status cavif_encode_planes(cavif_encoding encoding, const uint8_t *const *
 // file has alpha then. `code` gets libavif's number of the error.
 cavif_status cavif_encode_pixels(cavif_encoding encoding, const uint8_t *pixels, int stride,
                                  int bands, cavif_callbacks callbacks, int *has_alpha, int *code);
+
+// What a file says of its primary image, as it is stored.
+typedef struct {
+    int width;
+    int height;
+    int depth;
+    // CAVIF_GREY, CAVIF_420, CAVIF_422 or CAVIF_444.
+    cavif_chroma chroma;
+    int has_alpha;
+    int has_profile;
+    // ITU-T H.273; 2 where nothing is said.
+    int primaries;
+    int transfer;
+    int matrix;
+    int is_limited;
+    // Where chroma lies: 0 is not said, 1 beside the left of its luma, 2 with the first of it.
+    int siting;
+    // A part of it is displayed.
+    int is_cropped;
+    // Quarters, anticlockwise.
+    int turns;
+    // After the turns: 0 not, 1 top and bottom are exchanged, 2 left and right.
+    int mirrored;
+} cavif_picture;
+
+typedef struct avifDecoder cavif_decoder;
+
+// NULL with libavif's number in `code`. Reads no more than the header. `pixels_max` is for every
+// image of a grid; `bytes` have to stay. Decodes by dav1d on this thread alone.
+cavif_decoder *cavif_open(const uint8_t *bytes, size_t count, uint32_t pixels_max,
+                          cavif_picture *picture, int *code);
+// All planes; what was found now may be other than what the header said.
+cavif_status cavif_decode(cavif_decoder *decoder, cavif_picture *picture, int *code);
+// After `cavif_decode`: the samples of one plane of 8 bits.
+void cavif_copy_plane(const cavif_decoder *decoder, int plane, uint8_t *target, size_t stride);
+void cavif_close(cavif_decoder *decoder);

@@ -8,6 +8,10 @@
 enum { CZIMG_TEXT_MAX = 200, CZIMG_PLANES_MAX = 3, CZIMG_ALIGNMENT = 64 };
 
 typedef enum { CZIMG_GREY = 0, CZIMG_YCBCR, CZIMG_RGB } czimg_family;
+// Where chroma lies among its samples of luma.
+typedef enum { CZIMG_SITED_CENTRE = 0, CZIMG_SITED_LEFT, CZIMG_SITED_TOP_LEFT } czimg_siting;
+// Of YCbCr.
+typedef enum { CZIMG_BT601 = 0, CZIMG_BT709 } czimg_matrix;
 typedef enum { CZIMG_POINT = 0, CZIMG_BILINEAR, CZIMG_BICUBIC, CZIMG_LANCZOS } czimg_filter;
 
 typedef struct {
@@ -20,8 +24,8 @@ typedef struct {
     int is_limited;
     // 1, or 2 in the machine's order.
     uint32_t bytes;
-    // Chroma in the middle of its luma samples, or above the left of them.
-    int is_chroma_left;
+    czimg_matrix matrix;
+    czimg_siting siting;
     // The part that is picture; input only.
     double left;
     double top;

@@ -93,13 +93,13 @@ extension FormatTraits {
         FormatTraits(
             format: .heif, name: "heif", extensions: ["heif"], mimeType: "image/heif",
             signatures: .brands("mif1", "msf1"), isAnimated: true,
-            isPhotographic: true, input: FormatInput(pages: .images)),
+            isPhotographic: true, input: FormatInput(hasPlanes: true, pages: .images)),
         // The largest side of the levels of AV1; libaom takes some 30 bytes for each pixel. Of its
         // own speeds, 9 to 0, the three slowest take more than 8 s for a million pixels.
         FormatTraits(
             format: .avif, name: "avif", extensions: ["avif"], mimeType: "image/avif",
             signatures: .brands("avif", "avis"), isAnimated: true, isPhotographic: true,
-            storedSize: { $0.heifSize }, input: FormatInput(pages: .images),
+            storedSize: { $0.heifSize }, input: FormatInput(hasPlanes: true, pages: .images),
             output: FormatOutput(
                 loss: .optional, takesPlanes: true, sideMax: 16_384, pixelsMax: 20_000_000,
                 settingTimes: [.subsampling: 150],

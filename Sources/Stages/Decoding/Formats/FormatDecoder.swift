@@ -34,7 +34,7 @@ protocol FormatDecoder: Sendable {
     /// The image in planes, where the file has such that mean sRGB, and within the limits.
     func planes(
         of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
-    ) -> PlanarImage?
+    ) -> (any PlanarImage & ~Copyable)?
 
     /// Bytes that are kept of the whole image while fewer pixels are made of it, besides those.
     func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int
@@ -59,7 +59,7 @@ extension FormatDecoder {
 
     func planes(
         of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
-    ) -> PlanarImage? { nil }
+    ) -> (any PlanarImage & ~Copyable)? { nil }
 
     func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int { 0 }
 }

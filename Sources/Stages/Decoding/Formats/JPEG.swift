@@ -31,8 +31,8 @@ struct JPEGDecoder: LoaderDecoder {
 
     func planes(
         of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
-    ) -> PlanarImage? {
-        PlanarImage(source, reducedBy: scale.denominator, limits: limits)
+    ) -> (any PlanarImage & ~Copyable)? {
+        JPEGPlanes(source, reducedBy: scale.denominator, limits: limits)
     }
 
     /// The coefficients of a file with several scans, whatever the scale.

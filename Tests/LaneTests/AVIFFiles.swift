@@ -1,0 +1,70 @@
+import ImageModel
+import TestKit
+import Vips
+
+/// Files that `avifenc` makes, an encoder of others.
+enum AVIFFiles {
+    /// As avifenc makes it of the pixels.
+    ///
+    /// - Parameter options: words of its command line, besides a quality with little loss.
+    static func made(of image: TestImage, _ options: [String]) throws -> Lanes {
+        let folder = TemporaryDirectory()
+        folder.write(try image.png(), to: "a.png")
+        return try encoded(folder, "a.png", options)
+    }
+
+    /// As avifenc makes it of planes of 4:2:0, with a sample of colour for four of brightness.
+    ///
+    /// - Parameter siting: as Y4M says it: `jpeg`, `mpeg2`, `paldv`.
+    static func made(
+        ofPlanes planes: [UInt8], _ size: PixelSize, siting: String, _ options: [String]
+    ) throws -> Lanes {
+        let folder = TemporaryDirectory()
+        let head = "YUV4MPEG2 W\(size.width) H\(size.height) F25:1 Ip A1:1 C420\(siting)"
+            + " XCOLORRANGE=FULL\nFRAME\n"
+        folder.write(Array(head.utf8) + planes, to: "a.y4m")
+        return try encoded(folder, "a.y4m", options)
+    }
+
+    /// The pixels as `avifdec`, a decoder of others, makes them; it turns nothing.
+    static func pixels(_ bytes: [UInt8]) throws -> TestImage {
+        let folder = TemporaryDirectory()
+        folder.write(bytes, to: "a.avif")
+        try Tool.run(["avifdec", "-d", "8", folder.file("a.avif"), folder.file("a.png")])
+        return try VipsWay.decoded(read(folder, "a.png"))
+    }
+
+    private static func encoded(
+        _ folder: TemporaryDirectory, _ input: String, _ options: [String]
+    ) throws -> Lanes {
+        try Tool.run(
+            ["avifenc", "-s", "9", "-j", "1", "--min", "2", "--max", "6"] + options
+                + [folder.file(input), folder.file("a.avif")])
+        return Lanes(bytes: try read(folder, "a.avif"))
+    }
+
+    private static func read(_ folder: TemporaryDirectory, _ name: String) throws -> [UInt8] {
+        guard let bytes = FileBytes.read(folder.file(name)) else {
+            throw StackFailure("there is no \(name)")
+        }
+        return bytes
+    }
+}
+
+extension TestImage {
+    /// A PNG of the samples.
+    fileprivate func png() throws -> [UInt8] {
+        try VipsLibrary().exclusively {
+            try samples.withUnsafeBytes { pixels in
+                var bytes: [UInt8] = []
+                try VipsImage.pixels(
+                    pixels, width: size.width, height: size.height, bands: bands
+                ).save(.png(compression: 1)) {
+                    bytes.append(contentsOf: $0)
+                    return true
+                }
+                return bytes
+            }
+        }
+    }
+}
