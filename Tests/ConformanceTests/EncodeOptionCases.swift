@@ -112,20 +112,44 @@ extension Conformance {
             #expect(image.bytes?.array == bytes)
         }
 
-        @Test func case085_aThumbnailInTheFileIsRefusedByName() throws {
-            origin.route("/a.jpg", .bytes(try Images.quadrants().jpeg(quality: 90)))
-            let stack = try SharedStack.current
-            func end(_ words: String) throws -> CommandLineEnd {
-                try stack.get(
-                    [
-                        origin.url("/a.jpg"), "--resize", "40x40", "--context",
-                        "image-encode-options=" + words,
-                    ])
+        /// ExifTool takes out the thumbnail, an image of its own.
+        @Test func case085_aThumbnailIsInTheFileWhereItIsAskedFor() async throws {
+            origin.route("/a.png", .bytes(try Images.quadrants().png()))
+            func asked(_ request: inout ImageRequest) {
+                request.steps = [.flip(horizontal: true, vertical: false)]
+                request.output.format = .jpeg
             }
-            #expect(try end("embed-thumbnail=no,first-frame-only=yes").exitStatus == 0)
-            let refused = try end("embed-thumbnail=yes")
+            func thumbnail(_ image: ImageResponse) throws -> [UInt8] {
+                try Tool.run(
+                    ["exiftool", "-b", "-a", "-ThumbnailImage", "-"],
+                    input: try #require(image.bytes).array)
+            }
+            let with = try await load("/a.png", "embed-thumbnail=yes,max-pixel-size=320x320", asked)
+            let small = try Pixels(decoding: thumbnail(with))
+            #expect(small.width == 160 && small.height == 120)
+            let large = try Pixels(decoding: try #require(with.bytes).array)
+            for (x, y) in [(20, 20), (140, 20), (20, 100), (140, 100)] {
+                #expect(isClose(small.at(x, y), large.at(2 * x, 2 * y), by: 8), "\(x), \(y)")
+            }
+            let without = try await load("/a.png", "embed-thumbnail=no", asked)
+            #expect(try thumbnail(without).isEmpty)
+            #expect(with.key != without.key)
+        }
+
+        /// A format without a place for one has none; asked for by name it is an error.
+        @Test func case085_otherFormatsHaveNoThumbnail() throws {
+            origin.route("/b.png", .bytes(try Images.quadrants().png()))
+            let stack = try SharedStack.current
+            let refused = try stack.get(
+                [origin.url("/b.png"), "--format", "png", "--embed-thumbnail"])
             #expect(refused.exitStatus == 64)
-            #expect(refused.errorText.contains("embed-thumbnail is no"), "\(refused)")
+            #expect(
+                refused.errorText.contains(
+                    "png has no setting embed-thumbnail: leave it out, or ask for jpeg"),
+                "\(refused)")
+        }
+
+        @Test func wordsThatAreNoneAreRefused() throws {
             for words in [
                 "compression-quality=2", "compression-quality=-0.1", "background-color=#80000000",
                 "max-pixel-size=10", "max-file-size=-1", "sharpness=3", "", "embed-thumbnail",

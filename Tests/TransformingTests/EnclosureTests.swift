@@ -212,7 +212,7 @@ import Vips
 
 extension Source {
     /// The same with those bytes behind its pixels.
-    fileprivate func with(_ parts: [(Enclosure.Kind, [UInt8])]) -> Source {
+    func with(_ parts: [(Enclosure.Kind, [UInt8])]) -> Source {
         var source = self
         for (kind, bytes) in parts {
             source.layout.enclosures.append(

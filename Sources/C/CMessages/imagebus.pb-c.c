@@ -5223,7 +5223,7 @@ const ProtobufCMessageDescriptor imagebus__v1__fallback__descriptor =
   (ProtobufCMessageInit) imagebus__v1__fallback__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__encode_options__field_descriptors[4] =
+static const ProtobufCFieldDescriptor imagebus__v1__encode_options__field_descriptors[5] =
 {
   {
     "quality",
@@ -5273,9 +5273,22 @@ static const ProtobufCFieldDescriptor imagebus__v1__encode_options__field_descri
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "embed_thumbnail",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__EncodeOptions, embed_thumbnail),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__encode_options__field_indices_by_name[] = {
   1,   /* field[1] = background */
+  4,   /* field[4] = embed_thumbnail */
   3,   /* field[3] = max_bytes */
   2,   /* field[2] = max_pixel_size */
   0,   /* field[0] = quality */
@@ -5283,7 +5296,7 @@ static const unsigned imagebus__v1__encode_options__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__encode_options__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__encode_options__descriptor =
 {
@@ -5293,7 +5306,7 @@ const ProtobufCMessageDescriptor imagebus__v1__encode_options__descriptor =
   "Imagebus__V1__EncodeOptions",
   "imagebus.v1",
   sizeof(Imagebus__V1__EncodeOptions),
-  4,
+  5,
   imagebus__v1__encode_options__field_descriptors,
   imagebus__v1__encode_options__field_indices_by_name,
   1,  imagebus__v1__encode_options__number_ranges,

@@ -50,7 +50,7 @@ enum EncodeOptionList {
                     bytes == 0 || OutputOptions.maxBytesRange.contains(bytes)
                 else { return false }
                 options.maxBytes = bytes == 0 ? nil : bytes
-            case .embedThumbnail: return try !YesOrNo.isYes(text)
+            case .embedThumbnail: options.embedsThumbnail = try YesOrNo.isYes(text)
             // No other frame is ever encoded.
             case .firstFrameOnly: _ = try YesOrNo.isYes(text)
             }
@@ -65,8 +65,7 @@ enum EncodeOptionList {
             case .maxFileSize:
                 "a number of bytes from 1 to \(OutputOptions.maxBytesRange.upperBound), or 0 for "
                     + "none"
-            case .embedThumbnail: "no: this version embeds no thumbnails"
-            case .firstFrameOnly: "yes or no"
+            case .embedThumbnail, .firstFrameOnly: "yes or no"
             }
         }
     }

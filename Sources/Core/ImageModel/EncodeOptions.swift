@@ -10,6 +10,8 @@ public struct EncodeOptions: Hashable, Sendable {
     /// Bytes of the result at most, 1 to `OutputOptions.maxBytesRange.upperBound`: as the output's
     /// `maxBytes`.
     public var maxBytes: Int?
+    /// Whether a small image is in the EXIF of a JPEG: as the output's `embedsThumbnail`.
+    public var embedsThumbnail = false
 
     /// Says nothing.
     public init() {}
@@ -51,6 +53,7 @@ extension ImageRequest {
         if own[.maxBytes] == nil, let maxBytes = options.maxBytes, has(.maxBytes) {
             output.maxBytes = maxBytes
         }
+        if options.embedsThumbnail, has(.embedThumbnail) { output.embedsThumbnail = true }
         if let box = options.maxPixelSize { steps.append(.resize(box, .fit)) }
     }
 

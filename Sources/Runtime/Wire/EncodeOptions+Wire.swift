@@ -20,5 +20,7 @@ extension EncodeOptions: WireMessage {
         try map.number(
             &maxBytes, &wire.pointee.max_bytes, if: &wire.pointee.maybe_max_bytes_case, 4,
             "EncodeOptions.max_bytes")
+        map.flag(
+            &embedsThumbnail, &wire.pointee.embed_thumbnail, "EncodeOptions.embed_thumbnail")
     }
 }

@@ -5,10 +5,10 @@ import Vips
 
 /// Encoded bytes in, pixels or header facts out: what a decode worker does with one job.
 ///
-/// A JPEG or AVIF comes out in the planes that it has, where they mean sRGB; all else in 8-bit sRGB
-/// or grey, alpha straight, in the displayed orientation. Both are reduced as far as the need
-/// allows (SEMANTICS §11.3, §11.4). Where the work keeps the source's profile, colours stay as they are
-/// (SEMANTICS §11.21). One job at a time in a process: a second one waits.
+/// A JPEG or AVIF comes out in the planes that it has, where they mean sRGB; all else in 8-bit
+/// sRGB or grey, alpha straight, in the displayed orientation. Both are reduced as far as the need
+/// allows (SEMANTICS §11.3, §11.4). Where the work keeps the source's profile, colours stay as
+/// they are (SEMANTICS §11.21). One job at a time in a process: a second one waits.
 public struct DecodeStage: Sendable {
     private let library: VipsLibrary
     private let decoders: FormatDecoders

@@ -118,6 +118,7 @@ extension ByteReader {
         options.background = bool() ? Colour(argb: number()) : nil
         options.maxPixelSize = bool() ? size() : nil
         options.maxBytes = bool() ? number() : nil
+        options.embedsThumbnail = bool()
         return options
     }
 

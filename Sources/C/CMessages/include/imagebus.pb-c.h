@@ -595,6 +595,7 @@ struct  Imagebus__V1__EncodeOptions
 {
   ProtobufCMessage base;
   Imagebus__V1__Size *max_pixel_size;
+  protobuf_c_boolean embed_thumbnail;
   Imagebus__V1__EncodeOptions__MaybeQualityCase maybe_quality_case;
   union {
     /*
@@ -619,7 +620,7 @@ struct  Imagebus__V1__EncodeOptions
 };
 #define IMAGEBUS__V1__ENCODE_OPTIONS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__encode_options__descriptor) \
-    , NULL, IMAGEBUS__V1__ENCODE_OPTIONS__MAYBE_QUALITY__NOT_SET, {0}, IMAGEBUS__V1__ENCODE_OPTIONS__MAYBE_BACKGROUND__NOT_SET, {0}, IMAGEBUS__V1__ENCODE_OPTIONS__MAYBE_MAX_BYTES__NOT_SET, {0} }
+    , NULL, 0, IMAGEBUS__V1__ENCODE_OPTIONS__MAYBE_QUALITY__NOT_SET, {0}, IMAGEBUS__V1__ENCODE_OPTIONS__MAYBE_BACKGROUND__NOT_SET, {0}, IMAGEBUS__V1__ENCODE_OPTIONS__MAYBE_MAX_BYTES__NOT_SET, {0} }
 
 
 typedef enum {

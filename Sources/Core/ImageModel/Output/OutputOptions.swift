@@ -133,6 +133,13 @@ extension OutputOptions {
         set { self[.metadata] = newValue?.rawValue }
     }
 
+    /// JPEG: whether EXIF of the result has a small JPEG of it, of at most 160 × 160 pixels
+    /// (SEMANTICS §11.27).
+    public var embedsThumbnail: Bool {
+        get { self[.embedThumbnail] != nil }
+        set { self[.embedThumbnail] = newValue ? 1 : nil }
+    }
+
     /// Whether an encoder that can do without loss does.
     public var isWithoutLoss: Bool { lossless || nearLossless != nil }
 }

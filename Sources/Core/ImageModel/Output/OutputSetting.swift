@@ -3,7 +3,7 @@
 /// The name is the word for it on the command line, in presets, in keys and on the wire.
 package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
     case progressive, optimise, subsampling, colours, dither, effort, nearLossless, alphaQuality
-    case sharpYUV, background, maxBytes, accept, icc, metadata
+    case sharpYUV, background, maxBytes, accept, icc, metadata, embedThumbnail
 
     /// What values it takes.
     package enum Values: Hashable, Sendable {
@@ -104,6 +104,10 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
                 name: "metadata", values: .word(["none", "copyright", "all"], usual: nil),
                 formats: ImageFormat.encodable,
                 help: "of EXIF, XMP and IPTC: none, copyright, or all, the place too\n(none)")
+        case .embedThumbnail:
+            Row(
+                name: "embed-thumbnail", values: .flag, formats: [.jpeg],
+                help: "JPEG with a small one of at most 160x160 in its EXIF")
         }
     }
 

@@ -39,8 +39,11 @@ struct Encoder {
     func encode(
         _ lane: PlanarLane, to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
-        let lane = order.options.maxBytes == nil ? lane : lane.remembering()
-        let order = order(besideGrey: lane.isGrey)
+        let isOnce = order.options.maxBytes == nil && !embedsThumbnail
+        let lane = isOnce ? lane : lane.remembering()
+        let order = try order(order(besideGrey: lane.isGrey)) { () throws(ImageError) in
+            try lane.stepImage(resampledTo: EmbeddedThumbnail.size(of: lane.plan.size))
+        }
         var encoded = try write(lane.plan.size, bands: 1, order, to: output) { order, writer in
             try form.encode(lane, order, to: writer)
             try form.enclose(order.enclosed, in: writer)
@@ -52,21 +55,43 @@ struct Encoder {
 
     /// Any image.
     func encode(
-        _ current: StepImage, to output: some OutputSpace
+        _ whole: StepImage, to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
-        let image: VipsImage
+        let (current, image): (StepImage, VipsImage)
         do {
+            current = embedsThumbnail ? try whole.computed() : whole
             image = try pixels(of: current)
         } catch {
             throw ImageError(transforming: error, step: "encode")
         }
         let bands = image.header.bands
-        let order = order(besideGrey: bands < 3)
+        let order = try order(order(besideGrey: bands < 3)) {
+            try current.resampled(to: EmbeddedThumbnail.size(of: current.size))
+        }
         return try write(current.size, bands: bands, order, to: output) { order, writer in
             let hasAlpha = try form.encode(image, order, to: writer)
             try form.enclose(order.enclosed, in: writer)
             return hasAlpha
         }
+    }
+
+    private var embedsThumbnail: Bool {
+        order.options.embedsThumbnail
+            && OutputSetting.embedThumbnail.row.formats.contains(form.format)
+    }
+
+    /// The order with a small image beside the pixels, where one is asked for.
+    private func order(
+        _ order: EncodingOrder, thumbnail: () throws -> StepImage
+    ) throws(ImageError) -> EncodingOrder {
+        guard embedsThumbnail else { return order }
+        let jpeg: [UInt8]
+        do {
+            jpeg = try EmbeddedThumbnail.jpeg(of: flattened(thumbnail().image))
+        } catch {
+            throw ImageError(transforming: error, step: "encode")
+        }
+        return try order.with(thumbnail: jpeg)
     }
 
     /// A profile of greys goes with pixels that are written as such.

@@ -72,7 +72,21 @@ struct PlanarLane {
 
     /// Grey or sRGB pixels, as the plan displays them.
     func stepImage() throws(ImageError) -> StepImage {
-        let planes = try planes(coloursEvery: PixelSize(width: 1, height: 1))
+        try joined(planes(coloursEvery: PixelSize(width: 1, height: 1)))
+    }
+
+    /// The same, made so large afterwards.
+    func stepImage(resampledTo size: PixelSize) throws(ImageError) -> StepImage {
+        let region = ActiveRegion(
+            width: Double(plan.size.width), height: Double(plan.size.height))
+        var sampled: [Plane] = []
+        for plane in try planes(coloursEvery: PixelSize(width: 1, height: 1)) {
+            sampled.append(try sampler.sample(plane, region, to: size))
+        }
+        return try joined(sampled)
+    }
+
+    private func joined(_ planes: [Plane]) throws(ImageError) -> StepImage {
         let pixels = try InterleavedPixels(joining: isGrey ? planes : sampler.rgb(planes))
         do {
             return try StepImage(pixels, sampler: sampler)

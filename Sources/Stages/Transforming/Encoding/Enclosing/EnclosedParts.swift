@@ -43,6 +43,23 @@ struct EnclosedParts {
         return parts
     }
 
+    /// The same with a small JPEG in EXIF.
+    ///
+    /// - Throws: `limitExceeded` where both have no room in a segment; `internalError` for EXIF
+    ///   without a first directory.
+    func with(thumbnail: [UInt8]) throws(ImageError) -> EnclosedParts {
+        var parts = self
+        guard let block = ExifThumbnail.added(thumbnail, to: exif) else { throw Self.unfit }
+        guard block.count <= JPEGSegments.exifBytesMax else {
+            throw .over(
+                OutputSetting.embedThumbnail.name, "encode",
+                "the EXIF that is kept leaves no room for a thumbnail: leave out "
+                    + "embed-thumbnail, or keep less metadata")
+        }
+        parts.exif = block
+        return parts
+    }
+
     private mutating func check() throws(ImageError) {
         if !profile.isEmpty {
             space = ProfileSpace(profile)

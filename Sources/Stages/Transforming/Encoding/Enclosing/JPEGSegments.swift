@@ -3,6 +3,10 @@ enum JPEGSegments {
     /// Bytes that one segment holds.
     private static let bytesMax = 65_533
 
+    /// Bytes of EXIF that its segment holds.
+    static let exifBytesMax = bytesMax - exifHead.count
+    private static let exifHead = Array("Exif\0\0".utf8)
+
     /// Behind the start of the image and the segment of JFIF, where there is one.
     static func place(in file: UnsafeRawBufferPointer) -> Int {
         let start = 2
@@ -16,9 +20,20 @@ enum JPEGSegments {
         exif(parts.exif) + xmp(parts.xmp) + iptc(parts.iptc) + profile(parts.profile)
     }
 
+    /// The file without segments of applications and comments at its beginning.
+    static func bare(_ file: [UInt8]) -> [UInt8] {
+        var place = 2
+        while place + 4 <= file.count, file[place] == 0xFF,
+            (0xE0...0xEF).contains(file[place + 1]) || file[place + 1] == 0xFE
+        {
+            place += 2 + (Int(file[place + 2]) << 8 | Int(file[place + 3]))
+        }
+        return Array(file.prefix(2) + file.dropFirst(place))
+    }
+
     /// EXIF 2.32, 4.7.2.
     private static func exif(_ block: [UInt8]) -> [UInt8] {
-        block.isEmpty ? [] : segment(1, Array("Exif\0\0".utf8) + block)
+        block.isEmpty ? [] : segment(1, exifHead + block)
     }
 
     /// XMP specification part 3, 1.1.3.

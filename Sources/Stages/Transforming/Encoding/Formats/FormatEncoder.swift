@@ -75,6 +75,13 @@ struct EncodingOrder {
         return order
     }
 
+    /// The same with a small JPEG in EXIF.
+    func with(thumbnail: [UInt8]) throws(ImageError) -> EncodingOrder {
+        var order = self
+        order.enclosed = try enclosed.with(thumbnail: thumbnail)
+        return order
+    }
+
     /// The effort of the request, else the usual one of the format; 0 where it has none.
     func effort(_ format: ImageFormat) -> Int {
         format.traits.output?.efforts?.taken(options.effort) ?? 0

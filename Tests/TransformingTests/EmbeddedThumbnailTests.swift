@@ -1,0 +1,130 @@
+import ImageModel
+import Messages
+import StageKit
+import TestKit
+import Testing
+import Vips
+
+@testable import Transforming
+
+/// A small JPEG in the EXIF of a JPEG, as ExifTool reads it.
+@Suite struct EmbeddedThumbnailTests {
+    /// One entry: copyright, in either order of bytes, behind which a directory was.
+    private static let kept: [[UInt8]] = [
+        [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x98, 0x82, 2, 0, 7, 0, 0, 0, 26, 0, 0, 0]
+            + [0, 0, 0, 0] + Array("(c) Ad\0".utf8),
+        [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 0x82, 0x98, 0, 2, 0, 0, 0, 7, 0, 0, 0, 26]
+            + [0, 0, 0, 0] + Array("(c) Ad\0".utf8),
+    ]
+
+    private func jpeg(_ source: Source, _ change: (inout OutputOptions) -> Void = { _ in }) throws
+        -> Transformed
+    {
+        try transform(
+            source, [],
+            output: output(.jpeg) {
+                $0.embedsThumbnail = true
+                change(&$0)
+            })
+    }
+
+    private func output(
+        _ format: ImageFormat, _ change: (inout OutputOptions) -> Void = { _ in }
+    ) -> OutputOptions {
+        var output = OutputOptions(format: format)
+        change(&output)
+        return output
+    }
+
+    private func exiftool(_ words: [String], _ bytes: [UInt8]) throws -> [UInt8] {
+        try Tool.run(["exiftool"] + words + ["-"], input: bytes)
+    }
+
+    /// All that there are, one after the other.
+    private func thumbnails(_ bytes: [UInt8]) throws -> [UInt8] {
+        try exiftool(["-a", "-b", "-ThumbnailImage"], bytes)
+    }
+
+    private static func gradient(_ width: Int, _ height: Int, _ bands: PixelPlane.Bands) -> Source {
+        Source(width, height, bands, format: .jpeg) { x, y, band in
+            band == 3 ? 255 : (x * (3 - band) + y * (band + 1)) * 255 / (3 * (width + height))
+        }
+    }
+
+    private static func planar(_ width: Int, _ height: Int) -> Source {
+        .planar(width, height, blue: 100, red: 170) { x, y in (x + y) * 255 / (width + height) }
+    }
+
+    @Test func itShowsTheResultAndIsAloneThere() throws {
+        for (source, size) in [
+            (Self.gradient(640, 400, .rgb), "160x100"), (Self.gradient(64, 48, .rgb), "64x48"),
+            (Self.gradient(100, 500, .grey), "32x160"), (Self.gradient(320, 320, .rgba), "160x160"),
+            (Self.planar(640, 400), "160x100"), (Self.planar(31, 1_601), "3x160"),
+        ] {
+            let made = try jpeg(source)
+            let small = try thumbnails(made.bytes)
+            // Baseline, nothing between its beginning and its tables.
+            #expect(small.starts(with: [0xFF, 0xD8, 0xFF, 0xDB]))
+            #expect(try facts(small, "-s3", "-ImageSize") == size)
+            let process = try facts(small, "-s3", "-EncodingProcess")
+            #expect(process == "Baseline DCT, Huffman coding")
+            let folder = TestKit.TemporaryDirectory()
+            folder.write(made.bytes, to: "large.jpg")
+            folder.write(small, to: "small.jpg")
+            let difference = try Tool.run(
+                [
+                    "convert-im6.q16", folder.file("large.jpg"), "-resize", size + "!",
+                    folder.file("small.jpg"), "-metric", "MAE", "-compare", "-format",
+                    "%[distortion]", "info:",
+                ])
+            let mean = try #require(Double(String(decoding: difference, as: UTF8.self)))
+            #expect(mean < 0.02, "\(size): \(mean)")
+            // The picture itself is what it is without.
+            let plain = try transform(source, [], output: output(.jpeg))
+            #expect(made.samples == plain.samples)
+            #expect(try thumbnails(plain.bytes).isEmpty)
+        }
+    }
+
+    @Test(arguments: 0...1)
+    func keptMetadataIsBesideIt(order: Int) throws {
+        for source in [Self.gradient(300, 200, .rgb), Self.planar(300, 200)] {
+            let made = try jpeg(source.with([(.exif, Self.kept[order])]))
+            #expect(try facts(made.bytes, "-s3", "-Copyright") == "(c) Ad")
+            #expect(try facts(made.bytes, "-s3", "-ThumbnailLength") != "")
+            #expect(try !thumbnails(made.bytes).isEmpty)
+            #expect(try facts(made.bytes, "-s3", "-warning") == "")
+        }
+    }
+
+    @Test func itsBytesCountForTheLimitOfBytes() throws {
+        let source = Self.planar(600, 400)
+        let free = try jpeg(source) { $0.quality = 95 }
+        let limit = free.bytes.count - 100
+        let made = try jpeg(source) { ($0.quality, $0.maxBytes) = (95, limit) }
+        #expect(made.bytes.count <= limit)
+        #expect(try thumbnails(made.bytes) == thumbnails(free.bytes))
+    }
+
+    @Test func whatHasNoRoomIsRefused() throws {
+        let long = Self.kept[0] + [UInt8](repeating: 7, count: 65_400)
+        let source = Self.gradient(300, 200, .rgb).with([(.exif, long)])
+        let error = #expect(throws: ImageError.self) { try jpeg(source) }
+        #expect(error?.code == .limitExceeded)
+        #expect(error?.message.contains("leave out embed-thumbnail") == true)
+    }
+
+    /// Where nobody names a format, one without a place for it has none.
+    @Test(arguments: [ImageFormat.png, .webp, .avif])
+    func otherFormatsHaveNone(format: ImageFormat) throws {
+        let made = try transform(
+            Self.gradient(200, 200, .rgb), [],
+            output: output(format) { $0[.embedThumbnail] = 1 })
+        #expect(try thumbnails(made.bytes).isEmpty)
+    }
+
+    private func facts(_ bytes: [UInt8], _ words: String...) throws -> String {
+        let said = String(decoding: try exiftool(words, bytes), as: UTF8.self)
+        return said.split(separator: "\n").joined(separator: "\n")
+    }
+}
