@@ -67,4 +67,36 @@ import Testing
             Thumbnail(box: box, preservesAspectRatio: false).key
                 == "Thumbnail({100.000000,100.000000},0)")
     }
+
+    /// By what keys are made, and not by what they look like.
+    @Test(arguments: [
+        "https://h/a.png", "https://h/a", "https://h/a.b.c/d?x=1.2#f.g", "data:image/png;base64,AA",
+        "https://h", "a.b:c/.png", "https://h/ü.png",
+    ])
+    func allThatIsMadeOfAURLIsFoundByIt(text: String) throws {
+        let url = SourceURL.percentEncodingNonASCII(text)
+        let suffixes = [
+            "Thumbnail({50.000000,60.000000},1)", "ImagebusFitTransformer({1.000000,2.000000})",
+            "SDImageTintTransformer(#FF000000,9)-Imagebus(webp,q75)", "Auth(1f)", "Vary(2e)",
+        ]
+        for suffix in suffixes {
+            let made = CacheKey.inserting(suffix, into: url)
+            #expect(CacheKey.isOf(url, made), "\(made)")
+            #expect(CacheKey.isOf(url, CacheKey.inserting("Vary(1)", into: made)))
+            #expect(!CacheKey.isOf(made, url))
+        }
+        #expect(CacheKey.isOf(url, url))
+        for other in ["x", "-2", "/b", "-Auth(1)x"] {
+            #expect(!CacheKey.isOf(url, url + other), "\(other)")
+            #expect(!CacheKey.isOf(url + other, url), "\(other)")
+        }
+    }
+
+    @Test func aStoredTextSaysItsCache() {
+        var terms = LoadTerms(identity: "i")
+        for cache in ["", "x"] {
+            #expect(CacheKey.cache(inStored: CacheKey.stored("k", in: cache, terms)) == cache)
+            terms.identity = nil
+        }
+    }
 }

@@ -100,6 +100,13 @@ public enum CacheKey {
     /// (SEMANTICS §4.3). The dot of an extension is neither first nor last in its segment.
     public static func inserting(_ suffix: String, into key: String) -> String {
         let bytes = Array(key.utf8)
+        let place = suffixPlace(in: bytes)
+        return String(decoding: bytes[..<place], as: UTF8.self) + "-\(suffix)"
+            + String(decoding: bytes[place...], as: UTF8.self)
+    }
+
+    /// Where suffixes go: before the dot of the extension, or at the end.
+    static func suffixPlace(in bytes: [UInt8]) -> Int {
         let isURL = bytes.contains(UInt8(ascii: ":"))
         let pathEnd =
             isURL ? bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } : nil
@@ -108,9 +115,8 @@ public enum CacheKey {
         let segment = path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? path.startIndex
         guard segment >= pathStart, let dot = path[segment...].lastIndex(of: UInt8(ascii: ".")),
             dot > segment, dot < path.endIndex - 1
-        else { return "\(key)-\(suffix)" }
-        return String(decoding: bytes[..<dot], as: UTF8.self) + "-\(suffix)"
-            + String(decoding: bytes[dot...], as: UTF8.self)
+        else { return bytes.endIndex }
+        return dot
     }
 
     /// Where the path of a URL begins: behind the authority, so that the dots of a host name are
