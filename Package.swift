@@ -233,7 +233,10 @@ let testing: [Target] = [
     tests("ConfigurationTests", ["Configuration", "ImageModel"]),
     tests(
         "ConfigurationFileTests",
-        ["ConfigurationFile", "Configuration", "YAML", "ImageModel", "Linux", "TestKit"]),
+        [
+            "ConfigurationFile", "Configuration", "YAML", "Messages", "ImageModel", "Linux",
+            "TestKit",
+        ]),
     tests("ControlSegmentTests", ["ControlSegment", "Linux", "Messages", "TestKit"]),
     tests(
         "SchedulingTests",

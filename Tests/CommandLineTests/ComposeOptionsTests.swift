@@ -8,12 +8,11 @@ import Testing
 /// What the coordinator of the stack of containers can be told is what the program can be told.
 @Suite struct ComposeOptionsTests {
     /// Of other processes, or said by the images.
-    private static let others: Set<String> = [
+    private static let others: Set<String> = Set(CacheSetting.allCases.map(\.rawValue)).union([
         "only", "pool", "input-pools", "download", "decode", "transform", "runtime-dir",
         "cache-dir",
-        "memory-limit", "disk-limit",
         "help", "version",
-    ]
+    ])
     /// Of the download workers.
     private static let downloads = Set(DownloadSetting.allCases.map(\.rawValue)).union([
         "allow-private-networks", "allow-address", "deny-address", "ca-file",

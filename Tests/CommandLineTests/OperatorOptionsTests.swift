@@ -46,6 +46,68 @@ import Testing
         #expect(put.tiers == .disk)
     }
 
+    @Test func entriesAreMeantByWhatTheyAre() throws {
+        let remove = try cache(["remove", "--url", "u", "--older-than", "2d", "--type", "disk"])
+        #expect(remove.action == .removeSelected && remove.tiers == .disk)
+        #expect(remove.selection == EntrySelection(url: "u", olderThanSeconds: 172_800))
+        let list = try cache(["list", "--prefix", "p", "--cache", "c", "--limit", "5"])
+        #expect(list.action == .list && list.page.limit == 5 && list.page.after == 0)
+        #expect(list.selection == EntrySelection(cache: "c", prefix: "p"))
+        #expect(try cache(["list", "--after", "9223372036854775809"]).page.after == 1 << 63 | 1)
+        #expect(try cache(["count"]).selection.isAll)
+        #expect(try cache(["size", "--type", "memory"]).tiers == .memory)
+        #expect(try cache(["get", "k"]).action == .get(file: "-"))
+        #expect(try cache(["get", "k", "-o", "/f"]).action == .get(file: "/f"))
+        #expect(try cache(["stats"]).action == .stats)
+        #expect(try cache(["trim", "--type", "disk"]).action == .trim)
+    }
+
+    @Test(arguments: [
+        ["remove", "k", "--url", "u"], ["contains", "k", "--prefix", "p"], ["clear", "--url", "u"],
+        ["remove", "--older-than", "soon"], ["remove", "--older-than", "-1"],
+        ["remove", "--type", "disk"],
+        ["list", "--limit", "0"], ["count", "--limit", "2"], ["trim", "--cache", "c"],
+        ["stats", "--prefix", "p"], ["list", "k"], ["get"], ["list", "--after", "x"],
+        ["put", "k", "f", "-o", "g"], ["remove", "--tag", "t"],
+    ])
+    func whatMeansNothingThereIsAUsageError(arguments: [String]) {
+        #expect(throws: UsageError.self) { try cache(arguments) }
+    }
+
+    @Test func listsAndCountsAreShortTables() throws {
+        let entry = EntryDescription(
+            key: "http://h/a.jpg", tier: .disk, bytes: 1_234, format: .jpeg,
+            size: PixelSize(width: 40, height: 30), storedMilliseconds: 5, accessedMilliseconds: 6)
+        var page = EntryPage(entries: [entry], next: 7)
+        #expect(
+            CacheTool.table(page) == """
+                KEY             TIER  BYTES  FORMAT   SIZE
+                http://h/a.jpg  disk   1234    jpeg  40x30
+                there are more: --after 7
+
+                """)
+        #expect(
+            try JSONText.text(CacheList(page)) == """
+                {"entries":[{"accessedAt":6,"bytes":1234,"cache":"default","format":"jpeg",\
+                "height":30,"key":"http://h/a.jpg","storedAt":5,"tier":"disk","width":40}],\
+                "next":"7"}
+
+                """)
+        page.entries[0].cache = "x"
+        page.next = 0
+        #expect(
+            CacheTool.table(page) == """
+                KEY             CACHE  TIER  BYTES  FORMAT   SIZE
+                http://h/a.jpg      x  disk   1234    jpeg  40x30
+
+                """)
+        #expect(CacheTool.table(EntryPage()) == "there are no such entries\n")
+        let gone = EntryPage(disk: EntryCount(entries: 2, bytes: 2_048))
+        #expect(
+            CacheTool.sentence(gone, .all, verb: "removed")
+                == "removed 0 from memory (0 bytes), 2 from disk (2.0 KB)\n")
+    }
+
     @Test(arguments: [
         [], ["contains"], ["remove"], ["forget", "k"], ["contains", "k", "l"],
         ["clear"], ["clear", "k", "--all"], ["clear", "--all", "--cache", "a"],

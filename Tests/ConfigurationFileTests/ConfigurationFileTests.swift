@@ -2,6 +2,7 @@ import Configuration
 import ConfigurationFile
 import Glibc
 import ImageModel
+import Messages
 import TestKit
 import Testing
 
@@ -75,6 +76,46 @@ import Testing
         }
     }
 
+    @Test func cachesAreNamesOrNamesWithSettings() throws {
+        #expect(try read("caches: [a, b]").caches == ["a", "b"])
+        #expect(try read("caches: [a, b]").cacheSettings.isEmpty)
+        let configuration = try read(
+            """
+            caches:
+              default: {disk-limit: 2G, max-age: never, low-water: 40, write-behind: off}
+              a:
+              b: {memory-cache: no}
+            profiles: {default: {cache: a}, p: {cache: default}}
+            """)
+        #expect(configuration.caches == ["a", "b"])
+        let usual = try #require(configuration.cacheSettings["default"])
+        #expect(usual[.diskLimit] == 2 << 30 && usual[.maxAge] == -1 && usual[.lowWater] == 40)
+        #expect(usual[.writeBehind] == 0 && usual[.diskEntries] == nil)
+        #expect(configuration.cacheSettings["b"]?[.memoryCache] == 0)
+        #expect(configuration.cacheSettings["a"] == nil)
+    }
+
+    @Test(arguments: CacheSetting.allCases)
+    func everySettingOfACacheIsAKey(setting: CacheSetting) throws {
+        let text = setting.text(of: setting == .maxAge ? 90 : setting.countsBytes ? 1 << 20 : 1)
+        let read = try read("caches: {default: {\(setting.rawValue): \(text)}}")
+        #expect(read.cacheSettings["default"]?[setting] != nil)
+        let named = problems("caches: {x: {\(setting.rawValue): \(text)}}")
+        #expect(named.isEmpty == setting.isOfEachCache, "\(named)")
+        let wrong = problems("caches: {default: {\(setting.rawValue): so lala}}")
+        #expect(wrong.count == 1 && wrong[0].contains(setting.rawValue), "\(wrong)")
+    }
+
+    @Test(arguments: [
+        ("caches: {default: {disk-limt: 2G}}", "did you mean 'disk-limit'"),
+        ("caches: {'a b': }", "'a b' is no name"),
+        ("caches: {x: {max-age: 1d}}", "it stands below 'default'"),
+        ("caches: {default: {low-water: 101}}", "a whole number from 0 to 100"),
+    ])
+    func faultsOfCachesSayWhatToDo(text: String, words: String) {
+        #expect(problems(text).first?.contains(words) == true, "\(problems(text))")
+    }
+
     @Test func theExampleOfTheReadmeIsRead() throws {
         let readme = try #require(FileBytes.text(RepositoryRoot.file("README.md")))
         let parts = readme.components(between: "```yaml\n", and: "```")
@@ -106,7 +147,7 @@ import Testing
         ),
         ("caches: [default]", "f:1: caches: expected a name"),
         ("caches: [a b]", "f:1: caches: expected a name"),
-        ("caches: {a: b}", "f:1: caches: expected a name"),
+        ("caches: {a: b}", "f:1: caches.a is a map of keys"),
         ("presets: {none: {resize: 1x1}}", "f:1: presets: 'none' is no name"),
         ("presets: {a: {resize: x}}", "f:1: resize: expected WIDTHxHEIGHT"),
         ("presets: {a: {thumbnail: 1x}}", "f:1: thumbnail: expected WIDTHxHEIGHT"),

@@ -60,11 +60,17 @@ extension RealProcesses {
                         && report.caches[0].storesSkipped > 0
                 }
                 #expect(full.caches[0].diskReason.hasPrefix("full: "), "\(full.caches)")
+                #expect(full.caches[0].degradedSince > 1_700_000_000_000)
+                #expect(full.caches[0].diskFailures > 0)
+                let hit = try stack.run(["cache", "get", origin.url("/a.png?0")])
+                #expect(hit.exitStatus == 0, "what is there is read")
+                let stats = try stack.run(["cache", "stats"]).outputText
+                #expect(stats.contains("disk cache: full: ") && stats.contains(", since 20"))
                 try expectSaid(stack, "degraded", up: 0)
                 #expect(try LogLines(stack).saying(Self.fails).count == 1)
                 try FileDescriptor.openDirectory(stack.cacheDirectory).unlink("filler")
                 _ = try await stack.awaitStatus("the disk to work again") { report in
-                    report.caches.first?.disk == .healthy
+                    report.caches.first?.disk == .healthy && report.caches[0].degradedSince == 0
                 }
                 try expectSaid(stack, "healthy", up: 1)
                 #expect(try LogLines(stack).saying("the disk cache works again").count == 1)

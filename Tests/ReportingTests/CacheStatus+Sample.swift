@@ -14,6 +14,19 @@ extension CacheStatus {
         status.entriesLost = 4
         status.indexesSetAside = 1
         status.storesSkipped = 2
+        status.memoryBytesMax = 4_096
+        status.memoryHits = 11
+        status.memoryEvictions = 12
+        status.memoryShrinks = 13
+        status.diskHits = 14
+        status.misses = 15
+        status.diskEntriesMax = 16
+        status.degradedSince = 1_709_294_399_500
+        status.diskBytesWritten = 6_144
+        status.diskTrims = 17
+        status.diskEntriesTrimmed = 18
+        status.diskEntriesExpired = 19
+        status.diskFailures = 20
         return status
     }
 }

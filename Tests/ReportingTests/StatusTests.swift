@@ -43,10 +43,13 @@ import Testing
         let report = try sampleReport()
         #expect(
             try JSONText.text(StatusAnswer(report)) == """
-                {"cacheStores":[{"disk":{"bytes":5000,"entries":3,"entriesLost":4,\
-                "indexesSetAside":1,"limitBytes":null,"overheadBytes":70000,\
-                "reason":"full: no space","state":"degraded","storesSkipped":2},\
-                "memory":{"bytes":900,"entries":2}}],\
+                {"cacheStores":[{"disk":{"bytes":5000,"bytesWritten":6144,\
+                "degradedSince":1709294399500,"entries":3,"entriesExpired":19,"entriesLost":4,\
+                "entriesTrimmed":18,"failures":20,"hits":14,"indexesSetAside":1,\
+                "limitBytes":null,"limitEntries":16,"misses":15,"overheadBytes":70000,\
+                "reason":"full: no space","state":"degraded","storesSkipped":2,"trims":17},\
+                "memory":{"bytes":900,"entries":2,"evictions":12,"hits":11,"limitBytes":4096,\
+                "limitEntries":null,"shrinks":13}}],\
                 "caches":[{"requests":9,"share":0.75,"tier":"memory"},\
                 {"requests":0,"share":0,"tier":"disk"},\
                 {"requests":0,"share":0,"tier":"original"},\
@@ -73,9 +76,31 @@ import Testing
         #expect(text.contains("decode    7   busy         2     1       3"))
         #expect(text.contains("decode        4        6     0    1.0 ms  1.0 ms         -       -"))
         #expect(text.contains("memory           9  75.0 %"))
-        #expect(text.contains("disk    degraded        3     4.9 KB  68.4 KB      -     4"))
-        #expect(text.contains("\ndisk cache: full: no space\n"))
+        #expect(text.contains("disk    degraded        3     4.9 KB  68.4 KB       -     4"))
+        #expect(text.contains("\ndisk cache: full: no space, since 2024-03-01T11:59:59Z\n"))
         #expect(text.contains("decode       1     1     1.0     1.0"))
+    }
+
+    /// Against the dates of another program, `date -u`.
+    @Test(
+        arguments: [
+            (0, "1970-01-01T00:00:00Z"), (951_782_399, "2000-02-28T23:59:59Z"),
+            (951_868_799, "2000-02-29T23:59:59Z"), (1_709_164_800, "2024-02-29T00:00:00Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"), (253_402_300_799, "9999-12-31T23:59:59Z"),
+        ] as [(UInt64, String)])
+    func momentsAreThoseOfTheCalendar(seconds: UInt64, text: String) {
+        #expect(CalendarText.text(seconds * 1_000 + 999) == text)
+    }
+
+    @Test func theFiguresOfTheCacheAreShort() throws {
+        var report = StatusReport()
+        report.caches = [.sample]
+        let text = CacheFigures.text(report)
+        #expect(text.contains("bytes written                 -  6.0 KB\n"), "\(text)")
+        #expect(text.contains("trims                        13      17\n"), "\(text)")
+        let json = try JSONText.text(CacheFigures(report))
+        #expect(json.hasPrefix("{\"caches\":[{\"disk\":{\"bytes\":5000,"))
+        #expect(json.contains("\"requests\":{\"disk\":0,\"memory\":0,\"missed\":0,"))
     }
 
     @Test func ratesAreOfWhatHappenedSinceTheLastLook() {

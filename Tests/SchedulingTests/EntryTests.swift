@@ -124,4 +124,148 @@ import Testing
         #expect(stack.answers.isEmpty)
         #expect(stack.scheduler.isIdle)
     }
+
+    private func selected(_ number: UInt64, _ selection: EntrySelection, _ action: EntryAction)
+        -> CacheCommand
+    {
+        CacheCommand(number: number, action: action, key: "", selection: selection)
+    }
+
+    @Test func aSelectionIsOfEntriesAndNeverOfNone() {
+        var stack = Stack()
+        stack.hire(.cache, credit: 9)
+        let client = stack.connect()
+        ask(&stack, client, selected(1, EntrySelection(), .removeSelected))
+        ask(&stack, client, selected(2, EntrySelection(prefix: ""), .removeSelected))
+        ask(&stack, client, selected(3, EntrySelection(url: "http://h/\u{1F}"), .count))
+        ask(&stack, client, selected(4, EntrySelection(prefix: "a"), .trim))
+        var keyed = selected(5, EntrySelection(prefix: "a"), .list)
+        keyed.key = "k"
+        ask(&stack, client, keyed)
+        var cleared = selected(6, EntrySelection(prefix: "a"), .clear)
+        cleared.key = ""
+        ask(&stack, client, cleared)
+        #expect(stack.answers.count == 6 && stack.held(.query).isEmpty)
+        ask(&stack, client, selected(7, EntrySelection(url: "http://h/ü"), .list))
+        let works = stack.held(.query).compactMap { held -> EntryWork? in
+            if case .entry(let work) = held.job.work { work } else { nil }
+        }
+        #expect(works.map(\.selection.url) == ["http://h/%C3%BC"])
+        #expect(works.map(\.limit) == [UInt32(EntryPage.entriesMax)])
+    }
+
+    @Test func whatAnOperatorIsShownHasTheCacheApart() {
+        var stack = Stack()
+        stack.hire(.cache, credit: 4)
+        let client = stack.connect()
+        ask(&stack, client, selected(1, EntrySelection(), .list))
+        let entry = EntryDescription(
+            key: "x\u{1F}http://h/a\u{1E}0f", tier: .disk, bytes: 9, format: .jpeg,
+            size: PixelSize(width: 1, height: 1))
+        stack.finish(.query, .entries(EntryPage(entries: [entry])))
+        guard case .page(let page) = stack.answers[1] else {
+            Issue.record("a page")
+            return
+        }
+        #expect(page.entries.map(\.cache) == ["x"] && page.entries.map(\.key) == ["http://h/a"])
+    }
+
+    @Test func aPageThatNobodyAskedForIsALie() {
+        for (action, result) in [
+            (EntryAction.contains, JobResult.entries(EntryPage())), (.count, .entry(.all)),
+        ] {
+            var stack = Stack()
+            stack.hire(.cache, credit: 4)
+            let client = stack.connect()
+            ask(
+                &stack, client, action == .count ? selected(1, .init(), .count) : command(1, action)
+            )
+            stack.finish(.query, result)
+            #expect(stack.expelled.count == 1)
+        }
+    }
+
+    // MARK: - What is under way
+
+    /// Removals that mean what is stored of `http://example.org/a.jpg`, and others.
+    private static let removals: [(CacheCommand, isMeant: Bool)] = [
+        (CacheCommand(number: 9, action: .clear, key: ""), true),
+        (CacheCommand(number: 9, action: .remove, key: url), true),
+        (
+            CacheCommand(
+                number: 9, action: .removeSelected, key: "", selection: EntrySelection(url: url)),
+            true
+        ),
+        (
+            CacheCommand(
+                number: 9, action: .removeSelected, key: "",
+                selection: EntrySelection(prefix: "http://example.org/")), true
+        ),
+        (
+            CacheCommand(
+                number: 9, action: .removeSelected, key: "",
+                selection: EntrySelection(prefix: "http://example.com/")), false
+        ),
+        (
+            CacheCommand(
+                number: 9, action: .removeSelected, key: "",
+                selection: EntrySelection(url: url, olderThanSeconds: 60)), false
+        ),
+        (CacheCommand(number: 9, action: .remove, key: "http://example.org/b.jpg"), false),
+        (CacheCommand(number: 9, action: .clear, key: "", tiers: .memory), false),
+    ]
+
+    private static let url = "http://example.org/a.jpg"
+
+    /// The transfer that brings the older bytes is cancelled, and another one begins behind the
+    /// removal: nothing is stored of the first one.
+    @Test(arguments: removals.indices)
+    func aTransferBeginsAnewBehindTheRemoval(index: Int) {
+        let (command, isMeant) = Self.removals[index]
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        stack.load(ImageRequest(url: Self.url), by: client)
+        answerQueries(of: &stack)
+        let first = stack.held(.fetch).map(\.job.id)
+        #expect(first.count == 1)
+        ask(&stack, client, command)
+        answerQueries(of: &stack)
+        let now = stack.held(.fetch).filter { !$0.isCancelled }.map(\.job.id)
+        #expect((now != first) == isMeant, "\(command)")
+        stack.finishAll()
+        #expect(stack.replies.count == 1)
+        #expect(stack.scheduler.isIdle && stack.faults.isEmpty)
+    }
+
+    /// Misses, until nothing is asked of the cache.
+    private func answerQueries(of stack: inout Stack) {
+        for _ in 0..<4 {
+            for held in stack.held(.query) { stack.finish(held) }
+        }
+    }
+
+    /// The older bytes are there, and are being decoded or encoded, or are on their way to the
+    /// cache: no job that stores them is left when the removal is answered.
+    @Test(arguments: [JobStage.decode, .transform, .store])
+    func whatIsMadeOfRemovedBytesIsNotStored(stage: JobStage) {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        stack.load(.image(size: 50), by: client)
+        for step in [JobStage.query, .query, .fetch, .decode, .transform] {
+            if !stack.held(stage).isEmpty { break }
+            stack.finish(step)
+        }
+        let older = stack.held(stage)
+        #expect(!older.isEmpty)
+        ask(&stack, client, CacheCommand(number: 9, action: .clear, key: ""))
+        let stores = stack.held(.store).filter { !$0.isCancelled }
+        #expect(stores.isEmpty, "\(stores)")
+        #expect(stack.held(stage).allSatisfy { $0.isCancelled })
+        stack.finishAll()
+        #expect(stack.gets[Self.url] == 2, "the origin is asked again")
+        #expect(stack.replies.count == 1)
+        #expect(stack.scheduler.isIdle && stack.faults.isEmpty)
+    }
 }

@@ -81,7 +81,8 @@ extension Stack {
                     contentType: "image/jpeg", etag: "\"1\"", cacheControl: cacheControl,
                     vary: vary,
                     effectiveURL: work.url))
-        case .entry(let work): return .entry(work.tiers)
+        case .entry(let work):
+            return work.action.isOfSeveral ? .entries(EntryPage()) : .entry(work.tiers)
         case .decode(let work):
             var image = decoded(work.need, by: worker)
             if !work.facts.kinds.isEmpty { image.facts = ImageFacts() }

@@ -159,12 +159,16 @@ struct Walk {
         guard let client = pick(stack.clients.sorted()) else { return }
         asked += 1
         stack.questions[asked] = client
-        stack.send(
-            .cache(
-                client,
-                CacheCommand(
-                    number: asked, action: random.oneIn(2) ? .contains : .remove,
-                    key: random.oneIn(9) ? "" : "http://example.org/a.jpg", tiers: tiers())))
+        var command = CacheCommand(
+            number: asked, action: pick(EntryAction.allCases) ?? .contains, key: "",
+            tiers: tiers())
+        if !random.oneIn(9), [.contains, .remove].contains(command.action) {
+            command.key = "http://example.org/a.jpg"
+        }
+        if random.oneIn(2) { command.selection.url = "http://example.org/a.jpg" }
+        if random.oneIn(4) { command.selection.prefix = "http://example.org/" }
+        if random.oneIn(4) { command.selection.olderThanSeconds = UInt64(draw(0...1)) }
+        stack.send(.cache(client, command))
     }
 
     var tokens: [Token] { stack.waiting.keys.sorted { $0.value.low < $1.value.low } }

@@ -74,6 +74,7 @@ extension Direction {
             Sent(kind: .cancelJob, type: CancelledJob.self),
             Sent(kind: .release, type: ReleaseBlocks.self),
             Sent(kind: .touched, type: TouchedBlocks.self),
+            Sent(kind: .cacheSettings, type: CacheSettingsMessage.self, isReadInPart: true),
             Sent(kind: .drain, type: DrainMessage.self),
             Sent(kind: .refused, type: Refusal.self, isReadInPart: true),
         ], { try $0.workerCommand() }, { try Frames($0) })

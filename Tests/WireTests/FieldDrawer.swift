@@ -163,6 +163,11 @@ extension FieldDrawer {
             return field == "Detail.name"
                 ? names[log.values.number(0...2)] : "\(log.values.number(2...9) as Int)"
         }
+        if container == "Cache.settings", field.hasPrefix("Detail.") {
+            let names = ["memory-entries", "disk-entries", "low-water"]
+            return field == "Detail.name"
+                ? names[log.values.number(0...2)] : "\(log.values.number(2...9) as Int)"
+        }
         if container == "ImageFacts.exif", field == "Detail.name" {
             return ExifField.allCases[log.values.number(0...12)].rawValue
         }

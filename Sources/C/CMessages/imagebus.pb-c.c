@@ -1582,6 +1582,51 @@ void   imagebus__v1__entry__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__entry__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__entry_selection__init
+                     (Imagebus__V1__EntrySelection         *message)
+{
+  static const Imagebus__V1__EntrySelection init_value = IMAGEBUS__V1__ENTRY_SELECTION__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__entry_selection__get_packed_size
+                     (const Imagebus__V1__EntrySelection *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__entry_selection__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__entry_selection__pack
+                     (const Imagebus__V1__EntrySelection *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__entry_selection__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__entry_selection__pack_to_buffer
+                     (const Imagebus__V1__EntrySelection *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__entry_selection__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__EntrySelection *
+       imagebus__v1__entry_selection__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__EntrySelection *)
+     protobuf_c_message_unpack (&imagebus__v1__entry_selection__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__entry_selection__free_unpacked
+                     (Imagebus__V1__EntrySelection *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__entry_selection__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__need__init
                      (Imagebus__V1__Need         *message)
 {
@@ -1940,6 +1985,141 @@ void   imagebus__v1__entry_report__free_unpacked
   if(!message)
     return;
   assert(message->base.descriptor == &imagebus__v1__entry_report__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__entry_count__init
+                     (Imagebus__V1__EntryCount         *message)
+{
+  static const Imagebus__V1__EntryCount init_value = IMAGEBUS__V1__ENTRY_COUNT__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__entry_count__get_packed_size
+                     (const Imagebus__V1__EntryCount *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__entry_count__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__entry_count__pack
+                     (const Imagebus__V1__EntryCount *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__entry_count__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__entry_count__pack_to_buffer
+                     (const Imagebus__V1__EntryCount *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__entry_count__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__EntryCount *
+       imagebus__v1__entry_count__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__EntryCount *)
+     protobuf_c_message_unpack (&imagebus__v1__entry_count__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__entry_count__free_unpacked
+                     (Imagebus__V1__EntryCount *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__entry_count__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__entry_description__init
+                     (Imagebus__V1__EntryDescription         *message)
+{
+  static const Imagebus__V1__EntryDescription init_value = IMAGEBUS__V1__ENTRY_DESCRIPTION__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__entry_description__get_packed_size
+                     (const Imagebus__V1__EntryDescription *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__entry_description__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__entry_description__pack
+                     (const Imagebus__V1__EntryDescription *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__entry_description__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__entry_description__pack_to_buffer
+                     (const Imagebus__V1__EntryDescription *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__entry_description__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__EntryDescription *
+       imagebus__v1__entry_description__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__EntryDescription *)
+     protobuf_c_message_unpack (&imagebus__v1__entry_description__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__entry_description__free_unpacked
+                     (Imagebus__V1__EntryDescription *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__entry_description__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__entry_page__init
+                     (Imagebus__V1__EntryPage         *message)
+{
+  static const Imagebus__V1__EntryPage init_value = IMAGEBUS__V1__ENTRY_PAGE__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__entry_page__get_packed_size
+                     (const Imagebus__V1__EntryPage *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__entry_page__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__entry_page__pack
+                     (const Imagebus__V1__EntryPage *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__entry_page__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__entry_page__pack_to_buffer
+                     (const Imagebus__V1__EntryPage *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__entry_page__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__EntryPage *
+       imagebus__v1__entry_page__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__EntryPage *)
+     protobuf_c_message_unpack (&imagebus__v1__entry_page__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__entry_page__free_unpacked
+                     (Imagebus__V1__EntryPage *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__entry_page__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   imagebus__v1__cache_hit__init
@@ -3077,6 +3257,57 @@ void   imagebus__v1__cache_status__free_unpacked
   if(!message)
     return;
   assert(message->base.descriptor == &imagebus__v1__cache_status__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__cache_settings__cache__init
+                     (Imagebus__V1__CacheSettings__Cache         *message)
+{
+  static const Imagebus__V1__CacheSettings__Cache init_value = IMAGEBUS__V1__CACHE_SETTINGS__CACHE__INIT;
+  *message = init_value;
+}
+void   imagebus__v1__cache_settings__init
+                     (Imagebus__V1__CacheSettings         *message)
+{
+  static const Imagebus__V1__CacheSettings init_value = IMAGEBUS__V1__CACHE_SETTINGS__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__cache_settings__get_packed_size
+                     (const Imagebus__V1__CacheSettings *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__cache_settings__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__cache_settings__pack
+                     (const Imagebus__V1__CacheSettings *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__cache_settings__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__cache_settings__pack_to_buffer
+                     (const Imagebus__V1__CacheSettings *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__cache_settings__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__CacheSettings *
+       imagebus__v1__cache_settings__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__CacheSettings *)
+     protobuf_c_message_unpack (&imagebus__v1__cache_settings__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__cache_settings__free_unpacked
+                     (Imagebus__V1__CacheSettings *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__cache_settings__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   imagebus__v1__client_hello__init
@@ -7102,7 +7333,7 @@ const ProtobufCMessageDescriptor imagebus__v1__store__descriptor =
   (ProtobufCMessageInit) imagebus__v1__store__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__entry__field_descriptors[3] =
+static const ProtobufCFieldDescriptor imagebus__v1__entry__field_descriptors[6] =
 {
   {
     "action",
@@ -7140,16 +7371,55 @@ static const ProtobufCFieldDescriptor imagebus__v1__entry__field_descriptors[3] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "selection",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Entry, selection),
+    &imagebus__v1__entry_selection__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "after",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Entry, after),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "limit",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Entry, limit),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__entry__field_indices_by_name[] = {
   0,   /* field[0] = action */
+  4,   /* field[4] = after */
   1,   /* field[1] = key */
+  5,   /* field[5] = limit */
+  3,   /* field[3] = selection */
   2,   /* field[2] = tiers */
 };
 static const ProtobufCIntRange imagebus__v1__entry__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__entry__descriptor =
 {
@@ -7159,11 +7429,88 @@ const ProtobufCMessageDescriptor imagebus__v1__entry__descriptor =
   "Imagebus__V1__Entry",
   "imagebus.v1",
   sizeof(Imagebus__V1__Entry),
-  3,
+  6,
   imagebus__v1__entry__field_descriptors,
   imagebus__v1__entry__field_indices_by_name,
   1,  imagebus__v1__entry__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__entry__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__entry_selection__field_descriptors[4] =
+{
+  {
+    "cache",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__EntrySelection, maybe_cache_case),
+    offsetof(Imagebus__V1__EntrySelection, cache),
+    NULL,
+    &protobuf_c_empty_string,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "url",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__EntrySelection, maybe_url_case),
+    offsetof(Imagebus__V1__EntrySelection, url),
+    NULL,
+    &protobuf_c_empty_string,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "prefix",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__EntrySelection, maybe_prefix_case),
+    offsetof(Imagebus__V1__EntrySelection, prefix),
+    NULL,
+    &protobuf_c_empty_string,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "older_than",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Imagebus__V1__EntrySelection, maybe_older_than_case),
+    offsetof(Imagebus__V1__EntrySelection, older_than),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__entry_selection__field_indices_by_name[] = {
+  0,   /* field[0] = cache */
+  3,   /* field[3] = older_than */
+  2,   /* field[2] = prefix */
+  1,   /* field[1] = url */
+};
+static const ProtobufCIntRange imagebus__v1__entry_selection__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__entry_selection__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.EntrySelection",
+  "EntrySelection",
+  "Imagebus__V1__EntrySelection",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__EntrySelection),
+  4,
+  imagebus__v1__entry_selection__field_descriptors,
+  imagebus__v1__entry_selection__field_indices_by_name,
+  1,  imagebus__v1__entry_selection__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__entry_selection__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__need__field_descriptors[4] =
@@ -7962,6 +8309,276 @@ const ProtobufCMessageDescriptor imagebus__v1__entry_report__descriptor =
   imagebus__v1__entry_report__field_indices_by_name,
   1,  imagebus__v1__entry_report__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__entry_report__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__entry_count__field_descriptors[2] =
+{
+  {
+    "entries",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__EntryCount, entries),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bytes",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__EntryCount, bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__entry_count__field_indices_by_name[] = {
+  1,   /* field[1] = bytes */
+  0,   /* field[0] = entries */
+};
+static const ProtobufCIntRange imagebus__v1__entry_count__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__entry_count__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.EntryCount",
+  "EntryCount",
+  "Imagebus__V1__EntryCount",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__EntryCount),
+  2,
+  imagebus__v1__entry_count__field_descriptors,
+  imagebus__v1__entry_count__field_indices_by_name,
+  1,  imagebus__v1__entry_count__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__entry_count__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__entry_description__field_descriptors[9] =
+{
+  {
+    "cache",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__EntryDescription, cache),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "key",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__EntryDescription, key),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "tier",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__EntryDescription, tier),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bytes",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__EntryDescription, bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "format",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__EntryDescription, format),
+    &imagebus__v1__image_format__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "width",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__EntryDescription, width),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "height",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__EntryDescription, height),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "stored",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__EntryDescription, stored),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "accessed",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__EntryDescription, accessed),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__entry_description__field_indices_by_name[] = {
+  8,   /* field[8] = accessed */
+  3,   /* field[3] = bytes */
+  0,   /* field[0] = cache */
+  4,   /* field[4] = format */
+  6,   /* field[6] = height */
+  1,   /* field[1] = key */
+  7,   /* field[7] = stored */
+  2,   /* field[2] = tier */
+  5,   /* field[5] = width */
+};
+static const ProtobufCIntRange imagebus__v1__entry_description__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 9 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__entry_description__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.EntryDescription",
+  "EntryDescription",
+  "Imagebus__V1__EntryDescription",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__EntryDescription),
+  9,
+  imagebus__v1__entry_description__field_descriptors,
+  imagebus__v1__entry_description__field_indices_by_name,
+  1,  imagebus__v1__entry_description__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__entry_description__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__entry_page__field_descriptors[4] =
+{
+  {
+    "entries",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__EntryPage, n_entries),
+    offsetof(Imagebus__V1__EntryPage, entries),
+    &imagebus__v1__entry_description__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "next",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__EntryPage, next),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "memory",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__EntryPage, memory),
+    &imagebus__v1__entry_count__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "disk",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__EntryPage, disk),
+    &imagebus__v1__entry_count__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__entry_page__field_indices_by_name[] = {
+  3,   /* field[3] = disk */
+  0,   /* field[0] = entries */
+  2,   /* field[2] = memory */
+  1,   /* field[1] = next */
+};
+static const ProtobufCIntRange imagebus__v1__entry_page__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__entry_page__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.EntryPage",
+  "EntryPage",
+  "Imagebus__V1__EntryPage",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__EntryPage),
+  4,
+  imagebus__v1__entry_page__field_descriptors,
+  imagebus__v1__entry_page__field_indices_by_name,
+  1,  imagebus__v1__entry_page__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__entry_page__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__cache_hit__field_descriptors[3] =
@@ -9035,7 +9652,7 @@ const ProtobufCMessageDescriptor imagebus__v1__progress__descriptor =
   (ProtobufCMessageInit) imagebus__v1__progress__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__outcome__field_descriptors[11] =
+static const ProtobufCFieldDescriptor imagebus__v1__outcome__field_descriptors[12] =
 {
   {
     "id",
@@ -9169,10 +9786,23 @@ static const ProtobufCFieldDescriptor imagebus__v1__outcome__field_descriptors[1
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "entries",
+    16,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__Outcome, result_case),
+    offsetof(Imagebus__V1__Outcome, entries),
+    &imagebus__v1__entry_page__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__outcome__field_indices_by_name[] = {
   1,   /* field[1] = attempt */
   7,   /* field[7] = decoded */
+  11,   /* field[11] = entries */
   10,   /* field[10] = entry */
   9,   /* field[9] = failed */
   3,   /* field[3] = fetched */
@@ -9187,7 +9817,7 @@ static const ProtobufCIntRange imagebus__v1__outcome__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 8, 3 },
-  { 0, 11 }
+  { 0, 12 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__outcome__descriptor =
 {
@@ -9197,7 +9827,7 @@ const ProtobufCMessageDescriptor imagebus__v1__outcome__descriptor =
   "Imagebus__V1__Outcome",
   "imagebus.v1",
   sizeof(Imagebus__V1__Outcome),
-  11,
+  12,
   imagebus__v1__outcome__field_descriptors,
   imagebus__v1__outcome__field_indices_by_name,
   2,  imagebus__v1__outcome__number_ranges,
@@ -9642,7 +10272,7 @@ const ProtobufCMessageDescriptor imagebus__v1__refused__descriptor =
   (ProtobufCMessageInit) imagebus__v1__refused__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__cache_status__field_descriptors[11] =
+static const ProtobufCFieldDescriptor imagebus__v1__cache_status__field_descriptors[25] =
 {
   {
     "memory_entries",
@@ -9776,24 +10406,206 @@ static const ProtobufCFieldDescriptor imagebus__v1__cache_status__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "memory_bytes_max",
+    12,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, memory_bytes_max),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "memory_entries_max",
+    13,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, memory_entries_max),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "disk_entries_max",
+    14,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, disk_entries_max),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "degraded_since",
+    15,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, degraded_since),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "memory_hits",
+    16,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, memory_hits),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "disk_hits",
+    17,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, disk_hits),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "misses",
+    18,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, misses),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "disk_bytes_written",
+    19,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, disk_bytes_written),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "disk_trims",
+    20,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, disk_trims),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "disk_entries_trimmed",
+    21,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, disk_entries_trimmed),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "disk_entries_expired",
+    22,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, disk_entries_expired),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "memory_evictions",
+    23,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, memory_evictions),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "memory_shrinks",
+    24,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, memory_shrinks),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "disk_failures",
+    25,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, disk_failures),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__cache_status__field_indices_by_name[] = {
+  14,   /* field[14] = degraded_since */
   2,   /* field[2] = disk */
   5,   /* field[5] = disk_bytes */
   7,   /* field[7] = disk_bytes_max */
+  18,   /* field[18] = disk_bytes_written */
   4,   /* field[4] = disk_entries */
+  21,   /* field[21] = disk_entries_expired */
+  13,   /* field[13] = disk_entries_max */
+  20,   /* field[20] = disk_entries_trimmed */
+  24,   /* field[24] = disk_failures */
+  16,   /* field[16] = disk_hits */
   6,   /* field[6] = disk_overhead_bytes */
   3,   /* field[3] = disk_reason */
+  19,   /* field[19] = disk_trims */
   8,   /* field[8] = entries_lost */
   9,   /* field[9] = indexes_set_aside */
   1,   /* field[1] = memory_bytes */
+  11,   /* field[11] = memory_bytes_max */
   0,   /* field[0] = memory_entries */
+  12,   /* field[12] = memory_entries_max */
+  22,   /* field[22] = memory_evictions */
+  15,   /* field[15] = memory_hits */
+  23,   /* field[23] = memory_shrinks */
+  17,   /* field[17] = misses */
   10,   /* field[10] = stores_skipped */
 };
 static const ProtobufCIntRange imagebus__v1__cache_status__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 11 }
+  { 0, 25 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__cache_status__descriptor =
 {
@@ -9803,11 +10615,100 @@ const ProtobufCMessageDescriptor imagebus__v1__cache_status__descriptor =
   "Imagebus__V1__CacheStatus",
   "imagebus.v1",
   sizeof(Imagebus__V1__CacheStatus),
-  11,
+  25,
   imagebus__v1__cache_status__field_descriptors,
   imagebus__v1__cache_status__field_indices_by_name,
   1,  imagebus__v1__cache_status__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__cache_status__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__cache_settings__cache__field_descriptors[2] =
+{
+  {
+    "name",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheSettings__Cache, name),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "settings",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__CacheSettings__Cache, n_settings),
+    offsetof(Imagebus__V1__CacheSettings__Cache, settings),
+    &imagebus__v1__detail__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__cache_settings__cache__field_indices_by_name[] = {
+  0,   /* field[0] = name */
+  1,   /* field[1] = settings */
+};
+static const ProtobufCIntRange imagebus__v1__cache_settings__cache__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__cache_settings__cache__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.CacheSettings.Cache",
+  "Cache",
+  "Imagebus__V1__CacheSettings__Cache",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__CacheSettings__Cache),
+  2,
+  imagebus__v1__cache_settings__cache__field_descriptors,
+  imagebus__v1__cache_settings__cache__field_indices_by_name,
+  1,  imagebus__v1__cache_settings__cache__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__cache_settings__cache__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__cache_settings__field_descriptors[1] =
+{
+  {
+    "caches",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__CacheSettings, n_caches),
+    offsetof(Imagebus__V1__CacheSettings, caches),
+    &imagebus__v1__cache_settings__cache__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__cache_settings__field_indices_by_name[] = {
+  0,   /* field[0] = caches */
+};
+static const ProtobufCIntRange imagebus__v1__cache_settings__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__cache_settings__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.CacheSettings",
+  "CacheSettings",
+  "Imagebus__V1__CacheSettings",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__CacheSettings),
+  1,
+  imagebus__v1__cache_settings__field_descriptors,
+  imagebus__v1__cache_settings__field_indices_by_name,
+  1,  imagebus__v1__cache_settings__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__cache_settings__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__client_hello__field_descriptors[5] =
@@ -10752,7 +11653,7 @@ const ProtobufCMessageDescriptor imagebus__v1__blacklist_command__descriptor =
   (ProtobufCMessageInit) imagebus__v1__blacklist_command__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__cache_command__field_descriptors[5] =
+static const ProtobufCFieldDescriptor imagebus__v1__cache_command__field_descriptors[8] =
 {
   {
     "number",
@@ -10814,18 +11715,57 @@ static const ProtobufCFieldDescriptor imagebus__v1__cache_command__field_descrip
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "selection",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheCommand, selection),
+    &imagebus__v1__entry_selection__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "after",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheCommand, after),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "limit",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheCommand, limit),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__cache_command__field_indices_by_name[] = {
   1,   /* field[1] = action */
+  6,   /* field[6] = after */
   2,   /* field[2] = cache */
   3,   /* field[3] = key */
+  7,   /* field[7] = limit */
   0,   /* field[0] = number */
+  5,   /* field[5] = selection */
   4,   /* field[4] = tiers */
 };
 static const ProtobufCIntRange imagebus__v1__cache_command__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__cache_command__descriptor =
 {
@@ -10835,14 +11775,14 @@ const ProtobufCMessageDescriptor imagebus__v1__cache_command__descriptor =
   "Imagebus__V1__CacheCommand",
   "imagebus.v1",
   sizeof(Imagebus__V1__CacheCommand),
-  5,
+  8,
   imagebus__v1__cache_command__field_descriptors,
   imagebus__v1__cache_command__field_indices_by_name,
   1,  imagebus__v1__cache_command__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__cache_command__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__cache_report__field_descriptors[3] =
+static const ProtobufCFieldDescriptor imagebus__v1__cache_report__field_descriptors[4] =
 {
   {
     "number",
@@ -10880,16 +11820,29 @@ static const ProtobufCFieldDescriptor imagebus__v1__cache_report__field_descript
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "page",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__CacheReport, outcome_case),
+    offsetof(Imagebus__V1__CacheReport, page),
+    &imagebus__v1__entry_page__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__cache_report__field_indices_by_name[] = {
   2,   /* field[2] = failure */
   0,   /* field[0] = number */
+  3,   /* field[3] = page */
   1,   /* field[1] = tiers */
 };
 static const ProtobufCIntRange imagebus__v1__cache_report__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__cache_report__descriptor =
 {
@@ -10899,7 +11852,7 @@ const ProtobufCMessageDescriptor imagebus__v1__cache_report__descriptor =
   "Imagebus__V1__CacheReport",
   "imagebus.v1",
   sizeof(Imagebus__V1__CacheReport),
-  3,
+  4,
   imagebus__v1__cache_report__field_descriptors,
   imagebus__v1__cache_report__field_indices_by_name,
   1,  imagebus__v1__cache_report__number_ranges,
@@ -12977,20 +13930,28 @@ const ProtobufCEnumDescriptor imagebus__v1__destination__descriptor =
   imagebus__v1__destination__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue imagebus__v1__entry_action__enum_values_by_number[3] =
+static const ProtobufCEnumValue imagebus__v1__entry_action__enum_values_by_number[7] =
 {
   { "ENTRY_ACTION_CONTAINS", "IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CONTAINS", 0 },
   { "ENTRY_ACTION_REMOVE", "IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_REMOVE", 1 },
   { "ENTRY_ACTION_CLEAR", "IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CLEAR", 2 },
+  { "ENTRY_ACTION_REMOVE_SELECTED", "IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_REMOVE_SELECTED", 3 },
+  { "ENTRY_ACTION_LIST", "IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_LIST", 4 },
+  { "ENTRY_ACTION_COUNT", "IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_COUNT", 5 },
+  { "ENTRY_ACTION_TRIM", "IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_TRIM", 6 },
 };
 static const ProtobufCIntRange imagebus__v1__entry_action__value_ranges[] = {
-{0, 0},{0, 3}
+{0, 0},{0, 7}
 };
-static const ProtobufCEnumValueIndex imagebus__v1__entry_action__enum_values_by_name[3] =
+static const ProtobufCEnumValueIndex imagebus__v1__entry_action__enum_values_by_name[7] =
 {
   { "ENTRY_ACTION_CLEAR", 2 },
   { "ENTRY_ACTION_CONTAINS", 0 },
+  { "ENTRY_ACTION_COUNT", 5 },
+  { "ENTRY_ACTION_LIST", 4 },
   { "ENTRY_ACTION_REMOVE", 1 },
+  { "ENTRY_ACTION_REMOVE_SELECTED", 3 },
+  { "ENTRY_ACTION_TRIM", 6 },
 };
 const ProtobufCEnumDescriptor imagebus__v1__entry_action__descriptor =
 {
@@ -12999,9 +13960,9 @@ const ProtobufCEnumDescriptor imagebus__v1__entry_action__descriptor =
   "EntryAction",
   "Imagebus__V1__EntryAction",
   "imagebus.v1",
-  3,
+  7,
   imagebus__v1__entry_action__enum_values_by_number,
-  3,
+  7,
   imagebus__v1__entry_action__enum_values_by_name,
   1,
   imagebus__v1__entry_action__value_ranges,

@@ -133,46 +133,8 @@ public final class ImagebusClient: Sendable {
         }
     }
 
-    /// Which of the tiers have the entry of a key. For operators: on `front.sock` it is refused
-    /// with `protocolViolation`. Throws `unavailable` where nobody answers within the connect
-    /// timeout.
-    public func contains(
-        _ key: String, cache: String? = nil, in tiers: CacheTypes = .all
-    ) async throws(ImageError) -> CacheTypes {
-        try await entry(.contains, key, cache, tiers)
-    }
-
-    /// Removes the entry of a key from the tiers; a load after the answer does not find it there.
-    /// For operators, as `contains`.
-    public func remove(
-        _ key: String, cache: String? = nil, from tiers: CacheTypes = .all
-    ) async throws(ImageError) {
-        _ = try await entry(.remove, key, cache, tiers)
-    }
-
-    /// Removes every entry of every cache from the tiers; a load after the answer finds none of
-    /// them there. Returns the tiers that there are. For operators, as `contains`.
-    public func clear(_ tiers: CacheTypes = .all) async throws(ImageError) -> CacheTypes {
-        try await entry(.clear, "", nil, tiers)
-    }
-
-    private func entry(
-        _ action: EntryAction, _ key: String, _ cache: String?, _ tiers: CacheTypes
-    ) async throws(ImageError) -> CacheTypes {
-        let number = tokens.next().value.low
-        let command = CacheCommand(
-            number: number, action: action, cache: cache, key: key, tiers: tiers)
-        let report: CacheReport = try await ask(.cache(command)) {
-            if case .cache(let report) = $0, report.number == number { report } else { nil }
-        }
-        switch report.outcome {
-        case .tiers(let tiers): return tiers
-        case .failure(let error): throw error
-        }
-    }
-
     /// Asks the coordinator; `answer` reads the message that answers the question.
-    private func ask<Answer: Sendable>(
+    func ask<Answer: Sendable>(
         _ question: ClientMessage, _ answer: @escaping @Sendable (ServerMessage) -> Answer?
     ) async throws(ImageError) -> Answer {
         let deadline = Instant.now().adding(milliseconds: connectTimeoutMilliseconds)

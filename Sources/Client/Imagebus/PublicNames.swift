@@ -42,6 +42,10 @@
 @_exported public import struct Messages.BlacklistReport
 @_exported public import struct Messages.CacheStatus
 @_exported public import struct Messages.DecodeAccount
+@_exported public import struct Messages.EntryCount
+@_exported public import struct Messages.EntryDescription
+@_exported public import struct Messages.EntryPage
+@_exported public import struct Messages.EntrySelection
 @_exported public import struct Messages.Explanation
 @_exported public import struct Messages.FetchAccount
 @_exported public import struct Messages.GroupID

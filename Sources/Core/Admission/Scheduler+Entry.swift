@@ -3,7 +3,7 @@ import Dispatching
 import ImageModel
 import Messages
 
-// What operators want of one entry of the cache.
+// What operators want of entries of the cache.
 extension Scheduler {
     /// The command becomes a job of the cache at once, in class high: somebody waits at a terminal.
     mutating func obey(_ command: CacheCommand, of client: ClientID) {
@@ -15,6 +15,7 @@ extension Scheduler {
             }
             let job = try deriver.inquire(work)
             clients[client]?.inquiries[job] = command.number
+            takeEvents()
         } catch {
             let report = CacheReport(number: command.number, outcome: .failure(error))
             actions.append(.cache(client, report))
@@ -22,20 +23,54 @@ extension Scheduler {
     }
 
     private func entryWork(_ command: CacheCommand) throws(ImageError) -> EntryWork {
-        guard command.action != .clear else { return try clearing(command) }
-        try RequestContext.check(name: command.cache, "cache")
-        return EntryWork(
-            action: command.action,
-            key: try Self.storedText(of: command.key, in: command.cache ?? ""),
-            tiers: command.tiers)
+        switch command.action {
+        case .contains, .remove:
+            try RequestContext.check(name: command.cache, "cache")
+            return EntryWork(
+                action: command.action,
+                key: try Self.storedText(of: command.key, in: command.cache ?? ""),
+                tiers: command.tiers)
+        case .clear: return try clearing(command)
+        case .removeSelected, .list, .count, .trim: return try ofSeveral(command)
+        }
     }
 
     private func clearing(_ command: CacheCommand) throws(ImageError) -> EntryWork {
-        guard command.key.isEmpty, command.cache == nil else {
+        guard command.key.isEmpty, command.cache == nil, command.selection.isAll else {
             throw ImageError(
                 .invalidRequest, "all caches are cleared together: no cache and no key is named")
         }
         return EntryWork(action: .clear, key: "", tiers: command.tiers)
+    }
+
+    private func ofSeveral(_ command: CacheCommand) throws(ImageError) -> EntryWork {
+        guard command.key.isEmpty, command.cache == nil else {
+            throw ImageError(.invalidRequest, "several entries have no key: a selection names them")
+        }
+        guard command.action != .trim || command.selection.isAll else {
+            throw ImageError(.invalidRequest, "a trim is of all caches: no selection is named")
+        }
+        guard command.action != .removeSelected || !command.selection.isAll else {
+            throw ImageError(
+                .invalidRequest,
+                "say which entries are removed: a URL, a prefix, an age or a cache; clear removes "
+                    + "all of them")
+        }
+        let texts = [command.selection.url, command.selection.prefix].compactMap { $0 }
+        guard texts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } })
+        else { throw ImageError(.invalidRequest, "a URL or prefix is no such text: \(texts)") }
+        var selection = command.selection
+        selection.url = selection.url.map(Self.shownText)
+        selection.prefix = selection.prefix.map(Self.shownText)
+        let limit = min(max(Int(command.limit), 0), EntryPage.entriesMax)
+        return EntryWork(
+            action: command.action, key: "", tiers: command.tiers, selection: selection,
+            after: command.after, limit: UInt32(limit == 0 ? EntryPage.entriesMax : limit))
+    }
+
+    /// As keys have it.
+    private static func shownText(_ text: String) -> String {
+        SourceURL.percentEncodingNonASCII(text)
     }
 
     /// The answer to a question of an operator.
@@ -43,6 +78,11 @@ extension Scheduler {
         guard let client = clients.first(where: { $0.value.inquiries[job] != nil })?.key,
             let number = clients[client]?.inquiries.removeValue(forKey: job)
         else { return }
+        var outcome = outcome
+        if case .page(var page) = outcome {
+            page.showKeys()
+            outcome = .page(page)
+        }
         actions.append(.cache(client, CacheReport(number: number, outcome: outcome)))
     }
 
@@ -56,4 +96,15 @@ extension Scheduler {
 
     /// Questions of one operator at a time.
     private static let inquiriesMax = 1_024
+}
+
+extension EntryPage {
+    /// Takes the texts under which entries are stored apart.
+    fileprivate mutating func showKeys() {
+        for index in entries.indices {
+            let text = entries[index].key
+            entries[index].cache = CacheKey.cache(inStored: text)
+            entries[index].key = CacheKey.key(inStored: text)
+        }
+    }
 }

@@ -4,10 +4,14 @@ import Messages
 
 // The texts under which results and originals are cached.
 extension Scheduler {
-    /// The names of a request. A put has the name that the operator gave.
+    /// The names of a request. What an operator puts or reads has the name that he gave.
     mutating func names(
         of image: ImageRequest, _ terms: LoadTerms, _ upload: Upload?
     ) throws(ImageError) -> RequestNames {
+        if case .entry(let key) = terms.base {
+            _ = try Self.storedText(of: key, in: terms.cache)
+            return RequestNames(putting: key, in: terms.cache, image)
+        }
         if let key = upload?.key {
             return RequestNames(putting: key, in: terms.cache, image)
         }

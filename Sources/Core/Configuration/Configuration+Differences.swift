@@ -8,7 +8,7 @@ extension Configuration {
     public func differences(from old: Configuration) -> String {
         var parts: [String] = []
         if sources != old.sources { parts.append("sources") }
-        if caches != old.caches { parts.append("caches") }
+        if caches != old.caches || cacheSettings != old.cacheSettings { parts.append("caches") }
         parts += Self.changed("preset", presets, old.presets)
         parts += Self.changed("key-filter", keyFilters, old.keyFilters)
         parts += Self.changed("serializer", serializers, old.serializers)

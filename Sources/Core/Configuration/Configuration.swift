@@ -14,6 +14,8 @@ public struct Configuration: Hashable, Sendable {
     public private(set) var sourceTexts: [String] = []
     /// Named caches besides the default one.
     public var caches: Set<String> = []
+    /// What is set of caches, by name; that of `defaultName` is of all that say nothing themselves.
+    public var cacheSettings: [String: CacheSettings] = [:]
     /// Steps and output by name.
     public var presets: [String: Preset] = [:]
     /// What makes keys of URLs, by name.

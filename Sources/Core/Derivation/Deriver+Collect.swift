@@ -65,6 +65,7 @@ extension Deriver {
             results[node].timings.add(job)
             if let block = blocks.first { transformed(node, image, block) }
         case (.inquiry, .entry(let tiers)): tell(.answered(job.id, .tiers(tiers)))
+        case (.inquiry, .entries(let page)): tell(.answered(job.id, .page(page)))
         // What was read before the removal may have come from there.
         case (.removal(let work, _), .entry): outdateQueries(of: work.key)
         case (.delivery(let node), .stored(let report)):

@@ -52,7 +52,7 @@ extension Deriver {
 
     /// A delivery that would also store is begun anew without the store. A result without waiters
     /// is dropped.
-    private mutating func outdate(_ node: ResultNode.ID) {
+    mutating func outdate(_ node: ResultNode.ID) {
         guard results[node].provenance.began != nil else { return }
         results[node].outdate()
         guard let product = results[node].product, let job = results[node].job else { return }

@@ -35,7 +35,7 @@ public enum CacheKey {
     public static func base(_ url: SourceURL, _ terms: LoadTerms) -> String {
         switch terms.base {
         case .url: url.withoutUserInfo
-        case .filtered(let text), .own(let text): text
+        case .filtered(let text), .own(let text), .entry(let text): text
         }
     }
 

@@ -90,6 +90,8 @@ public enum KeyBase: Hashable, Sendable {
     case filtered(String)
     /// A text of the client's own: in a name space of its own, so that it is never taken for a URL.
     case own(String)
+    /// The key of an entry, as replies show it: an operator reads that entry.
+    case entry(String)
 }
 
 /// A failure that may or may not put its URL on the blacklist.

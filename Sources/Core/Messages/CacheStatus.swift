@@ -32,6 +32,34 @@ public struct CacheStatus: Hashable, Sendable {
     public var indexesSetAside: UInt64 = 0
     /// Stores that the disk did not take, since the process started.
     public var storesSkipped: UInt64 = 0
+    /// The limit of the memory tier, bytes.
+    public var memoryBytesMax: UInt64 = 0
+    /// The limit of its entries; 0 for none.
+    public var memoryEntriesMax: UInt64 = 0
+    /// The limit of the entries of the disk tier; 0 for none.
+    public var diskEntriesMax: UInt64 = 0
+    /// Since when the disk is degraded, milliseconds since 1970; 0: it is not.
+    public var degradedSince: UInt64 = 0
+    /// Queries answered from memory; what the coordinator answers by itself is not among them.
+    public var memoryHits: UInt64 = 0
+    /// Queries answered from the disk, or from what is on its way there.
+    public var diskHits: UInt64 = 0
+    /// Queries that found nothing.
+    public var misses: UInt64 = 0
+    /// Bytes of bodies that were written to the disk.
+    public var diskBytesWritten: UInt64 = 0
+    /// How often the disk tier went down to its low-water mark.
+    public var diskTrims: UInt64 = 0
+    /// Entries that it let go of for its limits.
+    public var diskEntriesTrimmed: UInt64 = 0
+    /// Entries that it let go of for their age.
+    public var diskEntriesExpired: UInt64 = 0
+    /// Blocks of the memory tier that lost their keys.
+    public var memoryEvictions: UInt64 = 0
+    /// How often the memory tier went down to its low-water mark, since memory was short.
+    public var memoryShrinks: UInt64 = 0
+    /// How often the disk began to fail.
+    public var diskFailures: UInt64 = 0
 
     /// Nothing, and no disk.
     public init() {}

@@ -64,6 +64,8 @@ public enum MessageKind: UInt8, Hashable, Sendable, CaseIterable {
     case refused = 19
     /// `CacheStatus`
     case cacheStatus = 20
+    /// `CacheSettings`
+    case cacheSettings = 21
     /// `ClientHello`
     case clientHello = 32
     /// `ClientWelcome`

@@ -32,6 +32,8 @@ public enum JobResult: Hashable, Sendable {
     case stored(StoreReport)
     /// What was asked about an entry: the tiers that have it, or from which it is gone.
     case entry(CacheTypes)
+    /// Entries that are listed, or how many there were or are gone.
+    case entries(EntryPage)
     /// Pixels, or header facts.
     case decoded(DecodedImage)
     /// An encoded image.
@@ -46,7 +48,7 @@ public enum JobResult: Hashable, Sendable {
         case .fetched(let body): body.format
         case .hit(let hit): hit.metadata.info.format
         case .transformed(let image): image.info.format
-        case .stored, .decoded, .miss, .entry, .failed: nil
+        case .stored, .decoded, .miss, .entry, .entries, .failed: nil
         }
     }
 }

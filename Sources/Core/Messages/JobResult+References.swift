@@ -7,7 +7,7 @@ extension JobResult {
         case .stored(let report): ShortList(report.delivered)
         case .decoded(let image): ShortList(contentsOf: image.frames.lazy.map(\.reference))
         case .transformed(let image): ShortList(image.reference)
-        case .miss, .entry, .failed: ShortList()
+        case .miss, .entry, .entries, .failed: ShortList()
         }
     }
 
@@ -30,7 +30,7 @@ extension JobResult {
         case .transformed(var image):
             image.reference = first
             return .transformed(image)
-        case .miss, .entry, .failed: return self
+        case .miss, .entry, .entries, .failed: return self
         }
     }
 }

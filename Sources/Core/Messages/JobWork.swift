@@ -126,20 +126,32 @@ public struct QueryWork: Hashable, Sendable {
     }
 }
 
-/// Something about one entry, without its bytes (SEMANTICS §5.7).
+/// Something about one entry, or about some of them, without their bytes (SEMANTICS §5.7).
 public struct EntryWork: Hashable, Sendable {
     /// What is done.
     public var action: EntryAction
-    /// The text of the cache key.
+    /// The text of the cache key; empty where several entries are meant.
     public var key: String
     /// The tiers concerned.
     public var tiers: CacheTypes
+    /// Which entries are meant, where no key is named.
+    public var selection: EntrySelection
+    /// Where a list goes on: `EntryPage.next` of the page before; 0 is the beginning.
+    public var after: UInt64
+    /// Entries of one page of a list, from 1 to `EntryPage.entriesMax`.
+    public var limit: UInt32
 
     /// Describes it.
-    public init(action: EntryAction, key: String, tiers: CacheTypes) {
+    public init(
+        action: EntryAction, key: String, tiers: CacheTypes,
+        selection: EntrySelection = EntrySelection(), after: UInt64 = 0, limit: UInt32 = 0
+    ) {
         self.action = action
         self.key = key
         self.tiers = tiers
+        self.selection = selection
+        self.after = after
+        self.limit = limit
     }
 }
 
@@ -151,6 +163,30 @@ public enum EntryAction: UInt8, Hashable, Sendable, CaseIterable {
     case remove = 1
     /// Every entry of every cache goes from the tiers, in the same way; there is no key.
     case clear = 2
+    /// The entries of a selection go from the tiers, in the same way.
+    case removeSelected = 3
+    /// The entries of a selection are listed, page after page.
+    case list = 4
+    /// The entries of a selection are counted, with their bytes.
+    case count = 5
+    /// The tiers go down to their low-water mark, and the disk lets go of what is over age.
+    case trim = 6
+
+    /// Whether it is about several entries, so that its answer is a page.
+    public var isOfSeveral: Bool {
+        switch self {
+        case .contains, .remove, .clear: false
+        case .removeSelected, .list, .count, .trim: true
+        }
+    }
+
+    /// Whether entries leave that were not to be let go of by themselves.
+    public var removes: Bool {
+        switch self {
+        case .remove, .clear, .removeSelected: true
+        case .contains, .list, .count, .trim: false
+        }
+    }
 }
 
 /// Take a copy of bytes.

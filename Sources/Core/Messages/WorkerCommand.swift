@@ -16,6 +16,8 @@ public enum WorkerCommand: Hashable, Sendable {
     case release([BlockID])
     /// Cache: these blocks were used; in batches.
     case touched([BlockID])
+    /// Cache: what the configuration sets of the caches, all of it.
+    case cacheSettings([NamedCacheSettings])
     /// Take nothing new, finish what you have, write what is unwritten, end.
     case drain
     /// The session is over: you broke the protocol.

@@ -13,6 +13,10 @@ extension BlockCopier: PayloadSource {}
 /// Joins the cache stage to the bus: jobs in, its actions out.
 final class CacheExecutor: JobExecutor {
     private let stage: CacheStage
+    /// As the options of `serve` say.
+    private let policyAtStart: CachePolicy
+    /// What the configuration set last.
+    private var settings: [NamedCacheSettings] = []
     private let staging: Arena
     private let results: Arena
     private let reporter: WorkerReporter
@@ -34,6 +38,7 @@ final class CacheExecutor: JobExecutor {
         directories: SegmentDirectories, reporter: WorkerReporter, log: Log
     ) throws {
         self.log = log
+        policyAtStart = policy
         diskFault = disk.fault
         hasDisk = disk.directory != nil
         self.staging = staging
@@ -55,6 +60,26 @@ final class CacheExecutor: JobExecutor {
     func release(_ blocks: [BlockID]) { report(stage.release(blocks, now: Self.now)) }
 
     func touched(_ blocks: [BlockID]) { stage.touched(blocks) }
+
+    /// What the configuration sets takes the place of what the options say.
+    func adopt(_ settings: [NamedCacheSettings]) {
+        guard settings != self.settings else { return }
+        self.settings = settings
+        var policy = policyAtStart
+        for cache in settings where cache.name.isEmpty { policy.take(cache.settings) }
+        var named: [String: CachePolicy] = [:]
+        for cache in settings where !cache.name.isEmpty {
+            named[cache.name] = policy
+            named[cache.name]?.take(cache.settings)
+        }
+        if policy.memoryBytesMax > policyAtStart.memoryBytesMax {
+            log.warning(
+                "memory-limit is more than the cache was started with: it needs a restart",
+                ["bytes": LogValue(UInt64(policyAtStart.memoryBytesMax))])
+        }
+        log.info("settings of the caches", ["caches": LogValue(UInt64(settings.count))])
+        report(stage.adopt(policy, named: named, now: Self.now))
+    }
 
     func announcements() -> [WorkerMessage] {
         let notices = stage.notices(now: Self.now).map { WorkerMessage.stored($0) }

@@ -10,10 +10,12 @@ import WorkerRuntime
 enum CacheProgram {
     static func run(_ words: [String]) -> Int32 {
         WorkerProgram.run(
-            .cache, words, valued: ["cache-dir", "memory-limit", "disk-limit"],
+            .cache, words,
+            valued: Set(["cache-dir"] + CacheSetting.allCases.map(\.rawValue)),
             flags: ["yield-cache"]
         ) { parts in
-            let policy = try self.policy(parts.arguments)
+            let settings = try self.settings(parts.arguments)
+            let policy = self.policy(settings, .now())
             let staging = try parts.stageArena()
             // What waits to be released or written lies there too, beside the memory tier.
             let results = try Arena(
@@ -28,13 +30,25 @@ enum CacheProgram {
         }
     }
 
-    private static func policy(
-        _ arguments: ProgramArguments
-    ) throws(ProgramArgumentsError) -> CachePolicy {
+    private static func policy(_ settings: CacheSettings, _ supply: MemorySupply) -> CachePolicy {
         var policy = CachePolicy()
-        policy.memoryBytesMax = try arguments.number("memory-limit", else: policy.memoryBytesMax)
-        policy.disk.bytesMax = try arguments.number("disk-limit", else: policy.disk.bytesMax)
+        policy.memoryBytesMax = CachePolicy.memoryBytes(ofLimit: supply.limitBytes)
+        policy.take(settings)
         return policy
+    }
+
+    private static func settings(
+        _ arguments: ProgramArguments
+    ) throws(ConfigurationError) -> CacheSettings {
+        var settings = CacheSettings()
+        for setting in CacheSetting.allCases {
+            guard let text = arguments.value(setting.rawValue) else { continue }
+            guard let value = setting.value(of: text) else {
+                throw ConfigurationError("--\(setting.rawValue): expected \(setting.expected)")
+            }
+            settings[setting] = value
+        }
+        return settings
     }
 }
 

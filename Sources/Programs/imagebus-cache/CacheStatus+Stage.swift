@@ -7,6 +7,14 @@ extension CacheStatus {
         self.init()
         memoryEntries = UInt64(clamping: statistics.memoryEntries)
         memoryBytes = UInt64(clamping: statistics.memoryBytes)
+        memoryBytesMax = UInt64(clamping: statistics.memoryBytesMax)
+        memoryEntriesMax = UInt64(clamping: statistics.memoryCountMax)
+        memoryHits = statistics.memoryHits
+        diskHits = statistics.diskHits
+        misses = statistics.misses
+        memoryEvictions = statistics.evictions
+        memoryShrinks = statistics.memoryShrinks
+        diskEntriesMax = UInt64(clamping: statistics.diskCountMax)
         storesSkipped = statistics.diskSkipped + statistics.writeBehindSkipped
         diskBytesMax = UInt64(clamping: statistics.diskBytesMax)
         if let fault { (disk, diskReason) = (.degraded, Self.limited(fault)) }
@@ -20,6 +28,12 @@ extension CacheStatus {
         diskOverheadBytes = UInt64(clamping: status.usage?.overhead ?? 0)
         entriesLost = UInt64(clamping: status.damaged)
         indexesSetAside = UInt64(clamping: status.rebuilt)
+        degradedSince = UInt64(clamping: status.degradedSince?.milliseconds ?? 0)
+        diskBytesWritten = status.counts.bytesWritten
+        diskTrims = status.counts.trims
+        diskEntriesTrimmed = status.counts.trimmed.entries
+        diskEntriesExpired = status.counts.expired.entries
+        diskFailures = status.counts.failures
     }
 
     /// A text that a message takes.

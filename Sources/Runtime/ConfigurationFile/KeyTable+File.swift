@@ -9,7 +9,7 @@ extension KeyTable where Target == Configuration {
     /// The whole file.
     static let file = KeyTable([
         Row("sources", .sources) { $0.sources = $1 },
-        Row("caches", .list(of: .cacheName)) { $0.caches = Set($1) },
+        Row("caches", .caches) { ($0.caches, $0.cacheSettings) = ($1.names, $1.settings) },
         Row("presets", .named(.preset, except: reserved), \.presets),
         Row(
             "key-filters", .named(.map(.keyFilter, KeyFilter.init), except: reserved),
@@ -93,7 +93,7 @@ extension ValueReader where Value == URLPattern {
 }
 
 extension ValueReader where Value == String {
-    fileprivate static let cacheName = scalar(
+    static let cacheName = scalar(
         "a name of letters, digits, '.', '_' and '-', besides default"
     ) { Configuration.isName($0) && $0 != Configuration.defaultName ? $0 : nil }
 }

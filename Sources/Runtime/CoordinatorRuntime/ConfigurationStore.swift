@@ -71,6 +71,14 @@ struct ConfigurationStore {
         WorkerPools(configuration.pools.drawing(workers: vectorWorkers))
     }
 
+    /// What is set of the caches, the default one first.
+    var cacheSettings: [NamedCacheSettings] {
+        configuration.cacheSettings.sorted { $0.key < $1.key }.map {
+            NamedCacheSettings(
+                name: $0.key == Configuration.defaultName ? "" : $0.key, settings: $0.value)
+        }.sorted { $0.name < $1.name }
+    }
+
     /// What a request becomes. Without a configuration, one that asks for nothing of it stays as it
     /// is.
     func resolve(_ image: ImageRequest, isUpload: Bool) throws(ImageError) -> Resolution {

@@ -45,13 +45,16 @@ extension Coordinator {
         }
     }
 
-    /// An operator's command about one entry: the cache that it names becomes what stored texts
-    /// call it.
+    /// An operator's command about entries: the cache that it names becomes what stored texts call
+    /// it.
     mutating func entry(_ command: CacheCommand, of client: ClientID, at now: Instant) {
         var command = command
         do throws(ImageError) {
             let text = try configuration.cacheText(of: command.cache)
             command.cache = text.isEmpty ? nil : text
+            if let named = command.selection.cache {
+                command.selection.cache = try configuration.cacheText(of: named)
+            }
             handle(.cache(client, command), at: now)
         } catch {
             let report = CacheReport(number: command.number, outcome: .failure(error))
@@ -103,8 +106,10 @@ extension Coordinator {
                 "SIGHUP: there is no configuration to load anew: see --config")
         }
         do throws(ConfigurationFileError) {
+            let settings = configuration.cacheSettings
             let changes = try configuration.reload(at: now)
             forgetNames()
+            if configuration.cacheSettings != settings { tellCaches(at: now) }
             bootstrap.log.info(
                 "configuration loaded", ["file": .string(path), "changed": .string(changes)])
             tellNotes()
@@ -113,6 +118,15 @@ extension Coordinator {
                 "the configuration is not loaded, the one before it holds until this coordinator "
                     + "ends",
                 ["reason": .string("\(error)")])
+        }
+    }
+
+    /// The caches hold to what the configuration sets now.
+    private mutating func tellCaches(at now: Instant) {
+        for peer in peers.all {
+            guard case .worker(PoolID(.cache), _) = peer.role else { continue }
+            send(
+                .toWorker(.cacheSettings(configuration.cacheSettings)), to: peer.id, at: now)
         }
     }
 

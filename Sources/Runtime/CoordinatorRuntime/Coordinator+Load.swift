@@ -1,4 +1,5 @@
 import Admission
+import ImageModel
 import Messages
 
 extension Coordinator {
@@ -7,8 +8,31 @@ extension Coordinator {
     {
         let client = ClientID(id)
         let inPieces = expectPieces(request, for: id, at: now)
+        if gateway.listener == .admin, case .text(let key) = request.image.context.key {
+            let resolved = resolve(request, entry: key)
+            return handle(.load(client, resolved.load, resolved.terms), at: now)
+        }
         let resolved = resolve(request)
         handle(.load(client, resolved.load, resolved.terms), at: now)
         if !inPieces { learn(request, resolved, gateway) }
+    }
+
+    /// An operator reads the entry of a key, as replies show that: nothing is fetched or stored,
+    /// and of the configuration only the names of caches count.
+    private func resolve(_ load: LoadRequest, entry key: String) -> Resolved {
+        var resolved = Resolved(load: load, terms: LoadTerms(), mayChange: true)
+        do throws(ImageError) {
+            resolved.terms.cache = try configuration.cacheText(of: load.image.context.cache)
+            resolved.terms.originalCache = resolved.terms.cache
+            resolved.terms.base = .entry(key)
+            resolved.terms.mayDownload = false
+            resolved.load.image.context = RequestContext()
+            resolved.load.image.options = [.fromCacheOnly]
+            resolved.load.image.storeCacheTypes = .none
+            resolved.load.image.originalStoreCacheTypes = .none
+        } catch {
+            resolved.terms.refusal = error
+        }
+        return resolved
     }
 }

@@ -244,6 +244,11 @@ extension Coordinator {
         else { return }
         sayExcess(of: hello, in: pools[pool], at: now)
         send(.toWorker(.welcome(WorkerWelcome(epoch: epoch))), to: id, at: now)
+        // Before any job of it, also where nothing is set: a coordinator before this one may have
+        // set something.
+        if pools[pool].kind == .cache {
+            send(.toWorker(.cacheSettings(configuration.cacheSettings)), to: id, at: now)
+        }
         let joined = SchedulerEvent.workerJoined(
             WorkerID(id), kind: pools[pool].kind, incarnation: hello.incarnation,
             credit: hello.credit, pool: pool, capabilities: hello.capabilities)

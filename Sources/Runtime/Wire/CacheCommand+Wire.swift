@@ -17,6 +17,13 @@ extension CacheCommand: WireMessage {
             &tiers, &wire.pointee.tiers, if: &wire.pointee.maybe_tiers_case, 5, "CacheCommand.tiers"
         )
         self.tiers = tiers ?? .all
+        try map.part(
+            &selection, unless: selection.isAll, &wire.pointee.selection,
+            "CacheCommand.selection")
+        try map.number(&after, &wire.pointee.after, "CacheCommand.after")
+        try map.number(
+            &limit, within: 0...UInt32(EntryPage.entriesMax), &wire.pointee.limit,
+            "CacheCommand.limit")
     }
 }
 
@@ -38,6 +45,13 @@ extension CacheReport: WireMessage {
             { if case .failure(let error) = outcome { error } else { nil } },
             { outcome = .failure($0) }, &wire.pointee.failure,
             if: &wire.pointee.outcome_case, 3, "CacheReport.failure")
+        {
+            return
+        }
+        if try map.part(
+            { if case .page(let page) = outcome { page } else { nil } },
+            { outcome = .page($0) }, &wire.pointee.page,
+            if: &wire.pointee.outcome_case, 4, "CacheReport.page")
         {
             return
         }

@@ -23,5 +23,28 @@ extension CacheStatus: WireMessage {
         try map.number(
             &indexesSetAside, &wire.pointee.indexes_set_aside, "CacheStatus.indexes_set_aside")
         try map.number(&storesSkipped, &wire.pointee.stores_skipped, "CacheStatus.stores_skipped")
+        try map.number(
+            &memoryBytesMax, &wire.pointee.memory_bytes_max, "CacheStatus.memory_bytes_max")
+        try map.number(
+            &memoryEntriesMax, &wire.pointee.memory_entries_max, "CacheStatus.memory_entries_max")
+        try map.number(
+            &diskEntriesMax, &wire.pointee.disk_entries_max, "CacheStatus.disk_entries_max")
+        try map.number(&degradedSince, &wire.pointee.degraded_since, "CacheStatus.degraded_since")
+        try map.number(&memoryHits, &wire.pointee.memory_hits, "CacheStatus.memory_hits")
+        try map.number(&diskHits, &wire.pointee.disk_hits, "CacheStatus.disk_hits")
+        try map.number(&misses, &wire.pointee.misses, "CacheStatus.misses")
+        try map.number(
+            &diskBytesWritten, &wire.pointee.disk_bytes_written, "CacheStatus.disk_bytes_written")
+        try map.number(&diskTrims, &wire.pointee.disk_trims, "CacheStatus.disk_trims")
+        try map.number(
+            &diskEntriesTrimmed, &wire.pointee.disk_entries_trimmed,
+            "CacheStatus.disk_entries_trimmed")
+        try map.number(
+            &diskEntriesExpired, &wire.pointee.disk_entries_expired,
+            "CacheStatus.disk_entries_expired")
+        try map.number(
+            &memoryEvictions, &wire.pointee.memory_evictions, "CacheStatus.memory_evictions")
+        try map.number(&memoryShrinks, &wire.pointee.memory_shrinks, "CacheStatus.memory_shrinks")
+        try map.number(&diskFailures, &wire.pointee.disk_failures, "CacheStatus.disk_failures")
     }
 }

@@ -11,5 +11,10 @@ extension EntryWork: WireMessage {
         try map.word(&action, &wire.pointee.action, "Entry.action")
         try map.text(&key, &wire.pointee.key, "Entry.key", limit: MessageLimits.keyBytesMax)
         try map.tiers(&tiers, &wire.pointee.tiers, "Entry.tiers")
+        try map.part(
+            &selection, unless: selection.isAll, &wire.pointee.selection, "Entry.selection")
+        try map.number(&after, &wire.pointee.after, "Entry.after")
+        try map.number(
+            &limit, within: 0...UInt32(EntryPage.entriesMax), &wire.pointee.limit, "Entry.limit")
     }
 }

@@ -24,26 +24,6 @@ extension JobOutcome: WireMessage {
             return
         }
         if try map.part(
-            { if case .hit(let hit) = result { hit } else { nil } }, { result = .hit($0) },
-            &wire.pointee.hit,
-            if: &wire.pointee.result_case, 9, "Outcome.hit")
-        {
-            return
-        }
-        if try map.unit(
-            result == .miss, { result = .miss }, &wire.pointee.miss, if: &wire.pointee.result_case,
-            10, "Outcome.miss")
-        {
-            return
-        }
-        if try map.part(
-            { if case .stored(let report) = result { report } else { nil } },
-            { result = .stored($0) }, &wire.pointee.stored,
-            if: &wire.pointee.result_case, 11, "Outcome.stored")
-        {
-            return
-        }
-        if try map.part(
             { if case .decoded(let image) = result { image } else { nil } },
             { result = .decoded($0) }, &wire.pointee.decoded,
             if: &wire.pointee.result_case, 12, "Outcome.decoded")
@@ -64,13 +44,48 @@ extension JobOutcome: WireMessage {
         {
             return
         }
+        if try mapAnswer(map, wire) { return }
+        throw .field("Outcome.result", .missing)
+    }
+
+    /// What a cache answers.
+    private mutating func mapAnswer(
+        _ map: some FieldMap, _ wire: CPart<Form>
+    ) throws(WireError) -> Bool {
+        if try map.part(
+            { if case .hit(let hit) = result { hit } else { nil } }, { result = .hit($0) },
+            &wire.pointee.hit,
+            if: &wire.pointee.result_case, 9, "Outcome.hit")
+        {
+            return true
+        }
+        if try map.unit(
+            result == .miss, { result = .miss }, &wire.pointee.miss, if: &wire.pointee.result_case,
+            10, "Outcome.miss")
+        {
+            return true
+        }
+        if try map.part(
+            { if case .stored(let report) = result { report } else { nil } },
+            { result = .stored($0) }, &wire.pointee.stored,
+            if: &wire.pointee.result_case, 11, "Outcome.stored")
+        {
+            return true
+        }
         if try map.part(
             { if case .entry(let tiers) = result { EntryReport(tiers: tiers) } else { nil } },
             { result = .entry($0.tiers) }, &wire.pointee.entry,
             if: &wire.pointee.result_case, 15, "Outcome.entry")
         {
-            return
+            return true
         }
-        throw .field("Outcome.result", .missing)
+        if try map.part(
+            { if case .entries(let page) = result { page } else { nil } },
+            { result = .entries($0) }, &wire.pointee.entries,
+            if: &wire.pointee.result_case, 16, "Outcome.entries")
+        {
+            return true
+        }
+        return false
     }
 }

@@ -17,6 +17,8 @@ extension MessageEncoder {
             try prepare(.release, limit: limit, ReleaseBlocks(blocks: blocks))
         case .touched(let blocks):
             try prepare(.touched, limit: limit, TouchedBlocks(blocks: blocks))
+        case .cacheSettings(let caches):
+            try prepare(.cacheSettings, limit: limit, CacheSettingsMessage(caches: caches))
         case .drain: try prepare(.drain, limit: limit, DrainMessage())
         case .refused(let error):
             try prepare(.refused, limit: limit, Refusal(error: error, token: nil))
@@ -53,6 +55,10 @@ extension MessageDecoder {
             return .touched(
                 (try decode(body, limit: limit, imagebus__v1__touched__unpack) as TouchedBlocks)
                     .blocks)
+        case .cacheSettings:
+            return .cacheSettings(
+                (try decode(body, limit: limit, imagebus__v1__cache_settings__unpack)
+                    as CacheSettingsMessage).caches)
         case .drain:
             _ = try decode(body, limit: limit, imagebus__v1__drain__unpack) as DrainMessage
             return .drain

@@ -19,6 +19,8 @@ public protocol JobExecutor: AnyObject {
     func release(_ blocks: [BlockID])
     /// These blocks were used.
     func touched(_ blocks: [BlockID])
+    /// The configuration sets this of the caches, and nothing else.
+    func adopt(_ settings: [NamedCacheSettings])
     /// What a coordinator that knows nothing of this process has to hear besides its segments.
     func announcements() -> [WorkerMessage]
     /// The connection ended: cancel everything, no outcome that comes from now on is wanted. Blocks
@@ -43,6 +45,8 @@ extension JobExecutor {
     public func adjust(_ adjustment: JobAdjustment) {}
     /// Nothing.
     public func touched(_ blocks: [BlockID]) {}
+    /// Nothing.
+    public func adopt(_ settings: [NamedCacheSettings]) {}
     /// Segments are all there is.
     public func announcements() -> [WorkerMessage] { [] }
     /// Nothing.

@@ -34,6 +34,7 @@ extension WorkerLoop {
             executor.release(blocks)
             flushIfReleased()
         case .touched(let blocks): executor.touched(blocks)
+        case .adopt(let settings): executor.adopt(settings)
         case .sendOutcome(let outcome):
             handedOver.add(outcome.result.references)
             send(.outcome(outcome))

@@ -40,6 +40,8 @@ struct WorkerSession {
         case release([BlockID])
         /// These blocks were used.
         case touched([BlockID])
+        /// The configuration sets this of the caches.
+        case adopt([NamedCacheSettings])
         /// Send this outcome; it frees the job's place.
         case sendOutcome(JobOutcome)
         /// Nobody wants what this outcome names.
@@ -114,6 +116,7 @@ struct WorkerSession {
             held[adjustment.id] == nil ? [] : [.adjust(adjustment)]
         case (.release(let blocks), _): [.release(blocks)]
         case (.touched(let blocks), _): [.touched(blocks)]
+        case (.cacheSettings(let settings), _): [.adopt(settings)]
         case (.drain, _): leave(.drained)
         case (.refused, _): leaveNow(.terminated)
         }

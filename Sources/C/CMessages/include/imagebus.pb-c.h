@@ -50,6 +50,7 @@ typedef struct Imagebus__V1__Fetch Imagebus__V1__Fetch;
 typedef struct Imagebus__V1__Query Imagebus__V1__Query;
 typedef struct Imagebus__V1__Store Imagebus__V1__Store;
 typedef struct Imagebus__V1__Entry Imagebus__V1__Entry;
+typedef struct Imagebus__V1__EntrySelection Imagebus__V1__EntrySelection;
 typedef struct Imagebus__V1__Need Imagebus__V1__Need;
 typedef struct Imagebus__V1__Decode Imagebus__V1__Decode;
 typedef struct Imagebus__V1__OverlayInput Imagebus__V1__OverlayInput;
@@ -58,6 +59,9 @@ typedef struct Imagebus__V1__Paint Imagebus__V1__Paint;
 typedef struct Imagebus__V1__FetchedBody Imagebus__V1__FetchedBody;
 typedef struct Imagebus__V1__FetchAccount Imagebus__V1__FetchAccount;
 typedef struct Imagebus__V1__EntryReport Imagebus__V1__EntryReport;
+typedef struct Imagebus__V1__EntryCount Imagebus__V1__EntryCount;
+typedef struct Imagebus__V1__EntryDescription Imagebus__V1__EntryDescription;
+typedef struct Imagebus__V1__EntryPage Imagebus__V1__EntryPage;
 typedef struct Imagebus__V1__CacheHit Imagebus__V1__CacheHit;
 typedef struct Imagebus__V1__StoreReport Imagebus__V1__StoreReport;
 typedef struct Imagebus__V1__Frame Imagebus__V1__Frame;
@@ -85,6 +89,8 @@ typedef struct Imagebus__V1__Segments Imagebus__V1__Segments;
 typedef struct Imagebus__V1__Segments__Segment Imagebus__V1__Segments__Segment;
 typedef struct Imagebus__V1__Refused Imagebus__V1__Refused;
 typedef struct Imagebus__V1__CacheStatus Imagebus__V1__CacheStatus;
+typedef struct Imagebus__V1__CacheSettings Imagebus__V1__CacheSettings;
+typedef struct Imagebus__V1__CacheSettings__Cache Imagebus__V1__CacheSettings__Cache;
 typedef struct Imagebus__V1__ClientHello Imagebus__V1__ClientHello;
 typedef struct Imagebus__V1__ClientWelcome Imagebus__V1__ClientWelcome;
 typedef struct Imagebus__V1__Load Imagebus__V1__Load;
@@ -184,7 +190,11 @@ typedef enum _Imagebus__V1__Destination {
 typedef enum _Imagebus__V1__EntryAction {
   IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CONTAINS = 0,
   IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_REMOVE = 1,
-  IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CLEAR = 2
+  IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CLEAR = 2,
+  IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_REMOVE_SELECTED = 3,
+  IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_LIST = 4,
+  IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_COUNT = 5,
+  IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_TRIM = 6
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ENTRY_ACTION)
 } Imagebus__V1__EntryAction;
 typedef enum _Imagebus__V1__EnclosureKind {
@@ -1234,10 +1244,74 @@ struct  Imagebus__V1__Entry
   Imagebus__V1__EntryAction action;
   char *key;
   uint32_t tiers;
+  /*
+   * absent: all
+   */
+  Imagebus__V1__EntrySelection *selection;
+  /*
+   * of a list: where it goes on
+   */
+  uint64_t after;
+  uint32_t limit;
 };
 #define IMAGEBUS__V1__ENTRY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__entry__descriptor) \
-    , IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CONTAINS, (char *)protobuf_c_empty_string, 0 }
+    , IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CONTAINS, (char *)protobuf_c_empty_string, 0, NULL, 0, 0 }
+
+
+typedef enum {
+  IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_CACHE__NOT_SET = 0,
+  IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_CACHE_CACHE = 1
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_CACHE__CASE)
+} Imagebus__V1__EntrySelection__MaybeCacheCase;
+
+typedef enum {
+  IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_URL__NOT_SET = 0,
+  IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_URL_URL = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_URL__CASE)
+} Imagebus__V1__EntrySelection__MaybeUrlCase;
+
+typedef enum {
+  IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_PREFIX__NOT_SET = 0,
+  IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_PREFIX_PREFIX = 3
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_PREFIX__CASE)
+} Imagebus__V1__EntrySelection__MaybePrefixCase;
+
+typedef enum {
+  IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_OLDER_THAN__NOT_SET = 0,
+  IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_OLDER_THAN_OLDER_THAN = 4
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_OLDER_THAN__CASE)
+} Imagebus__V1__EntrySelection__MaybeOlderThanCase;
+
+struct  Imagebus__V1__EntrySelection
+{
+  ProtobufCMessage base;
+  Imagebus__V1__EntrySelection__MaybeCacheCase maybe_cache_case;
+  union {
+    /*
+     * as stored texts begin; empty: the default one; absent: every one
+     */
+    char *cache;
+  };
+  Imagebus__V1__EntrySelection__MaybeUrlCase maybe_url_case;
+  union {
+    char *url;
+  };
+  Imagebus__V1__EntrySelection__MaybePrefixCase maybe_prefix_case;
+  union {
+    char *prefix;
+  };
+  Imagebus__V1__EntrySelection__MaybeOlderThanCase maybe_older_than_case;
+  union {
+    /*
+     * seconds
+     */
+    uint64_t older_than;
+  };
+};
+#define IMAGEBUS__V1__ENTRY_SELECTION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__entry_selection__descriptor) \
+    , IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_CACHE__NOT_SET, {0}, IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_URL__NOT_SET, {0}, IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_PREFIX__NOT_SET, {0}, IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_OLDER_THAN__NOT_SET, {0} }
 
 
 typedef enum {
@@ -1485,6 +1559,61 @@ struct  Imagebus__V1__EntryReport
 #define IMAGEBUS__V1__ENTRY_REPORT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__entry_report__descriptor) \
     , 0 }
+
+
+struct  Imagebus__V1__EntryCount
+{
+  ProtobufCMessage base;
+  uint64_t entries;
+  uint64_t bytes;
+};
+#define IMAGEBUS__V1__ENTRY_COUNT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__entry_count__descriptor) \
+    , 0, 0 }
+
+
+struct  Imagebus__V1__EntryDescription
+{
+  ProtobufCMessage base;
+  /*
+   * empty: the default one
+   */
+  char *cache;
+  char *key;
+  uint32_t tier;
+  uint64_t bytes;
+  Imagebus__V1__ImageFormat format;
+  uint32_t width;
+  uint32_t height;
+  /*
+   * milliseconds since 1970; 0: memory does not say
+   */
+  uint64_t stored;
+  /*
+   * the same
+   */
+  uint64_t accessed;
+};
+#define IMAGEBUS__V1__ENTRY_DESCRIPTION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__entry_description__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_JPEG, 0, 0, 0, 0 }
+
+
+struct  Imagebus__V1__EntryPage
+{
+  ProtobufCMessage base;
+  size_t n_entries;
+  Imagebus__V1__EntryDescription **entries;
+  /*
+   * 0: that was all
+   */
+  uint64_t next;
+  Imagebus__V1__EntryCount *memory;
+  Imagebus__V1__EntryCount *disk;
+};
+#define IMAGEBUS__V1__ENTRY_PAGE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__entry_page__descriptor) \
+    , 0,NULL, 0, NULL, NULL }
 
 
 struct  Imagebus__V1__CacheHit
@@ -1774,7 +1903,8 @@ typedef enum {
   IMAGEBUS__V1__OUTCOME__RESULT_DECODED = 12,
   IMAGEBUS__V1__OUTCOME__RESULT_TRANSFORMED = 13,
   IMAGEBUS__V1__OUTCOME__RESULT_FAILED = 14,
-  IMAGEBUS__V1__OUTCOME__RESULT_ENTRY = 15
+  IMAGEBUS__V1__OUTCOME__RESULT_ENTRY = 15,
+  IMAGEBUS__V1__OUTCOME__RESULT_ENTRIES = 16
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__OUTCOME__RESULT__CASE)
 } Imagebus__V1__Outcome__ResultCase;
 
@@ -1797,6 +1927,7 @@ struct  Imagebus__V1__Outcome
     Imagebus__V1__EncodedImage *transformed;
     Imagebus__V1__Error *failed;
     Imagebus__V1__EntryReport *entry;
+    Imagebus__V1__EntryPage *entries;
   };
 };
 #define IMAGEBUS__V1__OUTCOME__INIT \
@@ -1981,10 +2112,71 @@ struct  Imagebus__V1__CacheStatus
   uint64_t entries_lost;
   uint64_t indexes_set_aside;
   uint64_t stores_skipped;
+  uint64_t memory_bytes_max;
+  /*
+   * 0: no limit
+   */
+  uint64_t memory_entries_max;
+  /*
+   * 0: no limit
+   */
+  uint64_t disk_entries_max;
+  /*
+   * milliseconds since 1970; 0: it is not
+   */
+  uint64_t degraded_since;
+  /*
+   * from here on since the process started
+   */
+  uint64_t memory_hits;
+  uint64_t disk_hits;
+  uint64_t misses;
+  uint64_t disk_bytes_written;
+  uint64_t disk_trims;
+  uint64_t disk_entries_trimmed;
+  uint64_t disk_entries_expired;
+  uint64_t memory_evictions;
+  /*
+   * since memory was short
+   */
+  uint64_t memory_shrinks;
+  /*
+   * changes from healthy to degraded
+   */
+  uint64_t disk_failures;
 };
 #define IMAGEBUS__V1__CACHE_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__cache_status__descriptor) \
-    , 0, 0, IMAGEBUS__V1__DISK_STATE__DISK_STATE_NONE, (char *)protobuf_c_empty_string, 0, 0, 0, 0, 0, 0, 0 }
+    , 0, 0, IMAGEBUS__V1__DISK_STATE__DISK_STATE_NONE, (char *)protobuf_c_empty_string, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+
+struct  Imagebus__V1__CacheSettings__Cache
+{
+  ProtobufCMessage base;
+  char *name;
+  /*
+   * by name, as options of serve
+   */
+  size_t n_settings;
+  Imagebus__V1__Detail **settings;
+};
+#define IMAGEBUS__V1__CACHE_SETTINGS__CACHE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__cache_settings__cache__descriptor) \
+    , (char *)protobuf_c_empty_string, 0,NULL }
+
+
+/*
+ * 21
+ */
+struct  Imagebus__V1__CacheSettings
+{
+  ProtobufCMessage base;
+  size_t n_caches;
+  Imagebus__V1__CacheSettings__Cache **caches;
+};
+#define IMAGEBUS__V1__CACHE_SETTINGS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__cache_settings__descriptor) \
+    , 0,NULL }
 
 
 /*
@@ -2292,6 +2484,12 @@ struct  Imagebus__V1__CacheCommand
    */
   char *cache;
   char *key;
+  /*
+   * absent: all
+   */
+  Imagebus__V1__EntrySelection *selection;
+  uint64_t after;
+  uint32_t limit;
   Imagebus__V1__CacheCommand__MaybeTiersCase maybe_tiers_case;
   union {
     /*
@@ -2302,13 +2500,14 @@ struct  Imagebus__V1__CacheCommand
 };
 #define IMAGEBUS__V1__CACHE_COMMAND__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__cache_command__descriptor) \
-    , 0, IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CONTAINS, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, IMAGEBUS__V1__CACHE_COMMAND__MAYBE_TIERS__NOT_SET, {0} }
+    , 0, IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CONTAINS, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, 0, 0, IMAGEBUS__V1__CACHE_COMMAND__MAYBE_TIERS__NOT_SET, {0} }
 
 
 typedef enum {
   IMAGEBUS__V1__CACHE_REPORT__OUTCOME__NOT_SET = 0,
   IMAGEBUS__V1__CACHE_REPORT__OUTCOME_TIERS = 2,
-  IMAGEBUS__V1__CACHE_REPORT__OUTCOME_FAILURE = 3
+  IMAGEBUS__V1__CACHE_REPORT__OUTCOME_FAILURE = 3,
+  IMAGEBUS__V1__CACHE_REPORT__OUTCOME_PAGE = 4
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__CACHE_REPORT__OUTCOME__CASE)
 } Imagebus__V1__CacheReport__OutcomeCase;
 
@@ -2323,6 +2522,7 @@ struct  Imagebus__V1__CacheReport
   union {
     uint32_t tiers;
     Imagebus__V1__Error *failure;
+    Imagebus__V1__EntryPage *page;
   };
 };
 #define IMAGEBUS__V1__CACHE_REPORT__INIT \
@@ -3452,6 +3652,25 @@ Imagebus__V1__Entry *
 void   imagebus__v1__entry__free_unpacked
                      (Imagebus__V1__Entry *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__EntrySelection methods */
+void   imagebus__v1__entry_selection__init
+                     (Imagebus__V1__EntrySelection         *message);
+size_t imagebus__v1__entry_selection__get_packed_size
+                     (const Imagebus__V1__EntrySelection   *message);
+size_t imagebus__v1__entry_selection__pack
+                     (const Imagebus__V1__EntrySelection   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__entry_selection__pack_to_buffer
+                     (const Imagebus__V1__EntrySelection   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__EntrySelection *
+       imagebus__v1__entry_selection__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__entry_selection__free_unpacked
+                     (Imagebus__V1__EntrySelection *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__Need methods */
 void   imagebus__v1__need__init
                      (Imagebus__V1__Need         *message);
@@ -3603,6 +3822,63 @@ Imagebus__V1__EntryReport *
                       const uint8_t       *data);
 void   imagebus__v1__entry_report__free_unpacked
                      (Imagebus__V1__EntryReport *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__EntryCount methods */
+void   imagebus__v1__entry_count__init
+                     (Imagebus__V1__EntryCount         *message);
+size_t imagebus__v1__entry_count__get_packed_size
+                     (const Imagebus__V1__EntryCount   *message);
+size_t imagebus__v1__entry_count__pack
+                     (const Imagebus__V1__EntryCount   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__entry_count__pack_to_buffer
+                     (const Imagebus__V1__EntryCount   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__EntryCount *
+       imagebus__v1__entry_count__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__entry_count__free_unpacked
+                     (Imagebus__V1__EntryCount *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__EntryDescription methods */
+void   imagebus__v1__entry_description__init
+                     (Imagebus__V1__EntryDescription         *message);
+size_t imagebus__v1__entry_description__get_packed_size
+                     (const Imagebus__V1__EntryDescription   *message);
+size_t imagebus__v1__entry_description__pack
+                     (const Imagebus__V1__EntryDescription   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__entry_description__pack_to_buffer
+                     (const Imagebus__V1__EntryDescription   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__EntryDescription *
+       imagebus__v1__entry_description__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__entry_description__free_unpacked
+                     (Imagebus__V1__EntryDescription *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__EntryPage methods */
+void   imagebus__v1__entry_page__init
+                     (Imagebus__V1__EntryPage         *message);
+size_t imagebus__v1__entry_page__get_packed_size
+                     (const Imagebus__V1__EntryPage   *message);
+size_t imagebus__v1__entry_page__pack
+                     (const Imagebus__V1__EntryPage   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__entry_page__pack_to_buffer
+                     (const Imagebus__V1__EntryPage   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__EntryPage *
+       imagebus__v1__entry_page__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__entry_page__free_unpacked
+                     (Imagebus__V1__EntryPage *message,
                       ProtobufCAllocator *allocator);
 /* Imagebus__V1__CacheHit methods */
 void   imagebus__v1__cache_hit__init
@@ -4084,6 +4360,28 @@ Imagebus__V1__CacheStatus *
                       const uint8_t       *data);
 void   imagebus__v1__cache_status__free_unpacked
                      (Imagebus__V1__CacheStatus *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__CacheSettings__Cache methods */
+void   imagebus__v1__cache_settings__cache__init
+                     (Imagebus__V1__CacheSettings__Cache         *message);
+/* Imagebus__V1__CacheSettings methods */
+void   imagebus__v1__cache_settings__init
+                     (Imagebus__V1__CacheSettings         *message);
+size_t imagebus__v1__cache_settings__get_packed_size
+                     (const Imagebus__V1__CacheSettings   *message);
+size_t imagebus__v1__cache_settings__pack
+                     (const Imagebus__V1__CacheSettings   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__cache_settings__pack_to_buffer
+                     (const Imagebus__V1__CacheSettings   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__CacheSettings *
+       imagebus__v1__cache_settings__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__cache_settings__free_unpacked
+                     (Imagebus__V1__CacheSettings *message,
                       ProtobufCAllocator *allocator);
 /* Imagebus__V1__ClientHello methods */
 void   imagebus__v1__client_hello__init
@@ -4700,6 +4998,9 @@ typedef void (*Imagebus__V1__Store_Closure)
 typedef void (*Imagebus__V1__Entry_Closure)
                  (const Imagebus__V1__Entry *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__EntrySelection_Closure)
+                 (const Imagebus__V1__EntrySelection *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__Need_Closure)
                  (const Imagebus__V1__Need *message,
                   void *closure_data);
@@ -4723,6 +5024,15 @@ typedef void (*Imagebus__V1__FetchAccount_Closure)
                   void *closure_data);
 typedef void (*Imagebus__V1__EntryReport_Closure)
                  (const Imagebus__V1__EntryReport *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__EntryCount_Closure)
+                 (const Imagebus__V1__EntryCount *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__EntryDescription_Closure)
+                 (const Imagebus__V1__EntryDescription *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__EntryPage_Closure)
+                 (const Imagebus__V1__EntryPage *message,
                   void *closure_data);
 typedef void (*Imagebus__V1__CacheHit_Closure)
                  (const Imagebus__V1__CacheHit *message,
@@ -4804,6 +5114,12 @@ typedef void (*Imagebus__V1__Refused_Closure)
                   void *closure_data);
 typedef void (*Imagebus__V1__CacheStatus_Closure)
                  (const Imagebus__V1__CacheStatus *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__CacheSettings__Cache_Closure)
+                 (const Imagebus__V1__CacheSettings__Cache *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__CacheSettings_Closure)
+                 (const Imagebus__V1__CacheSettings *message,
                   void *closure_data);
 typedef void (*Imagebus__V1__ClientHello_Closure)
                  (const Imagebus__V1__ClientHello *message,
@@ -4966,6 +5282,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__fetch__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__query__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__store__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__entry__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__entry_selection__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__need__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__overlay_input__descriptor;
@@ -4974,6 +5291,9 @@ extern const ProtobufCMessageDescriptor imagebus__v1__paint__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__fetched_body__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__fetch_account__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__entry_report__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__entry_count__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__entry_description__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__entry_page__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__cache_hit__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__store_report__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__frame__descriptor;
@@ -5001,6 +5321,8 @@ extern const ProtobufCMessageDescriptor imagebus__v1__segments__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__segments__segment__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__refused__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__cache_status__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__cache_settings__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__cache_settings__cache__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__client_hello__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__client_welcome__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__load__descriptor;

@@ -11,8 +11,8 @@ enum JobPurpose: Sendable {
     case decode(DecodeNode.ID)
     case transform(ResultNode.ID)
     case delivery(ResultNode.ID)
-    /// An operator asks about an entry of the cache, or removes one.
-    case inquiry
+    /// An operator asks about entries of the cache, or removes some.
+    case inquiry(EntryWork)
     /// What a refresh found outdated, and no store replaces; for the first or the second time.
     case removal(EntryWork, isRepeated: Bool)
     /// Whether a refreshed body is the stored one.
@@ -23,6 +23,8 @@ enum JobPurpose: Sendable {
     func rank(_ kind: WorkerKind) -> UInt8 {
         switch self {
         case .delivery, .comparing, .removal: 0
+        // Whoever begins anew because of a removal asks the cache behind it.
+        case .inquiry(let work) where work.action.removes: 0
         case .original: 1
         case .transcode: kind == .cache ? 1 : 3
         case .lookup, .source, .decode, .transform, .inquiry: 2

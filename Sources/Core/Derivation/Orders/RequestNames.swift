@@ -32,7 +32,7 @@ package struct RequestNames: Hashable, Sendable {
         source = SourceKey(request)
     }
 
-    /// What an operator puts under a key, as replies show that.
+    /// What an operator puts under a key, or reads, as replies show that.
     package init(putting key: String, in cache: String, _ request: ImageRequest) {
         plainResult = CacheKey.stored(shown: key, in: cache)
         resultKey = CacheKey.key(inStored: plainResult)

@@ -6,7 +6,9 @@ extension JobResult {
     func answers(_ work: JobWork) -> Bool {
         switch (work, self) {
         case (_, .failed), (.query, .miss): true
-        case (.entry(let work), .entry(let tiers)): tiers.isSubset(of: work.tiers)
+        case (.entry(let work), .entry(let tiers)):
+            !work.action.isOfSeveral && tiers.isSubset(of: work.tiers)
+        case (.entry(let work), .entries(let page)): page.answers(work)
         case (.fetch(let work), .fetched(let body)): body.reference.length <= work.bodyBytesMax
         case (.query, .hit(let hit)): hit.tier == .memory || hit.tier == .disk
         case (.store(let work), .stored(let report)): work.delivers == (report.delivered != nil)
@@ -18,6 +20,18 @@ extension JobResult {
             image.info.format == work.resultFormat && image.info.size == work.size && image.isOne
         default: false
         }
+    }
+}
+
+extension EntryPage {
+    /// Whether it has no more entries than were asked for, of the tiers that were meant.
+    fileprivate func answers(_ work: EntryWork) -> Bool {
+        guard work.action == .list else { return entries.isEmpty && work.action.isOfSeveral }
+        return entries.count <= Int(work.limit)
+            && entries.allSatisfy { entry in
+                entry.tier.isSubset(of: work.tiers)
+                    && (entry.tier == .memory || entry.tier == .disk)
+            }
     }
 }
 

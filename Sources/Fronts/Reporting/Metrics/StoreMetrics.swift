@@ -5,7 +5,8 @@ enum StoreMetrics {
     static func families(_ caches: [CacheStatus]) -> [MetricFamily] {
         guard !caches.isEmpty else { return [] }
         let disks = caches.filter { $0.disk != .none }
-        return [entries(caches, disks), bytes(caches, disks)] + (disks.isEmpty ? [] : disk(disks))
+        return [entries(caches, disks), bytes(caches, disks)] + memory(caches)
+            + (disks.isEmpty ? [] : disk(disks))
     }
 
     private static func entries(_ caches: [CacheStatus], _ disks: [CacheStatus]) -> MetricFamily {
@@ -20,6 +21,21 @@ enum StoreMetrics {
         family.add(sum(caches, \.memoryBytes), [("tier", "memory")])
         if !disks.isEmpty { family.add(sum(disks, \.diskBytes), [("tier", "disk")]) }
         return family
+    }
+
+    private static func memory(_ caches: [CacheStatus]) -> [MetricFamily] {
+        var limit = MetricFamily(
+            "imagebus_cache_memory_limit_bytes", .gauge, "The limit of the memory tier.")
+        limit.add(sum(caches, \.memoryBytesMax))
+        var evictions = MetricFamily(
+            "imagebus_cache_memory_evictions_total", .counter,
+            "Blocks of the memory tier that lost their keys.")
+        evictions.add(sum(caches, \.memoryEvictions))
+        var shrinks = MetricFamily(
+            "imagebus_cache_memory_shrinks_total", .counter,
+            "How often the memory tier shrank since memory was short.")
+        shrinks.add(sum(caches, \.memoryShrinks))
+        return [limit, evictions, shrinks]
     }
 
     private static func disk(_ disks: [CacheStatus]) -> [MetricFamily] {
@@ -40,6 +56,25 @@ enum StoreMetrics {
             family(
                 "disk_limit_bytes", .gauge, sum(disks, \.diskBytesMax),
                 "The limit of the disk tier; 0 for none."),
+            family(
+                "disk_degraded_since_seconds", .gauge,
+                disks.map { $0.degradedSince / 1_000 }.filter { $0 > 0 }.min() ?? 0,
+                "Since when the disk tier fails, seconds since 1970; 0 where it works."),
+            family(
+                "disk_failures_total", .counter, sum(disks, \.diskFailures),
+                "How often the disk tier began to fail."),
+            family(
+                "disk_written_bytes_total", .counter, sum(disks, \.diskBytesWritten),
+                "Bytes of bodies that were written to the disk tier."),
+            family(
+                "disk_trims_total", .counter, sum(disks, \.diskTrims),
+                "How often the disk tier began to go down to its low-water mark."),
+            family(
+                "disk_trimmed_entries_total", .counter, sum(disks, \.diskEntriesTrimmed),
+                "Entries that made room in the disk tier."),
+            family(
+                "disk_expired_entries_total", .counter, sum(disks, \.diskEntriesExpired),
+                "Entries of the disk tier that were over age."),
             family(
                 "entries_lost_total", .counter, sum(disks, \.entriesLost),
                 "Entries that were found damaged and removed."),

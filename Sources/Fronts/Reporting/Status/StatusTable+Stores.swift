@@ -11,7 +11,7 @@ extension StatusTable {
             [
                 [
                     "memory", "healthy", "\(cache.memoryEntries)", ByteText.text(cache.memoryBytes),
-                    "-", "-", "-", "-", "-",
+                    "-", limit(cache.memoryBytesMax), "-", "-", "-",
                 ],
                 disk(cache),
             ]
@@ -20,8 +20,12 @@ extension StatusTable {
             "STORE", "STATE", "ENTRIES", "BYTES", "BESIDE", "LIMIT", "LOST", "SET ASIDE", "SKIPPED",
         ]
         let reasons = report.caches.filter { !$0.diskReason.isEmpty }
-            .map { "disk cache: \($0.diskReason)\n" }
+            .map { "disk cache: \($0.diskReason)\(since($0))\n" }
         return TextTable.text(header, rows) + reasons.joined()
+    }
+
+    private static func limit(_ bytes: UInt64) -> String {
+        bytes == 0 ? "-" : ByteText.text(bytes)
     }
 
     private static func disk(_ cache: CacheStatus) -> [String] {
@@ -31,9 +35,16 @@ extension StatusTable {
         return [
             "disk", cache.disk.name, "\(cache.diskEntries)", ByteText.text(cache.diskBytes),
             ByteText.text(cache.diskOverheadBytes),
-            cache.diskBytesMax == 0 ? "-" : ByteText.text(cache.diskBytesMax),
+            limit(cache.diskBytesMax),
             "\(cache.entriesLost)", "\(cache.indexesSetAside)", "\(cache.storesSkipped)",
         ]
+    }
+}
+
+extension StatusTable {
+    /// How long ago the disk began to fail, by the calendar clock.
+    private static func since(_ cache: CacheStatus) -> String {
+        cache.degradedSince == 0 ? "" : ", since \(CalendarText.text(cache.degradedSince))"
     }
 }
 

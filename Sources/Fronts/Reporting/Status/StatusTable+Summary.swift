@@ -75,7 +75,7 @@ extension StatusTable {
             ["STAGE", "QUEUED", "RUNNING", "DONE", "WAIT P50", "P99", "WORK P50", "P99"], rows)
     }
 
-    private static func caches(_ report: StatusReport, since earlier: StatusReport?) -> String {
+    static func caches(_ report: StatusReport, since earlier: StatusReport?) -> String {
         let (all, recent) = (TierShares(report), TierShares(report, since: earlier))
         let rows = zip(all.rows, recent.rows).map { entry, fresh in
             [entry.tier, "\(entry.requests)", percent(all.share(entry.requests))]

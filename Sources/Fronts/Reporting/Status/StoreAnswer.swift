@@ -5,6 +5,29 @@ struct StoreAnswer: Encodable {
     struct Memory: Encodable {
         let entries: UInt64
         let bytes: UInt64
+        let limitBytes: UInt64
+        /// null for none.
+        let limitEntries: UInt64?
+        /// Queries of the coordinator that were answered; it answers most hits by itself.
+        let hits: UInt64
+        let evictions: UInt64
+        /// Since memory was short.
+        let shrinks: UInt64
+
+        func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            try values.encode(entries, forKey: .entries)
+            try values.encode(bytes, forKey: .bytes)
+            try values.encode(limitBytes, forKey: .limitBytes)
+            try values.encode(limitEntries, forKey: .limitEntries)
+            try values.encode(hits, forKey: .hits)
+            try values.encode(evictions, forKey: .evictions)
+            try values.encode(shrinks, forKey: .shrinks)
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case entries, bytes, limitBytes, limitEntries, hits, evictions, shrinks
+        }
     }
 
     struct Disk: Encodable {
@@ -12,11 +35,22 @@ struct StoreAnswer: Encodable {
         let state: String
         /// Why it is degraded; null where it is not.
         let reason: String?
+        /// Milliseconds since 1970; null where it is not degraded.
+        let degradedSince: UInt64?
         let entries: UInt64
         let bytes: UInt64
         let overheadBytes: UInt64
         /// null for none.
         let limitBytes: UInt64?
+        /// null for none.
+        let limitEntries: UInt64?
+        let hits: UInt64
+        let misses: UInt64
+        let bytesWritten: UInt64
+        let trims: UInt64
+        let entriesTrimmed: UInt64
+        let entriesExpired: UInt64
+        let failures: UInt64
         let entriesLost: UInt64
         let indexesSetAside: UInt64
         let storesSkipped: UInt64
@@ -25,18 +59,28 @@ struct StoreAnswer: Encodable {
             var values = encoder.container(keyedBy: CodingKeys.self)
             try values.encode(state, forKey: .state)
             try values.encode(reason, forKey: .reason)
+            try values.encode(degradedSince, forKey: .degradedSince)
             try values.encode(entries, forKey: .entries)
             try values.encode(bytes, forKey: .bytes)
             try values.encode(overheadBytes, forKey: .overheadBytes)
             try values.encode(limitBytes, forKey: .limitBytes)
+            try values.encode(limitEntries, forKey: .limitEntries)
+            try values.encode(hits, forKey: .hits)
+            try values.encode(misses, forKey: .misses)
+            try values.encode(bytesWritten, forKey: .bytesWritten)
+            try values.encode(trims, forKey: .trims)
+            try values.encode(entriesTrimmed, forKey: .entriesTrimmed)
+            try values.encode(entriesExpired, forKey: .entriesExpired)
+            try values.encode(failures, forKey: .failures)
             try values.encode(entriesLost, forKey: .entriesLost)
             try values.encode(indexesSetAside, forKey: .indexesSetAside)
             try values.encode(storesSkipped, forKey: .storesSkipped)
         }
 
         private enum CodingKeys: String, CodingKey {
-            case state, reason, entries, bytes, overheadBytes, limitBytes, entriesLost
-            case indexesSetAside, storesSkipped
+            case state, reason, degradedSince, entries, bytes, overheadBytes, limitBytes
+            case limitEntries, hits, misses, bytesWritten, trims, entriesTrimmed, entriesExpired
+            case failures, entriesLost, indexesSetAside, storesSkipped
         }
     }
 
@@ -44,12 +88,21 @@ struct StoreAnswer: Encodable {
     let disk: Disk
 
     init(_ cache: CacheStatus) {
-        memory = Memory(entries: cache.memoryEntries, bytes: cache.memoryBytes)
+        memory = Memory(
+            entries: cache.memoryEntries, bytes: cache.memoryBytes,
+            limitBytes: cache.memoryBytesMax,
+            limitEntries: cache.memoryEntriesMax == 0 ? nil : cache.memoryEntriesMax,
+            hits: cache.memoryHits, evictions: cache.memoryEvictions, shrinks: cache.memoryShrinks)
         disk = Disk(
             state: cache.disk.name, reason: cache.diskReason.isEmpty ? nil : cache.diskReason,
+            degradedSince: cache.degradedSince == 0 ? nil : cache.degradedSince,
             entries: cache.diskEntries, bytes: cache.diskBytes,
             overheadBytes: cache.diskOverheadBytes,
             limitBytes: cache.diskBytesMax == 0 ? nil : cache.diskBytesMax,
+            limitEntries: cache.diskEntriesMax == 0 ? nil : cache.diskEntriesMax,
+            hits: cache.diskHits, misses: cache.misses, bytesWritten: cache.diskBytesWritten,
+            trims: cache.diskTrims, entriesTrimmed: cache.diskEntriesTrimmed,
+            entriesExpired: cache.diskEntriesExpired, failures: cache.diskFailures,
             entriesLost: cache.entriesLost, indexesSetAside: cache.indexesSetAside,
             storesSkipped: cache.storesSkipped)
     }

@@ -1,26 +1,64 @@
+import CommandLineInterface
 import ImageModel
 import Imagebus
 import Messages
 import Reporting
 import StackAccess
 
-/// `imagebus cache`: one entry of the cache, or all of them.
+/// `imagebus cache`: entries of the caches, and how the caches are.
 enum CacheTool {
-    /// Milliseconds for a put: sending, a look at the image, and the disk; also for a clear.
-    private static let putMilliseconds = 35_000
+    /// Milliseconds for what takes longer than a look: a put, with its decoder; a walk over the
+    /// disk.
+    static let longMilliseconds = 60_000
 
     static func run(_ options: CacheOptions) -> Int32 {
-        OperatorQuery.run("cache") { try text(options) }
+        if case .get(let file) = options.action { return CacheReader.run(options, file: file) }
+        return OperatorQuery.run("cache") { try text(options) }
     }
 
     private static func text(_ options: CacheOptions) throws -> String {
-        if options.action == .remove { return try removal(options) }
-        if options.action == .clear { return try clearing(options) }
-        let found = try tiers(options)
-        if options.stack.printsJSON {
-            return try JSONText.text(CacheAnswer(key: options.key, cacheType: found.name))
+        switch options.action {
+        case .contains: try tell(tiersThatHave(options), options)
+        case .put(let file): try tell(put(bytes(of: file), options), options)
+        case .remove: try removal(options)
+        case .clear: try clearing(options)
+        case .removeSelected: try selectedRemoval(options)
+        case .list: try list(options)
+        case .count: try counting(options) { "\($0.entries)" }
+        case .size: try counting(options) { ByteText.text($0.bytes) }
+        case .trim: try trimming(options)
+        case .stats: try statistics(options)
+        case .get: ""
         }
-        return "\(found.name)\n"
+    }
+
+    // MARK: - One entry
+
+    private static func tell(_ tiers: CacheTypes, _ options: CacheOptions) throws -> String {
+        guard options.stack.printsJSON else { return "\(tiers.name)\n" }
+        return try JSONText.text(CacheAnswer(key: options.key, cacheType: tiers.name))
+    }
+
+    private static func tiersThatHave(_ options: CacheOptions) throws -> CacheTypes {
+        let (key, cache, tiers) = (options.key, options.cache, options.tiers)
+        return try OperatorQuery.ask(options.stack) { client throws(ImageError) in
+            try await client.contains(key, cache: cache, in: tiers)
+        }
+    }
+
+    private static func put(_ bytes: [UInt8], _ options: CacheOptions) throws -> CacheTypes {
+        let (key, cache, tiers) = (options.key, options.cache, options.tiers)
+        return try OperatorQuery.ask(options.stack, answerMilliseconds: longMilliseconds) {
+            client throws(ImageError) in
+            try await client.put(bytes, under: key, cache: cache, in: tiers)
+        }
+    }
+
+    private static func bytes(of file: String) throws -> [UInt8] {
+        guard file == "-" else {
+            return try InputFile.read(file, bytesMax: StandardInput.bytesMax)
+        }
+        return try StandardInput.read(try Interruption.started())
     }
 
     /// Removes the entry, and says which tiers had it just before.
@@ -38,16 +76,6 @@ enum CacheTool {
         return sentence(removed: removed)
     }
 
-    /// Removes all entries; the disk may have many files to let go of.
-    private static func clearing(_ options: CacheOptions) throws -> String {
-        let tiers = options.tiers
-        let cleared = try OperatorQuery.ask(options.stack, answerMilliseconds: putMilliseconds) {
-            client throws(ImageError) in try await client.clear(tiers)
-        }
-        if options.stack.printsJSON { return try JSONText.text(["cleared": cleared.name]) }
-        return "cleared \(cleared == .all ? "memory and disk" : cleared.name)\n"
-    }
-
     static func sentence(removed: CacheTypes) -> String {
         switch removed {
         case .none: "removed nothing: it was not there\n"
@@ -56,33 +84,18 @@ enum CacheTool {
         }
     }
 
-    /// The tiers that have the entry now.
-    private static func tiers(_ options: CacheOptions) throws -> CacheTypes {
-        let (key, cache, tiers) = (options.key, options.cache, options.tiers)
-        switch options.action {
-        case .contains:
-            return try OperatorQuery.ask(options.stack) { client throws(ImageError) in
-                try await client.contains(key, cache: cache, in: tiers)
-            }
-        case .remove, .clear: return .none
-        case .put(let file):
-            let bytes = try bytes(of: file)
-            return try OperatorQuery.ask(options.stack, answerMilliseconds: putMilliseconds) {
-                client throws(ImageError) in
-                try await client.put(bytes, under: key, cache: cache, in: tiers)
-            }
+    /// Removes all entries; the disk may have many files to let go of.
+    private static func clearing(_ options: CacheOptions) throws -> String {
+        let tiers = options.tiers
+        let cleared = try OperatorQuery.ask(options.stack, answerMilliseconds: longMilliseconds) {
+            client throws(ImageError) in try await client.clear(tiers)
         }
-    }
-
-    private static func bytes(of file: String) throws -> [UInt8] {
-        guard file == "-" else {
-            return try InputFile.read(file, bytesMax: StandardInput.bytesMax)
-        }
-        return try StandardInput.read(try Interruption.started())
+        if options.stack.printsJSON { return try JSONText.text(["cleared": cleared.name]) }
+        return "cleared \(cleared == .all ? "memory and disk" : cleared.name)\n"
     }
 }
 
-/// What `cache` prints with `--json`.
+/// What `cache` prints of one entry with `--json`.
 struct CacheAnswer: Encodable {
     let key: String
     /// The tiers that have it.

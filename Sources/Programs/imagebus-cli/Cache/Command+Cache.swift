@@ -4,46 +4,81 @@ import StackAccess
 extension Command {
     static let cache = Command(
         name: "cache",
-        summary: "look for one entry of the cache, remove it, put it there, or remove all",
-        usage: "contains KEY | remove KEY | put KEY FILE | clear --all [options]",
+        summary: "look at the caches, read, put or remove entries, or let go of some",
+        usage: "ACTION [KEY] [FILE] [options]",
         options: [
             (
                 "What is concerned",
                 [
                     OptionDefinition(
                         "type", value: "TIER", "memory, disk or all (default)"),
-                    OptionDefinition("cache", value: "NAME", "a named cache; default: the unnamed"),
+                    OptionDefinition(
+                        "cache", value: "NAME",
+                        "a named cache; without it the default one where a KEY is\n"
+                            + "named, else all of them"),
+                    OptionDefinition(
+                        "url", value: "URL",
+                        "the original of that URL and all that was made of it"),
+                    OptionDefinition("prefix", value: "TEXT", "entries whose key begins so"),
+                    OptionDefinition(
+                        "older-than", value: "TIME",
+                        "entries stored that long ago, such as 90s, 12h, 7d or 4w"),
                     OptionDefinition("all", "with clear: every entry of every cache"),
+                ]
+            ),
+            (
+                "What is printed",
+                [
+                    OptionDefinition(
+                        "limit", value: "N", "of list: so many entries at most (1000)"),
+                    OptionDefinition(
+                        "after", value: "PLACE", "of list: go on where the list before ended"),
+                    OptionDefinition(
+                        "output", letter: "o", value: "FILE",
+                        "of get: where the bytes go; - is standard output (default)"),
                 ]
             ), ("", OperatorOptions.definitions),
         ],
-        notes: """
-            KEY is the text that imagebus get --json prints as key: the URL, with what was done to
-            the image before its extension. contains prints the tiers that have it (none, disk,
-            memory or all); a look does not count as use. remove says from which tiers it removed
-            it; no load finds it there any more, and what is being read or written for it is not
-            kept.
-
-            clear --all does the same with every entry of every cache, named ones included, and
-            answers once it is done. It asks nothing before. The files are deleted bit by bit
-            afterwards.
-
-            put keeps the bytes of FILE, or of standard input for -, as they are, once a decoder has
-            read their header, at most 64 MiB; it prints the tiers that have them. A load of KEY
-            finds them there. What is no image ends 65, what is too large 77, and 75 where no tier
-            has room. With --type memory the disk keeps what it has. Who loads KEY from its origin
-            meanwhile stores after it.
-            """,
+        notes: notes,
         examples: [
-            ("imagebus cache contains https://example.org/a.jpg", "which tiers have the original"),
+            ("imagebus cache stats", "sizes, hits, trims, and how the disk is"),
             (
-                "imagebus cache remove https://example.org/a.jpg --type memory",
-                "the next load reads it from disk"
+                "imagebus cache remove --url https://example.org/a.jpg",
+                "the original and every size of it, of everybody"
             ),
-            ("imagebus cache clear --all --type memory", "all of the memory tier"),
+            ("imagebus cache list --prefix https://example.org/ --json", "what there is of a site"),
+            ("imagebus cache remove --older-than 30d --type disk", "what was stored long ago"),
             (
                 "imagebus cache put https://example.org/a.jpg a.jpg --type disk",
                 "loads get this file, and do not ask the origin"
             ),
         ])
+
+    private static let notes = """
+        imagebus cache stats | list | count | size | trim
+        imagebus cache contains KEY | get KEY | put KEY FILE | remove [KEY] | clear --all
+
+        KEY is the text that imagebus get --json prints as key, and list: the URL, with what was
+        done to the image before its extension. contains prints the tiers that have it (none, disk,
+        memory or all); a look does not count as use. get writes the bytes as they are stored; where
+        no tier has them it ends 1.
+
+        remove takes a KEY, or any of --url, --prefix, --older-than and --cache, which all have to
+        hold; with --url also what a client asked for with credentials, and what depends on header
+        fields. A URL that looks like a variant of another one, such as a-Auth(1).jpg of a.jpg,
+        goes with it. clear --all removes every entry of every cache. When either answers, no load
+        finds these entries any more. Loads that are under way for them begin anew, so that older
+        bytes are not stored after the removal. Neither asks before. With --type memory the disk
+        keeps its entries, and loads go on.
+
+        list, count and size say what there is; an entry in both tiers counts in both. bytes of list
+        are those of the image, those of count and size what the tier needs for it. stats says what
+        was so a second ago at most. trim has both tiers go down to their low-water mark (serve
+        --low-water), and removes what is over age.
+
+        put keeps the bytes of FILE, or of standard input for -, as they are, once a decoder has
+        read their header, at most 64 MiB; it prints the tiers that have them. What is no image ends
+        65, what is too large 77, and 75 where no tier has room. With --type memory the disk keeps
+        what it has. Who loads KEY from its origin meanwhile stores after it.
+        """
 }

@@ -1,4 +1,5 @@
 import CommandLineInterface
+import Messages
 import StackAccess
 
 extension Command {
@@ -35,7 +36,7 @@ extension Command {
                     + DownloadSettings.definitions
             ),
             (
-                "places and limits",
+                "places",
                 [
                     .config, .runtimeDirectory, .cacheDirectory,
                     OptionDefinition(
@@ -43,15 +44,9 @@ extension Command {
                         "the key that keeps what is cached for different users apart;\n"
                             + "made where it is missing (identity.key in the cache\n"
                             + "directory; with --only coordinator none that lasts)"),
-                    OptionDefinition(
-                        "memory-limit", value: "BYTES",
-                        "the memory tier, such as 256M; at least 1M"),
-                    OptionDefinition(
-                        "disk-limit", value: "BYTES",
-                        "the disk tier, such as 10G: bodies in whole blocks, the index, its\n"
-                            + "log, and damaged indexes that were kept; at least 1M"),
                 ]
             ),
+            ("caches", CacheSettings.definitions),
             ("limits of images", CoordinatorSettings.limits),
             ("downloads and queues", CoordinatorSettings.definitions),
             (

@@ -49,8 +49,8 @@ extension ServeOptions {
                 + (requestLogging == .misses ? [] : ["--log-requests", requestLogging.rawValue])
         case .download: network.arguments + downloadSettings.arguments
         case .cache:
-            option("--cache-dir", cacheDirectory) + option("--memory-limit", memoryLimit)
-                + option("--disk-limit", diskLimit) + (yieldsCache ? ["--yield-cache"] : [])
+            option("--cache-dir", cacheDirectory) + cache.arguments
+                + (yieldsCache ? ["--yield-cache"] : [])
         case .decode, .transform: []
         }
     }

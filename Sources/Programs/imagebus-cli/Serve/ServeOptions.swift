@@ -24,8 +24,8 @@ struct ServeOptions: Hashable {
     var cacheDirectory: String?
     /// Whether a cache directory that another process uses is done without.
     var yieldsCache = false
-    var memoryLimit: Int?
-    var diskLimit: Int?
+    /// Limits of the caches, and how they are used.
+    var cache = CacheSettings()
     var coordinator = CoordinatorSettings()
     /// The coordinator's key; nil: that of the cache directory, if any.
     var secretFile: String?
@@ -57,8 +57,7 @@ struct ServeOptions: Hashable {
         let isMemoryOnly = read.isSet("memory-only")
         cacheDirectory = isMemoryOnly ? nil : try read.cacheDirectory(environment)
         yieldsCache = read.isSet("yield-cache")
-        memoryLimit = try read.parsed("memory-limit", OptionValue.cacheLimit)
-        diskLimit = try read.parsed("disk-limit", OptionValue.cacheLimit)
+        cache = try CacheSettings(read)
         coordinator = try CoordinatorSettings(read)
         log = try LogOptions(read)
         requestLogging =

@@ -97,6 +97,15 @@ struct WriteBehind {
         return numbers
     }
 
+    /// Forgets the keys of writes that are meant, in the same way.
+    mutating func remove(where isMeant: (PendingWrite) -> Bool) -> [PendingWrite] {
+        let gone = queue.filter(isMeant)
+        queue.removeAll(where: isMeant)
+        for write in gone { bytes -= write.charge }
+        latest = latest.filter { !isMeant($0.value) }
+        return gone
+    }
+
     private mutating func dropQueued(_ key: String) -> UInt64? {
         guard let index = queued(key) else { return nil }
         let write = queue.remove(at: index)

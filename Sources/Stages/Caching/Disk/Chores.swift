@@ -10,6 +10,8 @@ struct Chores: Sendable {
     var expiresAt: UnixTime?
     /// Keys that were removed since the start: what is taken in again does not bring them back.
     private(set) var removed: Set<String> = []
+    /// Selections of entries that were removed since the start, likewise.
+    private(set) var removedSelections: [DiskSelection] = []
     /// Whether files that the index does not know are taken in; else they are removed.
     var adoptsFiles = true
     /// When dates of the future are looked for next; `nil` is now.
@@ -25,6 +27,8 @@ struct Chores: Sendable {
     static let expiryPeriod: Int64 = 60_000
     /// Keys in `removed` at most.
     static let removedMax = 16_384
+    /// Selections in `removedSelections` at most.
+    static let selectionsMax = 64
     /// Entries that one step removes, or files that it looks at, at most: a few milliseconds.
     static let batch = 128
 
@@ -36,6 +40,28 @@ struct Chores: Sendable {
         guard removed.contains(key) || removed.count < Self.removedMax else { return false }
         removed.insert(key)
         return true
+    }
+
+    /// The same of a selection; repeated for each step of a removal.
+    mutating func noteRemoved(_ selection: DiskSelection) -> Bool {
+        let isKnown = removedSelections.contains {
+            $0.selection == selection.selection && $0.storedUpTo == selection.storedUpTo
+        }
+        guard isKnown || removedSelections.count < Self.selectionsMax else { return false }
+        if !isKnown { removedSelections.append(selection) }
+        return true
+    }
+
+    /// Goes on to keep out what was removed before.
+    mutating func keepRemovals(of other: Chores) {
+        removed = other.removed
+        removedSelections = other.removedSelections
+        adoptsFiles = other.adoptsFiles
+    }
+
+    /// Whether an entry that is found somewhere was removed since the start.
+    func wasRemoved(_ key: String, _ stored: UnixTime) -> Bool {
+        removed.contains(key) || removedSelections.contains { $0.matches(key, stored) }
     }
 
     /// Whether it is time for what is done every minute; a clock that was set back delays nothing.

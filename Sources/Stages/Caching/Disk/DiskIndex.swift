@@ -16,6 +16,7 @@ final class DiskIndex {
     private var selectTotals: Statement
     private var selectNumber: Statement
     private var selectLargest: Statement
+    private var scanRows: Statement
     /// Its files are reached through it, the last time when the connection ends.
     private let directory: CacheDirectory
 
@@ -47,6 +48,12 @@ final class DiskIndex {
             selectTotals = try connection.prepare("SELECT entries, bytes FROM totals")
             selectNumber = try connection.prepare("SELECT 1 FROM entries WHERE number = ?")
             selectLargest = try connection.prepare("SELECT max(number) FROM entries")
+            scanRows = try connection.prepare(
+                """
+                SELECT number, file_offset IS NOT NULL, charge, key, body_length, stored, accessed,
+                    format, width, height FROM entries
+                WHERE number > ? AND number <= ? ORDER BY number LIMIT ?
+                """)
         } catch {
             throw DiskError(of: error)
         }
@@ -133,6 +140,31 @@ final class DiskIndex {
         }
         guard areSound else { throw DiskError(.badIndex, "an entry takes what none can take") }
         return victims
+    }
+
+    /// Hands out the entries behind a number in their order, `count` at most, until `take` answers
+    /// false: that entry was not taken. How many rows were read, and the last one that was taken;
+    /// rows that say what cannot be are passed over.
+    func scan(
+        behind number: Int64, upTo last: Int64, count: Int, _ take: (ScannedRow) -> Bool
+    ) throws(DiskError) -> (seen: Int, last: (number: Int64, isCut: Bool)) {
+        var seen = 0
+        var end = (number: number, isCut: false)
+        try onIndex { () throws(SQLiteError) in
+            try scanRows.bind(number, 0)
+            try scanRows.bind(last, 1)
+            try scanRows.bind(Int64(count), 2)
+            try scanRows.forEach { row in
+                seen += 1
+                if let entry = ScannedRow(row), !take(entry) {
+                    end.isCut = true
+                    return false
+                }
+                end.number = row.int64(0)
+                return true
+            }
+        }
+        return (seen, end)
     }
 
     // MARK: - Writing

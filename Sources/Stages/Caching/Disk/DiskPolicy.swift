@@ -16,7 +16,9 @@ public struct DiskPolicy: Sendable, Hashable {
     /// Bytes that all entries may take, what the file system and the index add included;
     /// 0 is unlimited. Hard: a write makes room first.
     public var bytesMax: Int
-    /// To which part of `bytesMax` a trim goes down, percent.
+    /// Entries that there may be; 0 is unlimited. Hard as well.
+    public var countMax: Int
+    /// To which part of the limits a trim goes down, percent.
     public var lowWaterPercent: Int
     /// Age from which an entry is not answered any more and is removed, seconds; negative is never,
     /// 0 is at once.
@@ -26,10 +28,12 @@ public struct DiskPolicy: Sendable, Hashable {
 
     /// Unlimited in size, 50 percent, 7 days, by access: upstream's defaults.
     public init(
-        bytesMax: Int = 0, lowWaterPercent: Int = 50, ageMax: Int64 = 7 * 24 * 3600,
+        bytesMax: Int = 0, countMax: Int = 0, lowWaterPercent: Int = 50,
+        ageMax: Int64 = 7 * 24 * 3600,
         expireType: ExpireType = .access
     ) {
         self.bytesMax = max(0, bytesMax)
+        self.countMax = max(0, countMax)
         self.lowWaterPercent = min(max(0, lowWaterPercent), 100)
         self.ageMax = ageMax
         self.expireType = expireType
@@ -55,6 +59,11 @@ public struct DiskPolicy: Sendable, Hashable {
     /// Where a trim ends, bytes.
     var lowWater: Int {
         bytesMax / 100 * lowWaterPercent + bytesMax % 100 * lowWaterPercent / 100
+    }
+
+    /// Where a trim ends, entries.
+    var countLowWater: Int {
+        countMax / 100 * lowWaterPercent + countMax % 100 * lowWaterPercent / 100
     }
 
     private var ageMilliseconds: Int64 {

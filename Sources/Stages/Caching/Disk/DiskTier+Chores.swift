@@ -47,19 +47,43 @@ extension DiskTier {
         return usage
     }
 
-    /// Whether so many more bytes fit below the limit.
+    /// Whether one more entry of so many bytes fits below the limits.
     func fits(_ charge: Int, _ index: DiskIndex) throws(DiskError) -> Bool {
+        let usage = try index.usage()
+        if policy.countMax > 0, usage.entries >= policy.countMax { return false }
         guard policy.bytesMax > 0 else { return true }
-        let room = try room(for: index, below: policy.bytesMax)
-        return try index.usage().bytes + charge <= room
+        return usage.bytes + charge <= (try room(for: index, below: policy.bytesMax))
     }
 
-    /// Removes the oldest entries until so many more bytes fit below the limit.
+    /// Removes the oldest entries until one more of so many bytes fits below the limits.
     func makeRoom(_ charge: Int, _ index: DiskIndex) throws(DiskError) {
-        guard policy.bytesMax > 0, try !fits(charge, index) else { return }
-        chores.isTrimming = true
-        let target = try room(for: index, below: policy.bytesMax) - charge
+        guard try !fits(charge, index) else { return }
+        beginTrim()
+        var target = try target(of: index, bytes: policy.bytesMax, entries: policy.countMax)
+        if policy.bytesMax > 0 { target.bytes -= charge }
+        if policy.countMax > 0 { target.entries -= 1 }
         while try dropOldest(downTo: target, index) {}
+    }
+
+    /// From now on the tier goes down to the low-water mark, bit by bit.
+    func beginTrim() {
+        guard !chores.isTrimming, policy.bytesMax > 0 || policy.countMax > 0 else { return }
+        chores.isTrimming = true
+        counts.trims += 1
+    }
+
+    /// Trims and lets go of what is over age now, whether or not it is time to.
+    func trimNow() {
+        beginTrim()
+        chores.expiresAt = nil
+    }
+
+    /// What may be left, where 0 is no limit.
+    private func target(
+        of index: DiskIndex, bytes: Int, entries: Int
+    ) throws(DiskError) -> (bytes: Int, entries: Int) {
+        let bytesLeft = policy.bytesMax > 0 ? try room(for: index, below: bytes) : .max
+        return (bytesLeft, policy.countMax > 0 ? entries : .max)
     }
 
     /// What entries may take below a limit for all. They keep half of it whatever is beside them,
@@ -72,9 +96,9 @@ extension DiskTier {
     /// Goes on down to the low-water mark.
     private func trim(_ index: DiskIndex) throws(DiskError) -> Bool {
         guard chores.isTrimming else { return false }
-        if try dropOldest(downTo: try room(for: index, below: policy.lowWater), index) {
-            return true
-        }
+        let target = try target(
+            of: index, bytes: policy.lowWater, entries: policy.countLowWater)
+        if try dropOldest(downTo: target, index) { return true }
         chores.isTrimming = false
         chores.isShrinking = true
         return true
@@ -97,6 +121,7 @@ extension DiskTier {
         try flushAccesses(index)
         let victims = try index.oldest(upTo: limit, count: Chores.batch)
         try drop(victims, index)
+        counts.expired.add(victims)
         if victims.count < Chores.batch {
             chores.expiresAt = now.adding(milliseconds: Chores.expiryPeriod)
         }
@@ -105,21 +130,31 @@ extension DiskTier {
     }
 
     /// Removes a batch of the oldest entries; false where the rest takes no more than `target`.
-    private func dropOldest(downTo target: Int, _ index: DiskIndex) throws(DiskError) -> Bool {
-        let bytes = try index.usage().bytes
-        var excess = bytes - max(0, target)
-        guard excess > 0 else { return false }
+    private func dropOldest(
+        downTo target: (bytes: Int, entries: Int), _ index: DiskIndex
+    ) throws(DiskError) -> Bool {
+        let usage = try index.usage()
+        var excess = usage.bytes - max(0, target.bytes)
+        var surplus = usage.entries - max(0, target.entries)
+        guard excess > 0 || surplus > 0 else { return false }
         try flushAccesses(index)
         let oldest = try index.oldest(
             upTo: UnixTime(milliseconds: .max), count: Chores.batch)
         guard !oldest.isEmpty else {
-            throw DiskError(.badIndex, "the index counts \(bytes) bytes of no entry")
+            throw DiskError(
+                .badIndex,
+                "the index counts \(usage.entries) entries of \(usage.bytes) bytes that are not "
+                    + "there")
         }
         let victims = oldest.prefix { victim in
-            defer { excess -= victim.charge }
-            return excess > 0
+            defer {
+                excess -= victim.charge
+                surplus -= 1
+            }
+            return excess > 0 || surplus > 0
         }
         try drop(Array(victims), index)
+        counts.trimmed.add(Array(victims))
         return !victims.isEmpty
     }
 
@@ -153,7 +188,7 @@ extension DiskTier {
     /// meanwhile, or does not fit.
     private func adopt(_ number: Int64, _ index: DiskIndex) throws(DiskError) -> Bool {
         guard let (header, length) = try files.header(number),
-            !chores.removed.contains(header.key), try isFree(header.key, index)
+            !chores.wasRemoved(header.key, header.stored), try isFree(header.key, index)
         else { return false }
         let charge = Self.charge(
             key: header.key, bodyLength: header.bodyLength, headerLength: length)

@@ -62,8 +62,12 @@ extension DiskTier {
         let floor = largest > 0 ? largest : try files.largestNumber()
         nextNumber = max(nextNumber, floor + 1)
         chores = Chores()
-        let bytes = try usage(of: index).total
-        chores.isTrimming = policy.bytesMax > 0 && bytes > policy.bytesMax
+        let usage = try usage(of: index)
+        if policy.bytesMax > 0 && usage.total > policy.bytesMax
+            || policy.countMax > 0 && usage.entries > policy.countMax
+        {
+            beginTrim()
+        }
     }
 
     /// Makes the file, which SQLite gives its log the mode of, and narrows what is there.

@@ -25,7 +25,7 @@ extension DiskTier {
 
     /// What is newer, was removed meanwhile or does not fit is left where it is.
     private func takeIn(_ saved: SetAsideIndex.Saved, _ index: DiskIndex) throws(DiskError) {
-        guard !chores.removed.contains(saved.key),
+        guard !chores.wasRemoved(saved.key, saved.row.stored),
             case .nothing = try index.finding(saved.key)
         else { return }
         let charge = Self.charge(

@@ -92,6 +92,7 @@ extension DiskTier {
             if !isInline { try? files.remove(row.number) }
             throw error
         }
+        counts.bytesWritten += UInt64(clamping: head.count + body.count)
         return .stored
     }
 }

@@ -18,7 +18,7 @@ final class DiskTier {
     static let rowCharge = 512
 
     let directory: CacheDirectory
-    let policy: DiskPolicy
+    private(set) var policy: DiskPolicy
     let files: BodyFiles
     var index: DiskIndex?
     /// The next number of an entry.
@@ -29,7 +29,13 @@ final class DiskTier {
     var chores = Chores()
 
     /// Works or not, and why not.
-    var health: DiskHealth
+    var health: DiskHealth {
+        didSet { if case .healthy = health { degradedSince = nil } }
+    }
+    /// Since when it does not.
+    private(set) var degradedSince: UnixTime?
+    /// What was done since the process started.
+    var counts = DiskCounts()
     /// Entries that were found damaged and removed.
     var damaged = 0
     /// Indexes that were set aside.
@@ -78,6 +84,18 @@ final class DiskTier {
         }
     }
 
+    /// Holds to other limits from now on.
+    func adopt(_ policy: DiskPolicy, _ now: UnixTime) {
+        guard policy != self.policy else { return }
+        self.policy = policy
+        // The order of going and the log of the index follow the policy.
+        guard index != nil else { return }
+        let before = chores
+        index = nil
+        open(now)
+        chores.keepRemovals(of: before)
+    }
+
     /// Notes a failure; a damaged index is set aside and a new one begun. True where that worked.
     private func fail(_ error: DiskError, _ now: UnixTime) -> Bool {
         guard error.kind == .badIndex else {
@@ -89,6 +107,10 @@ final class DiskTier {
     }
 
     func degrade(_ error: DiskError, _ now: UnixTime) {
+        if case .healthy = health {
+            degradedSince = now
+            counts.failures += 1
+        }
         health = .degraded(error, retryAt: now.adding(milliseconds: DiskHealth.pause))
     }
 }

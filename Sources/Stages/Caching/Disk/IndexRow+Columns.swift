@@ -118,6 +118,28 @@ extension IndexVictim {
     }
 }
 
+extension ScannedRow {
+    /// Reads a row of a scan; `nil` where a column has what this program never writes there.
+    init?(_ row: borrowing Row) {
+        guard let victim = IndexVictim(row), let key = row.storedText(3),
+            let length = row.storedInt64(4).flatMap({ UInt64(exactly: $0) }),
+            let stored = row.storedInt64(5).flatMap({ UnixTime(plausibleMilliseconds: $0) }),
+            let accessed = row.storedInt64(6).flatMap({ UnixTime(plausibleMilliseconds: $0) }),
+            let number = row.storedInt64(7).flatMap({ Int16(exactly: $0) }),
+            let format = ImageFormat(rawValue: number),
+            let width = row.storedInt64(8).flatMap({ UInt32(exactly: $0) }),
+            let height = row.storedInt64(9).flatMap({ UInt32(exactly: $0) })
+        else { return nil }
+        self.init(
+            victim: victim, key: key, stored: stored,
+            description: EntryDescription(
+                key: key, tier: .disk, bytes: length, format: format,
+                size: PixelSize(width: Int(width), height: Int(height)),
+                storedMilliseconds: UInt64(stored.milliseconds),
+                accessedMilliseconds: UInt64(accessed.milliseconds)))
+    }
+}
+
 extension DiskUsage {
     /// Takes an account; `nil` for what cannot be.
     init?(entries: Int64?, bytes: Int64?) {

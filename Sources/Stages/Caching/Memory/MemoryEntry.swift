@@ -13,12 +13,15 @@ public struct MemoryEntry: Sendable, Hashable {
     public var cost: Int
     /// From then on it is not used any more; `nil` for never.
     public var expires: UnixTime?
+    /// When its bytes were stored; `nil` for what is only delivered.
+    public var stored: UnixTime?
 
     /// Describes an entry; `blockBytes` is what the block takes, not only what is filled.
     public init(
         key: String?, reference: BlockReference, metadata: StoredMetadata, blockBytes: Int,
-        expires: UnixTime? = nil
+        expires: UnixTime? = nil, stored: UnixTime? = nil
     ) {
+        self.stored = stored
         self.key = key
         self.reference = reference
         self.metadata = metadata

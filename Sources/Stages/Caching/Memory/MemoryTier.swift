@@ -14,7 +14,9 @@ public struct MemoryTier: Sendable {
     public static let overhead = 512
 
     /// The limit of `cost`, bytes.
-    public let costMax: Int
+    public private(set) var costMax: Int
+    /// The limit of `count`; 0 is none.
+    public private(set) var countMax: Int
     /// What all entries take, bytes.
     public private(set) var cost = 0
 
@@ -23,8 +25,28 @@ public struct MemoryTier: Sendable {
     private var slotOfBlock: [BlockID: Int32] = [:]
 
     /// An empty tier of at most `costMax` bytes.
-    public init(costMax: Int) {
+    public init(costMax: Int, countMax: Int = 0) {
         self.costMax = max(0, costMax)
+        self.countMax = max(0, countMax)
+    }
+
+    /// Holds to other limits from now on; what does not fit any more leaves.
+    public mutating func limit(costMax: Int, countMax: Int) -> Departures {
+        (self.costMax, self.countMax) = (max(0, costMax), max(0, countMax))
+        let countMax = self.countMax > 0 ? self.countMax : .max
+        return evict { $0.cost <= $0.costMax && $0.count <= countMax }
+    }
+
+    /// Goes down to so many percent of its limit of bytes.
+    public mutating func shrink(toPercent percent: Int) -> Departures {
+        let target = costMax / 100 * percent + costMax % 100 * percent / 100
+        return evict { $0.cost <= target }
+    }
+
+    private mutating func evict(until isDone: (Self) -> Bool) -> Departures {
+        var gone = Departures()
+        while !isDone(self), let departure = evictOne() { gone.append(departure) }
+        return gone
     }
 
     /// How many entries there are, delivered ones included.
@@ -44,7 +66,7 @@ public struct MemoryTier: Sendable {
     public mutating func makeRoom(for cost: Int) -> Departures? {
         guard cost <= costMax else { return nil }
         var gone = Departures()
-        while self.cost + cost > costMax {
+        while self.cost + cost > costMax || (countMax > 0 && count >= countMax) {
             guard let departure = evictOne() else { return nil }
             gone.append(departure)
         }

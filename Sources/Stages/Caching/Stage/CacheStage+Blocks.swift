@@ -24,12 +24,13 @@ extension CacheStage {
     /// Publishes a filled body and takes it into the memory tier; without a key it stays until it
     /// is released or its room is needed.
     func deliver(
-        _ body: Body, key: String?, _ metadata: StoredMetadata, expires: UnixTime?, _ now: UnixTime
+        _ body: Body, key: String?, _ metadata: StoredMetadata, expires: UnixTime?,
+        stored: UnixTime, _ now: UnixTime
     ) {
         body.publish()
         let entry = MemoryEntry(
             key: key, reference: body.reference, metadata: metadata, blockBytes: body.blockBytes,
-            expires: expires)
+            expires: expires, stored: stored)
         if let key { apply(memory.remove(key: key)) }
         // Again, now that the size of the block is known: others go, never the new one.
         if let gone = memory.makeRoom(for: entry.cost) { apply(gone) }

@@ -80,6 +80,11 @@ extension CacheStage {
     /// in these tiers.
     private func forget(_ tiers: CacheTypes, _ matches: (String) -> Bool) {
         if tiers.contains(.memory) { keepOutOfMemory(matches) }
+        keepOutOfStores(tiers, matches)
+    }
+
+    /// What is being copied for stores under these keys is not kept in these tiers.
+    func keepOutOfStores(_ tiers: CacheTypes, _ matches: (String) -> Bool) {
         for (ticket, work) in pending {
             guard case .copying(.store(let job, let store, var plan), let body) = work,
                 plan.key.map(matches) ?? false

@@ -9,7 +9,7 @@ extension CacheStage {
         let inMemory =
             switch work.action {
             case .contains: tiersInMemory(of: work.key, now: now).intersection(work.tiers)
-            case .remove, .clear: removeFromMemory(work)
+            default: removeFromMemory(work)
             }
         let isSettled = work.action == .contains && inMemory.contains(.disk)
         guard work.tiers.contains(.disk), disk != nil, !isSettled else {
@@ -18,8 +18,8 @@ extension CacheStage {
         let request: DiskWork =
             switch work.action {
             case .contains: .find(work.key)
-            case .remove: .remove(work.key)
             case .clear: .clear
+            default: .remove(work.key)
             }
         if !ask(request, .attending(job, work, inMemory: inMemory), now) {
             if work.action == .remove { outdate(work.key) }
@@ -32,8 +32,9 @@ extension CacheStage {
         _ job: CacheJob, to work: EntryWork, inMemory: CacheTypes, _ result: DiskResult
     ) {
         switch result {
-        case .found(let isThere):
-            let isFound = isThere && !outdated.contains(work.key)
+        case .found(let row):
+            let isFound =
+                row.map { !isSwept(work.key, $0) } ?? false && !outdated.contains(work.key)
             answer(job, .entry(isFound ? inMemory.union(.disk) : inMemory))
         case .removed(true): answer(job, .entry(inMemory.union(.disk)))
         default:

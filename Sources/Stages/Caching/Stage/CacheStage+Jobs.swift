@@ -8,7 +8,7 @@ extension CacheStage {
         switch job.work {
         case .query(let work): query(id, work, now)
         case .store(let work): store(id, work, now)
-        case .entry(let work): attend(id, to: work, now)
+        case .entry(let work): attendSeveral(id, to: work, now)
         case .fetch, .decode, .transform, .paint:
             let error = ImageError(
                 .protocolViolation, "the cache does no \(job.work.kind.name) job")
@@ -74,6 +74,7 @@ extension CacheStage {
     public func tick(now: UnixTime) -> [CacheAction] {
         if !touches.isEmpty, ask(.touch(Array(touches)), .noting, now) { touches = [] }
         followClock(now)
+        tellPolicy(now)
         removeAgain(now)
         maintain(now)
         return settle(now)
@@ -89,7 +90,10 @@ extension CacheStage {
         all.writeBehindCount = writeBehind.count
         all.writeBehindBytes = writeBehind.bytes
         all.writeBehindSkipped = writeBehind.skipped
+        all.memoryBytesMax = policy.memoryBytesMax
+        all.memoryCountMax = policy.memoryCountMax
         all.diskBytesMax = disk == nil ? 0 : policy.disk.bytesMax
+        all.diskCountMax = disk == nil ? 0 : policy.disk.countMax
         return all
     }
 
@@ -127,6 +131,10 @@ extension CacheStage {
         case (.removing(let key), .removed(false)): outdate(key)
         case (.attending(let job, let work, let tiers), let result):
             attended(job, to: work, inMemory: tiers, result)
+        case (.scanning(let job, let work, let page, let scan), .scanned(let step)):
+            scanned(step, job, work, page, scan, now)
+        case (.trimming(let job, let page, let before), .maintained(let more)):
+            trimmed(more, job, page, before: before, now)
         case (.commanding(let id), .removed(let isDone)): act(.commanded(id, isDone))
         case (.maintaining, .maintained(let more)):
             isMaintaining = false
@@ -144,6 +152,7 @@ extension CacheStage {
         {
             pending[ticket] = .copying(.store(nil, store, plan), body)
         } else {
+            if let job = work.job { sweeps[job.id] = nil }
             pending[ticket] = nil
         }
     }

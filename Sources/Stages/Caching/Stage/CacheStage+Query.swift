@@ -4,12 +4,15 @@ internal import Messages
 extension CacheStage {
     /// Asks the tiers in turn: memory, what waits for the disk, the disk.
     func query(_ job: CacheJob, _ work: QueryWork, _ now: UnixTime) {
+        var work = work
+        if !policy(of: work.key).usesMemory { work.promotes = false }
         if work.tiers.contains(.memory), answerFromMemory(job, work, now) { return }
-        guard work.tiers.contains(.disk), disk != nil else { return miss(job) }
+        guard work.tiers.contains(.disk), usesDisk(work.key) else { return miss(job) }
         if let write = writeBehind.write(of: work.key) {
             let finding = Finding(
                 tier: .disk, metadata: write.metadata,
-                expires: policy.disk.expiry(created: write.stored, stored: write.stored))
+                expires: policy.disk.expiry(created: write.stored, stored: write.stored),
+                stored: write.stored)
             return give(.body(write.body), length: write.body.length, job, work, finding, now)
         }
         guard !outdated.contains(work.key) else { return miss(job) }
@@ -32,7 +35,8 @@ extension CacheStage {
             answer(job, .hit(hit))
         case .staging:
             let finding = Finding(
-                tier: .memory, metadata: entry.metadata, expires: entry.expires)
+                tier: .memory, metadata: entry.metadata, expires: entry.expires,
+                stored: entry.stored)
             give(.body(body), length: body.length, job, work, finding, now)
         }
         return true
@@ -41,7 +45,7 @@ extension CacheStage {
     /// The disk has the entry, but not the memory to read it into: reserve its length, evicting
     /// what has to go, and read it straight into there.
     private func located(_ row: IndexRow?, _ job: CacheJob, _ work: QueryWork, _ now: UnixTime) {
-        guard let row else { return miss(job) }
+        guard let row, !isSwept(work.key, row) else { return miss(job) }
         do throws(ImageError) {
             let body = try reserve(work, length: row.bodyLength)
             let pending = PendingWork.reading(job, work, row, body)
@@ -59,7 +63,7 @@ extension CacheStage {
         switch result {
         case .fetched(let row, let body): didRead(true, row, body, job, work, now)
         case .located(let row): located(row, job, work, now)
-        case .read, .written, .removed, .found, .done, .maintained: miss(job)
+        case .read, .written, .removed, .found, .done, .maintained, .scanned: miss(job)
         }
     }
 
@@ -68,10 +72,13 @@ extension CacheStage {
         _ isWhole: Bool, _ row: IndexRow, _ body: Body, _ job: CacheJob, _ work: QueryWork,
         _ now: UnixTime
     ) {
-        guard isWhole, !outdated.contains(work.key) else { return miss(job) }
+        guard isWhole, !outdated.contains(work.key), !isSwept(work.key, row) else {
+            return miss(job)
+        }
         let finding = Finding(
             tier: .disk, metadata: row.metadata,
-            expires: policy.disk.expiry(created: row.created, stored: row.stored))
+            expires: policy.disk.expiry(created: row.created, stored: row.stored),
+            stored: row.stored)
         var work = work
         // Stored anew since it was looked up: these bytes must not take the place of those.
         if memory.contains(work.key, now: now) || writeBehind.write(of: work.key) != nil {
@@ -88,7 +95,9 @@ extension CacheStage {
         switch work.destination {
         case .results:
             let key = work.promotes ? work.key : nil
-            deliver(body, key: key, finding.metadata, expires: finding.expires, now)
+            deliver(
+                body, key: key, finding.metadata, expires: finding.expires,
+                stored: finding.stored ?? now, now)
         case .staging: staged[body.reference.block] = body
         }
         answer(

@@ -13,6 +13,10 @@ extension CacheStage {
             return compare(job, work, with: staged[block], length: length, now)
         }
         var plan = plan(work, length: length)
+        // An older value must not come back when the disk is switched on again.
+        if let key = plan.key, work.tiers.contains(.disk), disk != nil, !usesDisk(key) {
+            removeOutdated(key, now)
+        }
         do {
             guard let body = try reserve(work, &plan, length: length, now) else {
                 return answer(job, .stored(report(plan)))
@@ -53,9 +57,13 @@ extension CacheStage {
         var plan = StorePlan(
             key: work.key, toMemory: work.key != nil && work.tiers.contains(.memory),
             toDisk: work.key != nil && work.tiers.contains(.disk), isResult: false)
-        if plan.toDisk, disk == nil {
+        if plan.toDisk, !usesDisk(work.key) {
             plan.toDisk = false
-            plan.skipped.append("disk: there is none")
+            plan.skipped.append(disk == nil ? "disk: there is none" : "disk: it is switched off")
+        }
+        if plan.toMemory, !policy(of: work.key).usesMemory {
+            plan.toMemory = false
+            plan.skipped.append("memory: it is switched off")
         }
         if plan.toMemory, !fitsMemory(plan.key, length) {
             plan.toMemory = false
@@ -101,7 +109,7 @@ extension CacheStage {
             let key = plan.toMemory ? plan.key : nil
             let expires =
                 plan.toDisk ? policy.disk.expiry(created: now, stored: now) : nil
-            deliver(body, key: key, work.metadata, expires: expires, now)
+            deliver(body, key: key, work.metadata, expires: expires, stored: now, now)
         }
         let write = writeLater(body, work, &plan, now)
         // The tiers never have two values of a key.
@@ -110,7 +118,9 @@ extension CacheStage {
         if work.delivers, job != nil {
             report.delivered = body.reference
         }
-        guard let write, work.waitsForDisk, let job else { return answer(job, .stored(report)) }
+        guard let write, work.waitsForDisk || !policy(of: work.key).writesBehind, let job else {
+            return answer(job, .stored(report))
+        }
         waiters[write, default: []].append(StoreWaiter(job: job, report: report))
     }
 

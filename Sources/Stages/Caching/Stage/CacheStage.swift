@@ -18,7 +18,11 @@ public final class CacheStage {
     /// Uses of memory entries that wait to be noted on the disk at most.
     static let touchesMax = 4_096
 
-    let policy: CachePolicy
+    var policy: CachePolicy
+    /// Of named caches, as far as theirs says something else.
+    var namedPolicies: [String: CachePolicy] = [:]
+    /// The limit of the memory tier for which the arena was made.
+    let memoryBytesAtStart: Int
     let results: any ResultSpace
     let staging: any OutputSpace
     let source: any PayloadSource
@@ -38,6 +42,8 @@ public final class CacheStage {
     /// Keys whose older value is still on the disk, since it could not be removed yet: none of them
     /// is answered from there.
     var outdated: Set<String> = []
+    /// Removals of several entries whose walk over the disk is not over, by their jobs.
+    var sweeps: [JobID: DiskScan] = [:]
 
     let inbox: Inbox
     let disk: WorkThread<DiskRequest, DiskAnswer>?
@@ -45,6 +51,8 @@ public final class CacheStage {
     var pending: [UInt64: PendingWork] = [:]
     private var nextTicket: UInt64 = 1
     var isMaintaining = false
+    /// The disk holds to another policy, which found no room in its queue yet.
+    var owesPolicy = false
     /// What the clock said at the last tick.
     var lastTick: UnixTime?
     var draining = Draining.no
@@ -72,10 +80,11 @@ public final class CacheStage {
         wake: @escaping @Sendable () -> Void
     ) throws(DiskError) {
         self.policy = policy
+        memoryBytesAtStart = policy.memoryBytesMax
         self.results = results
         self.staging = staging
         self.source = source
-        memory = MemoryTier(costMax: policy.memoryBytesMax)
+        memory = MemoryTier(costMax: policy.memoryBytesMax, countMax: policy.memoryCountMax)
         departing = DepartingBodies(bytesMax: policy.memoryBytesMax / 4)
         writeBehind = WriteBehind(bytesMax: policy.writeBehindBytesMax)
         let inbox = Inbox(wake: wake)
@@ -111,6 +120,15 @@ public final class CacheStage {
         disk?.stop()
         copier.stop()
     }
+
+    /// The policy of the cache of which a key is.
+    func policy(of key: String?) -> CachePolicy {
+        guard let key, !namedPolicies.isEmpty else { return policy }
+        return namedPolicies[CacheKey.cache(inStored: key)] ?? policy
+    }
+
+    /// Whether entries of such keys are kept on a disk.
+    func usesDisk(_ key: String?) -> Bool { disk != nil && policy(of: key).usesDisk }
 
     // MARK: - Actions
 

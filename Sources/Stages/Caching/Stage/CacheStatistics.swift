@@ -24,8 +24,16 @@ public struct CacheStatistics: Sendable, Hashable {
     public var misses: UInt64 = 0
     /// Blocks that lost their keys.
     public var evictions: UInt64 = 0
+    /// How often the memory tier went down to its low-water mark since memory was short.
+    public var memoryShrinks: UInt64 = 0
+    /// The limit of the memory tier, bytes.
+    public var memoryBytesMax = 0
+    /// The limit of its entries; 0 for none.
+    public var memoryCountMax = 0
     /// The limit of the disk tier, bytes; 0 for none.
     public var diskBytesMax = 0
+    /// The limit of its entries; 0 for none.
+    public var diskCountMax = 0
     /// The disk tier as of its last answer; `nil` where there is none, or before the first.
     public var disk: DiskStatus?
 }

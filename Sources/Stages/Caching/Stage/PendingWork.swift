@@ -23,6 +23,10 @@ enum PendingWork {
     case commanding(CacheCommandID)
     /// An entry that the disk looks for or removes, for its tiers in memory.
     case attending(CacheJob, EntryWork, inMemory: CacheTypes)
+    /// A walk over the entries of the disk, with what was found so far.
+    case scanning(CacheJob, EntryWork, EntryPage, DiskScan)
+    /// The disk goes down to its low-water mark for a job.
+    case trimming(CacheJob, EntryPage, before: DiskCounts)
     /// Housekeeping.
     case maintaining
     /// The last thing before the end.
@@ -36,6 +40,7 @@ extension PendingWork {
     var job: CacheJob? {
         switch self {
         case .looking(let job, _), .reading(let job, _, _, _), .attending(let job, _, _): job
+        case .scanning(let job, _, _, _), .trimming(let job, _, _): job
         case .copying(.query(let job, _, _), _): job
         case .copying(.store(let job, _, _), _): job
         case .copying(.comparison(let job, _), _): job
@@ -47,6 +52,7 @@ extension PendingWork {
     var isWork: Bool {
         switch self {
         case .looking, .reading, .copying, .writing, .removing, .commanding, .attending: true
+        case .scanning, .trimming: true
         case .maintaining, .flushing, .noting: false
         }
     }
@@ -73,6 +79,7 @@ struct Finding: Sendable {
     let tier: CacheTypes
     let metadata: StoredMetadata
     let expires: UnixTime?
+    let stored: UnixTime?
 }
 
 /// What a store will do with its body.

@@ -18,6 +18,12 @@ enum DiskWork: Sendable {
     /// Whether there is an entry of a key.
     case find(String)
     case clear
+    /// A bit of a walk over the entries.
+    case scan(DiskScan)
+    /// Begin to go down to the low-water mark.
+    case trim
+    /// Hold to these limits.
+    case adopt(DiskPolicy)
     /// Note uses of keys.
     case touch([String])
     /// A bit of housekeeping.
@@ -43,8 +49,10 @@ enum DiskResult: Sendable {
     /// Whether the body is there and right.
     case read(Bool)
     case written(DiskWriteResult)
-    /// Whether there is an entry.
-    case found(Bool)
+    /// The entry, if there is one.
+    case found(IndexRow?)
+    /// What a scan found; `nil` where the disk could not.
+    case scanned(DiskScanStep?)
     /// Whether it is certain that the entries are gone.
     case removed(Bool)
     case done
@@ -64,6 +72,10 @@ public struct DiskStatus: Sendable, Hashable {
     public var rebuilt: Int
     /// Why the last of them was.
     public var setAsideReason: DiskError?
+    /// Since when it does not work.
+    public var degradedSince: UnixTime?
+    /// What was done since the process started.
+    public var counts: DiskCounts
 }
 
 extension DiskTier {
@@ -76,9 +88,12 @@ extension DiskTier {
             case .read(let key, let row, let body): .read(read(key, row, into: body.target, now))
             case .write(let write):
                 .written(self.write(write.key, write.body.bytes, write.metadata, write.stored))
-            case .find(let key): .found(locate(key, now) != nil)
+            case .find(let key): .found(locate(key, now))
             case .remove(let key): .removed(remove(key, now))
             case .clear: .removed(clear(now))
+            case .scan(let scan): .scanned(self.scan(scan, now))
+            case .trim: trimmed()
+            case .adopt(let policy): adopted(policy, now)
             case .touch(let keys): touched(keys, now)
             case .maintain: .maintained(maintain(now))
             case .flush: flushed(now)
@@ -91,7 +106,7 @@ extension DiskTier {
         let usage = usage(now)
         return DiskStatus(
             health: health, usage: usage, damaged: damaged, rebuilt: rebuilt,
-            setAsideReason: setAsideReason)
+            setAsideReason: setAsideReason, degradedSince: degradedSince, counts: counts)
     }
 
     /// Short bodies come with the first answer: a turn through the bus thread takes longer than to
@@ -107,6 +122,16 @@ extension DiskTier {
 
     private func touched(_ keys: [String], _ now: UnixTime) -> DiskResult {
         touch(keys, now)
+        return .done
+    }
+
+    private func trimmed() -> DiskResult {
+        trimNow()
+        return .maintained(true)
+    }
+
+    private func adopted(_ policy: DiskPolicy, _ now: UnixTime) -> DiskResult {
+        adopt(policy, now)
         return .done
     }
 

@@ -15,7 +15,8 @@ extension ForgingStack {
         let info = Self.info
         switch job.work {
         case .query: return .miss
-        case .entry(let work): return .entry(work.tiers)
+        case .entry(let work):
+            return work.action.isOfSeveral ? .entries(EntryPage()) : .entry(work.tiers)
         case .fetch(let work):
             return .fetched(
                 FetchedBody(

@@ -185,8 +185,10 @@ extension ForgingStack {
             try send(.blacklist(client, .remove(url: url)))
         case 2: try send(.blacklist(client, .clear))
         case 3:
-            let action: EntryAction = reader.bool() ? .contains : .remove
-            let command = CacheCommand(number: 1, action: action, key: reader.bool() ? "k" : "")
+            let actions = EntryAction.allCases
+            let action = actions[reader.choice(actions.count)]
+            var command = CacheCommand(number: 1, action: action, key: reader.bool() ? "k" : "")
+            if reader.bool() { command.selection.prefix = "http" }
             try send(.cache(client, command))
         default: if let token = reader.pick(tokens) { try send(.cancelAny(token)) }
         }

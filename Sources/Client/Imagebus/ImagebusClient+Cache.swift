@@ -1,0 +1,116 @@
+public import ImageModel
+public import Messages
+
+// The caches, for operators: on `front.sock` all of this is refused with `protocolViolation`. Each
+// call throws `unavailable` where nobody answers within the connect timeout.
+//
+// A cache is named as in the configuration; none is the default one where a key is named, and all
+// of them where a selection is.
+extension ImagebusClient {
+    /// Which of the tiers have the entry of a key. A look does not count as use.
+    public func contains(
+        _ key: String, cache: String? = nil, in tiers: CacheTypes = .all
+    ) async throws(ImageError) -> CacheTypes {
+        try await self.tiers(.contains, key, cache, tiers)
+    }
+
+    /// Removes the entry of a key from the tiers. A load after the answer does not find it there,
+    /// and what is under way for its bytes begins anew, so that they are not stored after it.
+    public func remove(
+        _ key: String, cache: String? = nil, from tiers: CacheTypes = .all
+    ) async throws(ImageError) {
+        _ = try await self.tiers(.remove, key, cache, tiers)
+    }
+
+    /// Removes the entries of a selection in the same way, and says how many there were. One that
+    /// means all entries throws `invalidRequest`: `clear` removes these.
+    public func remove(
+        _ selection: EntrySelection, from tiers: CacheTypes = .all
+    ) async throws(ImageError) -> EntryPage {
+        try await page(.removeSelected, selection, tiers)
+    }
+
+    /// Removes every entry of every cache from the tiers in the same way. Returns the tiers that
+    /// there are.
+    public func clear(_ tiers: CacheTypes = .all) async throws(ImageError) -> CacheTypes {
+        try await self.tiers(.clear, "", nil, tiers)
+    }
+
+    /// One page of the entries of a selection, those of the disk first, `limit` of them at most (1
+    /// to `EntryPage.entriesMax`). `after` is `next` of the page before; entries that are stored
+    /// meanwhile may be missing.
+    public func entries(
+        of selection: EntrySelection = EntrySelection(), in tiers: CacheTypes = .all,
+        after: UInt64 = 0, limit: Int = EntryPage.entriesMax
+    ) async throws(ImageError) -> EntryPage {
+        let limit = UInt32(min(max(1, limit), EntryPage.entriesMax))
+        return try await page(.list, selection, tiers, after: after, limit: limit)
+    }
+
+    /// How many entries of a selection there are, and what they take, by tier.
+    public func count(
+        _ selection: EntrySelection = EntrySelection(), in tiers: CacheTypes = .all
+    ) async throws(ImageError) -> EntryPage {
+        try await page(.count, selection, tiers)
+    }
+
+    /// Has the tiers go down to their low-water mark, and the disk let go of what is over age. Says
+    /// what is gone.
+    public func trim(_ tiers: CacheTypes = .all) async throws(ImageError) -> EntryPage {
+        try await page(.trim, EntrySelection(), tiers)
+    }
+
+    /// The bytes of the entry of a key, as they are stored, and what they are; `nil` where the
+    /// tiers do not have it. The text of the key is that of replies.
+    public func entry(
+        _ key: String, cache: String? = nil, in tiers: CacheTypes = .all
+    ) async throws(ImageError) -> ImageResponse? {
+        var request = ImageRequest(url: Self.entryURL)
+        request.options = [.fromCacheOnly]
+        request.queryCacheTypes = tiers
+        request.originalQueryCacheTypes = .none
+        request.storeCacheTypes = .none
+        request.originalStoreCacheTypes = .none
+        request.context.cache = cache
+        request.context.key = .text(key)
+        let response = try await load(request).response
+        return response.bytes == nil ? nil : response
+    }
+
+    /// Stands where a URL would: nothing is fetched.
+    private static let entryURL = "http://entry.invalid/"
+
+    private func tiers(
+        _ action: EntryAction, _ key: String, _ cache: String?, _ tiers: CacheTypes
+    ) async throws(ImageError) -> CacheTypes {
+        let command = CacheCommand(
+            number: tokens.next().value.low, action: action, cache: cache, key: key, tiers: tiers)
+        guard case .tiers(let tiers) = try await outcome(of: command) else { throw Self.nonsense }
+        return tiers
+    }
+
+    private func page(
+        _ action: EntryAction, _ selection: EntrySelection, _ tiers: CacheTypes,
+        after: UInt64 = 0, limit: UInt32 = 0
+    ) async throws(ImageError) -> EntryPage {
+        let command = CacheCommand(
+            number: tokens.next().value.low, action: action, key: "", tiers: tiers,
+            selection: selection, after: after, limit: limit)
+        guard case .page(let page) = try await outcome(of: command) else { throw Self.nonsense }
+        return page
+    }
+
+    private func outcome(
+        of command: CacheCommand
+    ) async throws(ImageError) -> CacheReport.Outcome {
+        let number = command.number
+        let report: CacheReport = try await ask(.cache(command)) {
+            if case .cache(let report) = $0, report.number == number { report } else { nil }
+        }
+        if case .failure(let error) = report.outcome { throw error }
+        return report.outcome
+    }
+
+    private static let nonsense = ImageError(
+        .protocolViolation, "the coordinator answered something else than it was asked")
+}

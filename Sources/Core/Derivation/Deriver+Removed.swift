@@ -1,0 +1,98 @@
+import Dispatching
+import ImageModel
+import Messages
+import Tables
+
+// An operator removes entries. What is under way for the bytes that they hold begins anew, behind
+// the removal, so that the old bytes are not stored after it (SEMANTICS §5.7).
+extension Deriver {
+    /// To be called once the removal is queued: what its waiters ask from now on comes behind it.
+    mutating func beginAfresh(after work: EntryWork) {
+        let encodings = transcodes.ids.filter { concerns(work, transcodes[$0]) }
+        for id in encodings where transcodes.contains(id) { endTranscode(id) }
+        // Where the disk keeps its entries, nobody said that the bytes are wrong.
+        guard work.tiers.contains(.disk) else { return }
+        let concerned = Set(sources.ids.filter { concerns(work, $0) })
+        restartOverlays(of: concerned)
+        for node in results.ids where results.contains(node) {
+            let isMade = results[node].source.map { concerned.contains($0) } ?? false
+            if isMade || concerns(work, results[node]) { beginAfresh(node) }
+        }
+        for node in concerned where sources.contains(node) { giveUp(node) }
+        for node in lookups.ids where work.means(lookups[node].query.key) {
+            lookups[node].outdate()
+        }
+    }
+
+    /// Waiters that have an image already go on waiting for what the origin says: its answer is
+    /// delivered, and stored nowhere.
+    private mutating func beginAfresh(_ node: ResultNode.ID) {
+        if results[node].name.origin.isRevalidation { return outdate(node) }
+        tearDown(node, .afresh)
+    }
+
+    /// Nobody joins the source any more, and its original is not stored.
+    private mutating func giveUp(_ node: SourceNode.ID) {
+        sources[node].freshness.outdate()
+        closeRefreshes(at: node)
+        for decode in sources[node].consumers.members {
+            decodes[decode].provenance.isOutdated = true
+        }
+        endStores(of: node)
+        tidy(node)
+    }
+
+    /// Overlays that are still on their way are loaded anew. Consumers that have pixels keep them,
+    /// since no key says which version of an overlay they are of.
+    private mutating func restartOverlays(of concerned: Set<SourceNode.ID>) {
+        for node in decodes.ids where decodes.contains(node) {
+            guard decodes[node].name.key.isOverlay,
+                decodes[node].source.map({ concerned.contains($0) }) ?? false
+            else { continue }
+            if decodes[node].pixels == nil {
+                tearDown(node, .afresh)
+            } else {
+                decodes.close(node)
+            }
+        }
+    }
+
+    /// Whether the bytes of a source may be those of an entry that is removed. A source that the
+    /// cache gives may be of any age.
+    private func concerns(_ work: EntryWork, _ node: SourceNode.ID) -> Bool {
+        let source = sources[node]
+        if let queried = source.queriedText { return work.means(queried, ofAnyAge: true) }
+        return work.means(source.text(of: source.plainText))
+            || source.storing.originals.texts.contains { work.means(source.text(of: $0)) }
+    }
+
+    /// Whether a result is removed, or made of what is. Its source may be gone by now.
+    private func concerns(_ work: EntryWork, _ result: ResultNode) -> Bool {
+        var isOfAnyAge = false
+        if case .cache = result.name.origin { isOfAnyAge = true }
+        let names = result.order.names
+        return [result.text, names.original, names.plainOriginal].contains {
+            work.means($0, ofAnyAge: isOfAnyAge)
+        }
+    }
+
+    private func concerns(_ work: EntryWork, _ transcode: TranscodeNode) -> Bool {
+        guard !transcode.entry.tiers.isDisjoint(with: work.tiers) else { return false }
+        if work.means(transcode.entry.text, ofAnyAge: true) { return true }
+        return transcode.material.source.map { sources.contains($0) && concerns(work, $0) } ?? false
+    }
+}
+
+extension EntryWork {
+    /// Whether the entry of a text is removed. What is stored only now is no old one, unless it is
+    /// made of what was stored before.
+    fileprivate func means(_ text: String, ofAnyAge: Bool = false) -> Bool {
+        switch action {
+        case .remove: text == key
+        case .clear: true
+        case .removeSelected:
+            (ofAnyAge || selection.olderThanSeconds ?? 0 == 0) && selection.matches(text)
+        case .contains, .list, .count, .trim: false
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import ImageModel
+import Imagebus
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// What is removed is gone when the removal is answered, and does not come back with what was
+    /// under way (SEMANTICS §5.7).
+    @Suite struct CacheRemovalTests {
+        private let origin = OriginServer()
+        private let old: [UInt8]
+        private let new: [UInt8]
+
+        init() throws {
+            old = try Images.waves(width: 320, height: 240).jpeg(quality: 85)
+            new = try Images.quadrants(width: 320, height: 240).jpeg(quality: 85)
+        }
+
+        private var url: String { origin.url("/a.jpg") }
+
+        private static let removals = [
+            ["clear", "--all"], ["remove", "URL"], ["remove", "--url", "URL"],
+            ["remove", "--prefix", "ORIGIN"], ["remove", "--cache", "default"],
+        ]
+
+        private func words(_ removal: [String]) -> [String] {
+            removal.map { $0 == "URL" ? url : $0 == "ORIGIN" ? origin.url("/") : $0 }
+        }
+
+        /// The origin has sent the head of its older bytes. When the removal is answered it sends
+        /// the rest: nobody gets it, and nothing of it is stored.
+        @Test(arguments: removals)
+        func aTransferOfOldBytesIsNotStoredAfterTheRemoval(removal: [String]) async throws {
+            let gate = Gate()
+            origin.route("/a.jpg", .hangBody(until: gate, then: old))
+            try await withStack(["--allow-private-networks"]) { stack in
+                let client = try stack.client()
+                let tasks = [ImageRequest(url: url), ImageRequest(url, fit: 100)].map {
+                    var request = $0
+                    request.options = .waitStoreCache
+                    return client.load(request)
+                }
+                #expect(await origin.waitForRequest("/a.jpg"))
+                origin.route("/a.jpg", .bytes(new, contentType: "image/jpeg"))
+                let end = try stack.run(["cache"] + words(removal))
+                #expect(end.exitStatus == 0, "\(end)")
+                gate.open()
+                #expect(try await tasks[0].response.bytes?.array == new)
+                let small = try await tasks[1].response
+                _ = try await stack.awaitIdle()
+                #expect(origin.requestCount("/a.jpg") == 2, "the transfer was begun anew")
+                // Both tiers have what was made of the new bytes, and nothing else.
+                for tier in ["memory", "disk"] {
+                    let cached = try stack.run(["cache", "get", url, "--type", tier])
+                    #expect(cached.output == new, "\(tier)")
+                }
+                let again = try await client.load(ImageRequest(url, fit: 100)).response
+                #expect(again.bytes?.array == small.bytes?.array)
+                #expect(again.cacheType == .memory)
+                let reference = try await client.load(
+                    ImageRequest(url, fit: 100, options: .fromLoaderOnly)
+                ).response
+                #expect(reference.bytes?.array == small.bytes?.array, "made of the new bytes")
+            }
+        }
+
+        /// Loads that come while entries are removed again and again end, with the bytes of now.
+        @Test func loadsEndHoweverOftenEntriesAreRemoved() async throws {
+            origin.route("/*", .bytes(new, contentType: "image/jpeg"))
+            try await withStack(["--allow-private-networks"]) { stack in
+                let client = try stack.client()
+                let admin = try stack.client(asOperator: true)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask {
+                        for _ in 0..<40 { _ = try await admin.clear() }
+                    }
+                    for number in 0..<60 {
+                        let request = ImageRequest(origin.url("/\(number % 7).jpg"), fit: 64)
+                        group.addTask { _ = try await client.load(request).response }
+                    }
+                    try await group.waitForAll()
+                }
+                _ = try await stack.awaitIdle()
+                _ = try await admin.clear()
+                #expect(try await admin.count().disk.entries == 0)
+                #expect(try await admin.count().memory.entries == 0)
+            }
+        }
+
+        @Test func entriesAreListedCountedReadAndRemovedByWhatTheyAre() async throws {
+            origin.route("/*", .bytes(new, contentType: "image/jpeg"))
+            try await withStack(["--allow-private-networks"]) { stack in
+                let wait = ["--option", "wait-store-cache"]
+                let urls = (0..<3).map { origin.url("/\($0).jpg") }
+                for url in urls {
+                    #expect(try stack.get([url] + wait).exitStatus == 0)
+                    let small = try stack.get([url, "--resize", "40x40"] + wait)
+                    #expect(small.exitStatus == 0)
+                }
+                func json(_ words: [String]) throws -> JSONValue {
+                    try stack.run(["cache"] + words + ["--json"]).json()
+                }
+                let list = try json(["list"])
+                let entries = list["entries"]?.array ?? []
+                #expect(entries.count(where: { $0["tier"]?.text == "disk" }) == 6)
+                #expect(entries.count(where: { $0["tier"]?.text == "memory" }) == 6)
+                #expect(list["next"] == .null)
+                let page = try json(["list", "--limit", "4"])
+                let next = try #require(page["next"]?.text)
+                #expect(page["entries"]?.array?.count == 4)
+                let rest = try json(["list", "--after", next])
+                #expect(rest["entries"]?.array?.count == 8)
+                #expect(try json(["count", "--url", urls[0]])["disk"]?["entries"]?.integer == 2)
+                let size = try json(["size", "--prefix", urls[1], "--type", "disk"])
+                #expect(size["disk"]?["bytes"]?.integer ?? 0 > new.count)
+                let file = TestKit.TemporaryDirectory()
+                let path = file.path + "/out.jpg"
+                let got = try stack.run(["cache", "get", urls[2], "-o", path])
+                #expect(got.outputText == "\(new.count) bytes from memory\n", "\(got)")
+                #expect(FileBytes.read(path) == new)
+                #expect(try stack.run(["cache", "get", "none"]).exitStatus == 1)
+                let young = try json(["remove", "--older-than", "1h"])
+                #expect(young["disk"]?["entries"]?.integer == 0)
+                let removed = try stack.run(["cache", "remove", "--url", urls[0]])
+                #expect(removed.outputText.hasPrefix("removed 2 from memory"), "\(removed)")
+                #expect(try json(["count"])["disk"]?["entries"]?.integer == 4)
+                let trimmed = try stack.run(["cache", "trim"])
+                #expect(trimmed.exitStatus == 0, "\(trimmed)")
+                let stats = try json(["stats"])["caches"]?.array?.first
+                #expect(stats?["disk"]?["state"]?.text == "healthy")
+                #expect(stats?["disk"]?["bytesWritten"]?.integer ?? 0 > 3 * new.count)
+                let text = try stack.run(["cache", "stats"]).outputText
+                #expect(text.contains("SINCE THE CACHE STARTED"), "\(text)")
+            }
+        }
+
+        /// What the file sets takes the place of the options, and is loaded anew.
+        @Test func settingsOfTheFileHoldAtOnce() async throws {
+            origin.route("/*", .bytes(new, contentType: "image/jpeg"))
+            let folder = TestKit.TemporaryDirectory()
+            let path = folder.write(
+                Array("caches: {default: {disk-entries: 2}}\n".utf8), to: "a.yaml")
+            let line = ["--config", path, "--allow-private-networks", "--disk-entries", "9"]
+            try await withStack(line) { stack in
+                func load(_ numbers: Range<Int>) throws {
+                    for number in numbers {
+                        let url = origin.url("/\(number).jpg")
+                        let end = try stack.get([url, "--option", "wait-store-cache"])
+                        #expect(end.exitStatus == 0, "\(end)")
+                    }
+                }
+                try load(0..<5)
+                _ = try await stack.awaitStatus("two entries") {
+                    $0.caches.first?.diskEntriesMax == 2 && $0.caches[0].diskEntries <= 2
+                        && $0.caches[0].diskEntriesTrimmed >= 3
+                }
+                _ = folder.write(
+                    Array("caches: {default: {disk-cache: no}}\n".utf8), to: "a.yaml")
+                try stack.send(.hangUp)
+                _ = try await stack.awaitStatus("the option again") {
+                    $0.caches.first?.diskEntriesMax == 9
+                }
+                let url = origin.url("/7.jpg")
+                let end = try stack.get([url, "--option", "wait-store-cache", "--json"])
+                #expect(try end.json()["stored"]?.text != "all", "\(end)")
+                #expect(try stack.run(["cache", "contains", url]).outputText == "memory\n")
+            }
+        }
+    }
+}
