@@ -28,6 +28,7 @@ final class CacheExecutor: JobExecutor {
     private let hasDisk: Bool
     private var watch = DiskWatch()
     private var saidStatus: CacheStatus?
+    private var shortage = MemoryShortage()
 
     /// Queries and stores at a time; the stage itself bounds what waits for the disk.
     let credit = WorkerKind.cache.creditMax
@@ -105,12 +106,25 @@ final class CacheExecutor: JobExecutor {
 
     func tick() {
         report(stage.tick(now: Self.now))
+        lookAtMemory()
         if let disk = stage.statistics.disk { watch.look(at: disk, log) }
         guard isStatusKnown else { return }
         let status = status
         guard status != saidStatus else { return }
         saidStatus = status
         reporter.tell(.cacheStatus(status))
+    }
+
+    /// Memory that is short is given back before the kernel takes it.
+    private func lookAtMemory() {
+        let now = Self.now
+        guard let reason = shortage.reason(.init(.now()), now: now) else { return }
+        let shrinks = stage.statistics.memoryShrinks
+        report(stage.shrinkMemory(now: now))
+        guard stage.statistics.memoryShrinks > shrinks else { return }
+        log.warning(
+            "memory is short: the memory tier goes down to its low-water mark",
+            ["reason": .string(reason)])
     }
 
     /// A disk that is there has not answered at first: that is not to look as if there were none.

@@ -1,0 +1,60 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Caching
+
+/// When the memory tier gives memory back.
+@Suite struct MemoryShortageTests {
+    private func supply(
+        limit: Int? = nil, used: Int? = nil, stall: Double? = nil, available: Int? = nil,
+        total: Int? = nil
+    ) -> MemoryShortage.Supply {
+        var supply = MemoryShortage.Supply()
+        (supply.limitBytes, supply.usedBytes, supply.stallPercent) = (limit, used, stall)
+        (supply.availableBytes, supply.totalBytes) = (available, total)
+        return supply
+    }
+
+    @Test func itIsShortBeforeTheKernelTakesIt() {
+        func isShort(_ supply: MemoryShortage.Supply) -> Bool {
+            var shortage = MemoryShortage()
+            return shortage.reason(supply, now: at(0)) != nil
+        }
+        #expect(!isShort(supply()), "nothing is said")
+        #expect(!isShort(supply(limit: 1_000, used: 899)))
+        #expect(isShort(supply(limit: 1_000, used: 900)))
+        #expect(!isShort(supply(stall: 9.99)))
+        #expect(isShort(supply(stall: 10)))
+        #expect(!isShort(supply(available: 50, total: 1_000)))
+        #expect(isShort(supply(available: 49, total: 1_000)))
+        #expect(!isShort(supply(limit: 0, used: 0)))
+    }
+
+    @Test func itIsLeftAloneForAMomentAfterwards() {
+        var shortage = MemoryShortage()
+        let short = supply(stall: 50)
+        #expect(shortage.reason(short, now: at(0)) != nil)
+        #expect(shortage.reason(short, now: at(9)) == nil)
+        #expect(shortage.reason(short, now: at(10)) != nil)
+        #expect(shortage.reason(short, now: at(-100)) != nil, "a clock that was set back")
+    }
+
+    @Test func theTierShrinksToTheLowWaterMarkAndIsCounted() throws {
+        var policy = CachePolicy(memoryBytesMax: 1_000_000)
+        policy.disk.lowWaterPercent = 30
+        let cache = try StageFixture(nil, policy: policy)
+        for number in 0..<20 { _ = try cache.put("\(number)", sample(40_000), .memory) }
+        #expect(cache.stage.statistics.memoryBytes > 700_000)
+        let actions = cache.stage.shrinkMemory(now: at(0))
+        #expect(cache.stage.statistics.memoryBytes <= 300_000)
+        #expect(cache.stage.statistics.memoryEntries > 0)
+        #expect(cache.stage.statistics.memoryShrinks == 1)
+        let told = actions.reduce(0) { count, action in
+            if case .evicted(let blocks) = action { count + blocks.count } else { count }
+        }
+        #expect(told == 20 - cache.stage.statistics.memoryEntries)
+        _ = cache.stage.shrinkMemory(now: at(0))
+        #expect(cache.stage.statistics.memoryShrinks == 1, "nothing left: not counted")
+    }
+}
