@@ -29,6 +29,7 @@ final class CacheExecutor: JobExecutor {
     private var watch = DiskWatch()
     private var saidStatus: CacheStatus?
     private var shortage = MemoryShortage()
+    private let memory: MemoryFiles
 
     /// Queries and stores at a time; the stage itself bounds what waits for the disk.
     let credit = WorkerKind.cache.creditMax
@@ -36,10 +37,11 @@ final class CacheExecutor: JobExecutor {
 
     init(
         policy: CachePolicy, disk: CacheDisk, results: Arena, staging: Arena,
-        directories: SegmentDirectories, reporter: WorkerReporter, log: Log
+        memory: MemoryFiles, directories: SegmentDirectories, reporter: WorkerReporter, log: Log
     ) throws {
         self.log = log
         policyAtStart = policy
+        self.memory = memory
         diskFault = disk.fault
         hasDisk = disk.directory != nil
         self.staging = staging
@@ -118,7 +120,7 @@ final class CacheExecutor: JobExecutor {
     /// Memory that is short is given back before the kernel takes it.
     private func lookAtMemory() {
         let now = Self.now
-        guard let reason = shortage.reason(.init(.now()), now: now) else { return }
+        guard let reason = shortage.reason(.init(memory.supply), now: now) else { return }
         let shrinks = stage.statistics.memoryShrinks
         report(stage.shrinkMemory(now: now))
         guard stage.statistics.memoryShrinks > shrinks else { return }

@@ -11,11 +11,12 @@ enum CacheProgram {
     static func run(_ words: [String]) -> Int32 {
         WorkerProgram.run(
             .cache, words,
-            valued: Set(["cache-dir"] + CacheSetting.allCases.map(\.rawValue)),
+            valued: Set(["cache-dir", "memory-files"] + CacheSetting.allCases.map(\.rawValue)),
             flags: ["yield-cache"]
         ) { parts in
             let settings = try self.settings(parts.arguments)
-            let policy = self.policy(settings, .now())
+            let files = MemoryFiles(parts.arguments.value("memory-files"))
+            let policy = self.policy(settings, files.supply)
             let staging = try parts.stageArena()
             // What waits to be released or written lies there too, beside the memory tier.
             let results = try Arena(
@@ -24,7 +25,8 @@ enum CacheProgram {
                 totalBytesMax: policy.memoryBytesMax + max(64 << 20, policy.memoryBytesMax / 2))
             let executor = try CacheExecutor(
                 policy: policy, disk: try CacheDisk(parts), results: results,
-                staging: staging, directories: parts.directories, reporter: parts.reporter,
+                staging: staging, memory: files, directories: parts.directories,
+                reporter: parts.reporter,
                 log: parts.log)
             return WorkerMachine(executor: executor, arenas: [staging, results])
         }
@@ -49,6 +51,19 @@ enum CacheProgram {
             settings[setting] = value
         }
         return settings
+    }
+}
+
+/// Where the kernel says how much memory there is; tests say it in files of their own.
+struct MemoryFiles {
+    private let folder: String?
+
+    init(_ folder: String?) { self.folder = folder }
+
+    /// What is said now.
+    var supply: MemorySupply {
+        guard let folder else { return .now() }
+        return .now(groups: folder + "/groups", process: folder + "/proc")
     }
 }
 

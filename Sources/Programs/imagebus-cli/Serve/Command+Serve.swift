@@ -74,6 +74,7 @@ extension Command {
                     OptionDefinition("remove-runtime-dir", visibility: .hidden),
                     OptionDefinition("memory-only", visibility: .hidden),
                     OptionDefinition("yield-cache", visibility: .hidden),
+                    OptionDefinition("memory-files", value: "DIRECTORY", visibility: .hidden),
                     OptionDefinition("file-root", value: "DIRECTORY", visibility: .later),
                 ]
             ),

@@ -50,7 +50,7 @@ extension ServeOptions {
         case .download: network.arguments + downloadSettings.arguments
         case .cache:
             option("--cache-dir", cacheDirectory) + cache.arguments
-                + (yieldsCache ? ["--yield-cache"] : [])
+                + option("--memory-files", memoryFiles) + (yieldsCache ? ["--yield-cache"] : [])
         case .decode, .transform: []
         }
     }

@@ -24,6 +24,8 @@ struct ServeOptions: Hashable {
     var cacheDirectory: String?
     /// Whether a cache directory that another process uses is done without.
     var yieldsCache = false
+    /// Where tests say how much memory there is; nil: the kernel says it.
+    var memoryFiles: String?
     /// Limits of the caches, and how they are used.
     var cache = CacheSettings()
     var coordinator = CoordinatorSettings()
@@ -58,6 +60,7 @@ struct ServeOptions: Hashable {
         cacheDirectory = isMemoryOnly ? nil : try read.cacheDirectory(environment)
         yieldsCache = read.isSet("yield-cache")
         cache = try CacheSettings(read)
+        memoryFiles = try read.parsed("memory-files", OptionValue.path)
         coordinator = try CoordinatorSettings(read)
         log = try LogOptions(read)
         requestLogging =
