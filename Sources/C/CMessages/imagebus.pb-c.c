@@ -1177,6 +1177,51 @@ void   imagebus__v1__pixel_layout__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__pixel_layout__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__hdrcolours__init
+                     (Imagebus__V1__HDRColours         *message)
+{
+  static const Imagebus__V1__HDRColours init_value = IMAGEBUS__V1__HDRCOLOURS__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__hdrcolours__get_packed_size
+                     (const Imagebus__V1__HDRColours *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__hdrcolours__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__hdrcolours__pack
+                     (const Imagebus__V1__HDRColours *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__hdrcolours__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__hdrcolours__pack_to_buffer
+                     (const Imagebus__V1__HDRColours *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__hdrcolours__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__HDRColours *
+       imagebus__v1__hdrcolours__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__HDRColours *)
+     protobuf_c_message_unpack (&imagebus__v1__hdrcolours__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__hdrcolours__free_unpacked
+                     (Imagebus__V1__HDRColours *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__hdrcolours__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__detail__init
                      (Imagebus__V1__Detail         *message)
 {
@@ -5544,7 +5589,7 @@ const ProtobufCMessageDescriptor imagebus__v1__encode_options__descriptor =
   (ProtobufCMessageInit) imagebus__v1__encode_options__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__context__field_descriptors[14] =
+static const ProtobufCFieldDescriptor imagebus__v1__context__field_descriptors[15] =
 {
   {
     "profile",
@@ -5714,10 +5759,23 @@ static const ProtobufCFieldDescriptor imagebus__v1__context__field_descriptors[1
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "decode_to_hdr",
+    15,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Context, decode_to_hdr),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__context__field_indices_by_name[] = {
   5,   /* field[5] = base_key */
   1,   /* field[1] = cache */
+  14,   /* field[14] = decode_to_hdr */
   13,   /* field[13] = encode_options */
   10,   /* field[10] = fallback */
   4,   /* field[4] = key_filter */
@@ -5734,7 +5792,7 @@ static const unsigned imagebus__v1__context__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__context__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 14 }
+  { 0, 15 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__context__descriptor =
 {
@@ -5744,7 +5802,7 @@ const ProtobufCMessageDescriptor imagebus__v1__context__descriptor =
   "Imagebus__V1__Context",
   "imagebus.v1",
   sizeof(Imagebus__V1__Context),
-  14,
+  15,
   imagebus__v1__context__field_descriptors,
   imagebus__v1__context__field_indices_by_name,
   1,  imagebus__v1__context__number_ranges,
@@ -6627,7 +6685,7 @@ const ProtobufCMessageDescriptor imagebus__v1__enclosure__descriptor =
   (ProtobufCMessageInit) imagebus__v1__enclosure__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__pixel_layout__field_descriptors[3] =
+static const ProtobufCFieldDescriptor imagebus__v1__pixel_layout__field_descriptors[5] =
 {
   {
     "planes",
@@ -6665,16 +6723,42 @@ static const ProtobufCFieldDescriptor imagebus__v1__pixel_layout__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "sample_bits",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__PixelLayout, maybe_sample_bits_case),
+    offsetof(Imagebus__V1__PixelLayout, sample_bits),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "hdr",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__PixelLayout, hdr),
+    &imagebus__v1__hdrcolours__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__pixel_layout__field_indices_by_name[] = {
   2,   /* field[2] = enclosures */
+  4,   /* field[4] = hdr */
   1,   /* field[1] = orientation */
   0,   /* field[0] = planes */
+  3,   /* field[3] = sample_bits */
 };
 static const ProtobufCIntRange imagebus__v1__pixel_layout__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__pixel_layout__descriptor =
 {
@@ -6684,11 +6768,62 @@ const ProtobufCMessageDescriptor imagebus__v1__pixel_layout__descriptor =
   "Imagebus__V1__PixelLayout",
   "imagebus.v1",
   sizeof(Imagebus__V1__PixelLayout),
-  3,
+  5,
   imagebus__v1__pixel_layout__field_descriptors,
   imagebus__v1__pixel_layout__field_indices_by_name,
   1,  imagebus__v1__pixel_layout__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__pixel_layout__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__hdrcolours__field_descriptors[2] =
+{
+  {
+    "primaries",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__HDRColours, primaries),
+    &imagebus__v1__primaries__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "transfer",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__HDRColours, transfer),
+    &imagebus__v1__transfer__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__hdrcolours__field_indices_by_name[] = {
+  0,   /* field[0] = primaries */
+  1,   /* field[1] = transfer */
+};
+static const ProtobufCIntRange imagebus__v1__hdrcolours__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__hdrcolours__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.HDRColours",
+  "HDRColours",
+  "Imagebus__V1__HDRColours",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__HDRColours),
+  2,
+  imagebus__v1__hdrcolours__field_descriptors,
+  imagebus__v1__hdrcolours__field_indices_by_name,
+  1,  imagebus__v1__hdrcolours__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__hdrcolours__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__detail__field_descriptors[2] =
@@ -14198,5 +14333,67 @@ const ProtobufCEnumDescriptor imagebus__v1__error_code__descriptor =
   imagebus__v1__error_code__enum_values_by_name,
   4,
   imagebus__v1__error_code__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue imagebus__v1__primaries__enum_values_by_number[4] =
+{
+  { "PRIMARIES_UNSPECIFIED", "IMAGEBUS__V1__PRIMARIES__PRIMARIES_UNSPECIFIED", 0 },
+  { "PRIMARIES_BT709", "IMAGEBUS__V1__PRIMARIES__PRIMARIES_BT709", 1 },
+  { "PRIMARIES_BT2020", "IMAGEBUS__V1__PRIMARIES__PRIMARIES_BT2020", 9 },
+  { "PRIMARIES_DISPLAY_P3", "IMAGEBUS__V1__PRIMARIES__PRIMARIES_DISPLAY_P3", 12 },
+};
+static const ProtobufCIntRange imagebus__v1__primaries__value_ranges[] = {
+{0, 0},{9, 2},{12, 3},{0, 4}
+};
+static const ProtobufCEnumValueIndex imagebus__v1__primaries__enum_values_by_name[4] =
+{
+  { "PRIMARIES_BT2020", 2 },
+  { "PRIMARIES_BT709", 1 },
+  { "PRIMARIES_DISPLAY_P3", 3 },
+  { "PRIMARIES_UNSPECIFIED", 0 },
+};
+const ProtobufCEnumDescriptor imagebus__v1__primaries__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Primaries",
+  "Primaries",
+  "Imagebus__V1__Primaries",
+  "imagebus.v1",
+  4,
+  imagebus__v1__primaries__enum_values_by_number,
+  4,
+  imagebus__v1__primaries__enum_values_by_name,
+  3,
+  imagebus__v1__primaries__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue imagebus__v1__transfer__enum_values_by_number[3] =
+{
+  { "TRANSFER_UNSPECIFIED", "IMAGEBUS__V1__TRANSFER__TRANSFER_UNSPECIFIED", 0 },
+  { "TRANSFER_PQ", "IMAGEBUS__V1__TRANSFER__TRANSFER_PQ", 16 },
+  { "TRANSFER_HLG", "IMAGEBUS__V1__TRANSFER__TRANSFER_HLG", 18 },
+};
+static const ProtobufCIntRange imagebus__v1__transfer__value_ranges[] = {
+{0, 0},{16, 1},{18, 2},{0, 3}
+};
+static const ProtobufCEnumValueIndex imagebus__v1__transfer__enum_values_by_name[3] =
+{
+  { "TRANSFER_HLG", 2 },
+  { "TRANSFER_PQ", 1 },
+  { "TRANSFER_UNSPECIFIED", 0 },
+};
+const ProtobufCEnumDescriptor imagebus__v1__transfer__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Transfer",
+  "Transfer",
+  "Imagebus__V1__Transfer",
+  "imagebus.v1",
+  3,
+  imagebus__v1__transfer__enum_values_by_number,
+  3,
+  imagebus__v1__transfer__enum_values_by_name,
+  3,
+  imagebus__v1__transfer__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

@@ -2,13 +2,19 @@ import Vips
 
 /// Any colours to 8-bit sRGB, or to 8-bit grey where the source is grey.
 struct ColourConversion {
-    let header: VipsHeader
-    let needsProfile: Bool
+    let source: SourceImage
 
-    init(_ source: SourceImage) { (header, needsProfile) = (source.header, source.needsProfile) }
+    private var header: VipsHeader { source.header }
+    private var needsProfile: Bool { source.needsProfile }
+
+    init(_ source: SourceImage) { self.source = source }
 
     func apply(to image: VipsImage) throws(VipsError) -> VipsImage {
         try checkSamples()
+        if let hdr = source.hdr {
+            return try image.convertedToSRGB(
+                of: hdr.conversion, whole: source.whole, isDeep: false)
+        }
         let coloured = try converted(image)
         let isColour = ![.grey, .grey16].contains(header.colour)
         // What follows alpha are masks and spot colours, which are for print.

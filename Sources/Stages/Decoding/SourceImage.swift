@@ -10,6 +10,10 @@ struct SourceImage {
     let pages: Int
     /// Its colours mean sRGB only after a conversion by the profile that it has.
     private(set) var needsProfile: Bool
+    /// What its samples mean where that is light above SDR white.
+    private(set) var hdr: HDRColours?
+    /// Bits of a sample that are used.
+    let bits: Int
     /// Bytes of profile, EXIF, XMP and other texts.
     let metadataBytes: Int
     /// What the file says: EXIF, else XMP.
@@ -32,6 +36,8 @@ struct SourceImage {
         let frames = decoder.format.traits.storedFrames?(HeaderBytes(Span(_unsafeBytes: bytes)))
         pages = max(header.pages, frames ?? 1)
         metadataBytes = image.metadataBytes
+        hdr = HDRColours(of: bytes, decoder.format, image)
+        bits = SampleBits.stored(in: image) ?? 8 * header.bytesPerBand
         needsProfile = image.withProfile { !SRGBProfile.matches($0) } ?? false
         statedOrientation =
             image.header.orientation ?? image.withXMP { XMPOrientation.read($0) } ?? nil
@@ -42,8 +48,18 @@ struct SourceImage {
     var withOwnColours: SourceImage {
         var source = self
         source.needsProfile = false
+        source.hdr = nil
         return source
     }
+
+    /// The number that a sample of 1 is: where a decoder makes 16 bits of fewer, they come first.
+    var whole: Int {
+        let room = 8 * header.bytesPerBand
+        guard room == 16, (9..<16).contains(bits), isHEIF else { return 1 << room - 1 }
+        return (1 << bits - 1) << (room - bits)
+    }
+
+    private var isHEIF: Bool { [.heic, .heif, .avif].contains(decoder.format) }
 
     /// Of the source as it will be displayed.
     var info: ImageInfo {

@@ -24,8 +24,9 @@ enum OtherReader: String {
         }
     }
 
-    /// Reads the first image of a file.
-    func read(_ path: String) throws -> ReadImage {
+    /// Reads the first image of a file; `isPQ`: its samples are light of BT.2100 in BT.2020, which
+    /// none of the readers knows.
+    func read(_ path: String, isPQ: Bool = false) throws -> ReadImage {
         let folder = TemporaryDirectory()
         switch self {
         case .pillow: return try ReadImage(path)
@@ -35,17 +36,28 @@ enum OtherReader: String {
                 bytes.replaceSubrange(8..<12, with: "mif1".utf8)
             }
             let file = folder.write(bytes, to: "a.heic")
+            if isPQ {
+                // A JPEG of it has other greens, and Pillow cuts 16 bits off. Of the 10 bits that
+                // libheif writes in front, 65,472 is white.
+                try Tool.run(["heif-convert", file, folder.file("b.png")])
+                try Tool.run([
+                    "convert-im6.q16", folder.file("b.png"), "-evaluate", "multiply",
+                    "1.000962", "-depth", "8", "PNG24:" + folder.file("c.png"),
+                ])
+                return try ReadImage(folder.file("c.png"), isPQ: true)
+            }
             // It fails to write a PNG where libpng dislikes the profile.
             try Tool.run(["heif-convert", "-q", "100", file, folder.file("b.jpg")])
-            return try ReadImage(folder.file("b.jpg"))
+            return try ReadImage(folder.file("b.jpg"), isPQ: isPQ)
         case .avifdec:
             try Tool.run(["avifdec", "-d", "8", path, folder.file("b.png")])
-            return try ReadImage(folder.file("b.png"))
+            return try ReadImage(folder.file("b.png"), isPQ: isPQ)
         case .djxl:
             let profile = folder.file("b.icc")
             try Tool.run(
                 ["djxl", "--orig_icc_out=\(profile)", path, folder.file("b.ppm")])
-            return try ReadImage(folder.file("b.ppm"), profile: profile)
+            return try ReadImage(
+                folder.file("b.ppm"), profile: isPQ ? "" : profile, isPQ: isPQ)
         case .mutool:
             let isDrawing = path.hasSuffix(".svg")
             try Tool.run(
@@ -64,9 +76,10 @@ struct ReadImage {
     /// quarters, row by row.
     let means: [Double]
 
-    init(_ path: String, profile: String = "") throws {
+    init(_ path: String, profile: String = "", isPQ: Bool = false) throws {
         let said = try JSONValue(
-            parsing: Tool.run(["python3", "-c", Self.script, path, profile]))
+            parsing: Tool.run(
+                ["python3", "-c", Self.script, path, profile, isPQ ? "pq" : "plain"]))
         guard let size = said["size"]?.text, let frames = said["frames"]?.integer,
             let means = said["means"]?.array
         else { throw StackFailure("\(path): \(said)") }
@@ -83,8 +96,30 @@ struct ReadImage {
     /// Pillow finds more images in a JPEG with a gain map, and no orientation in XMP.
     private static let script = """
         import io, json, re, sys
-        from PIL import Image, ImageCms, ImageOps
-        path, profile = sys.argv[1:3]
+        from PIL import Image, ImageCms, ImageMath, ImageOps
+        path, profile, kind = sys.argv[1:4]
+        def light(sample):
+            power = sample ** (32 / 2523)
+            part = max(power - 3424 / 4096, 0) / (2413 / 128 - 2392 / 128 * power)
+            return 10000 / 203 * part ** (16384 / 2610)
+        def coded(linear):
+            return 12.92 * linear if linear <= .0031308 else 1.055 * linear ** (1 / 2.4) - .055
+        def standard(image):
+            # Pillow's tables give whole numbers: a part of 32,768 of white for each.
+            table = [min(round(32768 * light(s / 255)), 2 ** 30) for s in range(256)]
+            r, g, b = (Image.frombytes('I', image.size, b''.join(
+                table[s].to_bytes(4, sys.byteorder) for s in band.tobytes()))
+                for band in image.split())
+            curve = [round(255 * coded(s / 65535)) for s in range(65536)]
+            rows = ((1.660491, -.587641, -.07285), (-.12455, 1.1329, -.008349),
+                    (-.018151, -.100579, 1.11873))
+            made = []
+            for x, y, z in rows:
+                band = ImageMath.eval(
+                    'convert(min(max((x * r + y * g + z * b) * 2, 0), 65535), "I")',
+                    x=x, y=y, z=z, r=r.convert('F'), g=g.convert('F'), b=b.convert('F'))
+                made.append(band.point(curve, 'L'))
+            return Image.merge('RGB', made)
         image = Image.open(path)
         frames = 1 if image.format == 'MPO' else getattr(image, 'n_frames', 1)
         image.seek(0)
@@ -104,6 +139,8 @@ struct ReadImage {
                 ImageCms.createProfile('sRGB'), renderingIntent=1, outputMode='RGB')
             if alpha:
                 image.putalpha(alpha)
+        if kind == 'pq':
+            image = standard(image.convert('RGB'))
         image = image.convert('RGBA').convert('RGBa')
         width, height = image.size
         means = []

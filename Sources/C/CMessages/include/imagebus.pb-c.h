@@ -41,6 +41,7 @@ typedef struct Imagebus__V1__Reference Imagebus__V1__Reference;
 typedef struct Imagebus__V1__PixelPlane Imagebus__V1__PixelPlane;
 typedef struct Imagebus__V1__Enclosure Imagebus__V1__Enclosure;
 typedef struct Imagebus__V1__PixelLayout Imagebus__V1__PixelLayout;
+typedef struct Imagebus__V1__HDRColours Imagebus__V1__HDRColours;
 typedef struct Imagebus__V1__Detail Imagebus__V1__Detail;
 typedef struct Imagebus__V1__Error Imagebus__V1__Error;
 typedef struct Imagebus__V1__Metadata Imagebus__V1__Metadata;
@@ -274,6 +275,19 @@ typedef enum _Imagebus__V1__ErrorCode {
   IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_SOURCE_FORBIDDEN = 3028
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ERROR_CODE)
 } Imagebus__V1__ErrorCode;
+typedef enum _Imagebus__V1__Primaries {
+  IMAGEBUS__V1__PRIMARIES__PRIMARIES_UNSPECIFIED = 0,
+  IMAGEBUS__V1__PRIMARIES__PRIMARIES_BT709 = 1,
+  IMAGEBUS__V1__PRIMARIES__PRIMARIES_BT2020 = 9,
+  IMAGEBUS__V1__PRIMARIES__PRIMARIES_DISPLAY_P3 = 12
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__PRIMARIES)
+} Imagebus__V1__Primaries;
+typedef enum _Imagebus__V1__Transfer {
+  IMAGEBUS__V1__TRANSFER__TRANSFER_UNSPECIFIED = 0,
+  IMAGEBUS__V1__TRANSFER__TRANSFER_PQ = 16,
+  IMAGEBUS__V1__TRANSFER__TRANSFER_HLG = 18
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__TRANSFER)
+} Imagebus__V1__Transfer;
 
 /* --- messages --- */
 
@@ -672,6 +686,7 @@ struct  Imagebus__V1__Context
   size_t n_others;
   Imagebus__V1__Detail **others;
   Imagebus__V1__EncodeOptions *encode_options;
+  protobuf_c_boolean decode_to_hdr;
   Imagebus__V1__Context__MaybeKeyCase maybe_key_case;
   union {
     char *key_filter;
@@ -694,7 +709,7 @@ struct  Imagebus__V1__Context
 };
 #define IMAGEBUS__V1__CONTEXT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__context__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, (char *)protobuf_c_empty_string, 0, NULL, 0,NULL, NULL, IMAGEBUS__V1__CONTEXT__MAYBE_KEY__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_FACTOR__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_DOWN_LIMIT__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, (char *)protobuf_c_empty_string, 0, NULL, 0,NULL, NULL, 0, IMAGEBUS__V1__CONTEXT__MAYBE_KEY__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_FACTOR__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_DOWN_LIMIT__NOT_SET, {0} }
 
 
 typedef enum {
@@ -1022,6 +1037,12 @@ struct  Imagebus__V1__Enclosure
     , IMAGEBUS__V1__ENCLOSURE_KIND__ENCLOSURE_KIND_UNSPECIFIED, 0, 0 }
 
 
+typedef enum {
+  IMAGEBUS__V1__PIXEL_LAYOUT__MAYBE_SAMPLE_BITS__NOT_SET = 0,
+  IMAGEBUS__V1__PIXEL_LAYOUT__MAYBE_SAMPLE_BITS_SAMPLE_BITS = 4
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__PIXEL_LAYOUT__MAYBE_SAMPLE_BITS__CASE)
+} Imagebus__V1__PixelLayout__MaybeSampleBitsCase;
+
 struct  Imagebus__V1__PixelLayout
 {
   ProtobufCMessage base;
@@ -1039,10 +1060,35 @@ struct  Imagebus__V1__PixelLayout
    */
   size_t n_enclosures;
   Imagebus__V1__Enclosure **enclosures;
+  /*
+   * absent: sRGB, grey, or what the profile says
+   */
+  Imagebus__V1__HDRColours *hdr;
+  Imagebus__V1__PixelLayout__MaybeSampleBitsCase maybe_sample_bits_case;
+  union {
+    /*
+     * 9 to 16, of two bytes each; absent: 8
+     */
+    uint32_t sample_bits;
+  };
 };
 #define IMAGEBUS__V1__PIXEL_LAYOUT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__pixel_layout__descriptor) \
-    , 0,NULL, 0, 0,NULL }
+    , 0,NULL, 0, 0,NULL, NULL, IMAGEBUS__V1__PIXEL_LAYOUT__MAYBE_SAMPLE_BITS__NOT_SET, {0} }
+
+
+/*
+ * Numbers of ITU-T H.273.
+ */
+struct  Imagebus__V1__HDRColours
+{
+  ProtobufCMessage base;
+  Imagebus__V1__Primaries primaries;
+  Imagebus__V1__Transfer transfer;
+};
+#define IMAGEBUS__V1__HDRCOLOURS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__hdrcolours__descriptor) \
+    , IMAGEBUS__V1__PRIMARIES__PRIMARIES_UNSPECIFIED, IMAGEBUS__V1__TRANSFER__TRANSFER_UNSPECIFIED }
 
 
 struct  Imagebus__V1__Detail
@@ -1359,7 +1405,7 @@ struct  Imagebus__V1__Decode
    */
   Imagebus__V1__WantedFacts *facts;
   /*
-   * 1 profile of RGB, 2 of grey, 4 rights, 8 metadata
+   * 1 profile of RGB, 2 of grey, 4 rights, 8 metadata, 16 depth, 32 hdr
    */
   uint32_t keeps;
   Imagebus__V1__Decode__MaybeFramesMaxCase maybe_frames_max_case;
@@ -3481,6 +3527,25 @@ Imagebus__V1__PixelLayout *
 void   imagebus__v1__pixel_layout__free_unpacked
                      (Imagebus__V1__PixelLayout *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__HDRColours methods */
+void   imagebus__v1__hdrcolours__init
+                     (Imagebus__V1__HDRColours         *message);
+size_t imagebus__v1__hdrcolours__get_packed_size
+                     (const Imagebus__V1__HDRColours   *message);
+size_t imagebus__v1__hdrcolours__pack
+                     (const Imagebus__V1__HDRColours   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__hdrcolours__pack_to_buffer
+                     (const Imagebus__V1__HDRColours   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__HDRColours *
+       imagebus__v1__hdrcolours__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__hdrcolours__free_unpacked
+                     (Imagebus__V1__HDRColours *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__Detail methods */
 void   imagebus__v1__detail__init
                      (Imagebus__V1__Detail         *message);
@@ -4971,6 +5036,9 @@ typedef void (*Imagebus__V1__Enclosure_Closure)
 typedef void (*Imagebus__V1__PixelLayout_Closure)
                  (const Imagebus__V1__PixelLayout *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__HDRColours_Closure)
+                 (const Imagebus__V1__HDRColours *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__Detail_Closure)
                  (const Imagebus__V1__Detail *message,
                   void *closure_data);
@@ -5247,6 +5315,8 @@ extern const ProtobufCEnumDescriptor    imagebus__v1__bands__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__disk_state__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__goodbye_reason__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__error_code__descriptor;
+extern const ProtobufCEnumDescriptor    imagebus__v1__primaries__descriptor;
+extern const ProtobufCEnumDescriptor    imagebus__v1__transfer__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__unit__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__size__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__rect__descriptor;
@@ -5273,6 +5343,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__reference__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__pixel_plane__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__enclosure__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__pixel_layout__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__hdrcolours__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__detail__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__error__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__metadata__descriptor;

@@ -125,6 +125,24 @@ int cvips_first_bands(cvips_image in, int count, cvips_image *out);
 // By the embedded profile; 8 or 16 bits as the input has them.
 int cvips_profile_to_srgb(cvips_image in, cvips_image *out);
 
+// hdr.c
+typedef struct {
+    // SMPTE ST 2084, else ARIB STD-B67.
+    int is_pq;
+    // The number in the samples that is 1.
+    double whole;
+    // The light of SDR white in candela per square metre, and of the display for HLG.
+    double white;
+    double peak;
+    // Rows of linear red, green and blue of sRGB in those of the image, and these in luminance.
+    double to_srgb[9];
+    double luminance[3];
+} cvips_hdr;
+// sRGB of 8 bits, or of 16; what is brighter than SDR white, or no colour of sRGB, is cut off.
+int cvips_hdr_to_srgb(cvips_image in, cvips_hdr hdr, int is_deep, cvips_image *out);
+// The same image in 16 bits all of which are used: `whole` becomes 65,535.
+int cvips_widen(cvips_image in, double whole, cvips_image *out);
+
 // alpha.c
 int cvips_flatten(cvips_image in, double red, double green, double blue, cvips_image *out);
 int cvips_add_alpha(cvips_image in, cvips_image *out);

@@ -35,7 +35,7 @@ extension FormatTraits {
         FormatTraits(
             format: .png, name: "png", extensions: ["png"], mimeType: "image/png",
             signatures: [.bytes([0x89])], isAnimated: true, storedSize: { $0.pngSize },
-            storedFrames: { $0.pngFrames }, input: FormatInput(),
+            storedFrames: { $0.pngFrames }, storedHDR: { $0.pngHDR }, input: FormatInput(),
             output: FormatOutput(
                 loss: .never, isKept: true, settingTimes: [.progressive: 200, .colours: 600]),
             encoderClass: 4),
@@ -89,17 +89,19 @@ extension FormatTraits {
         FormatTraits(
             format: .heic, name: "heic", extensions: ["heic"], mimeType: "image/heic",
             signatures: .brands("heic", "heix", "hevc", "hevx"), isAnimated: true,
-            isPhotographic: true, input: FormatInput(pages: .images)),
+            isPhotographic: true, storedHDR: { $0.heifHDR }, input: FormatInput(pages: .images)),
         FormatTraits(
             format: .heif, name: "heif", extensions: ["heif"], mimeType: "image/heif",
             signatures: .brands("mif1", "msf1"), isAnimated: true,
-            isPhotographic: true, input: FormatInput(hasPlanes: true, pages: .images)),
+            isPhotographic: true, storedHDR: { $0.heifHDR },
+            input: FormatInput(hasPlanes: true, pages: .images)),
         // The largest side of the levels of AV1; libaom takes some 30 bytes for each pixel. Of its
         // own speeds, 9 to 0, the three slowest take more than 8 s for a million pixels.
         FormatTraits(
             format: .avif, name: "avif", extensions: ["avif"], mimeType: "image/avif",
             signatures: .brands("avif", "avis"), isAnimated: true, isPhotographic: true,
-            storedSize: { $0.heifSize }, input: FormatInput(hasPlanes: true, pages: .images),
+            storedSize: { $0.heifSize }, storedHDR: { $0.heifHDR },
+            input: FormatInput(hasPlanes: true, pages: .images),
             output: FormatOutput(
                 loss: .optional, takesPlanes: true, sideMax: 16_384, pixelsMax: 20_000_000,
                 settingTimes: [.subsampling: 150],

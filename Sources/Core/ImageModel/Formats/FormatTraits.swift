@@ -29,6 +29,9 @@ package struct FormatTraits: Sendable {
     /// Where it says how many frames it has, if that can be read without a codec and the codec does
     /// not say it.
     package var storedFrames: (@Sendable (_ bytes: borrowing HeaderBytes) -> Int?)?
+    /// Where it says by numbers that its colours are of a high dynamic range; a profile may say so
+    /// in any format.
+    package var storedHDR: (@Sendable (_ bytes: borrowing HeaderBytes) -> HDRColours?)?
     /// Pages, counted without a codec up to so many, where its decoder would take long to do so.
     package var pageCount: (@Sendable (_ bytes: borrowing HeaderBytes, _ most: Int) -> Int)?
     /// How it is decoded; `nil` where it is not.

@@ -12,6 +12,7 @@ private enum BoxType {
     static let propertyContainer = 0x6970_636F
     static let propertyAssociation = 0x6970_6D61
     static let spatialExtents = 0x6973_7065
+    static let colours = 0x636F_6C72
     static let codestream = 0x6A78_6C63
     static let partialCodestream = 0x6A78_6C70
 }
@@ -25,16 +26,7 @@ extension HeaderBytes {
     /// The extents of the primary item of a HEIF file (ISO/IEC 23008-12, 6.5.3): as it is coded,
     /// before it is turned.
     var heifSize: PixelSize? {
-        guard let meta = box(BoxType.meta, in: 0..<Int.max),
-            let item = primaryItem(in: meta),
-            let properties = box(BoxType.itemProperties, in: meta.dropFirst(Self.versionBytes)),
-            let container = box(BoxType.propertyContainer, in: properties),
-            let association = box(BoxType.propertyAssociation, in: properties)
-        else { return nil }
-        let known = boxes(in: container)
-        for index in self.properties(of: item, in: association) where known.indices ~= index - 1 {
-            let property = known[index - 1]
-            guard property.type == BoxType.spatialExtents else { continue }
+        for property in primaryProperties where property.type == BoxType.spatialExtents {
             let start = property.content.lowerBound + Self.versionBytes
             guard let width = bigEndian(4, at: start), let height = bigEndian(4, at: start + 4),
                 max(width, height) <= Int(Int32.max)
@@ -42,6 +34,33 @@ extension HeaderBytes {
             return PixelSize(width: width, height: height)
         }
         return nil
+    }
+
+    /// The colours of the primary item of a HEIF file, by numbers (ISO/IEC 14496-12, 12.1.5);
+    /// `nil` where they are none of a high dynamic range.
+    var heifHDR: HDRColours? {
+        for property in primaryProperties where property.type == BoxType.colours {
+            let start = property.content.lowerBound
+            guard has("nclx", at: start), let primaries = bigEndian(2, at: start + 4),
+                let transfer = bigEndian(2, at: start + 6)
+            else { continue }
+            return HDRColours(primaries: primaries, transfer: transfer)
+        }
+        return nil
+    }
+
+    /// Of the primary item of a HEIF file, in their order.
+    private var primaryProperties: [Box] {
+        guard let meta = box(BoxType.meta, in: 0..<Int.max),
+            let item = primaryItem(in: meta),
+            let properties = box(BoxType.itemProperties, in: meta.dropFirst(Self.versionBytes)),
+            let container = box(BoxType.propertyContainer, in: properties),
+            let association = box(BoxType.propertyAssociation, in: properties)
+        else { return [] }
+        let known = boxes(in: container)
+        return self.properties(of: item, in: association).compactMap { index in
+            known.indices.contains(index - 1) ? known[index - 1] : nil
+        }
     }
 
     /// Where the codestream of a JPEG XL begins, in boxes or without (ISO/IEC 18181-2).

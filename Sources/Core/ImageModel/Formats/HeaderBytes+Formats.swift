@@ -18,13 +18,27 @@ extension HeaderBytes {
 
     /// acTL says it, in front of the pixels (PNG specification, third edition, 11.3.4.1).
     var pngFrames: Int? {
+        pngChunk("acTL").flatMap { bigEndian(4, at: $0) }
+    }
+
+    /// The colours by numbers, of red, green and blue in full range (PNG specification, third
+    /// edition, 11.3.2.6); `nil` where they are none of a high dynamic range.
+    var pngHDR: HDRColours? {
+        guard let start = pngChunk("cICP"), byte(start + 2) == 0, byte(start + 3) == 1,
+            let primaries = bigEndian(1, at: start), let transfer = bigEndian(1, at: start + 1)
+        else { return nil }
+        return HDRColours(primaries: primaries, transfer: transfer)
+    }
+
+    /// Where the content of a chunk begins that stands in front of the pixels.
+    private func pngChunk(_ type: StaticString) -> Int? {
         guard pngSize != nil else { return nil }
         var offset = 8
         for _ in 0..<Self.chunksMax {
             guard let length = bigEndian(4, at: offset), !has("IDAT", at: offset + 4) else {
                 return nil
             }
-            if has("acTL", at: offset + 4) { return bigEndian(4, at: offset + 8) }
+            if has(type, at: offset + 4) { return offset + 8 }
             offset += 12 + length
         }
         return nil

@@ -35,11 +35,7 @@ struct FactReader {
         of source: SourceImage, _ image: VipsImage, to facts: inout ImageFacts
     ) {
         facts.orientation = source.statedOrientation
-        // What a palette or a video codec stores, where that is not what libvips makes of it.
-        let stored = image.number("palette-bit-depth") ?? image.number("heif-bitdepth")
-        facts.bitsPerSample =
-            stored.flatMap { (1...64).contains($0) ? $0 : nil }
-            ?? 8 * source.header.bytesPerBand
+        facts.bitsPerSample = source.bits
         let name = image.withProfile { ProfileName.read($0) } ?? nil
         facts.profile = name.flatMap { FactText.text($0, bytesMax: ImageFacts.nameBytesMax) }
     }
