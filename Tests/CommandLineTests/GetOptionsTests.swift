@@ -176,7 +176,7 @@ import Testing
             .imageThumbnailPixelSize: "10x10", .imagePreserveAspectRatio: "no",
             .imageScaleFactor: "2", .imageDecodeOptions: "scale-factor=2",
             .imageEncodeOptions: "max-file-size=9", .imageScaleDownLimitBytes: "4",
-            .queryCacheType: "disk",
+            .imageDecodeToHDR: "1", .queryCacheType: "disk",
             .storeCacheType: "disk", .originalQueryCacheType: "all", .originalStoreCacheType: "all",
         ]
         let single: Set<ContextKey> = [.setImageOperationKey, .callbackQueue]

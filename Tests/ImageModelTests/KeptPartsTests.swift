@@ -49,6 +49,51 @@ import Testing
         }
     }
 
+    private func request(
+        _ format: ImageFormat?, _ steps: [TransformStep] = [],
+        _ change: (inout OutputOptions) -> Void
+    ) -> ImageRequest {
+        var request = ImageRequest(url: "https://h/a.jpg")
+        request.steps = steps
+        request.output.format = format
+        change(&request.output)
+        return request
+    }
+
+    /// More than 8 bits are decoded where the output has them and every step takes them.
+    @Test func depthIsKeptAsFarAsStepsTakeIt() {
+        let turn = TransformStep.rotate(Rotation(degreesClockwise: 90))
+        let box = PixelSize(width: 9, height: 9)
+        let takes: [TransformStep] = [
+            .resize(box, .letterbox), .crop(PixelRect(x: 0, y: 0, size: box)), turn,
+            .flip(horizontal: true, vertical: false), .scaleDown(bytes: 400),
+            .cropTo(RelativeSize(width: .percent(50), height: .percent(50)), .center),
+            .pad(box, .center, .clear), .extend(Margins(), .mirror),
+        ]
+        let refuses: [TransformStep] = [
+            .rotate(Rotation(degreesClockwise: 30)), .blur(radius: 2), .grayscale,
+            .cropTo(RelativeSize(width: .percent(50), height: .percent(50)), .attention),
+            .pad(box, .center, .white), .extend(Margins(), .colour(.white)), .trim(tolerance: 1),
+        ]
+        #expect(KeptParts(request(.png) { $0.depth = 16 }) == .depth)
+        #expect(KeptParts(request(.png) { $0.depth = 8 }) == [])
+        #expect(KeptParts(request(.png, takes) { $0.depth = 16 }) == .depth)
+        for step in refuses {
+            #expect(KeptParts(request(.png, takes + [step]) { $0.depth = 16 }) == [], "\(step)")
+        }
+    }
+
+    @Test(arguments: [nil] + ImageFormat.encodable)
+    func aHighRangeIsKeptWhereTheFormatSaysIt(format: ImageFormat?) {
+        let holds: [ImageFormat?] = [.png, .avif]
+        #expect(
+            KeptParts(request(format) { $0.keepsHDR = true })
+                == (holds.contains(format) ? .hdr : []))
+        #expect(KeptParts(request(format, [.grayscale]) { $0.keepsHDR = true }) == [])
+        let narrow = request(format) { ($0.keepsHDR, $0.depth) = (true, 8) }
+        #expect(KeptParts(narrow) == [])
+    }
+
     /// A decode that keeps something is not shared with one that does not.
     @Test func keysOfDecodesSayWhatIsKept() {
         func key(_ change: (inout ImageRequest) -> Void) -> DecodeKey {

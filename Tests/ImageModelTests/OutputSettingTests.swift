@@ -93,6 +93,9 @@ import Testing
         (.png, ["background": "#000000"], "png has no setting background: leave it out, or ask"),
         (.jpeg, ["max-bytes": "0"], "max-bytes is a whole number from 1 to 1073741824"),
         (.jpeg, ["max-bytes": "99999999999"], "max-bytes is a whole number from 1 to"),
+        (.jpeg, ["depth": "16"], "jpeg has no setting depth: leave it out, or ask for png or"),
+        (.png, ["depth": "10"], "the depth of png is one of 8, 16"),
+        (.avif, ["depth": "16"], "the depth of avif is one of 8, 10, 12"),
         (.webp, ["progressive": "true"], "webp has no setting progressive: leave it out, or"),
     ])
     func whatNoEncoderDoesIsRefusedByName(
@@ -113,6 +116,7 @@ import Testing
             ["loud": "1"], ["effort": "much"], ["progressive": "yes"], ["subsampling": "422"],
             ["background": "black"], ["background": "0"], ["accept": "avif,avif"],
             ["accept": "gif"], ["accept": ""], ["accept": "webp,"],
+            ["depth": "9"], ["hdr": "yes"],
         ] {
             var output = OutputOptions()
             let isTaken = output.take(settings: texts)

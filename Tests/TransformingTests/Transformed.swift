@@ -104,7 +104,7 @@ private func read(_ image: EncodedImage, _ bytes: [UInt8]) throws -> Transformed
                 default: try VipsImage.jpeg(input)
                 }
             let header = decoded.header
-            let count = header.width * header.height * header.bands
+            let count = header.width * header.height * header.bands * header.bytesPerBand
             let block = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
             defer { block.deallocate() }
             try decoded.write(to: block)

@@ -219,7 +219,12 @@ extension FieldDrawer {
         _ value: inout Part?, _ member: inout CPart<Part.Form>?, _ field: String
     ) {
         note(&member, field)
-        if !keeps { value = log.values.bool() ? Self.draw(log, in: field) : nil }
+        if !keeps {
+            value = log.values.bool() ? Self.draw(log, in: field) : nil
+        } else if value != nil {
+            // Its lines are noted all the same.
+            _ = Self.draw(log, in: field) as Part
+        }
     }
 
     func list<Part: WireMessage>(

@@ -93,6 +93,7 @@ struct RandomValues {
         var layout = PixelLayout(
             planes: (0..<(isPlanar ? 3 : 1)).map { _ in plane(isPlanar ? .grey : word()) },
             orientation: Orientation(exif: number(1...8)))
+        if !isPlanar { layout.samples = samples(layout.planes[0].bands) }
         layout.enclosures = Enclosure.Kind.allCases.filter { _ in bool() }.map { kind in
             Enclosure(
                 kind: kind, offset: number(0...1_000_000), length: number(1...kind.bytesMax))
@@ -100,11 +101,21 @@ struct RandomValues {
         return layout
     }
 
+    /// Such as pixels of these bands may have: offset and stride of `plane` are even.
+    private mutating func samples(_ bands: PixelPlane.Bands) -> SampleForm {
+        guard bool() else { return .usual }
+        let hasColours = bands == .rgb || bands == .rgba
+        return SampleForm(
+            bits: number(9...16),
+            hdr: hasColours && bool() ? HDRColours(primaries: word(), transfer: word()) : nil)
+    }
+
     private mutating func plane(_ bands: PixelPlane.Bands) -> PixelPlane {
         let size = PixelSize(width: number(1...40_000), height: number(1...40_000))
         let row = size.width * Int(bands.rawValue)
         return PixelPlane(
-            bands: bands, offset: number(0...1_000_000), size: size, stride: row + number(0...64),
+            bands: bands, offset: 2 * number(0...500_000), size: size,
+            stride: 2 * (row + number(0...64)),
             activeWidth: Double(size.width) - Double(number(0...3)) / 4,
             activeHeight: Double(size.height) - Double(number(0...3)) / 4)
     }

@@ -2,7 +2,8 @@ internal import CAVIF
 
 /// Encodes images that lie in memory.
 public enum AVIFEncoder {
-    /// Encodes planes of YUV, BT.601, full range, chroma centred, where they lie. Lossy only.
+    /// Encodes planes of YUV, 8 bits, BT.601, full range, chroma centred, where they lie. Lossy
+    /// only.
     ///
     /// - Parameters:
     ///   - sources: Y, U and V, or Y alone. No alignment is asked for.
@@ -17,7 +18,8 @@ public enum AVIFEncoder {
         to sink: (UnsafeRawBufferPointer) -> Bool, isCancelled: () -> Bool
     ) throws(AVIFError) {
         let areFit =
-            encoding.isPossible && !encoding.isLossless && sources.count == encoding.planeCount
+            encoding.isPossible && encoding.depth == 8 && !encoding.isLossless
+            && sources.count == encoding.planeCount
             && sources.indices.allSatisfy { index in
                 let size = encoding.size(ofPlane: index)
                 return sources[index].holds(rowBytes: size.width, height: size.height)
@@ -33,6 +35,8 @@ public enum AVIFEncoder {
     /// Encodes interleaved RGB or RGBA (not premultiplied); libavif makes planes of them first.
     /// Otherwise as for planes.
     ///
+    /// Where more than 8 bits are written, samples are of 16, in the machine's order.
+    ///
     /// - Parameter bands: 3 or 4.
     /// - Returns: whether the file has alpha: it has none where every pixel is opaque.
     public static func encode(
@@ -41,7 +45,9 @@ public enum AVIFEncoder {
     ) throws(AVIFError) -> Bool {
         let isFit =
             encoding.isPossible && (3...4).contains(bands)
-            && source.holds(rowBytes: encoding.width * bands, height: encoding.height)
+            && source.holds(
+                rowBytes: encoding.width * bands * (encoding.depth > 8 ? 2 : 1),
+                height: encoding.height)
         guard isFit, let base = source.memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
         else { throw AVIFError(kind: .internal, text: "pixels do not fit") }
         let stride = CInt(clamping: source.stride)

@@ -28,12 +28,29 @@ public struct AVIFEncoding: Equatable, Sendable {
     /// Whether every pixel comes back as it was; colours are stored as RGB then, one for each
     /// pixel.
     public var isLossless: Bool
+    /// Bits of a sample: 8, 10 or 12.
+    public var depth = 8
+    /// By the numbers of ITU-T H.273; `nil`: sRGB. Not beside a profile.
+    public var colours: Colours?
     /// The ICC profile of the colours; empty: sRGB. The encoder does not read it.
     public var profile: [UInt8] = []
     /// EXIF from the header of its TIFF on; empty: none.
     public var exif: [UInt8] = []
     /// An XMP packet; empty: none.
     public var xmp: [UInt8] = []
+
+    /// Colours by their numbers.
+    public struct Colours: Sendable, Equatable {
+        /// Of the chromaticities: 1, 9 or 12.
+        public var primaries: UInt8
+        /// Of the curve, such as 16 and 18.
+        public var transfer: UInt8
+
+        /// Names colours.
+        public init(primaries: UInt8, transfer: UInt8) {
+            (self.primaries, self.transfer) = (primaries, transfer)
+        }
+    }
 
     /// Lossy, and as fast as a server wants it, unless told otherwise.
     public init(
@@ -72,7 +89,7 @@ public struct AVIFEncoding: Equatable, Sendable {
     var isPossible: Bool {
         (1...Self.sideMax).contains(width) && (1...Self.sideMax).contains(height)
             && (0...100).contains(quality) && (0...100).contains(alphaQuality)
-            && (0...Self.speedMax).contains(speed)
+            && (0...Self.speedMax).contains(speed) && [8, 10, 12].contains(depth)
     }
 
     /// Runs `body` with what libavif is told, which is valid for that call only.
@@ -93,8 +110,9 @@ public struct AVIFEncoding: Equatable, Sendable {
             quantizer: isLossless ? 0 : CInt(Self.quantizer(ofQuality: quality)),
             alpha_quantizer: isLossless || alphaQuality == 100
                 ? 0 : CInt(Self.quantizer(ofQuality: alphaQuality)),
-            speed: CInt(speed), is_identity: isLossless ? 1 : 0, profile: profile, exif: exif,
-            xmp: xmp)
+            speed: CInt(speed), depth: CInt(depth), primaries: CInt(colours?.primaries ?? 0),
+            transfer: CInt(colours?.transfer ?? 0), is_identity: isLossless ? 1 : 0,
+            profile: profile, exif: exif, xmp: xmp)
     }
 }
 

@@ -1,15 +1,15 @@
 internal import CVipsShims
 
 extension VipsImage {
-    /// 8-bit sRGB, by what the header says of the colours; an embedded profile is ignored. An
-    /// alpha band stays.
-    public func convertedToSRGB() throws(VipsError) -> VipsImage {
-        try derive("colourspace") { cvips_to_srgb($0, $1) }
+    /// sRGB of 8 bits, or of 16 where it is to be deep, by what the header says of the colours; an
+    /// embedded profile is ignored. An alpha band stays.
+    public func convertedToSRGB(isDeep: Bool = false) throws(VipsError) -> VipsImage {
+        try derive("colourspace") { cvips_to_srgb($0, isDeep ? 1 : 0, $1) }
     }
 
-    /// 8-bit grey with the tone curve of sRGB; as `convertedToSRGB`.
-    public func convertedToGrey() throws(VipsError) -> VipsImage {
-        try derive("colourspace") { cvips_to_grey($0, $1) }
+    /// Grey with the tone curve of sRGB; as `convertedToSRGB`.
+    public func convertedToGrey(isDeep: Bool = false) throws(VipsError) -> VipsImage {
+        try derive("colourspace") { cvips_to_grey($0, isDeep ? 1 : 0, $1) }
     }
 
     /// The first `count` of its bands.

@@ -65,4 +65,9 @@ extension VipsImage {
     public func widened(whole: Int) throws(VipsError) -> VipsImage {
         try derive("widen") { cvips_widen($0, Double(whole), $1) }
     }
+
+    /// Such 16 bits in 8, rounded.
+    public func narrowed() throws(VipsError) -> VipsImage {
+        try derive("narrow") { cvips_narrow($0, $1) }
+    }
 }

@@ -1,19 +1,21 @@
 internal import CVipsShims
 
 extension VipsImage {
-    /// Pixels that are there already: 8 bits a band, bands interleaved, rows without padding.
+    /// Pixels that are there already: bands interleaved, rows without padding.
     ///
     /// - Parameters:
-    ///   - pixels: exactly `width` × `height` × `bands` bytes; must stay valid and unchanged while
-    ///     the image or anything derived from it lives; `owner` can see to that.
+    ///   - pixels: exactly `width` × `height` × `bands` × `bytesPerBand` bytes; must stay valid and
+    ///     unchanged while the image or anything derived from it lives; `owner` can see to that.
     ///   - bands: 1 grey, 2 grey and alpha, 3 sRGB, 4 sRGB and alpha.
+    ///   - bytesPerBand: 1, or 2 in the machine's order.
     public static func pixels(
         _ pixels: UnsafeRawBufferPointer, width: Int, height: Int, bands: Int,
-        owner: AnyObject? = nil
+        bytesPerBand: Int = 1, owner: AnyObject? = nil
     ) throws(VipsError) -> VipsImage {
         try make("new_from_memory", owner: owner) { out in
             cvips_wrap(
-                pixels.baseAddress, pixels.count, CInt(width), CInt(height), CInt(bands), out)
+                pixels.baseAddress, pixels.count, CInt(width), CInt(height), CInt(bands),
+                CInt(bytesPerBand), out)
         }
     }
 
@@ -47,8 +49,8 @@ extension VipsImage {
         }
     }
 
-    /// Lends all pixels, `width` × `height` × `bands` bytes without padding: where they lie if they
-    /// are in memory already, else computed first. The image must be of 8 bits.
+    /// Lends all pixels, `width` × `height` × `bands` samples without padding: where they lie if
+    /// they are in memory already, else computed first. The image must be of 8 or 16 bits.
     ///
     /// - Throws: as `write`; what `body` throws.
     public func withPixels<Result>(
@@ -64,7 +66,7 @@ extension VipsImage {
     }
 
     /// Computes all pixels straight into `pixels`, which must hold exactly `width` × `height` ×
-    /// `bands` bytes; the image must be of 8 bits.
+    /// `bands` samples; the image must be of 8 or 16 bits.
     ///
     /// - Throws: `corrupt` where the pixels come from damaged bytes, `killed`, `internal`.
     public func write(to pixels: UnsafeMutableRawBufferPointer) throws(VipsError) {

@@ -1,6 +1,6 @@
 internal import CZimg
 
-/// The way between pixels of 1 to 4 interleaved 8-bit bands and planes: as they are, or with their
+/// The way between pixels of 1 to 4 interleaved bands and planes: as they are, or with their
 /// colours multiplied by alpha, which must be done before pixels are mixed, lest the colours of
 /// transparent ones show.
 ///
@@ -69,6 +69,38 @@ public enum Interleaving {
             pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), stride, width, height,
             CInt(sources.count))
     }
+
+    /// Takes bands of 16 bits apart, into planes of such.
+    ///
+    /// - Parameters:
+    ///   - pixels: as of `separate`, with samples of 2 bytes at even addresses.
+    ///   - targets: 1 to 4 planes, rows of `width` samples of 2 bytes.
+    ///   - premultiplied: the last band is alpha, by which colours are multiplied.
+    /// - Throws: `internal` where something is too small.
+    public static func separateDeep(
+        _ pixels: UnsafeRawBufferPointer, stride: Int, width: Int, height: Int,
+        into targets: [ZimgPlaneTarget], premultiplied: Bool
+    ) throws(ZimgError) {
+        let rows = Rows(pixels, stride, width, height, bands: targets.count, bytes: 2)
+        try rows.check(targets.map(\.rows), depth: 2, bands: premultiplied ? [2, 4] : [1, 2, 3, 4])
+        czimg_deinterleave_deep(
+            rows.deepBase, stride, targets.map { $0.samples(UInt16.self) }, targets.map(\.stride),
+            width, height, CInt(targets.count), premultiplied ? 1 : 0)
+    }
+
+    /// The other way round, and with the same rules; where alpha is 0, colours become 0.
+    public static func joinDeep(
+        _ sources: [ZimgPlaneSource], into pixels: UnsafeMutableRawBufferPointer, stride: Int,
+        width: Int, height: Int, premultiplied: Bool
+    ) throws(ZimgError) {
+        let rows = Rows(
+            UnsafeRawBufferPointer(pixels), stride, width, height, bands: sources.count, bytes: 2)
+        try rows.check(sources.map(\.rows), depth: 2, bands: premultiplied ? [2, 4] : [1, 2, 3, 4])
+        czimg_interleave_deep(
+            sources.map { $0.samples(UInt16.self) }, sources.map(\.stride),
+            pixels.baseAddress?.assumingMemoryBound(to: UInt16.self), stride, width, height,
+            CInt(sources.count), premultiplied ? 1 : 0)
+    }
 }
 
 /// Rows of interleaved pixels, and whether planes go with them.
@@ -78,12 +110,18 @@ private struct Rows {
     private let width: Int
     private let height: Int
     private let bands: Int
+    private let bytes: Int
 
     init(
-        _ pixels: UnsafeRawBufferPointer, _ stride: Int, _ width: Int, _ height: Int, bands: Int
+        _ pixels: UnsafeRawBufferPointer, _ stride: Int, _ width: Int, _ height: Int, bands: Int,
+        bytes: Int = 1
     ) {
-        self.pixels = pixels
+        (self.pixels, self.bytes) = (pixels, bytes)
         (self.stride, self.width, self.height, self.bands) = (stride, width, height, bands)
+    }
+
+    var deepBase: UnsafePointer<UInt16>? {
+        pixels.baseAddress?.assumingMemoryBound(to: UInt16.self)
     }
 
     var base: UnsafePointer<UInt8>? { pixels.baseAddress?.assumingMemoryBound(to: UInt8.self) }
@@ -93,7 +131,7 @@ private struct Rows {
         _ planes: [(memory: UnsafeRawBufferPointer, stride: Int)], depth: Int,
         bands permitted: some Sequence<Int>
     ) throws(ZimgError) {
-        guard permitted.contains(bands), isFit(pixels, stride, width * bands),
+        guard permitted.contains(bands), isFit(pixels, stride, width * bands * bytes),
             planes.allSatisfy({ isFit($0.memory, $0.stride, width * depth) })
         else { throw ZimgError(kind: .internal, text: "planes do not fit the pixels") }
     }

@@ -39,17 +39,28 @@ static void enclose(avifImage *image, cavif_encoding encoding) {
         avifImageSetMetadataXMP(image, encoding.xmp.bytes, encoding.xmp.count);
 }
 
+// Planes of strangers' JPEGs have BT.601; of a high dynamic range, BT.2100 has that of BT.2020.
+static avifMatrixCoefficients matrix_of(cavif_encoding encoding) {
+    if (encoding.is_identity)
+        return AVIF_MATRIX_COEFFICIENTS_IDENTITY;
+    return encoding.primaries ? AVIF_MATRIX_COEFFICIENTS_BT2020_NCL
+                              : AVIF_MATRIX_COEFFICIENTS_BT601;
+}
+
 // The colours are those of sRGB, unless a profile says otherwise.
 static avifImage *image_new(cavif_encoding encoding) {
-    avifImage *image = avifImageCreate((uint32_t)encoding.width, (uint32_t)encoding.height, 8,
-                                       format_of(encoding.chroma));
+    avifImage *image = avifImageCreate((uint32_t)encoding.width, (uint32_t)encoding.height,
+                                       (uint32_t)encoding.depth, format_of(encoding.chroma));
     if (!image)
         return NULL;
     image->yuvRange = AVIF_RANGE_FULL;
     image->colorPrimaries = AVIF_COLOR_PRIMARIES_BT709;
     image->transferCharacteristics = AVIF_TRANSFER_CHARACTERISTICS_SRGB;
-    image->matrixCoefficients = encoding.is_identity ? AVIF_MATRIX_COEFFICIENTS_IDENTITY
-                                                     : AVIF_MATRIX_COEFFICIENTS_BT601;
+    if (encoding.primaries) {
+        image->colorPrimaries = (avifColorPrimaries)encoding.primaries;
+        image->transferCharacteristics = (avifTransferCharacteristics)encoding.transfer;
+    }
+    image->matrixCoefficients = matrix_of(encoding);
     enclose(image, encoding);
     return image;
 }
@@ -158,11 +169,14 @@ cavif_status cavif_encode_planes(cavif_encoding encoding, const uint8_t *const *
 }
 
 static int is_opaque(cavif_encoding encoding, const uint8_t *pixels, int stride) {
+    int bytes = encoding.depth > 8 ? 2 : 1;
     for (int y = 0; y < encoding.height; y++) {
         const uint8_t *row = pixels + (size_t)y * (size_t)stride;
+        // All bytes of a sample of 1 are alike.
         for (int x = 0; x < encoding.width; x++)
-            if (row[4 * x + 3] != UINT8_MAX)
-                return 0;
+            for (int byte = 3 * bytes; byte < 4 * bytes; byte++)
+                if (row[4 * bytes * x + byte] != UINT8_MAX)
+                    return 0;
     }
     return 1;
 }
@@ -171,6 +185,7 @@ static avifResult take_pixels(avifImage *image, const uint8_t *pixels, int strid
                               int ignores_alpha) {
     avifRGBImage rgb;
     avifRGBImageSetDefaults(&rgb, image);
+    rgb.depth = image->depth > 8 ? 16 : 8;
     rgb.format = bands == 4 ? AVIF_RGB_FORMAT_RGBA : AVIF_RGB_FORMAT_RGB;
     rgb.ignoreAlpha = ignores_alpha ? AVIF_TRUE : AVIF_FALSE;
     rgb.pixels = (uint8_t *)pixels;

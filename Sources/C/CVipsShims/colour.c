@@ -2,14 +2,16 @@
 
 #include "CVipsShims.h"
 
-int cvips_to_srgb(cvips_image in, cvips_image *out) {
+int cvips_to_srgb(cvips_image in, int is_deep, cvips_image *out) {
     *out = NULL;
-    return vips_colourspace(in, out, VIPS_INTERPRETATION_sRGB, NULL);
+    return vips_colourspace(
+        in, out, is_deep ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB, NULL);
 }
 
-int cvips_to_grey(cvips_image in, cvips_image *out) {
+int cvips_to_grey(cvips_image in, int is_deep, cvips_image *out) {
     *out = NULL;
-    return vips_colourspace(in, out, VIPS_INTERPRETATION_B_W, NULL);
+    return vips_colourspace(
+        in, out, is_deep ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W, NULL);
 }
 
 int cvips_first_bands(cvips_image in, int count, cvips_image *out) {

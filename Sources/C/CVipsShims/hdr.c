@@ -91,13 +91,22 @@ int cvips_hdr_to_srgb(cvips_image in, cvips_hdr hdr, int is_deep, cvips_image *o
     return result ? -1 : 0;
 }
 
-int cvips_widen(cvips_image in, double whole, cvips_image *out) {
+static int rescaled(VipsImage *in, double factor, VipsBandFormat format,
+                    VipsInterpretation grey, VipsInterpretation colours, VipsImage **out) {
+    VipsImage *made;
     *out = NULL;
-    VipsImage *wide;
-    if (scaled(in, UINT16_MAX / whole, VIPS_FORMAT_USHORT, &wide)) return -1;
-    VipsInterpretation meaning =
-        in->Bands < 3 ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_RGB16;
-    int result = vips_copy(wide, out, "interpretation", meaning, NULL);
-    g_object_unref(wide);
+    if (scaled(in, factor, format, &made)) return -1;
+    int result = vips_copy(made, out, "interpretation", in->Bands < 3 ? grey : colours, NULL);
+    g_object_unref(made);
     return result;
+}
+
+int cvips_widen(cvips_image in, double whole, cvips_image *out) {
+    return rescaled(in, UINT16_MAX / whole, VIPS_FORMAT_USHORT, VIPS_INTERPRETATION_GREY16,
+                    VIPS_INTERPRETATION_RGB16, out);
+}
+
+int cvips_narrow(cvips_image in, cvips_image *out) {
+    return rescaled(in, (double)UINT8_MAX / UINT16_MAX, VIPS_FORMAT_UCHAR,
+                    VIPS_INTERPRETATION_B_W, VIPS_INTERPRETATION_sRGB, out);
 }

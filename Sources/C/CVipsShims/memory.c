@@ -2,13 +2,20 @@
 
 #include "CVipsShims.h"
 
-int cvips_wrap(const void *pixels, size_t count, int width, int height, int bands,
+static VipsInterpretation meaning_of(int bands, int bytes) {
+    if (bytes == 2)
+        return bands < 3 ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_RGB16;
+    return bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB;
+}
+
+int cvips_wrap(const void *pixels, size_t count, int width, int height, int bands, int bytes,
                cvips_image *out) {
-    *out = vips_image_new_from_memory(pixels, count, width, height, bands, VIPS_FORMAT_UCHAR);
+    *out = vips_image_new_from_memory(pixels, count, width, height, bands,
+                                      bytes == 2 ? VIPS_FORMAT_USHORT : VIPS_FORMAT_UCHAR);
     if (!*out)
         return -1;
     // The image is new and nobody else has it yet, so its header may be written.
-    (*out)->Type = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB;
+    (*out)->Type = meaning_of(bands, bytes);
     return 0;
 }
 
@@ -17,8 +24,7 @@ int cvips_blank(int width, int height, int bands, cvips_image *out) {
     VipsImage *black = NULL;
     if (vips_black(&black, width, height, "bands", bands, NULL))
         return -1;
-    VipsInterpretation colours = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB;
-    int result = vips_copy(black, out, "interpretation", colours, NULL);
+    int result = vips_copy(black, out, "interpretation", meaning_of(bands, 1), NULL);
     g_object_unref(black);
     return result;
 }
@@ -28,9 +34,13 @@ int cvips_copy_memory(cvips_image in, cvips_image *out) {
     return *out ? 0 : -1;
 }
 
+static int is_whole(cvips_image in) {
+    return in->BandFmt == VIPS_FORMAT_UCHAR || in->BandFmt == VIPS_FORMAT_USHORT;
+}
+
 const void *cvips_pixels(cvips_image in, size_t *count) {
-    if (in->BandFmt != VIPS_FORMAT_UCHAR) {
-        vips_error("imagebus", "pixels of another size than a byte");
+    if (!is_whole(in)) {
+        vips_error("imagebus", "samples of another size than 8 or 16 bits");
         return NULL;
     }
     if (vips_image_wio_input(in))
@@ -40,13 +50,13 @@ const void *cvips_pixels(cvips_image in, size_t *count) {
 }
 
 int cvips_write(cvips_image in, void *pixels, size_t count) {
-    if (in->BandFmt != VIPS_FORMAT_UCHAR || VIPS_IMAGE_SIZEOF_IMAGE(in) != count) {
+    if (!is_whole(in) || VIPS_IMAGE_SIZEOF_IMAGE(in) != count) {
         vips_error("imagebus", "image of %zu bytes written to a block of %zu",
                    (size_t)VIPS_IMAGE_SIZEOF_IMAGE(in), count);
         return -1;
     }
     VipsImage *target = vips_image_new_from_memory(pixels, count, in->Xsize, in->Ysize, in->Bands,
-                                                   VIPS_FORMAT_UCHAR);
+                                                   in->BandFmt);
     if (!target)
         return -1;
     int result = vips_image_write(in, target);

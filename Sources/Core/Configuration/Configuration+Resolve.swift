@@ -94,6 +94,7 @@ extension Configuration {
         }
         resolution.request.applyPixelRatio()
         resolution.request.applyEncodeOptions(besides: own(draft, resolution.request))
+        resolution.request.applyDecodeToHDR()
         resolution.terms = try terms(draft, url, isUpload: isUpload)
         resolution.terms.refusal = try loaderRefusal(
             draft.request.context.loader, url, isUpload: isUpload)

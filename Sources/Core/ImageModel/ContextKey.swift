@@ -58,7 +58,7 @@ public enum ContextKey: String, Hashable, Sendable, CaseIterable {
 
     /// Those that this version refuses with `notSupported`.
     public static let notSupported: Set<ContextKey> = [
-        .imageCoder, .imageDecodeToHDR, .animatedImageClass, .downloadRequestModifier,
+        .imageCoder, .animatedImageClass, .downloadRequestModifier,
         .downloadResponseModifier, .downloadDecryptor,
     ]
 

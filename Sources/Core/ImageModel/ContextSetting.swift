@@ -83,6 +83,7 @@ public struct ContextSetting: Hashable, Sendable {
                         + "4000000")
             }
             context.scaleDownLimit = limit
+        case .imageDecodeToHDR: context.decodesToHDR = try YesOrNo.isYes(text)
         case .cacheKeyFilter: context.key = try baseKey()
         case .cacheSerializer:
             guard let serializer = Serializer(try name()) else {

@@ -22,7 +22,7 @@ public struct DecodeKey: Hashable, Sendable {
     ) {
         self.source = source
         need = DecodeNeed(request)
-        keeps = need == .header ? [] : KeptParts(request.output)
+        keeps = need == .header ? [] : KeptParts(request)
         facts = request.wantsFacts ? request.facts : WantedFacts()
         isOverlay = false
         self.limits = limits.ofPixels

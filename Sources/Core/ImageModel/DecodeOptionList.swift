@@ -31,6 +31,7 @@ enum DecodeOptionList {
         case typeIdentifierHint = "type-identifier-hint"
         case useLazyDecoding = "use-lazy-decoding"
         case scaleDownLimitBytes = "scale-down-limit-bytes"
+        case decodeToHDR = "decode-to-hdr"
 
         /// `nil` where there is nothing to do: no other frame is decoded, the first bytes say the
         /// format, and pixels are made when they are needed.
@@ -41,6 +42,7 @@ enum DecodeOptionList {
             case .preserveAspectRatio: .imagePreserveAspectRatio
             case .thumbnailPixelSize: .imageThumbnailPixelSize
             case .scaleDownLimitBytes: .imageScaleDownLimitBytes
+            case .decodeToHDR: .imageDecodeToHDR
             }
         }
     }

@@ -19,6 +19,9 @@ public struct RequestContext: Hashable, Sendable {
     /// Bytes of pixels at most, four each: a larger image is scaled down, and there is no thumbnail
     /// then (`imageScaleDownLimitBytes`); `nil`: as the option `scaleDownLargeImages` says.
     public var scaleDownLimit: Int?
+    /// Whether colours of a high dynamic range are kept where the output holds them
+    /// (`imageDecodeToHDR`): as the output's `keepsHDR`, where something is encoded.
+    public var decodesToHDR: Bool
     /// Words for the encoder (`imageEncodeOptions`); `nil` says nothing.
     public var encodeOptions: EncodeOptions?
     /// Steps and output by name, for a request that has none.
@@ -33,6 +36,7 @@ public struct RequestContext: Hashable, Sendable {
     /// Says nothing.
     public init() {
         withoutTransformer = false
+        decodesToHDR = false
         others = [:]
     }
 

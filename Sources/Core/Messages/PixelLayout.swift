@@ -9,6 +9,8 @@ public struct PixelLayout: Hashable, Sendable {
     public var planes: [PixelPlane]
     /// What is still to be done to display them.
     public var orientation: Orientation
+    /// What the samples are; in three planes as usual.
+    public var samples = SampleForm.usual
     /// What lies in the block beside the pixels; each kind once.
     public var enclosures: [Enclosure] = []
 
@@ -20,13 +22,14 @@ public struct PixelLayout: Hashable, Sendable {
 
     /// Interleaved pixels as they are displayed, the whole block unless said otherwise.
     public init(
-        bands: PixelPlane.Bands, size: PixelSize, stride: Int, activeWidth: Double? = nil,
-        activeHeight: Double? = nil
+        bands: PixelPlane.Bands, size: PixelSize, stride: Int, samples: SampleForm = .usual,
+        activeWidth: Double? = nil, activeHeight: Double? = nil
     ) {
         let plane = PixelPlane(
             bands: bands, size: size, stride: stride, activeWidth: activeWidth,
             activeHeight: activeHeight)
         self.init(planes: [plane], orientation: .upright)
+        self.samples = samples
     }
 
     /// Brightness and colours lie apart.
@@ -49,15 +52,22 @@ public struct PixelLayout: Hashable, Sendable {
 
     /// Bytes of the block that the pixels take; `nil` where that overflows or makes no sense.
     public var pixelByteCount: Int? {
-        guard planes.count == 1 || isPlanar && planes.allSatisfy({ $0.bands == .grey }) else {
-            return nil
-        }
+        guard planes.count == 1 || isPlanar && planes.allSatisfy({ $0.bands == .grey }),
+            mayHaveSamples
+        else { return nil }
         var count = 0
         for plane in planes {
-            guard let end = plane.end else { return nil }
+            guard let end = plane.end(samples) else { return nil }
             count = max(count, end)
         }
         return count
+    }
+
+    /// Planes that lie apart have 8 bits, and only red, green and blue have a high dynamic range.
+    private var mayHaveSamples: Bool {
+        guard samples != .usual else { return true }
+        let hasColours = planes.allSatisfy { $0.bands == .rgb || $0.bands == .rgba }
+        return samples.isPossible && planes.count == 1 && (samples.hdr == nil || hasColours)
     }
 
     /// Whether of every plane all is image but for a fraction of the last column and row.

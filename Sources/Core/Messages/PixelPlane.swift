@@ -1,7 +1,7 @@
 public import ImageModel
 
 /// Samples in rows, of one colour or of several next to each other: a part of a block. Rows are top
-/// to bottom, 8 bits a sample.
+/// to bottom.
 public struct PixelPlane: Hashable, Sendable {
     /// Samples of a pixel, next to each other.
     public enum Bands: UInt8, Hashable, Sendable, CaseIterable {
@@ -21,7 +21,7 @@ public struct PixelPlane: Hashable, Sendable {
     public var offset: Int
     /// Columns and rows in the block.
     public var size: PixelSize
-    /// Bytes from one row to the next, at least columns × bands.
+    /// Bytes from one row to the next, at least columns × bands × bytes of a sample.
     public var stride: Int
     /// Columns that are image, a fraction where a reduced source does not fill the last one
     /// (2725 / 4 = 681.25 of 682). Greater than `size.width` − 1, at most `size.width`.
@@ -43,17 +43,18 @@ public struct PixelPlane: Hashable, Sendable {
     }
 
     /// Bytes from its first sample to the end of its last row: stride × rows; `nil` where that
-    /// overflows or makes no sense.
-    public var byteCount: Int? {
-        guard size.isPositive,
-            let row = Self.product(size.width, Int(bands.rawValue)), stride >= row
+    /// overflows or makes no sense, or where samples of two bytes do not begin at even ones.
+    public func byteCount(_ samples: SampleForm = .usual) -> Int? {
+        let bytes = samples.bytes
+        guard size.isPositive, offset.isMultiple(of: bytes), stride.isMultiple(of: bytes),
+            let row = Self.product(size.width, Int(bands.rawValue) * bytes), stride >= row
         else { return nil }
         return Self.product(stride, size.height)
     }
 
     /// Bytes from the start of the block to the end of its last row.
-    var end: Int? {
-        guard offset >= 0, let byteCount else { return nil }
+    func end(_ samples: SampleForm) -> Int? {
+        guard offset >= 0, let byteCount = byteCount(samples) else { return nil }
         let (end, overflow) = offset.addingReportingOverflow(byteCount)
         return overflow ? nil : end
     }

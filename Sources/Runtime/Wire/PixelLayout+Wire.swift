@@ -20,6 +20,10 @@ extension PixelLayout: WireMessage {
         try map.list(
             &enclosures, &wire.pointee.n_enclosures, &wire.pointee.enclosures,
             "PixelLayout.enclosures", limit: Enclosure.Kind.allCases.count)
+        try map.number(
+            &samples.bits, within: SampleForm.bitsRange, unless: 8, &wire.pointee.sample_bits,
+            if: &wire.pointee.maybe_sample_bits_case, 4, "PixelLayout.sample_bits")
+        try map.maybe(&samples.hdr, &wire.pointee.hdr, "PixelLayout.hdr")
         try check()
     }
 
@@ -31,7 +35,7 @@ extension PixelLayout: WireMessage {
     }
 
     private func check() throws(WireError) {
-        for plane in planes { try plane.check() }
+        for plane in planes { try plane.check(samples) }
         guard pixelByteCount != nil else { throw .field("PixelLayout.planes", .outOfRange) }
         guard byteCount != nil else { throw .field("PixelLayout.enclosures", .outOfRange) }
     }

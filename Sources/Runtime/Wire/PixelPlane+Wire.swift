@@ -20,8 +20,8 @@ extension PixelPlane: WireMessage {
     }
 
     /// Rows hold their columns, and all but a fraction of the last column and row is image.
-    func check() throws(WireError) {
-        guard byteCount != nil else { throw .field("PixelPlane.stride", .outOfRange) }
+    func check(_ samples: SampleForm) throws(WireError) {
+        guard byteCount(samples) != nil else { throw .field("PixelPlane.stride", .outOfRange) }
         guard isActive else { throw .field("PixelPlane.active", .outOfRange) }
     }
 }

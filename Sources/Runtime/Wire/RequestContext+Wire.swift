@@ -29,6 +29,7 @@ extension RequestContext: WireMessage {
         try map.name(&preset, &wire.pointee.preset, "Context.preset")
         map.flag(
             &withoutTransformer, &wire.pointee.without_transformer, "Context.without_transformer")
+        map.flag(&decodesToHDR, &wire.pointee.decode_to_hdr, "Context.decode_to_hdr")
         try map.maybe(&fallback, &wire.pointee.fallback, "Context.fallback")
         try map.details(
             &others, OptionLimits.self, &wire.pointee.n_others, &wire.pointee.others,

@@ -1,21 +1,26 @@
+import ImageModel
 import Vips
 
-/// Any colours to 8-bit sRGB, or to 8-bit grey where the source is grey.
+/// Any colours to sRGB, or to grey where the source is grey, of 8 bits; or of 16, or as they are,
+/// where samples are to be such.
 struct ColourConversion {
     let source: SourceImage
+    let samples: SampleForm
 
     private var header: VipsHeader { source.header }
     private var needsProfile: Bool { source.needsProfile }
 
-    init(_ source: SourceImage) { self.source = source }
+    init(_ source: SourceImage, to samples: SampleForm) {
+        (self.source, self.samples) = (source, samples)
+    }
 
     func apply(to image: VipsImage) throws(VipsError) -> VipsImage {
         try checkSamples()
-        if let hdr = source.hdr {
+        if samples.hdr == nil, let hdr = source.hdr {
             return try image.convertedToSRGB(
-                of: hdr.conversion, whole: source.whole, isDeep: false)
+                of: hdr.conversion, whole: source.whole, isDeep: samples.isDeep)
         }
-        let coloured = try converted(image)
+        let coloured = try samples.isDeep ? deepened(image) : converted(image)
         let isColour = ![.grey, .grey16].contains(header.colour)
         // What follows alpha are masks and spot colours, which are for print.
         return isColour && coloured.header.bands > 4 ? try coloured.firstBands(4) : coloured
@@ -29,6 +34,15 @@ struct ColourConversion {
         case .grey, .grey16: return try (byProfile ?? image).convertedToGrey()
         case .rgb, .rgb16, .cmyk, .other: return try (byProfile ?? image).convertedToSRGB()
         }
+    }
+
+    /// Samples of more than 8 bits in 16.
+    private func deepened(_ image: VipsImage) throws(VipsError) -> VipsImage {
+        let whole = 65_535
+        let wide = source.whole == whole ? image : try image.widened(whole: source.whole)
+        guard samples.hdr == nil, needsProfile else { return wide }
+        let coloured = convertedByProfile(wide) ?? wide
+        return header.colour == .grey16 ? try coloured.convertedToGrey(isDeep: true) : coloured
     }
 
     /// Nil where the profile is broken or made for other colours: then it is as if there were none,

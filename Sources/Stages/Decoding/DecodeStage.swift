@@ -6,9 +6,10 @@ import Vips
 /// Encoded bytes in, pixels or header facts out: what a decode worker does with one job.
 ///
 /// A JPEG or AVIF comes out in the planes that it has, where they mean sRGB; all else in 8-bit
-/// sRGB or grey, alpha straight, in the displayed orientation. Both are reduced as far as the need
-/// allows (SEMANTICS §11.3, §11.4). Where the work keeps the source's profile, colours stay as
-/// they are (SEMANTICS §11.21). One job at a time in a process: a second one waits.
+/// sRGB or grey (16 bits and a high dynamic range where the work keeps such), alpha straight, in
+/// the displayed orientation (SEMANTICS §11.3). Both are reduced as far as the need allows
+/// (SEMANTICS §11.4). Where the work keeps the source's profile, colours stay as they are
+/// (SEMANTICS §11.21). One job at a time in a process: a second one waits.
 public struct DecodeStage: Sendable {
     private let library: VipsLibrary
     private let decoders: FormatDecoders
@@ -76,8 +77,8 @@ public struct DecodeStage: Sendable {
         do throws(ImageError) {
             let kept = try KeptBytes(of: source, work.keeps)
             let frame = try frame(
-                of: kept.hasProfile ? source.withOwnColours : source, at: scale, limits, kept,
-                to: output, cancellation: cancellation)
+                of: kept.hasProfile ? source.withOwnColours : source, at: scale, work.keeps,
+                limits, kept, to: output, cancellation: cancellation)
             return DecodedImage(info: source.info, frames: [frame], facts: facts)
         } catch {
             throw error.ofPixels
@@ -94,13 +95,15 @@ public struct DecodeStage: Sendable {
     }
 
     private func frame(
-        of source: SourceImage, at scale: DecodeScale, _ limits: ImageLimits, _ kept: KeptBytes,
-        to output: some OutputSpace, cancellation: CancellationFlag
+        of source: SourceImage, at scale: DecodeScale, _ keeps: KeptParts,
+        _ limits: ImageLimits, _ kept: KeptBytes, to output: some OutputSpace,
+        cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage.Frame {
         if let planes = source.decoder.planes(of: source, at: scale, limits: limits) {
             return try planes.write(to: output, with: kept, cancellation: cancellation)
         }
-        return try source.pixels(at: scale, cancellation: cancellation).write(
-            to: output, with: kept)
+        return try source.pixels(
+            at: scale, as: source.samples(keeps), cancellation: cancellation
+        ).write(to: output, with: kept)
     }
 }

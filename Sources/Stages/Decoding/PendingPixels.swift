@@ -7,14 +7,15 @@ import Vips
 struct PendingPixels {
     let image: VipsImage
     let bands: PixelPlane.Bands
+    let samples: SampleForm
     let columns: ReducedSide
     let rows: ReducedSide
 
     var layout: PixelLayout {
         PixelLayout(
             bands: bands, size: PixelSize(width: columns.count, height: rows.count),
-            stride: columns.count * Int(bands.rawValue), activeWidth: columns.active,
-            activeHeight: rows.active)
+            stride: columns.count * Int(bands.rawValue) * samples.bytes, samples: samples,
+            activeWidth: columns.active, activeHeight: rows.active)
     }
 
     /// Computes the pixels straight into a block of `output`, what is kept behind them.

@@ -52,6 +52,17 @@ struct SourceImage {
         return source
     }
 
+    /// What samples a decode makes that keeps these.
+    func samples(_ keeps: KeptParts) -> SampleForm {
+        guard (9...16).contains(bits), [.grey16, .rgb16].contains(header.colour) else {
+            return .usual
+        }
+        if keeps.contains(.hdr), header.colour == .rgb16, let hdr {
+            return SampleForm(bits: bits, hdr: hdr)
+        }
+        return keeps.contains(.depth) ? SampleForm(bits: bits) : .usual
+    }
+
     /// The number that a sample of 1 is: where a decoder makes 16 bits of fewer, they come first.
     var whole: Int {
         let room = 8 * header.bytesPerBand

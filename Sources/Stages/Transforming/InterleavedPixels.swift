@@ -8,21 +8,33 @@ import Zimg
 final class InterleavedPixels {
     let size: PixelSize
     let bands: Int
+    /// 1, or 2 in the machine's order.
+    let bytesPerBand: Int
     private let memory: UnsafeMutableRawBufferPointer
 
     /// Planes of one size, a band each.
     ///
-    /// - Parameter premultiplied: they are of 16 bits, and the last is alpha, by which the others
-    ///   were multiplied.
-    init(joining planes: [Plane], premultiplied: Bool = false) throws(ImageError) {
+    /// - Parameters:
+    ///   - premultiplied: they are of 16 bits, and the last is alpha, by which the others were
+    ///     multiplied.
+    ///   - isDeep: they are of 16 bits, which stay.
+    init(
+        joining planes: [Plane], premultiplied: Bool = false, isDeep: Bool = false
+    ) throws(ImageError) {
         size = planes[0].size
         bands = planes.count
-        memory = .allocate(byteCount: size.width * size.height * bands, alignment: 64)
+        bytesPerBand = isDeep ? 2 : 1
+        let stride = size.width * bands * bytesPerBand
+        memory = .allocate(byteCount: stride * size.height, alignment: 64)
         do {
             try withExtendedLifetime(planes) { () throws(ZimgError) in
                 let sources = planes.map(\.source)
-                let (stride, columns, rows) = (size.width * bands, size.width, size.height)
-                if premultiplied {
+                let (columns, rows) = (size.width, size.height)
+                if isDeep {
+                    try Interleaving.joinDeep(
+                        sources, into: memory, stride: stride, width: columns, height: rows,
+                        premultiplied: premultiplied)
+                } else if premultiplied {
                     try Interleaving.unpremultiply(
                         sources, into: memory, stride: stride, width: columns, height: rows)
                 } else {
@@ -36,9 +48,9 @@ final class InterleavedPixels {
         }
     }
 
-    /// Uninitialised.
+    /// Uninitialised, of 8 bits.
     init(size: PixelSize, bands: Int) {
-        (self.size, self.bands) = (size, bands)
+        (self.size, self.bands, bytesPerBand) = (size, bands, 1)
         memory = .allocate(byteCount: size.width * size.height * bands, alignment: 64)
     }
 
@@ -55,7 +67,8 @@ final class InterleavedPixels {
     /// stops when the job is cancelled.
     func image(_ cancellation: CancellationFlag) throws(VipsError) -> VipsImage {
         let image = try VipsImage.pixels(
-            bytes, width: size.width, height: size.height, bands: bands, owner: self)
+            bytes, width: size.width, height: size.height, bands: bands,
+            bytesPerBand: bytesPerBand, owner: self)
         image.watch { cancellation.isCancelled }
         return image
     }

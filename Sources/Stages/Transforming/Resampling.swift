@@ -21,8 +21,9 @@ struct Resampling {
             }
         }.get()
         let sampled = try planes.map { try sampler.sample($0, active, to: target) }
-        return try InterleavedPixels(joining: sampled, premultiplied: isMixed)
-            .image(sampler.cancellation)
+        let pixels = try InterleavedPixels(
+            joining: sampled, premultiplied: isMixed, isDeep: header.bytesPerBand == 2)
+        return try pixels.image(sampler.cancellation)
     }
 
     private func isIdentity(_ header: VipsHeader) -> Bool {
@@ -34,10 +35,16 @@ struct Resampling {
         _ pixels: UnsafeRawBufferPointer, _ header: VipsHeader, premultiplied: Bool
     ) throws(ZimgError) -> [Plane] {
         let size = PixelSize(width: header.width, height: header.height)
-        let planes = (0..<header.bands).map { _ in Plane(size, depth: premultiplied ? 2 : 1) }
+        let isDeep = header.bytesPerBand == 2
+        let depth = premultiplied || isDeep ? 2 : 1
+        let planes = (0..<header.bands).map { _ in Plane(size, depth: depth) }
         let targets = planes.map(\.target)
-        let stride = header.width * header.bands
-        if premultiplied {
+        let stride = header.width * header.bands * header.bytesPerBand
+        if isDeep {
+            try Interleaving.separateDeep(
+                pixels, stride: stride, width: size.width, height: size.height, into: targets,
+                premultiplied: premultiplied)
+        } else if premultiplied {
             try Interleaving.premultiply(
                 pixels, stride: stride, width: size.width, height: size.height, into: targets)
         } else {

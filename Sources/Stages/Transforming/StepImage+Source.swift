@@ -7,13 +7,15 @@ extension StepImage {
     /// Interleaved pixels of a job, wrapped where they lie; `source` was checked.
     init(_ source: PixelSource, sampler: PlaneSampler) throws {
         let plane = source.layout.planes[0]
-        let image = try Self.wrap(source.pixels(of: plane), plane)
+        let samples = source.layout.samples
+        let image = try Self.wrap(source.pixels(of: plane), plane, samples.bytes)
         image.watch { [cancellation = sampler.cancellation] in cancellation.isCancelled }
         let orientation = source.layout.orientation
         let stored = StepImage(
             image, size: orientation.stored(source.size),
             active: ActiveRegion(width: plane.activeWidth, height: plane.activeHeight),
-            isOpaque: Opacity.isOpaque(source.pixels(of: plane), plane),
+            isOpaque: Opacity.isOpaque(
+                source.pixels(of: plane), plane, isDeep: samples.isDeep),
             sampler: sampler)
         self = try stored.displayed(orientation)
     }
@@ -40,16 +42,18 @@ extension StepImage {
     }
 
     private static func wrap(
-        _ pixels: UnsafeRawBufferPointer, _ plane: PixelPlane
+        _ pixels: UnsafeRawBufferPointer, _ plane: PixelPlane, _ bytes: Int
     ) throws(VipsError) -> VipsImage {
         let bands = Int(plane.bands.rawValue)
         let (width, height) = (plane.size.width, plane.size.height)
-        guard plane.stride != width * bands else {
-            return try VipsImage.pixels(pixels, width: width, height: height, bands: bands)
+        guard plane.stride != width * bands * bytes else {
+            return try VipsImage.pixels(
+                pixels, width: width, height: height, bands: bands, bytesPerBand: bytes)
         }
-        let packed = PackedPixels(pixels, plane)
+        let packed = PackedPixels(pixels, plane, bytes)
         return try VipsImage.pixels(
-            packed.bytes, width: width, height: height, bands: bands, owner: packed)
+            packed.bytes, width: width, height: height, bands: bands, bytesPerBand: bytes,
+            owner: packed)
     }
 }
 
@@ -57,8 +61,8 @@ extension StepImage {
 private final class PackedPixels {
     let bytes: UnsafeRawBufferPointer
 
-    init(_ pixels: UnsafeRawBufferPointer, _ plane: PixelPlane) {
-        let row = plane.size.width * Int(plane.bands.rawValue)
+    init(_ pixels: UnsafeRawBufferPointer, _ plane: PixelPlane, _ bytesPerBand: Int) {
+        let row = plane.size.width * Int(plane.bands.rawValue) * bytesPerBand
         let copy = UnsafeMutableRawBufferPointer.allocate(
             byteCount: row * plane.size.height, alignment: 64)
         for line in 0..<plane.size.height {

@@ -5,7 +5,7 @@ import Vips
 
 /// An image on its way through the pipeline.
 struct StepImage {
-    /// The pixels, 8-bit sRGB or grey, alpha straight.
+    /// The pixels, sRGB or grey of 8 bits, or as the samples of the job are; alpha straight.
     let image: VipsImage
     /// The size in which geometry counts. The image may have fewer pixels, as long as it is the
     /// decoder that made it smaller.

@@ -22,6 +22,7 @@ struct TransformJob {
         if let format = work.output.format, !format.isEncodable { throw .notEncoded(format) }
         let source = try PixelSource(work, pixels)
         let enclosed = try EnclosedParts(work.layout, in: pixels)
+        try checkDepth()
         try checkCancellation()
         let pipeline = try Pipeline(work.steps, overlays: sources(overlays))
         guard PlanarLane.takes(work.layout) else {
@@ -74,6 +75,15 @@ struct TransformJob {
             return try StepImage(source, sampler: sampler)
         } catch {
             throw ImageError(transforming: error, step: "open")
+        }
+    }
+
+    /// Who decoded was told what steps take.
+    private func checkDepth() throws(ImageError) {
+        let areUsual = work.overlays.allSatisfy { $0.layout.samples == .usual }
+        let isTaken = !work.layout.samples.isDeep || work.steps.allSatisfy(\.form.takesDepth)
+        guard areUsual, isTaken else {
+            throw ImageError(.internalError, "the samples are deeper than the steps take")
         }
     }
 

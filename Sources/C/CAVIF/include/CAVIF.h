@@ -35,6 +35,11 @@ typedef struct {
     int alpha_quantizer;
     // libavif's: 0 slow to 9 fast.
     int speed;
+    // 8, 10 or 12 bits of a sample; with more than 8, pixels have samples of 16.
+    int depth;
+    // Numbers of ITU-T H.273; 0: those of sRGB.
+    int primaries;
+    int transfer;
     // Pixels alone: RGB is stored as it is. `chroma` is CAVIF_444 and `quantizer` 0.
     int is_identity;
     // What goes beside the colours. They are those of the profile, or of sRGB where there is none.

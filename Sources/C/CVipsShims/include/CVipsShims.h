@@ -37,8 +37,8 @@ int cvips_load(const char *name, const void *bytes, size_t count, const cvips_op
                size_t option_count, cvips_image *out);
 
 // memory.c
-// 8-bit bands, rows without padding; the pixels must outlive the image.
-int cvips_wrap(const void *pixels, size_t count, int width, int height, int bands,
+// Bands of 1 or 2 `bytes`, rows without padding; the pixels must outlive the image.
+int cvips_wrap(const void *pixels, size_t count, int width, int height, int bands, int bytes,
                cvips_image *out);
 // Zeros that take no memory; 8-bit bands.
 int cvips_blank(int width, int height, int bands, cvips_image *out);
@@ -118,8 +118,9 @@ int cvips_flip_horizontal(cvips_image in, cvips_image *out);
 int cvips_flip_vertical(cvips_image in, cvips_image *out);
 
 // colour.c
-int cvips_to_srgb(cvips_image in, cvips_image *out);
-int cvips_to_grey(cvips_image in, cvips_image *out);
+// 8 bits, or 16 where `is_deep`.
+int cvips_to_srgb(cvips_image in, int is_deep, cvips_image *out);
+int cvips_to_grey(cvips_image in, int is_deep, cvips_image *out);
 // The first `count` bands of those that `in` has.
 int cvips_first_bands(cvips_image in, int count, cvips_image *out);
 // By the embedded profile; 8 or 16 bits as the input has them.
@@ -142,6 +143,8 @@ typedef struct {
 int cvips_hdr_to_srgb(cvips_image in, cvips_hdr hdr, int is_deep, cvips_image *out);
 // The same image in 16 bits all of which are used: `whole` becomes 65,535.
 int cvips_widen(cvips_image in, double whole, cvips_image *out);
+// 16 bits, all of which are used, in 8.
+int cvips_narrow(cvips_image in, cvips_image *out);
 
 // alpha.c
 int cvips_flatten(cvips_image in, double red, double green, double blue, cvips_image *out);

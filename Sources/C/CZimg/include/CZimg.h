@@ -110,3 +110,12 @@ void czimg_premultiply(const uint8_t *pixels, size_t pixel_stride, uint16_t *con
                        const size_t *strides, size_t width, size_t height, int bands);
 void czimg_unpremultiply(const uint16_t *const *planes, const size_t *strides, uint8_t *pixels,
                          size_t pixel_stride, size_t width, size_t height, int bands);
+
+// deep.c: the same for bands and planes of 16 bits; with `premultiplies` colours are multiplied by
+// the last band, which is alpha, and with `unpremultiplies` divided by it.
+void czimg_deinterleave_deep(const uint16_t *pixels, size_t pixel_stride, uint16_t *const *planes,
+                             const size_t *strides, size_t width, size_t height, int bands,
+                             int premultiplies);
+void czimg_interleave_deep(const uint16_t *const *planes, const size_t *strides, uint16_t *pixels,
+                           size_t pixel_stride, size_t width, size_t height, int bands,
+                           int unpremultiplies);

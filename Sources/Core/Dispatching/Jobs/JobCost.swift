@@ -6,8 +6,8 @@ extension JobWork {
     /// the drain rate count in it. At least 1.
     ///
     /// A fetch, a query and a question about an entry are 1; a store counts units of 4 KiB, a
-    /// decode the bytes of the encoded source, a transform the pixels that it reads, or those of
-    /// the largest image that it makes, times how slow its encoder is.
+    /// decode the bytes of the encoded source, a transform the pixels that it reads (one of
+    /// 16 bits is two), or those of the largest image that it makes, times how slow its encoder is.
     var cost: UInt64 {
         switch self {
         case .fetch, .query, .entry: 1
@@ -22,7 +22,9 @@ extension JobWork {
 extension TransformWork {
     fileprivate var readPixels: UInt64 {
         ([layout] + overlays.map(\.layout)).reduce(0) { sum, layout in
-            sum &+ UInt64(clamping: layout.planes.first?.size.area ?? 1)
+            sum
+                &+ UInt64(clamping: layout.planes.first?.size.area ?? 1)
+                &* UInt64(layout.samples.bytes)
         }
     }
 

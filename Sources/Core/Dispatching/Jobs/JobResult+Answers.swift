@@ -54,7 +54,7 @@ extension DecodedImage {
         for frame in frames {
             guard let bytes = frame.layout.byteCount, UInt64(bytes) <= frame.reference.length,
                 let pixelBytes = frame.layout.pixelByteCount, frame.layout.isActive,
-                pixelBytes <= bytesLeft,
+                pixelBytes <= bytesLeft, work.keeps.permit(frame.layout.samples),
                 frame.layout.enclosures.allSatisfy({ !$0.wishes.isDisjoint(with: work.keeps) })
             else { return false }
             bytesLeft -= pixelBytes

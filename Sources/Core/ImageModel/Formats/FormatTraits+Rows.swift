@@ -13,7 +13,7 @@ extension FormatTraits {
             input: FormatInput(),
             // libjxl takes 90 bytes for each pixel, and at effort 9 minutes for a million of them.
             output: FormatOutput(
-                loss: .optional, pixelsMax: 8_000_000,
+                loss: .optional, depths: [8, 16], pixelsMax: 8_000_000,
                 efforts: EncoderEfforts(
                     first: 3, usual: 5, times: [60, 65, 100, 140, 260, 1_250])),
             encoderClass: 7, losslessEncoderClass: 88),
@@ -37,7 +37,8 @@ extension FormatTraits {
             signatures: [.bytes([0x89])], isAnimated: true, storedSize: { $0.pngSize },
             storedFrames: { $0.pngFrames }, storedHDR: { $0.pngHDR }, input: FormatInput(),
             output: FormatOutput(
-                loss: .never, isKept: true, settingTimes: [.progressive: 200, .colours: 600]),
+                loss: .never, depths: [8, 16], holdsHDR: true, isKept: true,
+                settingTimes: [.progressive: 200, .colours: 600, .depth: 200, .hdr: 200]),
             encoderClass: 4),
         FormatTraits(
             format: .gif, name: "gif", extensions: ["gif"], mimeType: "image/gif",
@@ -76,7 +77,8 @@ extension FormatTraits {
             signatures: [.text("II*\0"), .text("MM\0*"), .text("II+\0"), .text("MM\0+")],
             guest: { $0.isCameraRaw ? .raw : nil }, storedSize: { $0.tiffSize },
             pageCount: { $0.tiffPages(upTo: $1) }, input: FormatInput(pages: .images),
-            output: FormatOutput(loss: .never), encoderClass: 8),
+            output: FormatOutput(loss: .never, depths: [8, 16], settingTimes: [.depth: 200]),
+            encoderClass: 8),
         FormatTraits(
             format: .bmp, name: "bmp", title: "BMP images", extensions: ["bmp"],
             mimeType: "image/bmp", signatures: [.text("BM")], storedSize: { $0.bitmap?.size },
@@ -103,8 +105,9 @@ extension FormatTraits {
             storedSize: { $0.heifSize }, storedHDR: { $0.heifHDR },
             input: FormatInput(hasPlanes: true, pages: .images),
             output: FormatOutput(
-                loss: .optional, takesPlanes: true, sideMax: 16_384, pixelsMax: 20_000_000,
-                settingTimes: [.subsampling: 150],
+                loss: .optional, takesPlanes: true, depths: [8, 10, 12], holdsHDR: true,
+                sideMax: 16_384, pixelsMax: 20_000_000,
+                settingTimes: [.subsampling: 150, .depth: 200, .hdr: 200],
                 efforts: EncoderEfforts(
                     first: 0, usual: 1, times: [35, 100, 150, 280, 1_200, 1_650, 3_300])),
             encoderClass: 10, losslessEncoderClass: 22),

@@ -119,6 +119,10 @@ package struct FormatOutput: Sendable {
     package var hasQuality = true
     /// Whether it stores planes, as far as it is encoded with loss.
     package var takesPlanes = false
+    /// The bits that a sample may have, from few to many.
+    package var depths = [8]
+    /// Whether it says by numbers that its colours are of a high dynamic range.
+    package var holdsHDR = false
     /// Pixels on one side at most.
     package var sideMax = Int(Int32.max)
     /// Pixels at most, where its encoder takes much memory for each.
@@ -160,6 +164,12 @@ extension FormatOutput {
     /// Whether the quality says how large a file is.
     package func losesSomething(_ options: OutputOptions) -> Bool {
         hasQuality && (loss == .always || (loss == .optional && !options.isWithoutLoss))
+    }
+
+    /// The bits of a sample that are written where so many are wanted: the fewest that hold them,
+    /// else the most that there are.
+    package func depth(for wanted: Int) -> Int {
+        depths.first { $0 >= wanted } ?? depths[depths.count - 1]
     }
 
     /// Whether planes become this format without being joined.

@@ -79,6 +79,12 @@ public enum ImageFormat: Int16, Hashable, Sendable, CaseIterable {
     /// Whether the format can carry transparency.
     public var carriesAlpha: Bool { traits.carriesAlpha }
 
+    /// The bits of a sample that it is encoded with; none where it is not encoded.
+    package var depths: [Int] { traits.output?.depths ?? [] }
+
+    /// Whether a high dynamic range is encoded in it.
+    package var holdsHDR: Bool { traits.output?.holdsHDR == true }
+
     /// The formats that this version decodes.
     public static let decodable = allCases.filter(\.isDecodable)
 

@@ -15,8 +15,35 @@ public struct KeptParts: OptionSet, Hashable, Sendable {
     /// All EXIF, XMP and IPTC.
     public static let metadata = KeptParts(rawValue: 1 << 3)
 
+    /// Samples of 16 bits, where the source has more than 8.
+    public static let depth = KeptParts(rawValue: 1 << 4)
+    /// The same of colours of a high dynamic range, as they are.
+    public static let hdr = KeptParts(rawValue: 1 << 5)
+
     /// Those that this version knows.
-    package static let known: KeptParts = [.profile, .greyProfile, .rights, .metadata]
+    package static let known: KeptParts = [
+        .profile, .greyProfile, .rights, .metadata, .depth, .hdr,
+    ]
+
+    /// What the result of a request needs. More than 8 bits of a sample it needs where all steps
+    /// take them.
+    package init(_ request: ImageRequest) {
+        self.init(request.output)
+        guard request.allSteps.allSatisfy(\.form.takesDepth) else { return }
+        let output = request.output
+        if output.depth ?? 8 > 8 { insert(.depth) }
+        if output.keepsHDR, output.depth != 8, output.colours == nil,
+            output.format?.holdsHDR == true
+        {
+            insert(.hdr)
+        }
+    }
+
+    /// Whether samples of a decode that keeps these may be such.
+    package func permit(_ samples: SampleForm) -> Bool {
+        guard samples.isPossible else { return false }
+        return samples.hdr == nil ? !samples.isDeep || contains(.depth) : contains(.hdr)
+    }
 
     /// What a result of these options needs, as far as each format holds such that it may be of.
     /// Where the format follows from the source (SEMANTICS §11.11) it is one that holds all.

@@ -96,12 +96,30 @@ extension OutputOptions {
                 "\(format.name) has no setting \(setting.name): leave it out, or ask for "
                     + formats.map(\.name).joined(separator: " or "))
         }
+        if setting == .depth { try checkDepth(of: format) }
         guard setting == .effort, let range = format.traits.output?.efforts?.range else { return }
         guard range.contains(value) else {
             throw .setting(
                 setting,
                 "the effort of \(format.name) is a whole number from \(range.lowerBound) to "
                     + "\(range.upperBound)")
+        }
+    }
+}
+
+extension OutputOptions {
+    /// Throws where the format has no samples of so many bits, or these come from a palette.
+    private func checkDepth(of format: ImageFormat) throws(ImageError) {
+        guard let depth else { return }
+        guard format.depths.contains(depth) else {
+            let words = format.depths.map { "\($0)" }
+            throw .setting(
+                .depth,
+                "the depth of \(format.name) is one of " + words.joined(separator: ", "))
+        }
+        guard depth == 8 || colours == nil else {
+            throw .setting(
+                .depth, "a palette has colours of 8 bits: leave colours out, or ask for depth 8")
         }
     }
 }

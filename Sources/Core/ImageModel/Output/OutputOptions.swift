@@ -140,6 +140,24 @@ extension OutputOptions {
         set { self[.embedThumbnail] = newValue ? 1 : nil }
     }
 
+    /// Bits of a sample, one of `depths`: PNG, TIFF and JPEG XL have 8 and 16, AVIF 8, 10 and 12.
+    /// `nil` is 8, or what the source has where `keepsHDR` keeps its colours.
+    public var depth: Int? {
+        get { self[.depth].flatMap { Self.depths.indices.contains($0) ? Self.depths[$0] : nil } }
+        set { self[.depth] = newValue.map { Self.depths.firstIndex(of: $0) ?? -1 } }
+    }
+
+    /// What `depth` may be.
+    public static let depths = [8, 10, 12, 16]
+
+    /// Whether colours of a high dynamic range (PQ, HLG) stay as they are, with their bits, where
+    /// `format` is one that holds them (AVIF, PNG) and no step or other setting needs sRGB; else
+    /// they are converted to sRGB (SEMANTICS §11.28).
+    public var keepsHDR: Bool {
+        get { self[.hdr] != nil }
+        set { self[.hdr] = newValue ? 1 : nil }
+    }
+
     /// Whether an encoder that can do without loss does.
     public var isWithoutLoss: Bool { lossless || nearLossless != nil }
 }

@@ -3,7 +3,7 @@
 /// The name is the word for it on the command line, in presets, in keys and on the wire.
 package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
     case progressive, optimise, subsampling, colours, dither, effort, nearLossless, alphaQuality
-    case sharpYUV, background, maxBytes, accept, icc, metadata, embedThumbnail
+    case sharpYUV, background, maxBytes, accept, icc, metadata, embedThumbnail, depth, hdr
 
     /// What values it takes.
     package enum Values: Hashable, Sendable {
@@ -108,6 +108,16 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
             Row(
                 name: "embed-thumbnail", values: .flag, formats: [.jpeg],
                 help: "JPEG with a small one of at most 160x160 in its EXIF")
+        case .depth:
+            Row(
+                name: "depth", values: .word(OutputOptions.depths.map { "\($0)" }, usual: nil),
+                formats: ImageFormat.encodable.filter { $0.depths.count > 1 },
+                help: "bits of a sample: \(Self.depths) (8)")
+        case .hdr:
+            Row(
+                name: "hdr", values: .flag, formats: ImageFormat.encodable,
+                help: "PQ and HLG stay as they are, with their bits, where --format is\n"
+                    + Self.rangeHolders + "; else they become sRGB")
         }
     }
 
@@ -115,6 +125,17 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
     static let holders: [ImageFormat] = [.jpeg, .png, .webp, .tiff, .avif, .jxl]
     /// Those of them that have grey pixels, and so a place for a profile of such.
     package static let greyHolders: [ImageFormat] = [.jpeg, .png, .tiff, .jxl]
+
+    /// `avif 8, 10, 12`
+    private static var depths: String {
+        ImageFormat.encodable.filter { $0.depths.count > 1 }
+            .map { "\($0.name) " + $0.depths.map { "\($0)" }.joined(separator: ", ") }
+            .joined(separator: "; ")
+    }
+
+    private static var rangeHolders: String {
+        ImageFormat.encodable.filter(\.holdsHDR).map(\.name).joined(separator: " or ")
+    }
 
     /// `webp 0..6 (4)`
     private static var efforts: String {

@@ -11,6 +11,8 @@ package struct CropStep: StepForm {
 
     package var demand: StepDemand { .everything }
 
+    package var takesDepth: Bool { true }
+
     package func size(after source: PixelSize) -> PixelSize? {
         rect.intersection(with: source)?.size
     }

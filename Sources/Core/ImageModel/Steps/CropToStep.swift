@@ -7,6 +7,9 @@ package struct CropToStep: ValuedStep {
 
     package var demand: StepDemand { .everything }
 
+    /// What is striking is looked for in 8 bits.
+    package var takesDepth: Bool { gravity != .attention && gravity != .entropy }
+
     package func size(after source: PixelSize) -> PixelSize? { extent.resolved(in: source) }
 
     package func nominalSize(after source: PixelSize?) -> PixelSize? {

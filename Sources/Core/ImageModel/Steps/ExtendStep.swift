@@ -11,6 +11,11 @@ package struct ExtendStep: ValuedStep {
 
     package var demand: StepDemand { .everything }
 
+    /// Colours are of sRGB.
+    package var takesDepth: Bool {
+        if case .colour(let colour) = fill { colour == .clear } else { true }
+    }
+
     package func size(after source: PixelSize) -> PixelSize? { margins.size(around: source) }
 
     package func nominalSize(after source: PixelSize?) -> PixelSize? {

@@ -9,6 +9,8 @@ package struct FlipStep: StepForm {
         "SDImageFlippingTransformer(\(horizontal ? 1 : 0),\(vertical ? 1 : 0))"
     }
 
+    package var takesDepth: Bool { true }
+
     static let syntax = StepSyntax(
         "flip", value: "h|v|hv", "mirror (repeatable)", expected: "h, v or hv"
     ) { text in

@@ -11,6 +11,9 @@ package struct PadStep: ValuedStep {
 
     package var demand: StepDemand { .everything }
 
+    /// Colours are of sRGB.
+    package var takesDepth: Bool { colour == .clear }
+
     package func size(after source: PixelSize) -> PixelSize? {
         PixelSize(width: max(source.width, size.width), height: max(source.height, size.height))
     }

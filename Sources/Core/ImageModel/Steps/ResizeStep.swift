@@ -28,6 +28,8 @@ package struct ResizeStep: StepForm {
         }
     }
 
+    package var takesDepth: Bool { true }
+
     package func size(after source: PixelSize) -> PixelSize? {
         let closed = box.closed
         guard closed.isPositive, max(closed.width, closed.height) <= Int(Int32.max) else {

@@ -15,6 +15,9 @@ package struct RotateStep: StepForm {
         return turns % 2 == 1 ? .transposition : .nothing
     }
 
+    /// Other angles mix pixels in 8 bits.
+    package var takesDepth: Bool { rotation.quarterTurnsClockwise != nil }
+
     package func size(after source: PixelSize) -> PixelSize? { rotation.size(of: source) }
 
     package func nominalSize(after source: PixelSize?) -> PixelSize? {

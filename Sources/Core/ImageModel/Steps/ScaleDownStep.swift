@@ -15,6 +15,8 @@ package struct ScaleDownStep: NumberStep {
     /// What is left of the limit once it was divided; 0 for less than four bytes.
     private var pixels: Int { number / 4 }
 
+    package var takesDepth: Bool { true }
+
     package func size(after source: PixelSize) -> PixelSize? {
         resize(of: source).size(after: source)
     }

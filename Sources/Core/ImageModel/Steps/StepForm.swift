@@ -23,6 +23,9 @@ package protocol StepForm: Hashable, Sendable {
     /// The same with so many pixels for each of its pixels; `nil` where it counts none.
     func scaled(by ratio: Double) -> TransformStep?
 
+    /// Whether it takes samples of more than 8 bits, whatever their colours are.
+    var takesDepth: Bool { get }
+
     /// Throws what it is refused for before anything is loaded; `pixelsMax` is the limit of an
     /// image.
     func check(pixelsMax: Int) throws(ImageError)
@@ -35,6 +38,8 @@ extension StepForm {
     package func nominalSize(after source: PixelSize?) -> PixelSize? { source }
 
     package var looksForItsSize: Bool { false }
+
+    package var takesDepth: Bool { false }
 
     package func scaled(by ratio: Double) -> TransformStep? { nil }
 

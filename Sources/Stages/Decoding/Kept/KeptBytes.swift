@@ -52,6 +52,8 @@ struct KeptBytes {
     private static func profile(
         of source: SourceImage, _ image: VipsImage, _ wishes: KeptParts
     ) -> [UInt8]? {
+        // Numbers say what a profile would.
+        guard source.samples(wishes).hdr == nil else { return nil }
         let most = Enclosure.Kind.profile.bytesMax
         let found = image.withProfile { $0.count <= most ? Array($0) : nil } ?? nil
         guard let found, let space = ProfileSpace(found) else { return nil }

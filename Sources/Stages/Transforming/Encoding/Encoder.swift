@@ -14,21 +14,28 @@ struct Encoder {
         cancellation: CancellationFlag
     ) throws(ImageError) {
         form = try FormatEncoders.encoder(of: work.resultFormat(hasAlpha: hasAlpha))
+        let samples = work.layout.samples
+        guard samples.hdr == nil || form.format.holdsHDR else {
+            throw ImageError(.internalError, "\(form.format.name) has no high dynamic range")
+        }
         order = EncodingOrder(
             options: work.output, isPhotograph: work.sourceInfo.format.traits.isPhotographic,
-            cancellation: cancellation, enclosed: enclosed)
+            cancellation: cancellation,
+            samples: form.format.samples(of: samples, work.output), enclosed: enclosed)
     }
 
     /// Of what is painted.
     init(_ work: PaintWork, cancellation: CancellationFlag) throws(ImageError) {
         form = try FormatEncoders.encoder(of: work.resultFormat)
         order = EncodingOrder(
-            options: work.output, isPhotograph: false, cancellation: cancellation)
+            options: work.output, isPhotograph: false, cancellation: cancellation,
+            samples: form.format.samples(of: .usual, work.output))
     }
 
     /// Whether these planes become this format without being joined.
     func takes(_ lane: PlanarLane) -> Bool {
-        // A profile of colours wants these.
+        // Planes have 8 bits, and a profile of colours wants these.
+        guard !order.samples.isDeep else { return false }
         guard !lane.isGrey || order.enclosed.space != .rgb else { return false }
         let isOfPlanes = form.format.traits.output?.takesPlanes(
             lossless: order.options.isWithoutLoss)
@@ -68,7 +75,8 @@ struct Encoder {
         let order = try order(order(besideGrey: bands < 3)) {
             try current.resampled(to: EmbeddedThumbnail.size(of: current.size))
         }
-        return try write(current.size, bands: bands, order, to: output) { order, writer in
+        let bytes = bands * order.samples.bytes
+        return try write(current.size, bands: bytes, order, to: output) { order, writer in
             let hasAlpha = try form.encode(image, order, to: writer)
             try form.enclose(order.enclosed, in: writer)
             return hasAlpha
@@ -101,7 +109,8 @@ struct Encoder {
 
     /// What is encoded, in memory where that may be done more than once.
     private func pixels(of current: StepImage) throws -> VipsImage {
-        let flat = try flattened(current.image)
+        let deep = try current.image.with(order.samples)
+        let flat = try flattened(deep)
         let image = order.enclosed.space == .rgb ? try flat.coloured() : flat
         guard order.options.maxBytes != nil else { return image }
         let copy = try image.copiedToMemory()

@@ -24,7 +24,7 @@ struct PlanarLane {
 
     /// Whether the samples lie apart, or there is but one a pixel.
     static func takes(_ layout: PixelLayout) -> Bool {
-        layout.planes.allSatisfy { $0.bands == .grey }
+        !layout.samples.isDeep && layout.planes.allSatisfy { $0.bands == .grey }
     }
 
     var isGrey: Bool { plan.isGrey || !source.layout.isPlanar }

@@ -28,7 +28,8 @@ protocol PixelStep: StepForm {
 extension ImageStep {
     /// The step, after its result was found to be within the limits.
     func run(on current: StepImage, limits: ImageLimits) throws(ImageError) -> StepImage {
-        try check(size(after: current.size), of: current.size, limits)
+        let bytes = current.image.header.bytesPerBand
+        try check(size(after: current.size), of: current.size, limits, bytesPerBand: bytes)
         do {
             return try apply(to: current)
         } catch {
@@ -48,20 +49,26 @@ extension ImageStep {
     /// is not asked: the image may have fewer pixels than it counts, and so be within the limits.
     /// At the end it has as many as it counts.
     private func check(
-        _ size: PixelSize, of source: PixelSize, _ limits: ImageLimits
+        _ size: PixelSize, of source: PixelSize, _ limits: ImageLimits, bytesPerBand: Int = 1
     ) throws(ImageError) {
         let staysOrTurns = size == source || size == source.transposed
-        if self is ApplyScale || !staysOrTurns { try limits.check(size, step: name) }
+        if self is ApplyScale || !staysOrTurns {
+            try limits.check(size, step: name, bytesPerBand: bytesPerBand)
+        }
     }
 }
 
 extension ImageLimits {
-    /// Four bytes a pixel are assumed, since a step may add an alpha band.
-    func check(_ size: PixelSize, step: String) throws(ImageError) {
+    /// Four samples a pixel are assumed, since a step may add an alpha band.
+    func check(
+        _ size: PixelSize, step: String, bytesPerBand: Int = 1
+    ) throws(ImageError) {
         guard size.width <= sideMax, size.height <= sideMax else {
             throw .over("sideMax", step, "\(size) after \(step), a side may have \(sideMax) pixels")
         }
-        guard let area = size.area, area <= pixelsMax, area <= pixelBytesMax / 4 else {
+        guard let area = size.area, area <= pixelsMax,
+            area <= pixelBytesMax / (4 * bytesPerBand)
+        else {
             throw .over("pixelsMax", step, "\(size) after \(step) is over the limit")
         }
     }

@@ -20,7 +20,7 @@ struct WholeImage: ImageStep {
 extension VipsImage {
     /// Three colours, of grey as well; an alpha band stays.
     func coloured() throws(VipsError) -> VipsImage {
-        try header.bands < 3 ? convertedToSRGB() : self
+        try header.bands < 3 ? convertedToSRGB(isDeep: header.bytesPerBand == 2) : self
     }
 }
 

@@ -20,6 +20,11 @@ enum PNGEnclosures {
         return chunks
     }
 
+    /// Red, green and blue in full range, by the numbers of ITU-T H.273 (third edition, 11.3.2.6).
+    static func of(_ hdr: HDRColours) -> [UInt8] {
+        chunk("cICP", [hdr.primaries.rawValue, hdr.transfer.rawValue, 0, 1])
+    }
+
     private static func compressed(_ bytes: [UInt8]) throws -> [UInt8] {
         let compressor = try ZlibCompressor(level: 6)
         return try [UInt8](unsafeUninitializedCapacity: compressor.bound(bytes.count)) {

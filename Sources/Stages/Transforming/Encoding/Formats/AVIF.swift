@@ -24,14 +24,16 @@ struct AVIFFormatEncoder: FormatEncoder {
     func encode(
         _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
-        let coloured = image.header.bands < 3 ? try image.convertedToSRGB() : image
+        let coloured = try image.coloured()
         let header = coloured.header
         let size = PixelSize(width: header.width, height: header.height)
         let encoding = encoding(size, chroma(order), order)
         return try coloured.withPixels { pixels throws(VipsError) in
             Result { () throws(AVIFError) in
                 try AVIFEncoder.encode(
-                    pixels: AVIFSource(memory: pixels, stride: header.width * header.bands),
+                    pixels: AVIFSource(
+                        memory: pixels,
+                        stride: header.width * header.bands * header.bytesPerBand),
                     bands: header.bands, as: encoding, to: { writer.append($0) },
                     isCancelled: { order.cancellation.isCancelled })
             }
@@ -55,6 +57,11 @@ struct AVIFFormatEncoder: FormatEncoder {
             alphaQuality: order.options.alphaQuality,
             speed: AVIFEncoding.speedMax - order.effort(format),
             isLossless: order.options.isWithoutLoss)
+        encoding.depth = order.samples.bits
+        encoding.colours = order.samples.hdr.map { hdr in
+            AVIFEncoding.Colours(
+                primaries: hdr.primaries.rawValue, transfer: hdr.transfer.rawValue)
+        }
         encoding.profile = order.enclosed.profile
         encoding.exif = order.enclosed.exif
         encoding.xmp = order.enclosed.xmp

@@ -19,8 +19,8 @@ protocol FormatEncoder: Sendable {
         _ lane: PlanarLane, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
     ) throws
 
-    /// Writes pixels, 8-bit sRGB or grey, without alpha where the format has none; answers whether
-    /// what is written has alpha.
+    /// Writes pixels, sRGB or grey (or what the samples of the order are) of as many bytes as those
+    /// have, without alpha where the format has none; answers whether what is written has alpha.
     func encode(
         _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool
@@ -53,6 +53,8 @@ struct EncodingOrder {
     /// test images).
     let isPhotograph: Bool
     let cancellation: CancellationFlag
+    /// What samples are written.
+    private(set) var samples = SampleForm.usual
     /// What is written beside the pixels.
     private(set) var enclosed = EnclosedParts()
 

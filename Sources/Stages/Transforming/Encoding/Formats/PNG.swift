@@ -19,8 +19,8 @@ struct PNGFormatEncoder: FormatEncoder {
         let level = order.options.compression ?? (order.isPhotograph ? 1 : 6)
         let palette = palette(order.options)
         let isPlain = palette == nil && !order.options.isProgressive
-        guard isPlain, header.width * header.height * header.bands <= Self.bytesAtOnce(level)
-        else {
+        let bytes = header.width * header.height * header.bands * header.bytesPerBand
+        guard isPlain, bytes <= Self.bytesAtOnce(level) else {
             // Indexes of a palette are no tones: there is nothing to filter.
             let isFiltered = order.isPhotograph && palette == nil
             try image.save(
@@ -28,16 +28,29 @@ struct PNGFormatEncoder: FormatEncoder {
                     compression: min(level, 9), filter: isFiltered ? .sub : .none,
                     interlaced: order.options.isProgressive, palette: palette)
             ) { writer.append($0) }
+            try addColours(order.samples, to: writer)
             return palette == nil ? header.hasAlpha : PNGChunks.haveTransparency(writer.bytes)
         }
         let png = PNGWriter(
             size: PixelSize(width: header.width, height: header.height), bands: header.bands,
+            bytesPerBand: header.bytesPerBand,
             filter: order.isPhotograph ? .adaptive : .none, level: level,
             cancellation: order.cancellation)
         try image.withPixels { pixels throws(VipsError) in
             Result { try png.write(pixels, to: writer) }
         }.get()
+        try addColours(order.samples, to: writer)
         return header.hasAlpha
+    }
+
+    /// The numbers of a high dynamic range.
+    private func addColours(
+        _ samples: SampleForm, to writer: BlockWriter<some OutputSpace>
+    ) throws {
+        guard let hdr = samples.hdr else { return }
+        guard writer.insert(PNGEnclosures.of(hdr), at: PNGEnclosures.place) else {
+            throw ImageError.noRoom
+        }
     }
 
     func enclose(_ parts: EnclosedParts, in writer: BlockWriter<some OutputSpace>) throws {

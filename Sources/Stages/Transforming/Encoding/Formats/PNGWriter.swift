@@ -6,8 +6,10 @@ import StageContract
 /// Writes a PNG (PNG 1.2): one IHDR, one IDAT, one IEND.
 struct PNGWriter {
     let size: PixelSize
-    /// 1 grey, 2 grey and alpha, 3 sRGB, 4 sRGB and alpha; 8 bits each.
+    /// 1 grey, 2 grey and alpha, 3 sRGB, 4 sRGB and alpha.
     let bands: Int
+    /// 1, or 2 in the machine's order.
+    let bytesPerBand: Int
     let filter: PNGFilter
     /// libdeflate's, 1 to 12.
     let level: Int
@@ -22,12 +24,15 @@ struct PNGWriter {
     func write(
         _ pixels: UnsafeRawBufferPointer, to writer: BlockWriter<some OutputSpace>
     ) throws {
-        let row = size.width * bands
+        let row = size.width * bands * bytesPerBand
         let filtered = UnsafeMutableRawBufferPointer.allocate(
             byteCount: (row + 1) * size.height, alignment: 64)
         defer { filtered.deallocate() }
+        let ordered = bytesPerBand == 2 ? Self.bigEndianSamples(of: pixels) : nil
+        defer { ordered?.deallocate() }
         filter.apply(
-            to: pixels, above: nil, count: size.height, columns: row, stride: row, step: bands,
+            to: ordered.map { UnsafeRawBufferPointer($0) } ?? pixels, above: nil,
+            count: size.height, columns: row, stride: row, step: bands * bytesPerBand,
             into: filtered)
         if cancellation.isCancelled { throw ImageError.cancelled }
         let compressor = try ZlibCompressor(level: level)
@@ -52,7 +57,21 @@ struct PNGWriter {
     private var header: [UInt8] {
         let colourType: [UInt8] = [0, 4, 2, 6]
         return Self.bigEndian(size.width) + Self.bigEndian(size.height)
-            + [8, colourType[bands - 1], 0, 0, 0]
+            + [UInt8(8 * bytesPerBand), colourType[bands - 1], 0, 0, 0]
+    }
+
+    /// A copy, the more significant byte of each sample first.
+    private static func bigEndianSamples(
+        of pixels: UnsafeRawBufferPointer
+    ) -> UnsafeMutableRawBufferPointer {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: pixels.count, alignment: 64)
+        let (source, target) = (
+            pixels.assumingMemoryBound(to: UInt16.self), copy.bindMemory(to: UInt16.self)
+        )
+        for index in source.indices {
+            target.initializeElement(at: index, to: source[index].bigEndian)
+        }
+        return copy
     }
 
     static func bigEndian(_ number: Int) -> [UInt8] {
