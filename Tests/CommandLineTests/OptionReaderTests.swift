@@ -83,6 +83,8 @@ import Testing
     @Test(arguments: [
         (["--bogus", "x"], "unknown option '--bogus'"),
         (["--bogus=x"], "unknown option '--bogus'"),
+        (["--outptu", "f"], "unknown option '--outptu', did you mean '--output'?"),
+        (["--parent-pit", "1"], "unknown option '--parent-pit'"),
         (["-z"], "unknown option '-z'"),
         (["--decode"], "--decode needs a value"),
         (["-o"], "-o needs a value"),

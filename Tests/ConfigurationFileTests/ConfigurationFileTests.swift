@@ -26,6 +26,17 @@ import Testing
         "profiles: {default: {rules: [{match: 'https://h/*', \(line)}]}}\n"
     }
 
+    @Test(arguments: ["'avif,webp'", "[avif, webp]", "[webp, avif]"])
+    func acceptIsATextOrAList(_ text: String) throws {
+        let configuration = try read("presets: {a: {accept: \(text)}}")
+        #expect(configuration.presets["a"]?.output.accepted == [.avif, .webp])
+    }
+
+    @Test func aSizeOfAPresetHasUnits() throws {
+        let configuration = try read("presets: {a: {max-bytes: 100K}}")
+        #expect(configuration.presets["a"]?.output.maxBytes == 102_400)
+    }
+
     @Test func theExampleSaysWhatItSays() throws {
         let path = RepositoryRoot.file("Examples/imagebus.yaml")
         let configuration = try ConfigurationFile.read(path)
@@ -172,6 +183,10 @@ import Testing
             "presets: {a: {format: jpeg, near-lossless: 20}}",
             "f:1: a: jpeg has no setting near-lossless: leave it out, or ask for webp"
         ),
+        ("presets: {a: {accept: [avif, wepb]}}", "f:1: accept: expected some of avif, webp, jxl"),
+        ("presets: {a: {accept: [avif, avif]}}", "f:1: accept: expected some of avif, webp, jxl"),
+        ("presets: {a: {accept: []}}", "f:1: accept: expected some of avif, webp, jxl"),
+        ("presets: {a: {metadata: al}}", "f:1: metadata: expected one of none, copyright, all"),
         ("presets: {a: {format: jxl, effort: 1}}", "f:1: a: the effort of jxl is a whole number"),
         ("presets: {a: {size: 1}}", "f:1: a has no key 'size', did you mean 'resize'?"),
         ("presets: [a]", "f:1: presets: expected names, each with its keys"),

@@ -137,7 +137,7 @@ extension Conformance {
         }
 
         /// A format without a place for one has none; asked for by name it is an error.
-        @Test func case085_otherFormatsHaveNoThumbnail() throws {
+        @Test func otherFormatsHaveNoThumbnail() throws {
             origin.route("/b.png", .bytes(try Images.quadrants().png()))
             let stack = try SharedStack.current
             let refused = try stack.get(

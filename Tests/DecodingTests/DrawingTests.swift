@@ -107,6 +107,13 @@ import Testing
             Drawings.svgQuarters(), Self.need(4_097, 4_097, .stretch), by: .vector)
         #expect(large?.details["limit"] == "pixelsMax")
         #expect(large?.details["permitted"] == "\(16 << 20)")
+        // No setting makes it more.
+        #expect(large?.details["setting"] == nil)
+        #expect(large?.message.contains("no more than 16777216 are drawn") == true)
+        let narrow = failure(
+            Drawings.svgQuarters(), Self.need(20, 20, .fit), limits: ImageLimits(pixelsMax: 100),
+            by: .vector)
+        #expect(narrow?.message.contains("pixel-limit permits 100") == true)
         #expect(
             failure(
                 Drawings.svgQuarters(), Self.need(20, 20, .fit), limits: ImageLimits(sideMax: 19),

@@ -77,6 +77,25 @@ extension RealProcesses {
             }
         }
 
+        @Test func theQualityThatALimitOfBytesCameToIsSaid() async throws {
+            origin.route("/n.png", .bytes(try Images.noise(width: 200, height: 200).png()))
+            try await withStack { stack in
+                let line = [origin.url("/n.png"), "--format", "jpeg", "--max-bytes", "9K"]
+                let said = try explanation(stack, line)["transformed"]
+                let quality = try #require(said?["quality"]?.integer)
+                #expect(quality < 80 && said?["attempts"]?.integer ?? 0 > 1)
+                // ImageMagick estimates it by the tables of the file.
+                let folder = TestKit.TemporaryDirectory()
+                let end = try stack.get(line + ["-o", folder.file("n.jpg")])
+                try #require(end.exitStatus == 0, "\(end)")
+                let estimate = try Tool.run(
+                    ["identify-im6.q16", "-format", "%Q", folder.file("n.jpg")])
+                #expect(String(decoding: estimate, as: UTF8.self) == "\(quality)")
+                let free = try explanation(stack, [line[0], "--format", "jpeg"])
+                #expect(free["transformed"]?["quality"] == .null)
+            }
+        }
+
         /// Whoever joins gets what is known of the work, whether those before it asked or not.
         @Test func whoJoinsIsToldOfTheWorkOfOthers() async throws {
             let gate = Gate()

@@ -64,7 +64,9 @@ extension RealProcesses {
             #expect(help.output == (try CommandLineRun(["get", "--help"]).end().output))
             let unknown = try CommandLineRun(["help", "git"]).end()
             #expect(unknown.exitStatus == 64)
-            #expect(unknown.errorText.contains("unknown command 'git'"))
+            #expect(unknown.errorText.contains("unknown command 'git', did you mean 'get'?"))
+            let other = try CommandLineRun(["frobnicate"]).end()
+            #expect(other.errorText.contains("'frobnicate': the commands are serve, get"))
         }
 
         @Test(arguments: [

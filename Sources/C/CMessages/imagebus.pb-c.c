@@ -8972,7 +8972,7 @@ const ProtobufCMessageDescriptor imagebus__v1__decoded_image__descriptor =
   (ProtobufCMessageInit) imagebus__v1__decoded_image__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__transform_account__field_descriptors[3] =
+static const ProtobufCFieldDescriptor imagebus__v1__transform_account__field_descriptors[4] =
 {
   {
     "is_planar",
@@ -9010,16 +9010,29 @@ static const ProtobufCFieldDescriptor imagebus__v1__transform_account__field_des
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "quality",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__TransformAccount, maybe_quality_case),
+    offsetof(Imagebus__V1__TransformAccount, quality),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__transform_account__field_indices_by_name[] = {
   2,   /* field[2] = attempts */
   1,   /* field[1] = folded_steps */
   0,   /* field[0] = is_planar */
+  3,   /* field[3] = quality */
 };
 static const ProtobufCIntRange imagebus__v1__transform_account__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__transform_account__descriptor =
 {
@@ -9029,7 +9042,7 @@ const ProtobufCMessageDescriptor imagebus__v1__transform_account__descriptor =
   "Imagebus__V1__TransformAccount",
   "imagebus.v1",
   sizeof(Imagebus__V1__TransformAccount),
-  3,
+  4,
   imagebus__v1__transform_account__field_descriptors,
   imagebus__v1__transform_account__field_indices_by_name,
   1,  imagebus__v1__transform_account__number_ranges,

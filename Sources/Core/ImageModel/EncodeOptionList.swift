@@ -46,7 +46,7 @@ enum EncodeOptionList {
                     options.maxPixelSize = box
                 }
             case .maxFileSize:
-                guard let bytes = PlainNumber.integer(text[...]),
+                guard let bytes = PlainNumber.scaled(text, by: 1_024),
                     bytes == 0 || OutputOptions.maxBytesRange.contains(bytes)
                 else { return false }
                 options.maxBytes = bytes == 0 ? nil : bytes

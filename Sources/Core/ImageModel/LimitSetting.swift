@@ -35,14 +35,10 @@ public enum LimitSetting: String, Hashable, Sendable, CaseIterable {
     /// The value of a text: a whole number, also with K, M or G behind it, in the range; `nil` for
     /// anything else.
     public func value(of text: String) -> Int? {
-        let powers: [Character: Int] = ["K": 1, "M": 2, "G": 3]
-        let power = text.uppercased().last.flatMap { powers[$0] } ?? 0
-        guard let number = PlainNumber.integer(power == 0 ? text[...] : text.dropLast()) else {
+        guard let value = PlainNumber.scaled(text, by: countsBytes ? 1_024 : 1_000) else {
             return nil
         }
-        let unit = (0..<power).reduce(1) { unit, _ in unit * (countsBytes ? 1_024 : 1_000) }
-        let (value, overflow) = number.multipliedReportingOverflow(by: unit)
-        return !overflow && range.contains(value) ? value : nil
+        return range.contains(value) ? value : nil
     }
 
     /// What a text of it is, for errors.

@@ -6,6 +6,11 @@ package enum Nearness {
         return known.isEmpty ? "" : ": there are \(known.joined(separator: ", "))"
     }
 
+    /// `, did you mean 'x'?`, and nothing where none is near.
+    package static func question(_ word: String, _ known: [String]) -> String {
+        nearest(word, known).map { ", did you mean '\($0)'?" } ?? ""
+    }
+
     /// The word with the fewest changes, where these are two or a third of it at most, and fewer
     /// than what was written.
     package static func nearest(_ word: String, _ known: [String]) -> String? {

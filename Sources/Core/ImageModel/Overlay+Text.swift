@@ -29,6 +29,25 @@ extension Overlay {
         guard hasPlace, size?.isPermitted ?? true else { return nil }
     }
 
+    /// What is wrong with the words before the URL of a text that is none; `nil` where they are
+    /// right.
+    static func fault(_ text: String) -> String? {
+        var words = Words()
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let word = String(part)
+            if words.take(word) { continue }
+            if part.contains(":") { return nil }
+            var other = Words()
+            if other.take(word) { return "'\(word)' says again what a word before it said" }
+            return "'\(word)' is no word of an overlay and no URL"
+                + Nearness.question(word, known)
+        }
+        return "there is no URL"
+    }
+
+    private static let known =
+        Gravity.words.map(\.name) + BlendMode.allCases.map(\.name) + [repeatWord]
+
     /// What stands before the URL.
     private struct Words {
         var gravity: Gravity?

@@ -9,6 +9,20 @@ public enum PlainNumber {
         return Int(text)
     }
 
+    /// A whole number, also with K, M, G or T behind it, each `unit` times the one before; `nil`
+    /// for anything else, and for more than there are.
+    package static func scaled(_ text: some StringProtocol, by unit: Int) -> Int? {
+        let powers: [Character: Int] = ["K": 1, "M": 2, "G": 3, "T": 4]
+        let power = text.last.flatMap { powers[Character($0.uppercased())] } ?? 0
+        guard var value = integer(power == 0 ? text[...] : text.dropLast()) else { return nil }
+        for _ in 0..<power {
+            let (more, overflow) = value.multipliedReportingOverflow(by: unit)
+            guard !overflow else { return nil }
+            value = more
+        }
+        return value
+    }
+
     /// A decimal number; no infinity, no hexadecimal digits; `nil` for anything else.
     public static func decimal(_ text: String) -> Double? {
         let allowed = Set("0123456789.-+eE".utf8)

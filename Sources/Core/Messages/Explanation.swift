@@ -80,9 +80,15 @@ public struct TransformAccount: Hashable, Sendable {
     public var foldedSteps: UInt32
     /// How often it was encoded; 0: not known.
     public var attempts: UInt32
+    /// The quality, 0 to 100, that was found for a limit of bytes; `nil` where none was looked for.
+    public var quality: UInt32?
 
     /// An account of a transformation; nothing is known unless it is said.
-    public init(isPlanar: Bool = false, foldedSteps: UInt32 = 0, attempts: UInt32 = 0) {
+    public init(
+        isPlanar: Bool = false, foldedSteps: UInt32 = 0, attempts: UInt32 = 0,
+        quality: UInt32? = nil
+    ) {
+        self.quality = quality
         self.isPlanar = isPlanar
         self.foldedSteps = foldedSteps
         self.attempts = attempts

@@ -1,4 +1,5 @@
 import CommandLineInterface
+import ImageModel
 
 /// The program: finds the command, reads its options, runs it.
 enum CommandLineTool {
@@ -24,11 +25,12 @@ enum CommandLineTool {
             return neighbour.run(Array(arguments.dropFirst()))
         }
         guard let command = Command.all.first(where: { $0.name == name }) else {
-            let names = (Command.all.map(\.name) + NeighbourCommand.all.map(\.name))
-                .joined(separator: ", ")
+            let names = Command.all.map(\.name) + NeighbourCommand.all.map(\.name)
             Terminal.error(
-                "imagebus: unknown command '\(name)': the commands are \(names); "
-                    + "see imagebus --help\n")
+                "imagebus: unknown command '\(name)'"
+                    + (Nearness.nearest(name, names).map { ", did you mean '\($0)'?" }
+                        ?? ": the commands are \(names.joined(separator: ", "))")
+                    + "; see imagebus --help\n")
             return Command.usageStatus
         }
         let options = Array(arguments.dropFirst())

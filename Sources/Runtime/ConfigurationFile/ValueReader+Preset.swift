@@ -35,9 +35,7 @@ extension KeyTable where Target == PresetItem {
                 item.output[setting] = isThere ? 1 : nil
             }
         }
-        let value = ValueReader<Int>.scalar(setting.expected) { text in
-            setting.value(of: text).flatMap { setting.permits($0) ? $0 : nil }
-        }
+        let value = ValueReader<Int>.setting(setting)
         return Row(setting.name, value) { item, value in item.output[setting] = value }
     }
 
@@ -119,6 +117,27 @@ extension ValueReader where Value == Int {
     static func number(in range: ClosedRange<Int>) -> ValueReader {
         scalar("a number from \(range.lowerBound) to \(range.upperBound)") { text in
             PlainNumber.integer(text).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+}
+
+extension ValueReader where Value == Int {
+    /// The value of a setting of encoders; of one that is several words these may be a list.
+    fileprivate static func setting(_ setting: OutputSetting) -> ValueReader {
+        let text = scalar(setting.expected, near: setting.words) { text in
+            setting.value(ofWritten: text).flatMap { setting.permits($0) ? $0 : nil }
+        }
+        guard case .formats = setting.row.values else { return text }
+        return ValueReader { node, name, reading in
+            guard case .list(let items) = node.content else {
+                return text.read(node, name, &reading)
+            }
+            let words = items.map { item in
+                if case .scalar(let word) = item.content { word } else { "" }
+            }
+            let joined = YAMLNode(
+                .scalar(words.joined(separator: ",")), line: node.line, column: node.column)
+            return text.read(joined, name, &reading)
         }
     }
 }

@@ -73,5 +73,8 @@ extension TransformAccount: WireMessage {
         try map.number(
             &foldedSteps, &wire.pointee.folded_steps, "TransformAccount.folded_steps")
         try map.number(&attempts, &wire.pointee.attempts, "TransformAccount.attempts")
+        try map.number(
+            &quality, &wire.pointee.quality, if: &wire.pointee.maybe_quality_case, 4,
+            "TransformAccount.quality")
     }
 }

@@ -8,7 +8,7 @@ extension ImageLimits {
         let (most, overflows) = pagesMax.addingReportingOverflow(1)
         let file = bytes.bindMemory(to: UInt8.self).span
         guard !overflows, let pages = format.pages(of: file, upTo: most) else { return }
-        try check(pages, within: pagesMax, "pagesMax", .pages, "pages or more, and")
+        try check(pages, within: \.pagesMax, "pagesMax", .pages, "pages or more", format)
     }
 
     /// Refuses an image by its header, before any pixel is computed (SEMANTICS §9.8). What counts
@@ -16,17 +16,18 @@ extension ImageLimits {
     func check(_ source: SourceImage, at scale: DecodeScale) throws(ImageError) {
         let size = scale.size(source.storedSize)
         guard source.storedSize.isPositive else { throw .notAnImage }
+        let format = source.decoder.format
         try check(
-            max(size.width, size.height), within: sideMax, "sideMax", .side,
-            "pixels on a side, and")
-        try check(source.pages, within: pagesMax, "pagesMax", .pages, "pages, and")
+            max(size.width, size.height), within: \.sideMax, "sideMax", .side,
+            "pixels on a side", format)
+        try check(source.pages, within: \.pagesMax, "pagesMax", .pages, "pages", format)
         try check(
-            source.metadataBytes, within: metadataBytesMax, "metadataBytesMax", .metadata,
-            "bytes of metadata, and")
+            source.metadataBytes, within: \.metadataBytesMax, "metadataBytesMax", .metadata,
+            "bytes of metadata", format)
         let frames = source.info.frames
         try check(
-            Self.product(size.area, frames), within: pixelsMax, "pixelsMax", .pixels,
-            "pixels (\(size)\(frames == 1 ? "" : " in \(frames) frames")), and")
+            Self.product(size.area, frames), within: \.pixelsMax, "pixelsMax", .pixels,
+            "pixels (\(size)\(frames == 1 ? "" : " in \(frames) frames"))", format)
     }
 
     /// Refuses what would take too much memory after it was made smaller, in pixels or in what its
@@ -53,14 +54,22 @@ extension ImageLimits {
     private static let keptBytesPerPixel = 8
 
     private func check(
-        _ value: Int, within limit: Int, _ name: String, _ setting: LimitSetting, _ unit: String
+        _ value: Int, within path: KeyPath<ImageLimits, Int>, _ name: String,
+        _ setting: LimitSetting, _ unit: String, _ format: ImageFormat
     ) throws(ImageError) {
+        let limit = self[keyPath: path]
         guard value > limit else { return }
+        let family = format.traits.input?.family ?? .raster
+        // Whose decoders go no further, whatever an operator sets.
+        let isLast = limit >= ImageLimits.of(family)[keyPath: path]
+        let last = "no more than \(limit) are \(family == .vector ? "drawn" : "decoded")"
         var error = ImageError.over(
-            name, "the image has \(value) \(unit) \(setting.rawValue) permits \(limit)")
+            name,
+            "the image has \(value) \(unit), and "
+                + (isLast ? last : "\(setting.rawValue) permits \(limit)"))
         error.details["value"] = "\(value)"
         error.details["permitted"] = "\(limit)"
-        error.details["setting"] = setting.rawValue
+        if !isLast { error.details["setting"] = setting.rawValue }
         throw error
     }
 

@@ -1726,6 +1726,12 @@ struct  Imagebus__V1__DecodedImage
     , NULL, 0,NULL, NULL }
 
 
+typedef enum {
+  IMAGEBUS__V1__TRANSFORM_ACCOUNT__MAYBE_QUALITY__NOT_SET = 0,
+  IMAGEBUS__V1__TRANSFORM_ACCOUNT__MAYBE_QUALITY_QUALITY = 4
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__TRANSFORM_ACCOUNT__MAYBE_QUALITY__CASE)
+} Imagebus__V1__TransformAccount__MaybeQualityCase;
+
 /*
  * How a transformer made an image.
  */
@@ -1744,10 +1750,17 @@ struct  Imagebus__V1__TransformAccount
    * so often it was encoded; 0: not known
    */
   uint32_t attempts;
+  Imagebus__V1__TransformAccount__MaybeQualityCase maybe_quality_case;
+  union {
+    /*
+     * 0 to 100, that was found for max-bytes
+     */
+    uint32_t quality;
+  };
 };
 #define IMAGEBUS__V1__TRANSFORM_ACCOUNT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__transform_account__descriptor) \
-    , 0, 0, 0 }
+    , 0, 0, 0, IMAGEBUS__V1__TRANSFORM_ACCOUNT__MAYBE_QUALITY__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__EncodedImage

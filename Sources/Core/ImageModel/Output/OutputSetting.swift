@@ -85,8 +85,8 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
             Row(
                 name: "max-bytes", values: .number(OutputOptions.maxBytesRange, usual: nil),
                 formats: ImageFormat.encodable,
-                help: "of the result: a lower quality where it is larger, in at most\n"
-                    + "\(OutputOptions.triesMax) attempts")
+                help: "of the result, such as 50000 or 100K: a lower quality where it is\n"
+                    + "larger, in at most \(OutputOptions.triesMax) attempts")
         case .accept:
             Row(
                 name: "accept", values: .formats(OutputOptions.acceptable),
@@ -172,6 +172,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case .flag: "nothing"
         case .number(let range, _):
             "a whole number from \(range.lowerBound) to \(range.upperBound)"
+                + (self == .maxBytes ? ", such as 50000 or 100K" : "")
         case .word(let words, _): "one of " + words.joined(separator: ", ")
         case .colour: "an opaque colour, #RRGGBB"
         case .formats(let formats):
@@ -188,6 +189,20 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case .word(let words, _): words.firstIndex(of: text)
         case .colour: Colour(text).map { Self.value(of: $0) }
         case .formats(let formats): Self.value(of: text, among: formats)
+        }
+    }
+
+    /// The value of a text that a person wrote: a number of bytes may end in K, M or G.
+    package func value(ofWritten text: String) -> Int? {
+        self == .maxBytes ? PlainNumber.scaled(text, by: 1_024) : value(of: text)
+    }
+
+    /// The words that its value is one of, or some.
+    package var words: [String] {
+        switch row.values {
+        case .flag, .number, .colour: []
+        case .word(let words, _): words
+        case .formats(let formats): formats.map(\.name)
         }
     }
 

@@ -46,7 +46,13 @@ package struct OverlayStep: StepForm {
         }
     }
 
-    static let syntax = StepSyntax(
+    static let syntax: StepSyntax = {
+        var syntax = written
+        syntax.fault = Overlay.fault
+        return syntax
+    }()
+
+    private static let written = StepSyntax(
         "overlay", value: "[WORDS,]URL[,X,Y[,OPACITY]]",
         "lay another image over it, at X, Y from the left and top edge,\n"
             + "negative: from the right and bottom one (repeatable, 4);\n"

@@ -11,6 +11,8 @@ package struct StepSyntax: Sendable {
     package let expected: String
     /// The step of a value, which is empty where it has none; `nil` for other texts.
     package let parse: @Sendable (String) -> TransformStep?
+    /// Which part of a text that is none is wrong; `nil` where that is not known.
+    package var fault: @Sendable (String) -> String? = { _ in nil }
 
     /// A step with a value.
     init(

@@ -10,6 +10,8 @@ package struct OptionDefinition: Hashable, Sendable {
     package var help: String
     /// What separates several values in the environment; nil: only one value at a time.
     package var separators: [Character]?
+    /// Whether an empty value stands for one: `--trim=`.
+    package var hasUsualValue = false
     /// What only our own processes use, or what a later version brings; not in the help.
     package var visibility = Visibility.shown
 

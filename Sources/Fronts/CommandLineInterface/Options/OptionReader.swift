@@ -1,3 +1,4 @@
+import ImageModel
 import Linux
 
 /// Reads the options of a command: from the command line in their order, and what is not on it
@@ -11,7 +12,8 @@ package enum OptionReader {
         for entry in read.entries {
             if isOption(entry.value, definitions) {
                 throw UsageError(
-                    "--\(entry.name) needs a value, and '\(entry.value)' is an option")
+                    "--\(entry.name) needs a value, and '\(entry.value)' is an option"
+                        + usual(entry.name, definitions))
             }
             if definitions.contains(where: { $0.name == entry.name && $0.visibility == .later }) {
                 throw UsageError("--\(entry.name) is not in this version")
@@ -28,6 +30,16 @@ package enum OptionReader {
         }
         read.entries = fromEnvironment + read.entries
         return read
+    }
+
+    /// How the option is written without a value, where it has a usual one.
+    private static func usual(
+        _ name: some StringProtocol, _ definitions: [OptionDefinition]
+    ) -> String {
+        guard definitions.contains(where: { $0.name == name && $0.hasUsualValue }) else {
+            return ""
+        }
+        return "; '--\(name)=' takes the usual one"
     }
 
     /// Whether a value is the name of an option, whose own value was forgotten.
@@ -80,7 +92,9 @@ extension OptionReader {
             return read
         } catch {
             switch error {
-            case .missingValue(let argument): throw UsageError("\(argument) needs a value")
+            case .missingValue(let argument):
+                throw UsageError(
+                    "\(argument) needs a value" + usual(argument.dropFirst(2), definitions))
             case .refused(let argument): throw refusal(of: argument, definitions)
             }
         }
@@ -96,7 +110,11 @@ extension OptionReader {
             return UsageError("--\(flag.name) takes no value")
         }
         let candidates = definitions.filter { $0.name.hasPrefix(name) && $0.visibility == .shown }
-        guard candidates.count > 1 else { return UsageError("unknown option '--\(name)'") }
+        guard candidates.count > 1 else {
+            let known = definitions.filter { $0.visibility == .shown }.map { "--\($0.name)" }
+            return UsageError(
+                "unknown option '--\(name)'" + Nearness.question("--\(name)", known))
+        }
         let names = candidates.map { "--\($0.name)" }
         return UsageError("'--\(name)' may be \(names.joined(separator: " or "))")
     }

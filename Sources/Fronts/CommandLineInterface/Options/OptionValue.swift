@@ -34,13 +34,7 @@ package enum OptionValue {
 
     /// Bytes: a number, or one with K, M, G or T (1024 each).
     package static func bytes(_ text: String) throws(UsageError) -> Int {
-        let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]
-        let unit = text.uppercased().last.flatMap { units[$0] }
-        let digits = unit == nil ? text : String(text.dropLast())
-        if let number = PlainNumber.integer(digits), number > 0 {
-            let (bytes, overflow) = number.multipliedReportingOverflow(by: unit ?? 1)
-            if !overflow { return bytes }
-        }
+        if let bytes = PlainNumber.scaled(text, by: 1_024), bytes > 0 { return bytes }
         throw UsageError("'\(text)' is no number of bytes, such as 268435456 or 256M")
     }
 
@@ -64,10 +58,15 @@ package enum OptionValue {
         _ text: String, _ words: [(name: String, value: Value)]
     ) throws(UsageError) -> Value {
         guard let found = words.first(where: { $0.name == text }) else {
-            let names = words.map(\.name).joined(separator: ", ")
-            throw UsageError("'\(text)' is not one of \(names)")
+            throw UsageError(notOne(of: words.map(\.name), text))
         }
         return found.value
+    }
+
+    /// What an error says of a text that is none of some words.
+    static func notOne(of names: [String], _ text: String) -> String {
+        "'\(text)' is not one of \(names.joined(separator: ", "))"
+            + Nearness.question(text, names)
     }
 
     /// A kind of process.

@@ -42,7 +42,9 @@ extension Command {
     ]
 
     private static let otherSteps = TransformStep.syntaxes.map { syntax in
-        OptionDefinition(syntax.name, value: syntax.value, syntax.help)
+        var definition = OptionDefinition(syntax.name, value: syntax.value, syntax.help)
+        definition.hasUsualValue = syntax.value != nil && syntax.parse("") != nil
+        return definition
     }
 
     private static let thumbnail = OptionDefinition(

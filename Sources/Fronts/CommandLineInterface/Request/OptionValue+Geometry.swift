@@ -42,7 +42,8 @@ extension OptionValue {
         _ syntax: StepSyntax, _ text: String
     ) throws(UsageError) -> TransformStep {
         guard let step = syntax.parse(text) else {
-            throw UsageError("expected \(syntax.expected), not '\(text)'")
+            let fault = syntax.fault(text).map { "\($0); " } ?? ""
+            throw UsageError("\(fault)expected \(syntax.expected), not '\(text)'")
         }
         return step
     }
@@ -60,7 +61,8 @@ extension OptionValue {
         let known = ImageFormat.encodable.map(\.name)
         guard let format = ImageFormat(name: text), format.isEncodable else {
             throw UsageError(
-                "'\(text)' is not one of \(known.joined(separator: ", ")) (or jpg)")
+                "'\(text)' is not one of \(known.joined(separator: ", ")) (or jpg)"
+                    + Nearness.question(text, known))
         }
         return format
     }

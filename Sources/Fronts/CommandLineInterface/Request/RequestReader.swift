@@ -44,8 +44,10 @@ package enum RequestReader {
             output[setting] = read.isSet(setting.name) ? 1 : nil
         } else {
             output[setting] = try read.parsed(setting.name) { (text) throws(UsageError) in
-                guard let value = setting.value(of: text), setting.permits(value) else {
-                    throw UsageError("expected \(setting.expected), not '\(text)'")
+                guard let value = setting.value(ofWritten: text), setting.permits(value) else {
+                    throw UsageError(
+                        "expected \(setting.expected), not '\(text)'"
+                            + Nearness.question(text, setting.words))
                 }
                 return value
             }
@@ -102,7 +104,9 @@ package enum RequestReader {
     private static func option(_ name: String) throws(UsageError) -> RequestOptions {
         guard let known = RequestOptions.names.first(where: { $0.name == name }) else {
             let names = RequestOptions.offeredNames.joined(separator: ", ")
-            throw UsageError("this version has \(names), not '\(name)'")
+            throw UsageError(
+                "this version has \(names), not '\(name)'"
+                    + Nearness.question(name, RequestOptions.offeredNames))
         }
         return known.option
     }
@@ -153,7 +157,8 @@ package enum RequestReader {
         }
         let key = name == shortPreserve ? .imagePreserveAspectRatio : ContextKey(rawValue: name)
         guard let key else {
-            throw UsageError("no such context in this version")
+            let known = ContextKey.allCases.map(\.rawValue) + [shortPreserve, "png-compression"]
+            throw UsageError("no such context in this version" + Nearness.question(name, known))
         }
         do throws(ContextSettingError) {
             return try ContextSetting(key, value)

@@ -37,6 +37,22 @@ struct ExplanationAnswer: Encodable, Sendable {
         let format: String?
         let settings: [String: String]
         let attempts: Int
+        /// Null where no limit of bytes had it looked for.
+        let quality: Int?
+
+        private enum CodingKeys: String, CodingKey {
+            case lane, foldedSteps, format, settings, attempts, quality
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            try values.encode(lane, forKey: .lane)
+            try values.encode(foldedSteps, forKey: .foldedSteps)
+            try values.encode(format, forKey: .format)
+            try values.encode(settings, forKey: .settings)
+            try values.encode(attempts, forKey: .attempts)
+            try values.encode(quality, forKey: .quality)
+        }
     }
 
     let plan: [String]
@@ -62,7 +78,7 @@ struct ExplanationAnswer: Encodable, Sendable {
             Transformed(
                 lane: $0.isPlanar ? "planar" : "general", foldedSteps: Int($0.foldedSteps),
                 format: image.info?.format.name, settings: explanation.settings,
-                attempts: Int($0.attempts))
+                attempts: Int($0.attempts), quality: $0.quality.map { Int($0) })
         }
         let tier = image.cacheType
         let isMade = explanation.decoded != nil
@@ -149,6 +165,7 @@ extension ExplanationAnswer.Transformed {
     fileprivate var text: String {
         let told = settings.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         let tries = attempts > 1 ? ["\(attempts) attempts"] : []
-        return (["\(lane) lane", format ?? ""] + told + tries).joined(separator: ", ")
+        let found = quality.map { ["quality \($0) for max-bytes"] } ?? []
+        return (["\(lane) lane", format ?? ""] + told + found + tries).joined(separator: ", ")
     }
 }

@@ -5,7 +5,32 @@ enum ImageNotes {
     static func of(_ info: ImageInfo?, for request: ImageRequest) -> [String] {
         guard let info else { return [] }
         let stills = info.stillOf.map { ["still: one of \($0) frames"] } ?? []
-        return stills + overlays(of: info.size, for: request)
+        return stills + overlays(of: info.size, for: request) + unused(request)
+            + settingsWithoutEffect(on: info.format, for: request)
+    }
+
+    /// Words for an encoder where nothing is encoded, as far as the request says. A profile may say
+    /// more.
+    private static func unused(_ request: ImageRequest) -> [String] {
+        let context = request.context
+        guard let name = context.encodeOptions.map({ _ in ContextKey.imageEncodeOptions.rawValue }),
+            request.wantsOriginal, context.preset == nil, context.profile == nil
+        else { return [] }
+        return [
+            "\(name) has no effect where nothing is encoded: name a step, or a format with "
+                + "--format or the ending of -o"
+        ]
+    }
+
+    /// Where no format was named, what that of the result does not have is left out.
+    private static func settingsWithoutEffect(
+        on format: ImageFormat, for request: ImageRequest
+    ) -> [String] {
+        guard !request.infoOnly else { return [] }
+        return request.output.said.map(\.setting).filter { !$0.row.formats.contains(format) }.map {
+            "\($0.name) has no effect on \(format.name): it is for "
+                + $0.row.formats.map(\.name).joined(separator: ", ")
+        }
     }
 
     private static func overlays(of size: PixelSize, for request: ImageRequest) -> [String] {

@@ -128,11 +128,12 @@ struct Encoder {
         do {
             let attempts = EncodingAttempts(
                 order: order, losesSomething: losesSomething, body: body)
-            let (hasAlpha, count) = try attempts.run(writer)
-            let info = ImageInfo(format: form.format, size: size, hasAlpha: hasAlpha)
+            let made = try attempts.run(writer)
+            let info = ImageInfo(format: form.format, size: size, hasAlpha: made.hasAlpha)
             return EncodedImage(
                 reference: writer.finish(), info: info,
-                account: TransformAccount(attempts: UInt32(count)))
+                account: TransformAccount(
+                    attempts: UInt32(made.count), quality: made.quality.map { UInt32($0) }))
         } catch {
             writer.discard()
             throw writer.failure ?? ImageError(transforming: error, step: "encode")

@@ -9,12 +9,21 @@ struct EncodingAttempts<Space: OutputSpace> {
     /// Writes the image; answers whether that has alpha.
     let body: (EncodingOrder, BlockWriter<Space>) throws -> Bool
 
-    /// Leaves the best image in the writer, and answers whether that has alpha, and how many
-    /// attempts there were. Throws `limitExceeded` where none has few enough bytes.
-    func run(_ writer: BlockWriter<Space>) throws -> (hasAlpha: Bool, count: Int) {
+    /// What became of the attempts.
+    struct Outcome {
+        let hasAlpha: Bool
+        let count: Int
+        /// That of the image, where a limit of bytes had it looked for.
+        var quality: Int?
+    }
+
+    /// Leaves the best image in the writer. Throws `limitExceeded` where none has few enough bytes.
+    func run(_ writer: BlockWriter<Space>) throws -> Outcome {
         let hasAlpha = try body(order, writer)
         guard let limit = order.options.maxBytes, writer.bytes.count > limit else {
-            return (hasAlpha, 1)
+            let isLooked = order.options.maxBytes != nil && losesSomething
+            return Outcome(
+                hasAlpha: hasAlpha, count: 1, quality: isLooked ? order.quality : nil)
         }
         var count = 1
         guard losesSomething, let best = try best(atMost: limit, writer, &count) else {
@@ -24,10 +33,10 @@ struct EncodingAttempts<Space: OutputSpace> {
         guard best.bytes.withUnsafeBytes({ writer.append($0) }) else {
             throw ImageError(.internalError, "what had room before has none")
         }
-        return (best.hasAlpha, count)
+        return Outcome(hasAlpha: best.hasAlpha, count: count, quality: best.quality)
     }
 
-    private typealias Attempt = (bytes: [UInt8], hasAlpha: Bool)
+    private typealias Attempt = (bytes: [UInt8], hasAlpha: Bool, quality: Int)
 
     /// The best of those that fit. The asked quality and `QualitySearch` are `triesMax` attempts.
     private func best(
@@ -41,7 +50,7 @@ struct EncodingAttempts<Space: OutputSpace> {
             count += 1
             let hasAlpha = try body(order.with(quality: quality), writer)
             let fits = writer.bytes.count <= limit
-            if fits { best = (Array(writer.bytes), hasAlpha) }
+            if fits { best = (Array(writer.bytes), hasAlpha, quality) }
             search.found(fits: fits)
         }
         return best

@@ -1,0 +1,128 @@
+import CommandLineInterface
+import ImageModel
+import Testing
+
+@testable import imagebus_cli
+
+/// What an error of a command line says to do.
+@Suite struct MistakeTests {
+    private func options(_ arguments: [String]) throws(UsageError) -> GetOptions {
+        try GetOptions(
+            OptionReader.read(
+                ["http://a/b.jpg"] + arguments, Command.get.definitions, environment: [:]),
+            environment: [:])
+    }
+
+    private func complaint(_ arguments: [String]) -> String {
+        do throws(UsageError) {
+            _ = try options(arguments)
+            return ""
+        } catch {
+            return error.message
+        }
+    }
+
+    @Test(arguments: [
+        (["--resise", "5x5"], "'--resize'"), (["--formt", "png"], "'--format'"),
+        (["--resize", "5x5", "--mode", "strech"], "'stretch'"),
+        (["--delivery", "maped"], "'mapped'"),
+        (["--format", "jpge"], "'jpeg'"), (["--metadata", "copyrigth"], "'copyright'"),
+        (["--accept", "avfi"], "'avif'"), (["--option", "refresh-cache"], "'refresh-cached'"),
+        (["--context", "image-encode-option=a"], "'image-encode-options'"),
+    ])
+    func theWordThatWasMeantIsNamed(_ arguments: [String], _ meant: String) {
+        let said = complaint(arguments)
+        #expect(said.hasSuffix(", did you mean \(meant)?"), "\(said)")
+    }
+
+    @Test(arguments: [["--metadata", "everything"], ["--format", "xyzzy"]])
+    func noWordIsNamedThatIsNotNear(_ arguments: [String]) {
+        let said = complaint(arguments)
+        #expect(!said.isEmpty && !said.contains("did you mean"), "\(said)")
+    }
+
+    @Test(arguments: [
+        ("100K", 102_400), ("1m", 1 << 20), ("1G", 1 << 30), ("50000", 50_000),
+    ])
+    func aLimitOfBytesHasUnits(_ text: String, _ bytes: Int) throws {
+        #expect(try options(["--max-bytes", text]).request.output.maxBytes == bytes)
+        let words = ["--context", "image-encode-options=max-file-size=" + text]
+        #expect(try options(words).request.context.encodeOptions?.maxBytes == bytes)
+    }
+
+    @Test(arguments: ["2G", "K", "1.5M", "0", "-1K", "9999999999999G", "10 K"])
+    func otherTextsAreNoLimitOfBytes(_ text: String) {
+        #expect(
+            complaint(["--max-bytes", text]).hasPrefix(
+                "--max-bytes: expected a whole number from 1 to 1073741824, such as 50000 or 100K"))
+    }
+
+    @Test func aTrimWithoutAValueSaysHowItIsWritten() throws {
+        #expect(complaint(["--trim"]) == "--trim needs a value; '--trim=' takes the usual one")
+        #expect(
+            complaint(["--trim", "--lossless"])
+                == "--trim needs a value, and '--lossless' is an option; '--trim=' takes the usual "
+                + "one")
+        #expect(try options(["--trim="]).request.steps == [.trim(tolerance: 10, nil)])
+        // A resize has no usual box.
+        #expect(complaint(["--resize"]) == "--resize needs a value")
+    }
+
+    @Test(arguments: [
+        ("multipy,http://h/a.png", "'multipy' is no word of an overlay and no URL, did you mean "
+            + "'multiply'?; expected"),
+        ("southeast,grat,http://h/a.png", "'grat' is no word of an overlay and no URL; expected"),
+        ("repeat,repeat,http://h/a.png", "'repeat' says again what a word before it said; "),
+        ("screen,0.5", "there is no URL; expected"), ("ftp://h/a.png", "expected [WORDS,]URL"),
+    ])
+    func anOverlayNamesTheBadWord(_ text: String, _ said: String) {
+        let complaint = complaint(["--overlay", text])
+        #expect(complaint.hasPrefix("--overlay: " + said), "\(complaint)")
+    }
+}
+
+/// What `get` says of an image beside it.
+@Suite struct ImageNoteTests {
+    private func notes(
+        _ format: ImageFormat, _ change: (inout ImageRequest) -> Void
+    ) -> [String] {
+        var request = ImageRequest(url: "http://a/b")
+        change(&request)
+        let size = PixelSize(width: 4, height: 4)
+        return ImageNotes.of(ImageInfo(format: format, size: size), for: request)
+    }
+
+    private var words: EncodeOptions {
+        var words = EncodeOptions()
+        words.quality = 10
+        return words
+    }
+
+    @Test func wordsForAnEncoderThatEncodesNothingAreNamed() {
+        let said = notes(.jpeg) { $0.context.encodeOptions = words }
+        #expect(said.count == 1)
+        #expect(said.first?.hasPrefix("image-encode-options has no effect") == true)
+        #expect(
+            notes(.jpeg) { request in
+                request.context.encodeOptions = words
+                request.output.format = .jpeg
+            } == [])
+        // What is in it, only the operator knows.
+        #expect(
+            notes(.jpeg) { request in
+                request.context.encodeOptions = words
+                request.context.preset = "a"
+            } == [])
+    }
+
+    @Test func settingsThatTheFormatOfTheResultDoesNotHaveAreNamed() {
+        func set(_ request: inout ImageRequest) {
+            request.output.isProgressive = true
+            request.output.effort = 3
+        }
+        #expect(
+            notes(.webp, set)
+                == ["progressive has no effect on webp: it is for jpeg, png, gif"])
+        #expect(notes(.gif, set) == [])
+    }
+}
