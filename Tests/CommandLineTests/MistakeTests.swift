@@ -69,8 +69,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("multipy,http://h/a.png", "'multipy' is no word of an overlay and no URL, did you mean "
-            + "'multiply'?; expected"),
+        (
+            "multipy,http://h/a.png",
+            "'multipy' is no word of an overlay and no URL, did you mean "
+                + "'multiply'?; expected"
+        ),
         ("southeast,grat,http://h/a.png", "'grat' is no word of an overlay and no URL; expected"),
         ("repeat,repeat,http://h/a.png", "'repeat' says again what a word before it said; "),
         ("screen,0.5", "there is no URL; expected"), ("ftp://h/a.png", "expected [WORDS,]URL"),

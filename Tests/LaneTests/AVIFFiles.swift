@@ -20,7 +20,8 @@ enum AVIFFiles {
         ofPlanes planes: [UInt8], _ size: PixelSize, siting: String, _ options: [String]
     ) throws -> Lanes {
         let folder = TemporaryDirectory()
-        let head = "YUV4MPEG2 W\(size.width) H\(size.height) F25:1 Ip A1:1 C420\(siting)"
+        let head =
+            "YUV4MPEG2 W\(size.width) H\(size.height) F25:1 Ip A1:1 C420\(siting)"
             + " XCOLORRANGE=FULL\nFRAME\n"
         folder.write(Array(head.utf8) + planes, to: "a.y4m")
         return try encoded(folder, "a.y4m", options)

@@ -80,7 +80,8 @@ import Testing
         let ramp = (0..<colours.height).flatMap { _ in
             (0..<colours.width).map { UInt8(40 + 8 * $0) }
         }
-        let planes = [UInt8](repeating: 128, count: 48 * 32) + ramp
+        let planes =
+            [UInt8](repeating: 128, count: 48 * 32) + ramp
             + [UInt8](repeating: 128, count: 24 * 16)
         let lanes = try AVIFFiles.made(
             ofPlanes: planes, size, siting: siting, ["--min", "0", "--max", "0"])
@@ -97,7 +98,8 @@ import Testing
     /// What planes cannot say goes as it did.
     @Test(arguments: [
         ["-y", "400"], ["-d", "10"], ["--cicp", "9/16/9"], ["--cicp", "12/13/6"],
-        ["--cicp", "1/13/0", "-y", "444"], ["--crop", "0,0,100,80"], ["--irot", "1", "--imir", "1"],
+        ["--cicp", "1/13/0", "-y", "444"], ["--crop", "0,0,100,80"],
+        ["--irot", "1", "--imir", "1"],
     ])
     func otherImagesGoTheGeneralWay(options: [String]) throws {
         let lanes = try AVIFFiles.made(of: Self.source, options)

@@ -82,7 +82,8 @@ public enum Interleaving {
         into targets: [ZimgPlaneTarget], premultiplied: Bool
     ) throws(ZimgError) {
         let rows = Rows(pixels, stride, width, height, bands: targets.count, bytes: 2)
-        try rows.check(targets.map(\.rows), depth: 2, bands: premultiplied ? [2, 4] : [1, 2, 3, 4])
+        try rows.check(
+            targets.map(\.rows), depth: 2, bands: premultiplied ? [2, 4] : [1, 2, 3, 4])
         czimg_deinterleave_deep(
             rows.deepBase, stride, targets.map { $0.samples(UInt16.self) }, targets.map(\.stride),
             width, height, CInt(targets.count), premultiplied ? 1 : 0)
@@ -95,7 +96,8 @@ public enum Interleaving {
     ) throws(ZimgError) {
         let rows = Rows(
             UnsafeRawBufferPointer(pixels), stride, width, height, bands: sources.count, bytes: 2)
-        try rows.check(sources.map(\.rows), depth: 2, bands: premultiplied ? [2, 4] : [1, 2, 3, 4])
+        try rows.check(
+            sources.map(\.rows), depth: 2, bands: premultiplied ? [2, 4] : [1, 2, 3, 4])
         czimg_interleave_deep(
             sources.map { $0.samples(UInt16.self) }, sources.map(\.stride),
             pixels.baseAddress?.assumingMemoryBound(to: UInt16.self), stride, width, height,

@@ -52,8 +52,10 @@ enum HDRFile {
         let (a, b, c) = (0.17883277, 0.28466892, 0.55991073)
         let scene = sample.map { $0 <= 0.5 ? $0 * $0 / 3 : (exp(($0 - c) / a) + b) / 12 }
         let weights =
-            [bt709: [0.2126, 0.7152, 0.0722], bt2020: [0.2627, 0.6780, 0.0593],
-             p3: [0.22897, 0.69174, 0.07929]][primaries] ?? []
+            [
+                bt709: [0.2126, 0.7152, 0.0722], bt2020: [0.2627, 0.6780, 0.0593],
+                p3: [0.22897, 0.69174, 0.07929],
+            ][primaries] ?? []
         let light = zip(weights, scene).reduce(0) { $0 + $1.0 * $1.1 }
         return scene.map { 1_000 * pow(light, 0.2) * $0 }
     }
@@ -62,8 +64,10 @@ enum HDRFile {
     private static func matrix(_ primaries: Int) -> [[Double]] {
         let srgb = [(0.64, 0.33), (0.30, 0.60), (0.15, 0.06)]
         let points =
-            [bt709: srgb, bt2020: [(0.708, 0.292), (0.170, 0.797), (0.131, 0.046)],
-             p3: [(0.680, 0.320), (0.265, 0.690), (0.150, 0.060)]][primaries] ?? []
+            [
+                bt709: srgb, bt2020: [(0.708, 0.292), (0.170, 0.797), (0.131, 0.046)],
+                p3: [(0.680, 0.320), (0.265, 0.690), (0.150, 0.060)],
+            ][primaries] ?? []
         return product(inverse(toXYZ(srgb)), toXYZ(points))
     }
 

@@ -8,7 +8,9 @@ import Testing
     /// From black to beyond white, greys and colours.
     private let samples: [[Int]] = (0...64).flatMap { step in
         let value = step * 1_023
-        return [[value, value, value], [value, value / 2, value / 3], [value / 3, value, value / 2]]
+        return [
+            [value, value, value], [value, value / 2, value / 3], [value / 3, value, value / 2],
+        ]
     }
 
     @Test(
@@ -45,7 +47,9 @@ import Testing
     @Test(arguments: ["full", "limited"], [10, 12])
     func anAVIFIsWhatItsNumbersSay(range: String, depth: Int) throws {
         let folder = TestKit.TemporaryDirectory()
-        let colours = [[20_000, 20_000, 20_000], [38_000, 30_000, 25_000], [37_000, 40_000, 20_000]]
+        let colours = [
+            [20_000, 20_000, 20_000], [38_000, 30_000, 25_000], [37_000, 40_000, 20_000],
+        ]
         for colour in colours {
             let png = try HDRFile.png(
                 Array(repeating: colour, count: 16), bands: 3, cicp: [])
