@@ -27,7 +27,7 @@ import Testing
         #expect(tier.usage(at(0))?.entries == Self.lengths.count)
     }
 
-    @Test(arguments: [3, 99, -1])
+    @Test(arguments: [4, 99, -1])
     func theIndexOfAnotherVersionIsTakenOver(version: Int32) throws {
         let fixture = try DiskFixture()
         try fill(fixture)
@@ -53,7 +53,9 @@ import Testing
         try fill(fixture)
         do {
             let connection = try Connection(path: fixture.path + "/index.sqlite")
-            for column in ["cache_control", "last_modified", "has_alpha", "pages", "still_of"] {
+            for column in [
+                "cache_control", "last_modified", "has_alpha", "pages", "still_of", "samples",
+            ] {
                 try connection.execute("ALTER TABLE entries DROP COLUMN \(column)")
             }
             try connection.setUserVersion(7)
@@ -63,14 +65,18 @@ import Testing
         for length in Self.lengths { #expect(tier.get("k\(length)") == sample(length)) }
     }
 
-    /// Version 1, to which stills were images like any other.
-    @Test func theFirstVersionIsTakenOver() throws {
+    /// Version 1, to which stills were images like any other, and version 2, to which all samples
+    /// were.
+    @Test(arguments: [(1, ["still_of", "samples"]), (2, ["samples"])])
+    func theFirstVersionsAreTakenOver(version: Int, columns: [String]) throws {
         let fixture = try DiskFixture()
         try fill(fixture)
         do {
             let connection = try Connection(path: fixture.path + "/index.sqlite")
-            try connection.execute("ALTER TABLE entries DROP COLUMN still_of")
-            try connection.setUserVersion(1)
+            for column in columns {
+                try connection.execute("ALTER TABLE entries DROP COLUMN \(column)")
+            }
+            try connection.setUserVersion(Int32(version))
         }
         let tier = try fixture.tier()
         tier.maintainAll()

@@ -26,5 +26,5 @@ let jpegFacts = StoredMetadata(
 let originalFacts = StoredMetadata(
     info: ImageInfo(
         format: .webp, size: PixelSize(width: 3, height: 2), pages: 7, hasAlpha: true,
-        stillOf: 9),
+        stillOf: 9, bits: 12, isHDR: true),
     contentType: "image/webp; q=ü", etag: "\"abc\"", lastModified: nil, cacheControl: "")

@@ -12,12 +12,12 @@ import Testing
         let answer = GetAnswer(failure, token: "abc", totalMilliseconds: 1.23456)
         #expect(
             try JSONText.text(answer) == """
-                {"bytes":null,"cacheType":"none","error":{"code":2001,\
+                {"bits":null,"bytes":null,"cacheType":"none","error":{"code":2001,\
                 "details":{"httpStatus":"404"},"domain":"SDWebImageErrorDomain",\
                 "message":"the origin says 404","name":"invalidDownloadStatusCode",\
                 "retryable":false},"explanation":null,"facts":null,"fallbackFor":null,\
-                "format":null,"height":null,"key":null,"notes":[],"pages":null,"refreshed":null,\
-                "scale":null,"status":"error",\
+                "format":null,"hdr":null,"height":null,"key":null,"notes":[],"pages":null,\
+                "refreshed":null,"scale":null,"status":"error",\
                 "stillOf":null,\
                 "timings":{"decode":0,"fetch":0,"query":0,"queue":0,"store":0,"total":1.235,\
                 "transform":0},"token":"abc",\

@@ -166,6 +166,18 @@ extension Conformance {
                 origin.url("/hdr.\(name)"),
                 ["--format", "avif", "--resize", "64x", "--context", "image-decode-to-hdr=1"])
             #expect(answer["key"]?.text?.hasSuffix("-Imagebus(avif,hdr).\(name)") == true)
+            #expect(answer["hdr"] == .bool(true))
+            let cached = try SharedStack.current.answer(
+                origin.url("/hdr.\(name)"),
+                ["--format", "avif", "--resize", "64x", "--context", "image-decode-to-hdr=1"])
+            #expect(cached["hdr"] == .bool(true) && cached["bits"] == answer["bits"])
+            #expect(cached["cacheType"]?.text == "memory")
+            let told = try SharedStack.current.answer(
+                origin.url("/hdr.\(name)"), ["--format", "jpeg", "--resize", "64x", "--hdr"])
+            #expect(told["hdr"] == .bool(false) && told["bits"]?.integer == 8)
+            let source = try SharedStack.current.answer(
+                origin.url("/hdr.\(name)"), ["--info"])
+            #expect(source["hdr"] == .bool(true) && source["bits"]?.integer ?? 0 > 8)
             // What is not encoded comes as it is.
             let original = try made(
                 "/hdr.\(name)", "a.\(name)", ["--context", "image-decode-to-hdr=1"])

@@ -50,9 +50,9 @@ extension RealProcesses {
             #expect(answer["token"]?.text?.count == 32)
             #expect(
                 answer.names == [
-                    "bytes", "cacheType", "error", "explanation", "facts", "fallbackFor",
-                    "format", "height", "key", "notes", "pages", "refreshed", "scale", "status",
-                    "stillOf", "timings", "token", "width",
+                    "bits", "bytes", "cacheType", "error", "explanation", "facts", "fallbackFor",
+                    "format", "hdr", "height", "key", "notes", "pages", "refreshed", "scale",
+                    "status", "stillOf", "timings", "token", "width",
                 ])
             #expect(
                 answer["timings"]?.names == [

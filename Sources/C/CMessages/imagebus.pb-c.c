@@ -6106,7 +6106,7 @@ const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor =
   (ProtobufCMessageInit) imagebus__v1__image_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__image_info__field_descriptors[6] =
+static const ProtobufCFieldDescriptor imagebus__v1__image_info__field_descriptors[8] =
 {
   {
     "format",
@@ -6180,11 +6180,37 @@ static const ProtobufCFieldDescriptor imagebus__v1__image_info__field_descriptor
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "bits",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__ImageInfo, maybe_bits_case),
+    offsetof(Imagebus__V1__ImageInfo, bits),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "is_hdr",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ImageInfo, is_hdr),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__image_info__field_indices_by_name[] = {
+  6,   /* field[6] = bits */
   0,   /* field[0] = format */
   4,   /* field[4] = has_alpha */
   2,   /* field[2] = height */
+  7,   /* field[7] = is_hdr */
   3,   /* field[3] = pages */
   5,   /* field[5] = still_of */
   1,   /* field[1] = width */
@@ -6192,7 +6218,7 @@ static const unsigned imagebus__v1__image_info__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__image_info__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__image_info__descriptor =
 {
@@ -6202,7 +6228,7 @@ const ProtobufCMessageDescriptor imagebus__v1__image_info__descriptor =
   "Imagebus__V1__ImageInfo",
   "imagebus.v1",
   sizeof(Imagebus__V1__ImageInfo),
-  6,
+  8,
   imagebus__v1__image_info__field_descriptors,
   imagebus__v1__image_info__field_indices_by_name,
   1,  imagebus__v1__image_info__number_ranges,

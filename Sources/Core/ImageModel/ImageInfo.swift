@@ -11,18 +11,26 @@ public struct ImageInfo: Hashable, Sendable {
     /// How many frames or pages the source has of which this is the first one, at least two; `nil`
     /// where the image shows all that its source has.
     public var stillOf: Int?
+    /// Bits of a sample, 9 to 64; 8 where it has no more than these.
+    public var bits: Int
+    /// Whether its colours are of a high dynamic range: PQ or HLG.
+    public var isHDR: Bool
 
     /// Facts as a decoder or encoder found them.
     public init(
         format: ImageFormat, size: PixelSize, pages: Int = 1, hasAlpha: Bool = false,
-        stillOf: Int? = nil
+        stillOf: Int? = nil, bits: Int = 8, isHDR: Bool = false
     ) {
         self.format = format
         self.size = size
         self.pages = pages
         self.hasAlpha = hasAlpha
         self.stillOf = stillOf
+        (self.bits, self.isHDR) = (bits, isHDR)
     }
+
+    /// What `bits` may be.
+    package static let bitsRange = 8...64
 
     /// Parts of one image that whoever shows it needs all of; pages that are images of their own
     /// count for nothing.

@@ -15,5 +15,9 @@ extension ImageInfo: WireMessage {
         try map.number(
             &stillOf, within: 2...Int(UInt32.max), &wire.pointee.still_of,
             if: &wire.pointee.maybe_still_of_case, 6, "ImageInfo.still_of")
+        try map.number(
+            &bits, within: Self.bitsRange, unless: 8, &wire.pointee.bits,
+            if: &wire.pointee.maybe_bits_case, 7, "ImageInfo.bits")
+        map.flag(&isHDR, &wire.pointee.is_hdr, "ImageInfo.is_hdr")
     }
 }

@@ -12,6 +12,8 @@ struct SourceImage {
     private(set) var needsProfile: Bool
     /// What its samples mean where that is light above SDR white.
     private(set) var hdr: HDRColours?
+    /// Whether the file says that they mean such light.
+    private let isHDR: Bool
     /// Bits of a sample that are used.
     let bits: Int
     /// Bytes of profile, EXIF, XMP and other texts.
@@ -36,7 +38,8 @@ struct SourceImage {
         let frames = decoder.format.traits.storedFrames?(HeaderBytes(Span(_unsafeBytes: bytes)))
         pages = max(header.pages, frames ?? 1)
         metadataBytes = image.metadataBytes
-        hdr = HDRColours(of: bytes, decoder.format, image)
+        let hdr = HDRColours(of: bytes, decoder.format, image)
+        (self.hdr, isHDR) = (hdr, hdr != nil)
         bits = SampleBits.stored(in: image) ?? 8 * header.bytesPerBand
         needsProfile = image.withProfile { !SRGBProfile.matches($0) } ?? false
         statedOrientation =
@@ -76,7 +79,7 @@ struct SourceImage {
     var info: ImageInfo {
         ImageInfo(
             format: decoder.format, size: orientation.displayed(storedSize), pages: pages,
-            hasAlpha: header.hasAlpha)
+            hasAlpha: header.hasAlpha, bits: max(8, bits), isHDR: isHDR)
     }
 
     var storedSize: PixelSize { PixelSize(width: header.width, height: header.height) }

@@ -865,6 +865,12 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__IMAGE_INFO__MAYBE_STILL_OF__CASE)
 } Imagebus__V1__ImageInfo__MaybeStillOfCase;
 
+typedef enum {
+  IMAGEBUS__V1__IMAGE_INFO__MAYBE_BITS__NOT_SET = 0,
+  IMAGEBUS__V1__IMAGE_INFO__MAYBE_BITS_BITS = 7
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__IMAGE_INFO__MAYBE_BITS__CASE)
+} Imagebus__V1__ImageInfo__MaybeBitsCase;
+
 struct  Imagebus__V1__ImageInfo
 {
   ProtobufCMessage base;
@@ -876,6 +882,7 @@ struct  Imagebus__V1__ImageInfo
    */
   uint32_t pages;
   protobuf_c_boolean has_alpha;
+  protobuf_c_boolean is_hdr;
   Imagebus__V1__ImageInfo__MaybeStillOfCase maybe_still_of_case;
   union {
     /*
@@ -883,10 +890,17 @@ struct  Imagebus__V1__ImageInfo
      */
     uint32_t still_of;
   };
+  Imagebus__V1__ImageInfo__MaybeBitsCase maybe_bits_case;
+  union {
+    /*
+     * of a sample, 9 to 64; absent: 8 or fewer
+     */
+    uint32_t bits;
+  };
 };
 #define IMAGEBUS__V1__IMAGE_INFO__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__image_info__descriptor) \
-    , IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_JPEG, 0, 0, 0, 0, IMAGEBUS__V1__IMAGE_INFO__MAYBE_STILL_OF__NOT_SET, {0} }
+    , IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_JPEG, 0, 0, 0, 0, 0, IMAGEBUS__V1__IMAGE_INFO__MAYBE_STILL_OF__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_INFO__MAYBE_BITS__NOT_SET, {0} }
 
 
 typedef enum {

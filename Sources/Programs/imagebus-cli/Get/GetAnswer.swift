@@ -51,6 +51,10 @@ struct GetAnswer: Encodable, Sendable {
     let pages: Int?
     /// Of how many frames the image is the first one; null where it is no still.
     let stillOf: Int?
+    /// Bits of a sample, 8 where it has fewer.
+    let bits: Int?
+    /// Whether its colours are of a high dynamic range.
+    let hdr: Bool?
     /// What `--facts` asked for; null without it.
     let facts: FactsAnswer?
     /// What `--explain` asked for; null without it.
@@ -69,8 +73,8 @@ struct GetAnswer: Encodable, Sendable {
     let notes: [String]
 
     private enum CodingKeys: String, CodingKey {
-        case status, cacheType, format, width, height, pages, stillOf, facts, explanation, bytes
-        case key, scale, token, timings, refreshed, error, fallbackFor, notes
+        case status, cacheType, format, width, height, pages, stillOf, bits, hdr, facts
+        case explanation, bytes, key, scale, token, timings, refreshed, error, fallbackFor, notes
     }
 
     /// An image, or a miss; with the failure of its refresh or its output, which makes it an error.
@@ -84,6 +88,7 @@ struct GetAnswer: Encodable, Sendable {
         height = image.info?.size.height
         pages = image.info?.pages
         stillOf = image.info?.stillOf
+        (bits, hdr) = (image.info?.bits, image.info?.isHDR)
         facts = image.facts.map { FactsAnswer($0) }
         explanation = image.explanation.map { ExplanationAnswer($0, image) }
         bytes = image.bytes?.count
@@ -108,6 +113,7 @@ struct GetAnswer: Encodable, Sendable {
         cacheType = CacheTypes.none.name
         (format, width, height, pages, bytes) = (nil, nil, nil, nil, nil)
         (stillOf, facts, explanation, key, scale) = (nil, nil, nil, nil, nil)
+        (bits, hdr) = (nil, nil)
         self.token = token
         var spent = StageTimings()
         spent.total = totalMilliseconds
@@ -127,6 +133,8 @@ struct GetAnswer: Encodable, Sendable {
         try values.encode(height, forKey: .height)
         try values.encode(pages, forKey: .pages)
         try values.encode(stillOf, forKey: .stillOf)
+        try values.encode(bits, forKey: .bits)
+        try values.encode(hdr, forKey: .hdr)
         try values.encode(facts, forKey: .facts)
         try values.encode(explanation, forKey: .explanation)
         try values.encode(bytes, forKey: .bytes)

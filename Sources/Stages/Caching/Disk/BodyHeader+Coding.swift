@@ -33,7 +33,8 @@ extension BodyHeader {
         bytes.append(height)
         bytes.append(pages)
         bytes.append(metadata.info.format.rawValue)
-        bytes.append(UInt16(metadata.info.hasAlpha ? 1 : 0))
+        let samples = UInt16(StoredSamples(metadata.info).number)
+        bytes.append(UInt16(metadata.info.hasAlpha ? 1 : 0) | samples << 8)
         bytes.append(UInt32(key.utf8.count))
         for text in texts { bytes.append(text.map { UInt16($0.utf8.count) } ?? Self.absent) }
         bytes.append(stillOf)
@@ -71,7 +72,8 @@ extension BodyHeader {
             let stillOf = reader.next(UInt32.self),
             let info = ImageInfo(
                 format: format, storedWidth: Int64(width), height: Int64(height),
-                pages: Int64(pages), alpha: Int64(alpha), stillOf: Int64(stillOf)),
+                pages: Int64(pages), alpha: Int64(alpha & 0xFF), stillOf: Int64(stillOf),
+                samples: Int64(alpha >> 8)),
             let key = reader.text(Int(keyLength)),
             let texts = Self.texts(lengths, from: &reader), reader.isAtEnd
         else { return nil }

@@ -14,7 +14,8 @@ internal import Messages
 ///     32  8  XXH3-64 of the body
 ///     40  8  created, milliseconds since 1970
 ///     48  8  stored, milliseconds since 1970
-///     56  4  width   60 4 height   64 4 pages   68 2 format   70 1 has alpha   71 1 zero
+///     56  4  width   60 4 height   64 4 pages   68 2 format   70 1 has alpha
+///     71  1  samples (`StoredSamples`)
 ///     72  4  length of the key
 ///     76  2  content type   78 2 ETag   80 2 Last-Modified   82 2 Cache-Control: lengths,
 ///            65535 for absent

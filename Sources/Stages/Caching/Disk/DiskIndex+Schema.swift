@@ -3,7 +3,7 @@ internal import SQLite
 extension DiskIndex {
     /// Kept in `user_version`. An index of another version, older or newer, is set aside; a new
     /// one takes in the files, and the bodies that lie in the old one (`SetAsideIndex`).
-    static let schemaVersion: Int32 = 2
+    static let schemaVersion: Int32 = 3
 
     /// `number` names the entry and its file. `body` comes last, so that the other columns are
     /// read without its pages. `totals` is kept by triggers: whatever changes `entries` in whatever
@@ -25,6 +25,7 @@ extension DiskIndex {
             pages INTEGER NOT NULL,
             has_alpha INTEGER NOT NULL,
             still_of INTEGER NOT NULL,
+            samples INTEGER NOT NULL,
             content_type TEXT,
             etag TEXT,
             last_modified TEXT,

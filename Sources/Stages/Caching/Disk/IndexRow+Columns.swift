@@ -15,7 +15,7 @@ extension IndexRow {
     static let columnNames = [
         "body_length", "checksum", "file_offset", "created", "stored", "accessed", "format",
         "width", "height", "pages", "has_alpha", "content_type", "etag", "last_modified",
-        "cache_control", "still_of",
+        "cache_control", "still_of", "samples",
     ]
     static let columns = columnNames.joined(separator: ", ")
     /// How many there are.
@@ -60,10 +60,10 @@ extension IndexRow {
             let format = ImageFormat(rawValue: format),
             let width = row.storedInt64(7), let height = row.storedInt64(8),
             let pages = row.storedInt64(9), let alpha = row.storedInt64(10),
-            let stillOf = row.storedInt64(15),
+            let stillOf = row.storedInt64(15), let samples = row.storedInt64(16),
             let info = ImageInfo(
                 format: format, storedWidth: width, height: height, pages: pages, alpha: alpha,
-                stillOf: stillOf),
+                stillOf: stillOf, samples: samples),
             let type = text(row, 11), let etag = text(row, 12), let modified = text(row, 13),
             let control = text(row, 14)
         else { return nil }
@@ -86,15 +86,17 @@ extension ImageInfo {
     /// What was stored of an image; `nil` for what no image is. `stillOf` is 0 for no still.
     init?(
         format: ImageFormat, storedWidth: Int64, height: Int64, pages: Int64, alpha: Int64,
-        stillOf: Int64
+        stillOf: Int64, samples: Int64
     ) {
         guard UInt32(exactly: storedWidth) != nil, UInt32(exactly: height) != nil,
             let pages = UInt32(exactly: pages), pages > 0, (0...1).contains(alpha),
-            let frames = UInt32(exactly: stillOf), frames != 1
+            let frames = UInt32(exactly: stillOf), frames != 1,
+            let samples = StoredSamples(samples)
         else { return nil }
         self.init(
             format: format, size: PixelSize(width: Int(storedWidth), height: Int(height)),
-            pages: Int(pages), hasAlpha: alpha == 1, stillOf: frames == 0 ? nil : Int(frames))
+            pages: Int(pages), hasAlpha: alpha == 1, stillOf: frames == 0 ? nil : Int(frames),
+            bits: samples.bits, isHDR: samples.isHDR)
     }
 }
 

@@ -88,6 +88,6 @@ final class SetAsideIndex {
 
     private static let substitutes = [
         "created": "stored", "accessed": "stored", "pages": "1", "has_alpha": "0",
-        "still_of": "0",
+        "still_of": "0", "samples": "0",
     ]
 }

@@ -129,7 +129,9 @@ struct Encoder {
             let attempts = EncodingAttempts(
                 order: order, losesSomething: losesSomething, body: body)
             let made = try attempts.run(writer)
-            let info = ImageInfo(format: form.format, size: size, hasAlpha: made.hasAlpha)
+            let info = ImageInfo(
+                format: form.format, size: size, hasAlpha: made.hasAlpha,
+                bits: order.samples.bits, isHDR: order.samples.hdr != nil)
             return EncodedImage(
                 reference: writer.finish(), info: info,
                 account: TransformAccount(
