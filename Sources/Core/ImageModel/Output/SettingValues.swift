@@ -1,13 +1,13 @@
 /// A value for each setting that is said. In one piece, since requests are copied and compared.
 struct SettingValues: Hashable, Sendable {
-    private var values = SIMD16<Int16>(repeating: SettingValues.unsaid)
+    private var values = SIMD32<Int16>(repeating: SettingValues.unsaid)
     private var wide = SIMD2<Int32>(repeating: SettingValues.wideUnsaid)
 
     private static let unsaid = Int16.min
     private static let wideUnsaid = Int32.min
 
     var isEmpty: Bool {
-        values == SIMD16(repeating: Self.unsaid) && wide == SIMD2(repeating: Self.wideUnsaid)
+        values == SIMD32(repeating: Self.unsaid) && wide == SIMD2(repeating: Self.wideUnsaid)
     }
 
     subscript(setting: OutputSetting) -> Int? {
