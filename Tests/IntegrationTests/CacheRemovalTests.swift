@@ -127,6 +127,9 @@ extension RealProcesses {
                 #expect(try json(["count"])["disk"]?["entries"]?.integer == 4)
                 let trimmed = try stack.run(["cache", "trim"])
                 #expect(trimmed.exitStatus == 0, "\(trimmed)")
+                _ = try await stack.awaitStatus("figures after the removal") { report in
+                    report.caches.first?.diskEntries == 4
+                }
                 let stats = try json(["stats"])["caches"]?.array?.first
                 #expect(stats?["disk"]?["state"]?.text == "healthy")
                 #expect(stats?["disk"]?["bytesWritten"]?.integer ?? 0 > 3 * new.count)
