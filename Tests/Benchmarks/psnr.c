@@ -134,7 +134,11 @@ int main(int count, char **argument) {
             wanted = reference(photo, image->Xsize, image->Ysize);
             printf("{\"q80\": %.2f", of_quality_80(wanted));
         }
-        printf(", \"%s\": %.2f", argument[i], decibels(wanted, image));
+        if (image->Xsize == wanted->Xsize && image->Ysize == wanted->Ysize)
+            printf(", \"%s\": %.2f", argument[i], decibels(wanted, image));
+        else
+            fprintf(stderr, "psnr: %s has %d x %d pixels, the first one %d x %d\n", argument[i],
+                    image->Xsize, image->Ysize, wanted->Xsize, wanted->Ysize);
         g_object_unref(image);
     }
     puts("}");
