@@ -1,7 +1,8 @@
+import ImageModel
+
 /// EXIF with a small JPEG in its second directory (EXIF 2.32, 4.5.5 and 4.6.3).
 struct ExifThumbnail {
-    private var bytes: [UInt8]
-    private let isBigEndian: Bool
+    private var block: TIFFBytes
 
     /// The block with the thumbnail; that of another one is no longer found. An empty block is made
     /// anew. Nil where the block has no first directory.
@@ -9,10 +10,10 @@ struct ExifThumbnail {
         var exif = ExifThumbnail(block)
         if block.isEmpty { exif.appendMain() }
         guard let link = exif.link else { return nil }
-        if exif.bytes.count % 2 == 1 { exif.bytes.append(0) }
-        exif.set(link, exif.bytes.count)
+        if exif.count % 2 == 1 { exif.block.bytes.append(0) }
+        exif.block.set(link, exif.count, 4)
         exif.append(jpeg)
-        return exif.bytes
+        return exif.block.bytes
     }
 
     private enum Kind: Int {
@@ -21,26 +22,25 @@ struct ExifThumbnail {
         case fraction = 5
     }
 
-    private static let entryBytes = 12
     private static let head: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0]
 
     private init(_ block: [UInt8]) {
-        bytes = block.isEmpty ? Self.head : block
-        isBigEndian = bytes.starts(with: [0x4D, 0x4D])
+        let bytes = block.isEmpty ? Self.head : block
+        self.block = TIFFBytes(bytes, isBigEndian: bytes.starts(with: [0x4D, 0x4D]))
     }
+
+    private var count: Int { block.bytes.count }
 
     /// Where the first directory says where the next one is.
     private var link: Int? {
-        guard bytes.count >= 8 else { return nil }
-        let start = number(4, 4)
-        guard start >= 8, start <= bytes.count - 2 else { return nil }
-        let end = start + 2 + Self.entryBytes * number(start, 2)
-        return end <= bytes.count - 4 ? end : nil
+        guard count >= 8 else { return nil }
+        let start = block.number(4, 4)
+        return block.entryCount(ofDirectory: start).map { start + 2 + TIFFBytes.entryBytes * $0 }
     }
 
     /// What EXIF wants of every file: upright, 72 pixels an inch, colours in the middle.
     private mutating func appendMain() {
-        let data = bytes.count + 2 + 5 * Self.entryBytes + 4
+        let data = count + 2 + 5 * TIFFBytes.entryBytes + 4
         append(5, 2)
         appendEntry(0x0112, .short, 1)
         appendResolution(data)
@@ -50,7 +50,7 @@ struct ExifThumbnail {
     }
 
     private mutating func append(_ jpeg: [UInt8]) {
-        let data = bytes.count + 2 + 6 * Self.entryBytes + 4
+        let data = count + 2 + 6 * TIFFBytes.entryBytes + 4
         append(6, 2)
         // A JPEG.
         appendEntry(0x0103, .short, 6)
@@ -59,7 +59,7 @@ struct ExifThumbnail {
         appendEntry(0x0202, .long, jpeg.count)
         append(0, 4)
         appendInches()
-        bytes += jpeg
+        block.bytes += jpeg
     }
 
     private mutating func appendResolution(_ place: Int) {
@@ -83,24 +83,7 @@ struct ExifThumbnail {
         if isShort { append(0, 2) }
     }
 
-    // MARK: - Numbers
-
     private mutating func append(_ value: Int, _ count: Int) {
-        bytes += encoded(value, count)
-    }
-
-    private mutating func set(_ place: Int, _ value: Int) {
-        bytes.replaceSubrange(place..<(place + 4), with: encoded(value, 4))
-    }
-
-    private func encoded(_ value: Int, _ count: Int) -> [UInt8] {
-        let little = (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-        return isBigEndian ? little.reversed() : little
-    }
-
-    private func number(_ place: Int, _ count: Int) -> Int {
-        let part = bytes[place..<(place + count)]
-        return isBigEndian
-            ? part.reduce(0) { $0 << 8 | Int($1) } : part.reversed().reduce(0) { $0 << 8 | Int($1) }
+        block.bytes += block.encoded(value, count)
     }
 }
