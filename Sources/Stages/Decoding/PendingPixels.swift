@@ -22,7 +22,7 @@ struct PendingPixels {
     func write(
         to output: some OutputSpace, with kept: KeptBytes = KeptBytes()
     ) throws(ImageError) -> DecodedImage.Frame {
-        var layout = layout
+        let layout = layout
         guard let count = layout.byteCount else {
             throw ImageError(.internalError, "the decoder made an image of no size")
         }
@@ -33,8 +33,6 @@ struct PendingPixels {
             output.discard(block)
             throw ImageError(decoding: error)
         }
-        layout.enclosures = kept.write(to: block.bytes, from: count)
-        return DecodedImage.Frame(
-            reference: block.reference(length: count + kept.byteCount), layout: layout)
+        return block.frame(layout, pixelBytes: count, with: kept)
     }
 }

@@ -12,8 +12,6 @@ struct SourceImage {
     private(set) var needsProfile: Bool
     /// What its samples mean where that is light above SDR white.
     private(set) var hdr: HDRColours?
-    /// Whether the file says that they mean such light.
-    private let isHDR: Bool
     /// Bits of a sample that are used.
     let bits: Int
     /// Bytes of profile, EXIF, XMP and other texts.
@@ -38,8 +36,7 @@ struct SourceImage {
         let frames = decoder.format.traits.storedFrames?(HeaderBytes(Span(_unsafeBytes: bytes)))
         pages = max(header.pages, frames ?? 1)
         metadataBytes = image.metadataBytes
-        let hdr = HDRColours(of: bytes, decoder.format, image)
-        (self.hdr, isHDR) = (hdr, hdr != nil)
+        hdr = HDRColours(of: bytes, decoder.format, image)
         bits = SampleBits.stored(in: image) ?? 8 * header.bytesPerBand
         needsProfile = image.withProfile { !SRGBProfile.matches($0) } ?? false
         statedOrientation =
@@ -79,7 +76,7 @@ struct SourceImage {
     var info: ImageInfo {
         ImageInfo(
             format: decoder.format, size: orientation.displayed(storedSize), pages: pages,
-            hasAlpha: header.hasAlpha, bits: max(8, bits), isHDR: isHDR)
+            hasAlpha: header.hasAlpha, bits: max(8, bits), isHDR: hdr != nil)
     }
 
     var storedSize: PixelSize { PixelSize(width: header.width, height: header.height) }

@@ -45,7 +45,6 @@ struct AVIFPlanes: ~Copyable, PlanarImage {
         to output: some OutputSpace, with kept: KeptBytes, cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage.Frame {
         guard !cancellation.isCancelled else { throw .cancelled }
-        var layout = layout
         let block = try output.reserve(byteCount + kept.byteCount)
         do throws(ImageError) {
             let pixels = UnsafeMutableRawBufferPointer(rebasing: block.bytes[..<byteCount])
@@ -54,9 +53,7 @@ struct AVIFPlanes: ~Copyable, PlanarImage {
             output.discard(block)
             throw error
         }
-        layout.enclosures = kept.write(to: block.bytes, from: byteCount)
-        return DecodedImage.Frame(
-            reference: block.reference(length: byteCount + kept.byteCount), layout: layout)
+        return block.frame(layout, pixelBytes: byteCount, with: kept)
     }
 
     private borrowing func writePlanes(

@@ -34,7 +34,7 @@ struct JPEGPlanes: ~Copyable, PlanarImage {
     consuming func write(
         to output: some OutputSpace, with kept: KeptBytes, cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage.Frame {
-        var layout = layout
+        let layout = layout
         let byteCount = byteCount
         let block = try output.reserve(byteCount + kept.byteCount)
         let targets = decoder.planes.indices.map { index in
@@ -50,9 +50,7 @@ struct JPEGPlanes: ~Copyable, PlanarImage {
             output.discard(block)
             throw ImageError(decoding: error)
         }
-        layout.enclosures = kept.write(to: block.bytes, from: byteCount)
-        return DecodedImage.Frame(
-            reference: block.reference(length: byteCount + kept.byteCount), layout: layout)
+        return block.frame(layout, pixelBytes: byteCount, with: kept)
     }
 }
 
