@@ -1,4 +1,5 @@
 import ImageModel
+import Linux
 import Messages
 import Testing
 
@@ -9,15 +10,15 @@ import Testing
     private func supply(
         limit: Int? = nil, used: Int? = nil, stall: Double? = nil, available: Int? = nil,
         total: Int? = nil
-    ) -> MemoryShortage.Supply {
-        var supply = MemoryShortage.Supply()
+    ) -> MemorySupply {
+        var supply = MemorySupply()
         (supply.limitBytes, supply.usedBytes, supply.stallPercent) = (limit, used, stall)
         (supply.availableBytes, supply.totalBytes) = (available, total)
         return supply
     }
 
     @Test func itIsShortBeforeTheKernelTakesIt() {
-        func isShort(_ supply: MemoryShortage.Supply) -> Bool {
+        func isShort(_ supply: MemorySupply) -> Bool {
             var shortage = MemoryShortage()
             return shortage.reason(supply, now: at(0)) != nil
         }

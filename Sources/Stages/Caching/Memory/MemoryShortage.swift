@@ -1,23 +1,8 @@
+public import Linux
+
 /// Whether memory is so short that the memory tier has to shrink. A decision over what the kernel
 /// says; whoever asks reads that.
 public struct MemoryShortage: Sendable {
-    /// What the kernel says; `nil` where it says nothing.
-    public struct Supply: Sendable, Hashable {
-        /// Bytes that the process and its group may use, and use.
-        public var limitBytes: Int?
-        /// Bytes in use that cannot be taken back.
-        public var usedBytes: Int?
-        /// Percent of the last ten seconds in which somebody waited for memory.
-        public var stallPercent: Double?
-        /// Bytes that the machine can still give, and has in all.
-        public var availableBytes: Int?
-        /// Bytes of the machine.
-        public var totalBytes: Int?
-
-        /// Says nothing.
-        public init() {}
-    }
-
     /// The part of its limit that a group may use before the tier shrinks, percent.
     public static let usedPercentMax = 90
     /// From so many percent of waiting on, the tier shrinks.
@@ -34,7 +19,7 @@ public struct MemoryShortage: Sendable {
     public init() {}
 
     /// Why the tier has to shrink now; `nil` where it need not, or did a moment ago.
-    public mutating func reason(_ supply: Supply, now: UnixTime) -> String? {
+    public mutating func reason(_ supply: MemorySupply, now: UnixTime) -> String? {
         if let shrankAt, now >= shrankAt, now < shrankAt.adding(milliseconds: Self.pause) {
             return nil
         }
@@ -43,7 +28,7 @@ public struct MemoryShortage: Sendable {
         return reason
     }
 
-    private static func reason(_ supply: Supply) -> String? {
+    private static func reason(_ supply: MemorySupply) -> String? {
         if let limit = supply.limitBytes, let used = supply.usedBytes,
             limit > 0, used >= limit / 100 * usedPercentMax
         {
