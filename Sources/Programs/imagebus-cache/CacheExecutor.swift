@@ -104,12 +104,20 @@ final class CacheExecutor: JobExecutor {
 
     func flush() { report(stage.drain(now: Self.now)) }
 
-    func attend() { report(stage.collect(now: Self.now)) }
+    /// The first figures are told as soon as the disk has answered, and not a second later.
+    func attend() {
+        report(stage.collect(now: Self.now))
+        if saidStatus == nil { tellStatus() }
+    }
 
     func tick() {
         report(stage.tick(now: Self.now))
         lookAtMemory()
         if let disk = stage.statistics.disk { watch.look(at: disk, log) }
+        tellStatus()
+    }
+
+    private func tellStatus() {
         guard isStatusKnown else { return }
         let status = status
         guard status != saidStatus else { return }
@@ -120,7 +128,7 @@ final class CacheExecutor: JobExecutor {
     /// Memory that is short is given back before the kernel takes it.
     private func lookAtMemory() {
         let now = Self.now
-        guard let reason = shortage.reason(.init(memory.supply), now: now) else { return }
+        guard let reason = shortage.reason(memory.supply, now: now) else { return }
         let shrinks = stage.statistics.memoryShrinks
         report(stage.shrinkMemory(now: now))
         guard stage.statistics.memoryShrinks > shrinks else { return }
