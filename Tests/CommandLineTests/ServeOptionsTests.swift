@@ -72,7 +72,9 @@ import Testing
         #expect(
             download?.arguments.suffix(4)
                 == ["--deny-address", "203.0.113.0/24", "--deny-address", "fd00::/8"])
-        for text in ["localhost", "1.2.3.4/33", "1.2.3.4/", "/8", "::/129"] {
+        for text in [
+            "localhost", "1.2.3.4/33", "1.2.3.4/", "/8", "::/129", "127.0.0.1/8", "fd00::1/8",
+        ] {
             #expect(complaint(["--deny-address", text])?.contains("no range") == true, "\(text)")
         }
     }

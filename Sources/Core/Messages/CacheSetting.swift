@@ -114,7 +114,8 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
     /// The value of a text; `nil` for anything else.
     public func value(of text: String) -> Int64? {
         switch values {
-        case .bytes(let least): Self.bytes(of: text).flatMap { $0 >= least ? $0 : nil }
+        case .bytes(let least):
+            PlainNumber.scaled(text, by: 1_024).flatMap { $0 >= least ? Int64($0) : nil }
         case .number(let range):
             PlainNumber.integer(text).flatMap { range.contains(Int64($0)) ? Int64($0) : nil }
         case .age: text == "never" ? -1 : DurationText.seconds(of: text)
@@ -149,17 +150,6 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
         case .word(let words): "one of \(words.joined(separator: ", "))"
         case .yesOrNo: "yes or no"
         }
-    }
-
-    private static func bytes(of text: String) -> Int64? {
-        let powers: [Character: Int64] = ["K": 1, "M": 2, "G": 3, "T": 4]
-        let power = text.uppercased().last.flatMap { powers[$0] } ?? 0
-        guard let number = PlainNumber.integer(power == 0 ? text[...] : text.dropLast()) else {
-            return nil
-        }
-        let (value, overflow) = Int64(number).multipliedReportingOverflow(
-            by: Int64(1) << (10 * power))
-        return overflow ? nil : value
     }
 }
 

@@ -98,7 +98,7 @@ public enum DownloadSetting: String, Hashable, Sendable, CaseIterable {
     public func value(of text: String) -> Value? {
         switch values {
         case .seconds(let range): DurationText.seconds(of: text).flatMap { number(Int($0), range) }
-        case .bytes: Self.bytes(of: text).map { .number($0) }
+        case .bytes: PlainNumber.scaled(text, by: 1_024).flatMap { number($0, 0...1 << 30) }
         case .count(let range): PlainNumber.integer(text).flatMap { number($0, range) }
         case .header:
             HTTPHeader(name: "User-Agent", value: text).isValid && !text.isEmpty
@@ -130,16 +130,6 @@ public enum DownloadSetting: String, Hashable, Sendable, CaseIterable {
 extension DownloadSetting {
     private func number(_ number: Int, _ range: ClosedRange<Int>) -> Value? {
         range.contains(number) ? .number(number) : nil
-    }
-
-    private static func bytes(of text: String) -> Int? {
-        let powers: [Character: Int] = ["K": 1, "M": 2, "G": 3]
-        let power = text.uppercased().last.flatMap { powers[$0] } ?? 0
-        guard let number = PlainNumber.integer(power == 0 ? text[...] : text.dropLast()),
-            (0...1 << 30).contains(number)
-        else { return nil }
-        let bytes = number << (10 * power)
-        return bytes <= 1 << 30 ? bytes : nil
     }
 
     private static func list<Part>(_ text: String, _ part: (Substring) -> Part?) -> [Part]? {

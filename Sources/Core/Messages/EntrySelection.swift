@@ -25,7 +25,7 @@ public struct EntrySelection: Hashable, Sendable {
     }
 
     /// More seconds nobody means: a thousand years.
-    public static let secondsMax: UInt64 = 1_000 * 366 * 86_400
+    public static let secondsMax = UInt64(DurationText.secondsMax)
 
     /// Whether it means every entry.
     public var isAll: Bool { self == EntrySelection() }

@@ -20,17 +20,14 @@ package enum OptionValue {
     /// A limit of a cache: bytes, and so many that entries fit into it.
     package static func cacheLimit(_ text: String) throws(UsageError) -> Int {
         let count = try bytes(text)
-        guard count >= cacheLimitMin else {
+        guard count >= CacheSetting.bytesMin else {
             let meant = PlainNumber.integer(text).map { "; did you mean \($0)M?" } ?? ""
             throw UsageError(
                 "'\(text)' is \(ByteText.text(UInt64(count))), too little for any image: it is 1M "
-                    + "(\(cacheLimitMin) bytes) at least\(meant)")
+                    + "(\(CacheSetting.bytesMin) bytes) at least\(meant)")
         }
         return count
     }
-
-    /// The smallest limit of a cache.
-    package static let cacheLimitMin = 1 << 20
 
     /// Bytes: a number, or one with K, M, G or T (1024 each).
     package static func bytes(_ text: String) throws(UsageError) -> Int {
@@ -85,13 +82,14 @@ package enum OptionValue {
         return text
     }
 
-    /// An address or a range of them: `203.0.113.0/24`, `fd00::/8` or `203.0.113.7`.
+    /// An address or a range of them: `203.0.113.0/24`, `fd00::/8` or `203.0.113.7`. As the
+    /// download worker has it: behind the bits that all of them share there are zeros.
     package static func addressRange(_ text: String) throws(UsageError) -> String {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        let isIPv6 = parts[0].contains(":")
-        guard isAddress(isIPv6 ? "[\(parts[0])]" : parts[0]), parts.count <= 2,
-            parts.count == 1
-                || PlainNumber.integer(parts[1]).map((0...(isIPv6 ? 128 : 32)).contains) ?? false
+        guard parts.count <= 2, let bytes = addressBytes(parts[0]),
+            let shared = parts.count == 1 ? 8 * bytes.count : PlainNumber.integer(parts[1]),
+            (0...8 * bytes.count).contains(shared),
+            (shared..<8 * bytes.count).allSatisfy({ bytes[$0 / 8] & 0x80 >> ($0 % 8) == 0 })
         else {
             throw UsageError(
                 "'\(text)' is no range of addresses, such as 203.0.113.0/24 or fd00::/8")
@@ -120,12 +118,18 @@ package enum OptionValue {
 }
 
 extension OptionValue {
+    /// Of an IPv6 address in brackets, or an IPv4 address.
     private static func isAddress(_ text: Substring) -> Bool {
-        var space = in6_addr()
-        if text.hasPrefix("["), text.hasSuffix("]") {
-            return inet_pton(AF_INET6, String(text.dropFirst().dropLast()), &space) == 1
-        }
-        return inet_pton(AF_INET, String(text), &space) == 1
+        let isIPv6 = text.hasPrefix("[") && text.hasSuffix("]")
+        return addressBytes(isIPv6 ? text.dropFirst().dropLast() : text)?.count
+            == (isIPv6 ? 16 : 4)
+    }
+
+    /// 4 or 16 bytes, the first one first; `nil` where it is no address.
+    private static func addressBytes(_ text: Substring) -> [UInt8]? {
+        let isIPv6 = text.contains(":")
+        var bytes = [UInt8](repeating: 0, count: isIPv6 ? 16 : 4)
+        return inet_pton(isIPv6 ? AF_INET6 : AF_INET, String(text), &bytes) == 1 ? bytes : nil
     }
 
     /// A token or a group.

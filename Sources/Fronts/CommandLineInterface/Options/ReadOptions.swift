@@ -47,6 +47,19 @@ package struct ReadOptions: Hashable {
         }
     }
 
+    /// Parses the last value with that name, where nothing has to be said of a text that is none
+    /// but what would be one.
+    package func parsed<Value>(
+        _ name: String, as expected: String, _ parse: (String) -> Value?
+    ) throws(UsageError) -> Value? {
+        try parsed(name) { (text) throws(UsageError) in
+            guard let value = parse(text) else {
+                throw UsageError("'\(text)' is not \(expected)")
+            }
+            return value
+        }
+    }
+
     /// Parses each value with that name.
     package func parsedAll<Value>(
         _ name: String, _ parse: (String) throws(UsageError) -> Value

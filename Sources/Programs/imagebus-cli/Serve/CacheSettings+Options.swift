@@ -11,13 +11,10 @@ extension CacheSettings {
     init(_ read: ReadOptions) throws(UsageError) {
         self.init()
         for setting in CacheSetting.allCases {
-            self[setting] = try read.parsed(setting.rawValue) { (text) throws(UsageError) in
-                if setting.countsBytes { return Int64(try OptionValue.cacheLimit(text)) }
-                guard let value = setting.value(of: text) else {
-                    throw UsageError("'\(text)' is not \(setting.expected)")
-                }
-                return value
-            }
+            self[setting] =
+                setting.countsBytes
+                ? try read.parsed(setting.rawValue, OptionValue.cacheLimit).map { Int64($0) }
+                : try read.parsed(setting.rawValue, as: setting.expected) { setting.value(of: $0) }
         }
     }
 

@@ -27,11 +27,8 @@ struct CoordinatorSettings: Hashable {
             if let number { arguments += ["--\(name)", "\(number)"] }
         }
         for setting in LimitSetting.allCases {
-            let limit = try read.parsed(setting.rawValue) { (text) throws(UsageError) in
-                guard let limit = setting.value(of: text) else {
-                    throw UsageError("'\(text)' is not \(setting.expected)")
-                }
-                return limit
+            let limit = try read.parsed(setting.rawValue, as: setting.expected) {
+                setting.value(of: $0)
             }
             if let limit { arguments += ["--\(setting.rawValue)", "\(limit)"] }
         }

@@ -10,11 +10,8 @@ struct DownloadSettings: Hashable {
 
     init(_ read: ReadOptions) throws(UsageError) {
         for setting in DownloadSetting.allCases {
-            let said = try read.parsed(setting.rawValue) { (text) throws(UsageError) in
-                guard setting.value(of: text) != nil else {
-                    throw UsageError("'\(text)' is not \(setting.expected)")
-                }
-                return text
+            let said = try read.parsed(setting.rawValue, as: setting.expected) { text in
+                setting.value(of: text).map { _ in text }
             }
             if let said { arguments += ["--\(setting.rawValue)", said] }
         }
