@@ -40,9 +40,7 @@ extension Scheduler {
     /// The image that was made, with how it was where the request asks for that.
     func explained(_ made: Made, for id: LiveRequest.ID) -> DeliveredImage {
         var image = made.image
-        image.explanation = Explanation(
-            requests[id].order, image, fetched: made.fetched, decoded: made.decoded,
-            transformed: made.transformed)
+        image.explanation = Explanation(requests[id].order, image, made: made)
         return image
     }
 

@@ -6,30 +6,25 @@ import Messages
 extension Explanation {
     /// `nil` where the request did not ask.
     init?(
-        _ order: Order, _ image: DeliveredImage, fetched: FetchAccount? = nil,
-        decoded: DecodeAccount? = nil, transformed: TransformAccount? = nil
+        _ order: Order, _ image: DeliveredImage, made: Made? = nil
     ) {
-        self.init(
-            order.image, order.plan, image, fetched: fetched, decoded: decoded,
-            transformed: transformed)
+        self.init(order.image, order.plan, image, made: made)
     }
 
     /// `nil` where the request did not ask.
     init?(
-        _ request: ImageRequest, _ plan: JobPlan, _ image: DeliveredImage,
-        fetched: FetchAccount? = nil, decoded: DecodeAccount? = nil,
-        transformed: TransformAccount? = nil
+        _ request: ImageRequest, _ plan: JobPlan, _ image: DeliveredImage, made: Made? = nil
     ) {
         guard request.wantsExplanation else { return nil }
         let steps = request.allSteps
-        var transformed = transformed
+        var transformed = made?.transformed
         if let account = transformed {
             transformed?.foldedSteps = min(account.foldedSteps, UInt32(steps.count))
         }
         self.init(
             plan: plan.stageNames, steps: steps.map(Self.text),
             settings: transformed == nil ? [:] : request.output.told(to: image.info.format),
-            fetched: fetched, decoded: decoded, transformed: transformed)
+            fetched: made?.fetched, decoded: made?.decoded, transformed: transformed)
     }
 
     /// The key has all that the step says; that of an overlay has a URL, which is nobody's
