@@ -312,8 +312,11 @@ let testing: [Target] = [
         ]),
     tests(
         "ConformanceTests",
-        ["Imagebus", "Messages", "ImageModel", "Linux", "TestKit", "StackKit"],
-        documents: ["CASES.md", "OPTIONS.md"]),
+        [
+            "CommandLineInterface", "Imagebus", "Messages", "ImageModel", "Linux", "TestKit",
+            "StackKit", "imagebus-cli",
+        ],
+        documents: ["CASES.md", "CONFIGURATION.md", "OPTIONS.md"]),
 ]
 
 /// What docker/test runs inside containers, beside the programs, with what they are made of.

@@ -34,6 +34,10 @@ extension Conformance {
                     return
                 }
                 #expect(0 < first && first <= total)
+                let status = try stack.run(["status", "--json"]).json()
+                #expect(status["transfers"]?["firstByte"]?["count"]?.integer == 1)
+                #expect(status["transfers"]?["tls"] == nil)
+                #expect(status["counters"]?["transfers.1.1"]?.integer == 1)
             }
         }
 

@@ -32,6 +32,8 @@ import Testing
             .init(name: "queued.decode", value: 4), .init(name: "coalesced.source", value: 7),
             .init(name: "refusedBusy", value: 4), .init(name: "fetches", value: 3),
             .init(name: "liveBytes.download", value: 1 << 20), .init(name: "dreams", value: 8),
+            .init(name: "transfers.1.1", value: 5), .init(name: "reusedConnections", value: 2),
+            .init(name: "transferredBytes", value: 6), .init(name: "continuations", value: 1),
         ]
         report.stages = [
             .init(
@@ -43,6 +45,7 @@ import Testing
         report.cancellations = [
             .init(stage: "decode", hard: 1, durations: histogram(2_000))
         ]
+        report.transfers = [.init(phase: "tls", durations: histogram(3_000))]
         return report
     }
 
@@ -78,6 +81,9 @@ import Testing
             "imagebus_live_bytes{kind=\"download\"} 1048576",
             "imagebus_socket_bytes_total{socket=\"front\",direction=\"out\"} 4",
             "imagebus_cancels_hard_total{stage=\"decode\"} 1",
+            "imagebus_transfer_duration_seconds_count{phase=\"tls\"} 1",
+            "imagebus_transfers_total{version=\"1.1\"} 5", "imagebus_transfers_reused_total 2",
+            "imagebus_transferred_bytes_total 6", "imagebus_continuations_total 1",
             "imagebus_other{name=\"dreams\"} 8",
         ] { #expect(lines.contains(line), "\(line)") }
         #expect(!lines.contains { $0.contains("queued.decode") || $0.contains("pid") })

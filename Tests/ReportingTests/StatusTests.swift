@@ -30,6 +30,7 @@ import Testing
                 works: LatencyHistogram())
         ]
         report.requests = durations
+        report.transfers = [.init(phase: "firstByte", durations: durations)]
         report.caches = [.sample]
         report.pools = [
             .init(
@@ -68,7 +69,8 @@ import Testing
                 "waits":{"count":1,"p50_ms":1.024,"p90_ms":1.024,"p99_ms":1.024,\
                 "sum_ms":1.024},\
                 "works":{"count":0,"p50_ms":null,"p90_ms":null,"p99_ms":null,"sum_ms":0}}],\
-                "uptimeMilliseconds":61000}
+                "transfers":{"firstByte":{"count":1,"p50_ms":1.024,"p90_ms":1.024,\
+                "p99_ms":1.024,"sum_ms":1.024}},"uptimeMilliseconds":61000}
 
                 """)
         let text = StatusTable.text(report)
@@ -76,6 +78,7 @@ import Testing
         #expect(text.contains("decode    7   busy         2     1       3"))
         #expect(text.contains("decode        4        6     0    1.0 ms  1.0 ms         -       -"))
         #expect(text.contains("memory           9  75.0 %"))
+        #expect(text.contains("firstByte      1     1.0     1.0"))
         #expect(text.contains("disk    degraded        3     4.9 KB  68.4 KB       -     4"))
         #expect(text.contains("\ndisk cache: full: no space, since 2024-03-01T11:59:59Z\n"))
         #expect(text.contains("decode       1     1     1.0     1.0"))

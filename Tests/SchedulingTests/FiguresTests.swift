@@ -39,6 +39,61 @@ import Testing
         #expect(stage(.fetch, stack)?.works.sum == 9_000_000)
     }
 
+    @Test func transfersAreTimedByPhaseAndCounted() throws {
+        var stack = Stack()
+        stack.hireAll()
+        stack.load(.image(size: nil, .fromLoaderOnly), by: stack.connect())
+        let held = try #require(stack.held(.fetch).first)
+        guard case .fetched(var body) = stack.success(held) else {
+            Issue.record("no body")
+            return
+        }
+        var account = FetchAccount()
+        (account.name, account.connect, account.tls, account.firstByte) = (2, 5, 9, 29)
+        account.total = 42
+        account.bytes = 1_000
+        account.httpVersion = "2"
+        account.isReused = true
+        account.redirects = 3
+        account.continuations = 1
+        body.account = account
+        stack.finish(held, .fetched(body))
+        let report = stack.scheduler.report
+        #expect(
+            report.transferTimes.map(\.phase) == ["name", "connect", "tls", "firstByte", "total"])
+        #expect(report.transferTimes.map(\.durations.sum) == [2_000, 3_000, 4_000, 20_000, 42_000])
+        let counted = report.counters.transfers
+        #expect(counted.versions == ["2": 1] && counted.reused == 1 && counted.bytes == 1_000)
+        #expect(counted.redirects == 3 && counted.continuations == 1)
+    }
+
+    /// What a worker says may be anything.
+    @Test func figuresOfATransferAreBelievedAsFarAsAJobMayTake() {
+        var figures = TransferFigures()
+        var account = FetchAccount()
+        account.connect = .nan
+        account.tls = -.infinity
+        account.firstByte = .infinity
+        account.total = 1e300
+        account.bytes = .max
+        for number in 0..<1_000 {
+            account.httpVersion = "\(number + 4)"
+            figures.record(account, atMost: 9_000)
+        }
+        #expect(figures.versions == ["other": 1_000])
+        #expect(figures.times[.total]?.count == 1_000)
+        #expect(figures.times[.total]?.sum == 9_000_000 * 1_000)
+        #expect(figures.times[.tls] == nil && figures.times[.connect] == nil)
+    }
+
+    @Test func aConnectionOfBeforeHasNoPhaseButTheAnswer() {
+        var account = FetchAccount()
+        account.firstByte = 7
+        account.total = 8
+        #expect(
+            TransferPhase.allCases.map { account.milliseconds(of: $0) } == [nil, nil, nil, 7, 8])
+    }
+
     @Test func requestsAreTimedFromAdmissionToReplyButNotHitsOfTheIndex() {
         var stack = Stack()
         stack.hireAll()

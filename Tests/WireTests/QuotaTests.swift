@@ -44,6 +44,9 @@ import Testing
                     stage: stage, queued: 1, queuedCost: 1, running: 1, waits: full, works: full))
             report.cancellations.append(.init(stage: stage, hard: 1, durations: full))
         }
+        report.transfers = TransferPhase.allCases.map {
+            .init(phase: $0.rawValue, durations: full)
+        }
         report.counters = (0..<150).map { .init(name: "counter number \($0)", value: .max) }
         report.processes = (0..<300).map {
             .init(kind: .decode, pid: UInt32($0), state: "draining", restarts: 1, jobs: 1)

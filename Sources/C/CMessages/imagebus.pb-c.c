@@ -4360,6 +4360,12 @@ void   imagebus__v1__status_report__stage__init
   static const Imagebus__V1__StatusReport__Stage init_value = IMAGEBUS__V1__STATUS_REPORT__STAGE__INIT;
   *message = init_value;
 }
+void   imagebus__v1__status_report__transfers__init
+                     (Imagebus__V1__StatusReport__Transfers         *message)
+{
+  static const Imagebus__V1__StatusReport__Transfers init_value = IMAGEBUS__V1__STATUS_REPORT__TRANSFERS__INIT;
+  *message = init_value;
+}
 void   imagebus__v1__status_report__init
                      (Imagebus__V1__StatusReport         *message)
 {
@@ -13499,7 +13505,58 @@ const ProtobufCMessageDescriptor imagebus__v1__status_report__stage__descriptor 
   (ProtobufCMessageInit) imagebus__v1__status_report__stage__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descriptors[9] =
+static const ProtobufCFieldDescriptor imagebus__v1__status_report__transfers__field_descriptors[2] =
+{
+  {
+    "phase",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Transfers, phase),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "durations",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Transfers, durations),
+    &imagebus__v1__status_report__histogram__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__status_report__transfers__field_indices_by_name[] = {
+  1,   /* field[1] = durations */
+  0,   /* field[0] = phase */
+};
+static const ProtobufCIntRange imagebus__v1__status_report__transfers__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__status_report__transfers__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.StatusReport.Transfers",
+  "Transfers",
+  "Imagebus__V1__StatusReport__Transfers",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__StatusReport__Transfers),
+  2,
+  imagebus__v1__status_report__transfers__field_descriptors,
+  imagebus__v1__status_report__transfers__field_indices_by_name,
+  1,  imagebus__v1__status_report__transfers__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__status_report__transfers__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descriptors[10] =
 {
   {
     "processes",
@@ -13609,6 +13666,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "transfers",
+    10,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__StatusReport, n_transfers),
+    offsetof(Imagebus__V1__StatusReport, transfers),
+    &imagebus__v1__status_report__transfers__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__status_report__field_indices_by_name[] = {
   7,   /* field[7] = caches */
@@ -13619,12 +13688,13 @@ static const unsigned imagebus__v1__status_report__field_indices_by_name[] = {
   6,   /* field[6] = requests */
   1,   /* field[1] = sockets */
   5,   /* field[5] = stages */
+  9,   /* field[9] = transfers */
   3,   /* field[3] = uptime_milliseconds */
 };
 static const ProtobufCIntRange imagebus__v1__status_report__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 9 }
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__status_report__descriptor =
 {
@@ -13634,7 +13704,7 @@ const ProtobufCMessageDescriptor imagebus__v1__status_report__descriptor =
   "Imagebus__V1__StatusReport",
   "imagebus.v1",
   sizeof(Imagebus__V1__StatusReport),
-  9,
+  10,
   imagebus__v1__status_report__field_descriptors,
   imagebus__v1__status_report__field_indices_by_name,
   1,  imagebus__v1__status_report__number_ranges,

@@ -29,7 +29,16 @@ extension Scheduler {
                 SchedulerReport.Worker(
                     id: id, kind: worker.kind, jobs: worker.jobs, window: worker.window,
                     isDraining: worker.isDraining)
-            }, pools: deriver.dispatcher.pools)
+            }, pools: deriver.dispatcher.pools, transferTimes: transferTimes)
+    }
+
+    private var transferTimes: [StatusReport.TransferTimes] {
+        let times = deriver.dispatcher.figures.transfers.times
+        return TransferPhase.allCases.compactMap { phase in
+            times[phase].map {
+                StatusReport.TransferTimes(phase: phase.rawValue, durations: $0)
+            }
+        }
     }
 
     /// Jobs that workers have, or that wait for them.

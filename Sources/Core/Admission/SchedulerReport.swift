@@ -41,6 +41,8 @@ public struct SchedulerReport: Hashable, Sendable {
     public var workers: [Worker]
     /// All pools of workers.
     public var pools: [StatusReport.PoolStatus]
+    /// How long the phases of transfers took.
+    public var transferTimes: [StatusReport.TransferTimes]
 
     /// What waits in one stage.
     public struct Queue: Hashable, Sendable {
@@ -113,6 +115,8 @@ public struct SchedulerCounters: Hashable, Sendable {
     public var requeued: UInt64 = 0
     /// Transfers that were tried again after a failure of their origin.
     public var retries: UInt64 = 0
+    /// What workers said of the transfers that brought a body.
+    public var transfers = Transfers()
     /// Requests refused since their source failed before; those without a fallback count as
     /// failed, too.
     public var blacklistRefusals: UInt64 = 0
@@ -133,6 +137,31 @@ public struct SchedulerCounters: Hashable, Sendable {
     /// All zero.
     public init() {}
 
+    /// Transfers that brought a body.
+    public struct Transfers: Hashable, Sendable {
+        /// How many, by version of HTTP.
+        public var versions: [String: UInt64] = [:]
+        /// Those over a connection that was there before.
+        public var reused: UInt64 = 0
+        /// Bytes that came, content codings not undone.
+        public var bytes: UInt64 = 0
+        /// Redirects that were followed.
+        public var redirects: UInt64 = 0
+        /// How often a body broke off and went on.
+        public var continuations: UInt64 = 0
+
+        /// All zero.
+        public init() {}
+
+        init(_ figures: TransferFigures) {
+            versions = figures.versions
+            reused = figures.reused
+            bytes = figures.bytes
+            redirects = figures.redirects
+            continuations = figures.continuations
+        }
+    }
+
     /// What was counted of jobs.
     mutating func add(_ figures: DispatchFigures) {
         fetches += figures.assigned(.fetch)
@@ -141,6 +170,7 @@ public struct SchedulerCounters: Hashable, Sendable {
         stores += figures.assigned(.store)
         requeued += figures.requeued
         retries += figures.retries
+        transfers = Transfers(figures.transfers)
         crashes += figures.crashes
         refused.merge(figures.refused) { $0 + $1 }
     }

@@ -15,6 +15,8 @@ package struct DispatchFigures: Sendable {
     package internal(set) var refused: [JobStage: UInt64] = [:]
     /// How long cancelled jobs kept their workers.
     package internal(set) var cancellations = CancellationLog()
+    /// What workers said of transfers.
+    package internal(set) var transfers = TransferFigures()
     /// How long jobs waited and worked, by raw value of the stage.
     private var times = JobStage.allCases.map { _ in StageTimes() }
 

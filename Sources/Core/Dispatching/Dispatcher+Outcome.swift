@@ -48,6 +48,9 @@ extension Dispatcher {
             quarantine.acquit(suspect, at: now)
         }
         if let maker = job.submission.maker { quarantine.acquit(maker, at: now) }
+        if case .fetched(let body) = result, let account = body.account {
+            figures.transfers.record(account, atMost: limits.jobMilliseconds[job.stage])
+        }
         // Its blocks are taken before the job lets go of what it read.
         let blocks = take(result, from: worker)
         forget(job)

@@ -19,6 +19,8 @@ public struct StatusReport: Hashable, Sendable {
     public var caches: [CacheStatus] = []
     /// All pools of workers.
     public var pools: [PoolStatus] = []
+    /// How long the phases of transfers took; only those that took place.
+    public var transfers: [TransferTimes] = []
 
     /// Empty.
     public init() {}
@@ -167,6 +169,20 @@ public struct StatusReport: Hashable, Sendable {
         public init(stage: String, hard: UInt64, durations: LatencyHistogram) {
             self.stage = stage
             self.hard = hard
+            self.durations = durations
+        }
+    }
+
+    /// How long one phase of transfers took.
+    public struct TransferTimes: Hashable, Sendable {
+        /// The phase: `name`, `connect`, `tls`, `firstByte` or `total`.
+        public var phase: String
+        /// All transfers that brought a body and went through it.
+        public var durations: LatencyHistogram
+
+        /// Describes a phase.
+        public init(phase: String, durations: LatencyHistogram) {
+            self.phase = phase
             self.durations = durations
         }
     }

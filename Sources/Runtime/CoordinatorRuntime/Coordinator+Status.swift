@@ -17,6 +17,7 @@ extension Coordinator {
         report.sockets = gatewayList.map { socketStatus($0.listener, $0.traffic) }
         report.counters = Self.counters(of: brain) + listenerCounters
         report.cancellations = brain.cancellations
+        report.transfers = brain.transferTimes
         report.stages = brain.stages
         report.requests = brain.requests
         report.pools = brain.pools
@@ -84,12 +85,25 @@ extension Coordinator {
             ("coalesced.decode", counted.coalesced.decodes),
             ("coalesced.source", counted.coalesced.sources),
         ]
+        let transfers = transferCounters(of: counted.transfers)
         let failures = counted.failures.sorted { $0.key.rawValue < $1.key.rawValue }.map {
             ("failed.\($0.key.rule.name)", $0.value)
         }
-        return (rows + bytes + queues + coalesced + failures).map {
+        return (rows + bytes + queues + coalesced + transfers + failures).map {
             StatusReport.Counter(name: $0.0, value: $0.1)
         }
+    }
+
+    private static func transferCounters(
+        of transfers: SchedulerCounters.Transfers
+    ) -> [(String, UInt64)] {
+        let versions = transfers.versions.sorted { $0.key < $1.key }.map {
+            ("transfers.\($0.key)", $0.value)
+        }
+        return versions + [
+            ("reusedConnections", transfers.reused), ("transferredBytes", transfers.bytes),
+            ("redirects", transfers.redirects), ("continuations", transfers.continuations),
+        ]
     }
 
     private var listenerCounters: [StatusReport.Counter] {

@@ -35,5 +35,8 @@ extension StatusReport: WireMessage {
         try map.list(
             &pools, &wire.pointee.n_pools, &wire.pointee.pools, "StatusReport.pools",
             limit: Self.rowsMax)
+        try map.list(
+            &transfers, &wire.pointee.n_transfers, &wire.pointee.transfers,
+            "StatusReport.transfers", limit: Self.rowsMax)
     }
 }

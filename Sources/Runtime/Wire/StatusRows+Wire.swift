@@ -88,6 +88,17 @@ extension StatusReport.Cancellations: WireMessage {
     }
 }
 
+extension StatusReport.TransferTimes: WireMessage {
+    typealias Form = Imagebus__V1__StatusReport__Transfers
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__status_report__transfers__init }
+    static var blank: Self { Self(phase: "", durations: .blank) }
+
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.text(&phase, &wire.pointee.phase, "Transfers.phase", limit: textMax)
+        try map.part(&durations, unless: false, &wire.pointee.durations, "Transfers.durations")
+    }
+}
+
 extension StatusReport.StageStatus: WireMessage {
     typealias Form = Imagebus__V1__StatusReport__Stage
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__status_report__stage__init }

@@ -124,6 +124,7 @@ typedef struct Imagebus__V1__StatusReport__Counter Imagebus__V1__StatusReport__C
 typedef struct Imagebus__V1__StatusReport__Histogram Imagebus__V1__StatusReport__Histogram;
 typedef struct Imagebus__V1__StatusReport__Cancellations Imagebus__V1__StatusReport__Cancellations;
 typedef struct Imagebus__V1__StatusReport__Stage Imagebus__V1__StatusReport__Stage;
+typedef struct Imagebus__V1__StatusReport__Transfers Imagebus__V1__StatusReport__Transfers;
 typedef struct Imagebus__V1__BlacklistReport Imagebus__V1__BlacklistReport;
 typedef struct Imagebus__V1__BlacklistReport__Entry Imagebus__V1__BlacklistReport__Entry;
 typedef struct Imagebus__V1__DrainCommand Imagebus__V1__DrainCommand;
@@ -2969,6 +2970,17 @@ struct  Imagebus__V1__StatusReport__Stage
     , (char *)protobuf_c_empty_string, 0, 0, 0, NULL, NULL }
 
 
+struct  Imagebus__V1__StatusReport__Transfers
+{
+  ProtobufCMessage base;
+  char *phase;
+  Imagebus__V1__StatusReport__Histogram *durations;
+};
+#define IMAGEBUS__V1__STATUS_REPORT__TRANSFERS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__transfers__descriptor) \
+    , (char *)protobuf_c_empty_string, NULL }
+
+
 /*
  * 42
  */
@@ -2991,10 +3003,12 @@ struct  Imagebus__V1__StatusReport
   Imagebus__V1__CacheStatus **caches;
   size_t n_pools;
   Imagebus__V1__StatusReport__Pool **pools;
+  size_t n_transfers;
+  Imagebus__V1__StatusReport__Transfers **transfers;
 };
 #define IMAGEBUS__V1__STATUS_REPORT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__descriptor) \
-    , 0,NULL, 0,NULL, 0,NULL, 0, 0,NULL, 0,NULL, NULL, 0,NULL, 0,NULL }
+    , 0,NULL, 0,NULL, 0,NULL, 0, 0,NULL, 0,NULL, NULL, 0,NULL, 0,NULL, 0,NULL }
 
 
 struct  Imagebus__V1__BlacklistReport__Entry
@@ -4904,6 +4918,9 @@ void   imagebus__v1__status_report__cancellations__init
 /* Imagebus__V1__StatusReport__Stage methods */
 void   imagebus__v1__status_report__stage__init
                      (Imagebus__V1__StatusReport__Stage         *message);
+/* Imagebus__V1__StatusReport__Transfers methods */
+void   imagebus__v1__status_report__transfers__init
+                     (Imagebus__V1__StatusReport__Transfers         *message);
 /* Imagebus__V1__StatusReport methods */
 void   imagebus__v1__status_report__init
                      (Imagebus__V1__StatusReport         *message);
@@ -5309,6 +5326,9 @@ typedef void (*Imagebus__V1__StatusReport__Cancellations_Closure)
 typedef void (*Imagebus__V1__StatusReport__Stage_Closure)
                  (const Imagebus__V1__StatusReport__Stage *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__StatusReport__Transfers_Closure)
+                 (const Imagebus__V1__StatusReport__Transfers *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__StatusReport_Closure)
                  (const Imagebus__V1__StatusReport *message,
                   void *closure_data);
@@ -5453,6 +5473,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__status_report__counter__de
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__histogram__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__cancellations__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__stage__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__status_report__transfers__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_report__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_report__entry__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__drain_command__descriptor;

@@ -87,6 +87,19 @@ struct CounterMetric {
             "retries_total", .counter, "retries",
             "Transfers that were tried again after a failure of their origin."),
         CounterMetric(
+            "transfers_total", .counter, "transfers.", by: "version",
+            "Transfers that brought a body, by version of HTTP."),
+        CounterMetric(
+            "transfers_reused_total", .counter, "reusedConnections",
+            "Transfers over a connection that was there before."),
+        CounterMetric(
+            "transferred_bytes_total", .counter, "transferredBytes",
+            "Bytes of bodies that came, content codings not undone."),
+        CounterMetric("redirects_total", .counter, "redirects", "Redirects that were followed."),
+        CounterMetric(
+            "continuations_total", .counter, "continuations",
+            "How often a body broke off and went on."),
+        CounterMetric(
             "prefetched_total", .counter, "prefetched", "URLs that prefetches have finished."),
         CounterMetric(
             "worker_crashes_total", .counter, "crashes",

@@ -9,7 +9,7 @@ package enum MetricsText {
 
     private static func families(_ report: StatusReport) -> [MetricFamily] {
         [uptime(report)] + processes(report) + PoolMetrics.families(report.pools)
-            + stages(report) + cancellations(report) + counters(report)
+            + stages(report) + cancellations(report) + [transfers(report)] + counters(report)
             + StoreMetrics.families(report.caches) + sockets(report)
     }
 
@@ -87,6 +87,16 @@ package enum MetricsText {
             hard.add(stage.hard, label)
         }
         return [durations, hard]
+    }
+
+    private static func transfers(_ report: StatusReport) -> MetricFamily {
+        var durations = MetricFamily(
+            "imagebus_transfer_duration_seconds", .histogram,
+            "How long the phases of transfers took that brought a body.")
+        for times in report.transfers {
+            durations.add(times.durations, [(name: "phase", value: times.phase)])
+        }
+        return durations
     }
 
     /// A counter that this version does not know is not hidden.

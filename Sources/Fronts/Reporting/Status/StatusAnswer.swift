@@ -115,6 +115,8 @@ package struct StatusAnswer: Encodable {
     let caches: [Tier]
     let cacheStores: [StoreAnswer]
     let pools: [Pool]
+    /// By phase of the transfers.
+    let transfers: [String: Durations]
 
     package init(_ report: StatusReport) {
         processes = report.processes.map {
@@ -143,6 +145,9 @@ package struct StatusAnswer: Encodable {
                 running: $0.running, waits: Durations($0.waits), works: Durations($0.works))
         }
         requests = Durations(report.requests)
+        transfers = Dictionary(
+            report.transfers.map { ($0.phase, Durations($0.durations)) },
+            uniquingKeysWith: { first, _ in first })
         let shares = TierShares(report)
         caches = shares.rows.map {
             Tier(

@@ -15,6 +15,7 @@ package enum StatusTable {
                 ]
             })
         if !report.cancellations.isEmpty { text += "\n" + cancellations(report) }
+        if !report.transfers.isEmpty { text += "\n" + transfers(report) }
         guard !report.counters.isEmpty else { return text }
         return text + "\n"
             + TextTable.text(
@@ -35,6 +36,21 @@ package enum StatusTable {
                 [
                     $0.stage, "\($0.cancels)", "\($0.hard)", TextTable.tenths($0.p50),
                     TextTable.tenths($0.p99),
+                ]
+            })
+    }
+
+    /// By phase, where it took place.
+    private static func transfers(_ report: StatusReport) -> String {
+        func tenths(_ histogram: LatencyHistogram, _ share: Double) -> String {
+            TextTable.tenths((histogram.microseconds(at: share) ?? 0) / 1_000)
+        }
+        return TextTable.text(
+            ["TRANSFERS", "COUNT", "P50 MS", "P99 MS"],
+            report.transfers.map {
+                [
+                    $0.phase, "\($0.durations.count)", tenths($0.durations, 0.5),
+                    tenths($0.durations, 0.99),
                 ]
             })
     }
