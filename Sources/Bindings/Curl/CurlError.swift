@@ -17,9 +17,7 @@ public struct CurlError: Error, Hashable, Sendable {
         number = Int32(bitPattern: code.rawValue)
         isSetError = false
         self.text = text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
-        // libcurl gives an answer without a status line the code of an unknown scheme.
-        let isOldHTTP = text.hasPrefix("Received HTTP/0.9")
-        self.code = isOldHTTP ? .protocolBroken : Code(code)
+        self.code = Code(code)
         self.osError = osError
     }
 

@@ -141,6 +141,9 @@ public final class Transfer {
         case nil where code == CURLE_OUT_OF_MEMORY && isInsideHead:
             return CurlError(
                 CURLE_WEIRD_SERVER_REPLY, text: "a line of the head is over its limit")
+        // libcurl gives a status line that it cannot read the code of an unknown scheme.
+        case nil where code == CURLE_UNSUPPORTED_PROTOCOL && effectiveURL.hasPrefix("http"):
+            return CurlError(CURLE_WEIRD_SERVER_REPLY, text: easy.errorText)
         case nil:
             return CurlError(code, text: easy.errorText, osError: osError)
         }

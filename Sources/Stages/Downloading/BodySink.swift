@@ -208,7 +208,7 @@ final class BodySink: TransferSink {
 
     /// Hands the block over with what the head said. Throws for an empty body.
     func takeBody(effectiveURL: String) throws(DownloadFailure) -> FetchedBody {
-        guard let head else { throw .defect("a transfer ended well without a head") }
+        guard let head else { throw .headCutOff }
         guard decoder?.isComplete ?? true else { throw .codingCutOff }
         guard let full = body, full.count > 0 else { throw .emptyBody }
         guard total == nil || total == full.count else { throw .otherPart }

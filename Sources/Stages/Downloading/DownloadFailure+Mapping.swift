@@ -51,6 +51,8 @@ extension DownloadFailure {
             ImageError(.badEncoding, "the body is not in its content coding: \(text)")
         case .decompression(.outOfMemory): ImageError(.busy, "no memory to decode the body")
         case .codingCutOff: ImageError(.shortBody, "the body ends before its content coding does")
+        case .headCutOff:
+            ImageError(.connectionBroken, "the answer ends before its head does")
         case .otherPart:
             ImageError(
                 .shortBody, "the body broke off, and the origin did not send the rest of it")

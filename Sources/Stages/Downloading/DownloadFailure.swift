@@ -26,6 +26,8 @@ enum DownloadFailure: Error {
     case decompression(ZlibError)
     /// The body ends before its content coding does.
     case codingCutOff
+    /// The answer ends before its head does. libcurl takes that for a good end.
+    case headCutOff
     /// Asked for the rest of a body, the origin sent something else, or none.
     case otherPart
     /// The origin answered with no bytes.

@@ -1,0 +1,177 @@
+import Downloading
+import ImageModel
+import Messages
+import TestKit
+import Testing
+
+/// One way for an origin to break the rules of HTTP, and what becomes of the download.
+struct Misbehaviour: Sendable, CustomTestStringConvertible {
+    enum End: Sendable, Equatable {
+        /// These bytes are the body.
+        case body(String)
+        /// The download fails so.
+        case error(ErrorCode)
+    }
+
+    let testDescription: String
+    let end: End
+    let answer: OriginBehaviour
+
+    init(_ description: String, _ end: End, _ answer: OriginBehaviour) {
+        (testDescription, self.end, self.answer) = (description, end, answer)
+    }
+
+    /// An answer byte for byte; the connection closes after it.
+    init(_ description: String, _ end: End, raw text: String) {
+        self.init(description, end, .raw(Array(text.utf8)))
+    }
+}
+
+/// Origins that misbehave, beside those of `FailureTests`: each download ends once, with a body
+/// that is whole or with a typed error, and the next one works.
+@Suite struct MisbehavingOriginTests {
+    private static let ok = "HTTP/1.1 200 OK\r\n"
+    private static let chunked = ok + "Transfer-Encoding: chunked\r\n\r\n"
+    private static let plain = FailureTests.plain
+
+    static let cases: [Misbehaviour] = [
+        // Lengths (RFC 9112 §6.3).
+        Misbehaviour(
+            "a negative length", .error(.protocolBroken),
+            raw: ok + "Content-Length: -5\r\n\r\n0123456789"),
+        Misbehaviour(
+            "a length beyond all numbers", .error(.limitExceeded),
+            raw: ok + "Content-Length: 99999999999999999999\r\n\r\n0123456789"),
+        Misbehaviour(
+            "a length that is no number", .error(.protocolBroken),
+            raw: ok + "Content-Length: ten\r\n\r\n0123456789"),
+        Misbehaviour(
+            "more than was announced", .body("01234"),
+            raw: ok + "Content-Length: 5\r\n\r\n0123456789"),
+        Misbehaviour(
+            "a length beside chunks", .body("0123456789"),
+            raw: ok + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"
+                + "a\r\n0123456789\r\n0\r\n\r\n"),
+        Misbehaviour(
+            "no length at all", .body("0123456789"), raw: ok + "\r\n0123456789"),
+        // Chunks (RFC 9112 §7.1). libcurl tells them and a lost connection not apart.
+        Misbehaviour(
+            "a chunk without a number", .error(.connectionBroken), raw: chunked + "xyz\r\nabc"),
+        Misbehaviour(
+            "a chunk beyond all numbers", .error(.connectionBroken),
+            raw: chunked + "FFFFFFFFFFFFFFFFF\r\nabc\r\n0\r\n\r\n"),
+        Misbehaviour(
+            "chunks without the last one", .error(.shortBody),
+            raw: chunked + "a\r\n0123456789\r\n"),
+        Misbehaviour(
+            "a chunk that is cut", .error(.shortBody), raw: chunked + "a\r\n01234"),
+        Misbehaviour(
+            "a chunk that is longer than it said", .error(.connectionBroken),
+            raw: chunked + "3\r\n0123456789\r\n0\r\n\r\n"),
+        Misbehaviour(
+            "a trailer", .body("0123456789"),
+            raw: chunked + "a\r\n0123456789\r\n0\r\nX: v\r\n\r\n"),
+        Misbehaviour(
+            "a trailer without end", .error(.connectionBroken),
+            raw: chunked + "a\r\n0123456789\r\n0\r\nX: "
+                + String(repeating: "v", count: 300_000)),
+        Misbehaviour(
+            "a transfer coding that nobody knows", .error(.protocolBroken),
+            raw: ok + "Transfer-Encoding: rot13\r\n\r\n0123456789"),
+        // Status lines and header lines (RFC 9112 §4 and §5).
+        Misbehaviour(
+            "a status of one digit", .error(.protocolBroken), raw: "HTTP/1.1 2\r\n\r\nbody"),
+        Misbehaviour(
+            "a status of letters", .error(.protocolBroken), raw: "HTTP/1.1 abc OK\r\n\r\nbody"),
+        Misbehaviour(
+            "a version that was not asked for", .error(.protocolBroken),
+            raw: "HTTP/7.3 200 OK\r\n\r\nbody"),
+        Misbehaviour(
+            "a switch of protocols that nobody asked for", .error(.connectionBroken),
+            raw: "HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\n\r\nbody"),
+        Misbehaviour(
+            "a NUL in a header", .error(.protocolBroken),
+            raw: ok + "X: a\u{0}b\r\nContent-Length: 10\r\n\r\n0123456789"),
+        Misbehaviour(
+            "a line without colon", .error(.protocolBroken),
+            raw: ok + "no header\r\nContent-Length: 10\r\n\r\n0123456789"),
+        Misbehaviour(
+            "lines that end with a line feed alone", .body("0123456789"),
+            raw: "HTTP/1.1 200 OK\nContent-Length: 10\n\n0123456789"),
+        Misbehaviour(
+            "a folded line", .body("0123456789"),
+            raw: ok + "X: a\r\n b\r\nContent-Length: 10\r\n\r\n0123456789"),
+        Misbehaviour(
+            "a head that is cut", .error(.connectionBroken), raw: ok + "Content-Le"),
+        Misbehaviour(
+            "a thousand cookies", .body("0123456789"),
+            plain.changed {
+                $0.headers = (0..<1_000).map { ("Set-Cookie", "name\($0)=value") }
+            }),
+        // Fields that are kept: they stay within what a message may have.
+        Misbehaviour(
+            "an entity tag of 8 KB", .body("0123456789"),
+            plain.with(header: "ETag", "\"\(String(repeating: "e", count: 8_000))\"")),
+        Misbehaviour(
+            "a type of 8 KB", .body("0123456789"),
+            OriginBehaviour.bytes(
+                Array("0123456789".utf8), contentType: String(repeating: "t", count: 8_000))),
+        Misbehaviour(
+            "bytes that are no text in fields that are kept", .body("0123456789"),
+            .raw(
+                Array((ok + "Content-Length: 10\r\nETag: \"").utf8) + [0xFF, 0xFE, 0x80]
+                    + Array("\"\r\nContent-Type: \u{7F}\r\n\r\n0123456789".utf8))),
+        // Content codings (RFC 9110 §8.4).
+        Misbehaviour(
+            "a coding of megabytes in kilobytes", .error(.limitExceeded),
+            .bytes(Self.bomb).with(header: "Content-Encoding", "gzip")),
+        Misbehaviour(
+            "a coding that is cut", .error(.shortBody),
+            .bytes(Array(Self.bomb.prefix(20))).with(header: "Content-Encoding", "gzip")),
+        // Redirects (RFC 9110 §10.2.2).
+        Misbehaviour(
+            "a redirect to nothing", .error(.invalidDownloadStatusCode), .redirect(to: "")),
+        Misbehaviour(
+            "a redirect to half an address", .error(.protocolBroken), .redirect(to: "http://[::1")),
+        Misbehaviour(
+            "a redirect to another scheme", .error(.unsupportedScheme),
+            .redirect(to: "gopher://127.0.0.1/")),
+        Misbehaviour(
+            "a redirect to an image in itself", .error(.protocolBroken),
+            .redirect(to: "data:image/png;base64,AAAA")),
+        Misbehaviour(
+            "a redirect to a forbidden address without scheme", .error(.addressForbidden),
+            .redirect(to: "//10.255.255.1/")),
+    ]
+
+    /// 1 MiB of zeros, as `gzip -9n` writes them.
+    private static let bomb: [UInt8] =
+        [
+            0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xed, 0xc1, 0x31,
+            0x01, 0x00, 0x00, 0x00, 0xc2, 0xa0, 0xf5, 0x4f, 0x6d, 0x08, 0x5f, 0xa0,
+        ] + Array(repeating: 0, count: 1_016)
+        + [0x3e, 0x03, 0x1c, 0xea, 0x38, 0xa7, 0x00, 0x00, 0x10, 0x00]
+
+    @Test(arguments: cases)
+    func theDownloadEndsAndTheNextOneWorks(_ row: Misbehaviour) async throws {
+        let bench = try DownloadBench()
+        bench.origin.route("/case", row.answer)
+        bench.origin.route("/good", Self.plain)
+        bench.start("/case", bodyBytesMax: 1_000)
+        let outcome = try #require(await bench.outcome())
+        switch row.end {
+        case .body(let text):
+            let body = try #require(outcome.body, "\(String(describing: outcome.failure))")
+            #expect(bench.space.bytes(body.reference) == Array(text.utf8))
+            #expect((body.etag ?? "").utf8.count <= 1_024)
+            #expect((body.contentType ?? "").utf8.count <= 1_024)
+            #expect(bench.space.liveCount == 1)
+        case .error(let code):
+            #expect(outcome.failure?.code == code, "\(outcome)")
+            #expect(bench.space.liveCount == 0)
+        }
+        bench.start("/good", id: 2)
+        let outcomes = try #require(await bench.outcomes.wait(count: 2))
+        #expect(outcomes.count == 2 && outcomes[1].body != nil)
+    }
+}

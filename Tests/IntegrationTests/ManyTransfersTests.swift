@@ -1,0 +1,56 @@
+import ImageModel
+import Imagebus
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Thousands of transfers whose origin sends a few bytes now and then.
+    @Suite struct ManyTransfersTests {
+        private static let count = Effort.count("TRANSFERS", short: 300, long: 2_000)
+        /// A download process has 256 places, of which one client gets three quarters.
+        private static let processes = count / 192 + 1
+
+        /// All are under way at once, a load that comes meanwhile gets one of the places that are
+        /// left, one that is cancelled gives its place back, and every body arrives whole.
+        @Test func allAreUnderWayAtOnceAndArrive() async throws {
+            let origin = OriginServer()
+            let gate = Gate()
+            let png = try Images.quadrants().png()
+            let slow = OriginBehaviour.slow(png, chunk: 1, every: .seconds(2), until: gate)
+            origin.route("/slow/*", slow)
+            origin.route("/fast.png", .bytes(png))
+            let options = [
+                "--allow-private-networks", "--download", "\(Self.processes)",
+                "--fetches-per-host", "0", "--low-speed", "0",
+            ]
+            try await withStack(options) { stack in
+                let client = try stack.client()
+                let tasks = (1...Self.count).map { number in
+                    var request = ImageRequest(url: origin.url("/slow/\(number).png"))
+                    request.timeoutMilliseconds = 300_000
+                    return client.load(request)
+                }
+                let report = try await stack.awaitStatus("all transfers under way") {
+                    $0.stages.first { $0.stage == "fetch" }?.running == UInt64(Self.count)
+                }
+                #expect(report.stages.first { $0.stage == "fetch" }?.queued == 0)
+                let fast = try await client.load(origin.url("/fast.png")).response
+                #expect(fast.bytes?.array == png)
+                tasks[0].cancel()
+                #expect(await tasks[0].errorCode == .cancelled)
+                _ = try await stack.awaitStatus("one place less") {
+                    $0.stages.first { $0.stage == "fetch" }?.running == UInt64(Self.count - 1)
+                }
+                gate.open()
+                var whole = 0
+                for task in tasks.dropFirst() where try await task.response.bytes?.array == png {
+                    whole += 1
+                }
+                #expect(whole == Self.count - 1)
+                let end = try await stack.awaitIdle()
+                #expect(end.counter("retries") == 0 && end.counter("failed") == 0)
+                #expect(end.processes.allSatisfy { $0.restarts == 0 })
+            }
+        }
+    }
+}
