@@ -295,6 +295,8 @@ let testing: [Target] = [
     tests(
         "SandboxTests",
         ["sandbox-probe", "Sandbox", "SharedArena", "Messages", "Linux", "TestKit"]),
+    .executableTarget(
+        name: "eviction", dependencies: ["Caching", "TestKit", "Linux"], path: "Tests/Eviction"),
     tests("ImagebusTests", ["Imagebus", "Wire", "Messages", "ImageModel", "TestKit"]),
     tests("TidyTests", ["TestKit", "Linux"]),
     .target(

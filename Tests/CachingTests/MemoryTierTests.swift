@@ -35,22 +35,31 @@ private func ids(_ numbers: UInt64...) -> [BlockID] { numbers.map { BlockID($0) 
         #expect(tier.cost == 0)
     }
 
-    /// The example of the SIEVE paper's shape: a hit protects once, and the hand goes on from where
-    /// it stood instead of starting anew.
-    @Test func theHandSparesWhatWasUsedAndGoesOnFromThere() {
-        var tier = tier(["a", "b", "c", "d"], room: 4)
-        _ = tier.lookup("a", now: at(0))
-        _ = tier.lookup("c", now: at(0))
-        #expect(tier.evictOne()?.freed == ids(2), "a was used; the hand clears it and takes b")
+    @Test func whatWasUsedStaysAndTheLargestOfTheOthersGoes() {
+        var tier = tier(["a", "b", "c"], room: 9)
+        _ = tier.insert(entry(4, key: "d", bytes: 3_000))
         _ = tier.insert(entry(5, key: "e"))
-        #expect(tier.evictOne()?.freed == ids(4), "c was used; the hand takes d")
-        #expect(tier.evictOne()?.freed == ids(5), "then e, the newest")
-        #expect(tier.evictOne()?.freed == ids(1), "then round to a, whose bit is gone")
+        _ = tier.lookup("a", now: at(0))
+        #expect(tier.evictOne()?.freed == ids(4))
+        #expect(tier.evictOne()?.freed == ids(2))
+        #expect(tier.evictOne()?.freed == ids(3))
+        #expect(tier.evictOne()?.freed == ids(1), "a was used")
+        #expect(tier.evictOne()?.freed == ids(5), "e is the newest")
+    }
+
+    @Test func aKeyThatComesBackIsWorthMoreThanOneThatIsNew() {
+        var tier = tier(["a", "b"], room: 9)
+        #expect(tier.evictOne()?.freed == ids(1))
+        _ = tier.insert(entry(3, key: "a"))
+        _ = tier.insert(entry(4, key: "c"))
+        _ = tier.insert(entry(5, key: "d"))
+        #expect(tier.evictOne()?.freed == ids(2))
+        #expect(tier.evictOne()?.freed == ids(4), "a was let go lately")
         #expect(tier.evictOne()?.freed == ids(3))
     }
 
     @Test func aReportOfUseSparesAsAHitDoes() {
-        var tier = tier(["a", "b"], room: 2)
+        var tier = tier(["a", "b", "c"], room: 3)
         #expect(tier.touch(BlockID(1)) == "a")
         #expect(tier.touch(BlockID(99)) == nil)
         #expect(tier.evictOne()?.evicted == ids(2))

@@ -1,11 +1,10 @@
 public import Messages
+internal import XXHash
 
 /// The account of `results/`: which block holds what, and which go first when room is needed.
 ///
-/// Pure bookkeeping; the bytes belong to others. Eviction is SIEVE (Zhang et al., NSDI 2024): a
-/// queue in order of arrival, one "visited" bit each, and a hand that moves from old to new, takes
-/// the first entry without the bit and clears it on its way. A hit sets one bit and moves nothing,
-/// so use may be reported late and in batches (SEMANTICS §5.4).
+/// Pure bookkeeping; the bytes belong to others. What is used most for its bytes stays
+/// (`WorthQueue`). Use may be reported late and in batches (SEMANTICS §5.4).
 ///
 /// Whether somebody still reads an entry that leaves is the coordinator's to know: it hears of
 /// every large one (`Departures.evicted`) and answers with its release (SEMANTICS §14.6).
@@ -20,7 +19,9 @@ public struct MemoryTier: Sendable {
     /// What all entries take, bytes.
     public private(set) var cost = 0
 
-    private(set) var slots = SieveQueue()
+    private var queue: WorthQueue
+    /// By the slots of the queue.
+    private var held: [MemoryEntry?] = []
     private var slotOfKey: [String: Int32] = [:]
     private var slotOfBlock: [BlockID: Int32] = [:]
 
@@ -28,11 +29,13 @@ public struct MemoryTier: Sendable {
     public init(costMax: Int, countMax: Int = 0) {
         self.costMax = max(0, costMax)
         self.countMax = max(0, countMax)
+        queue = WorthQueue(bytesMax: self.costMax)
     }
 
     /// Holds to other limits from now on; what does not fit any more leaves.
     public mutating func limit(costMax: Int, countMax: Int) -> Departures {
         (self.costMax, self.countMax) = (max(0, costMax), max(0, countMax))
+        queue.limit(bytesMax: self.costMax)
         let countMax = self.countMax > 0 ? self.countMax : .max
         return evict { $0.cost <= $0.costMax && $0.count <= countMax }
     }
@@ -73,10 +76,10 @@ public struct MemoryTier: Sendable {
         return gone
     }
 
-    /// Evicts the next entry in SIEVE's order; `nil` where there is none.
+    /// Evicts the entry that is worth least; `nil` where there is none.
     public mutating func evictOne() -> Departures? {
-        guard let slot = slots.victim() else { return nil }
-        return take(out: slot)
+        guard let slot = queue.victim() else { return nil }
+        return take(out: slot, asVictim: true)
     }
 
     // MARK: - Entries
@@ -85,7 +88,7 @@ public struct MemoryTier: Sendable {
     public mutating func insert(_ entry: MemoryEntry) -> Departures {
         precondition(slotOfBlock[entry.block] == nil, "block ids are never reused")
         let gone = entry.key.map { remove(key: $0) } ?? Departures()
-        let slot = slots.insert(entry)
+        let slot = place(entry)
         slotOfBlock[entry.block] = slot
         if let key = entry.key { slotOfKey[key] = slot }
         cost += entry.cost
@@ -95,24 +98,24 @@ public struct MemoryTier: Sendable {
     /// The entry of a key, marked as used; one that has expired leaves instead.
     public mutating func lookup(_ key: String, now: UnixTime) -> (MemoryEntry?, Departures) {
         guard let slot = slotOfKey[key] else { return (nil, Departures()) }
-        if let expires = slots[slot].entry.expires, expires <= now {
+        if let expires = held[Int(slot)]?.expires, expires <= now {
             return (nil, take(out: slot))
         }
-        slots[slot].visited = true
-        return (slots[slot].entry, Departures())
+        queue.use(slot)
+        return (held[Int(slot)], Departures())
     }
 
     /// Whether a key has an entry that has not expired; does not count as use.
     public func contains(_ key: String, now: UnixTime) -> Bool {
         guard let slot = slotOfKey[key] else { return false }
-        return slots[slot].entry.expires.map { $0 > now } ?? true
+        return held[Int(slot)]?.expires.map { $0 > now } ?? true
     }
 
     /// Marks a block as used and answers its key; `nil` for blocks that left or have none.
     public mutating func touch(_ block: BlockID) -> String? {
         guard let slot = slotOfBlock[block] else { return nil }
-        slots[slot].visited = true
-        return slots[slot].entry.key
+        queue.use(slot)
+        return held[Int(slot)]?.key
     }
 
     /// Removes the entry of a key, if there is one.
@@ -130,31 +133,40 @@ public struct MemoryTier: Sendable {
     /// Removes what was only delivered.
     public mutating func removeKeyless() -> Departures {
         var gone = Departures()
-        for entry in slots.inOrder() where entry.key == nil {
+        for case let entry? in held where entry.key == nil {
             if let slot = slotOfBlock[entry.block] { gone.append(take(out: slot)) }
         }
         return gone
     }
 
-    /// Every entry with a key that has not expired, oldest first.
+    /// Every entry with a key that has not expired, in no order.
     public func entries(now: UnixTime) -> [MemoryEntry] {
-        slots.inOrder().filter { $0.key != nil && ($0.expires.map { $0 > now } ?? true) }
+        held.compactMap { $0 }.filter { $0.key != nil && ($0.expires.map { $0 > now } ?? true) }
     }
 
     /// Gives every entry so much more or less time.
     mutating func moveExpiries(by milliseconds: Int64) {
         for slot in slotOfKey.values {
-            slots[slot].entry.expires = slots[slot].entry.expires?.adding(
-                milliseconds: milliseconds)
+            let expires = held[Int(slot)]?.expires?.adding(milliseconds: milliseconds)
+            held[Int(slot)]?.expires = expires
         }
     }
 
-    private mutating func take(out slot: Int32) -> Departures {
+    private mutating func place(_ entry: MemoryEntry) -> Int32 {
+        // What has no key is never asked for again: no other has the hash of its block.
+        let hash = entry.key.map { XXH3.hash64(Array($0.utf8).span.bytes) } ?? entry.block.value
+        let slot = queue.insert(EvictionItem(hash: hash, bytes: entry.cost))
+        if Int(slot) == held.count { held.append(entry) } else { held[Int(slot)] = entry }
+        return slot
+    }
+
+    private mutating func take(out slot: Int32, asVictim: Bool = false) -> Departures {
         var gone = Departures()
-        let entry = slots[slot].entry
+        guard let entry = held[Int(slot)] else { return gone }
         if let key = entry.key { slotOfKey[key] = nil }
         if entry.key != nil || entry.isLarge { gone.evicted.append(entry.block) }
-        slots.remove(slot)
+        queue.remove(slot, asVictim: asVictim)
+        held[Int(slot)] = nil
         slotOfBlock[entry.block] = nil
         cost -= entry.cost
         gone.freed.append(entry.block)

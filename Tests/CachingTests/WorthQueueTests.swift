@@ -1,0 +1,109 @@
+import Testing
+
+@testable import Caching
+
+/// Which entries leave the memory tier first.
+@Suite struct WorthQueueTests {
+    /// A queue whose window has room for one entry of 1,000 bytes.
+    private func queue() -> WorthQueue { WorthQueue(bytesMax: 32_000) }
+
+    private func item(_ hash: UInt64, _ bytes: Int = 1_000) -> EvictionItem {
+        EvictionItem(hash: hash, bytes: bytes)
+    }
+
+    private func evict(_ queue: inout WorthQueue) -> Int32? {
+        guard let slot = queue.victim() else { return nil }
+        queue.remove(slot, asVictim: true)
+        return slot
+    }
+
+    @Test func whatIsUsedMoreOftenStaysLonger() {
+        var queue = queue()
+        let slots = (0..<4).map { queue.insert(item($0)) }
+        for _ in 0..<2 { queue.use(slots[0]) }
+        queue.use(slots[1])
+        #expect(evict(&queue) == slots[2], "never used")
+        #expect(evict(&queue) == slots[1], "used once")
+        #expect(evict(&queue) == slots[0], "used twice")
+        #expect(evict(&queue) == slots[3], "the newest is not compared until then")
+        #expect(evict(&queue) == nil)
+    }
+
+    @Test func ofEquallyUsedTheLargestGoes() {
+        var queue = queue()
+        let slots = [(0, 1_000), (1, 8_000), (2, 2_000), (3, 1_000)].map {
+            queue.insert(item($0, $1))
+        }
+        for slot in slots { queue.use(slot) }
+        #expect(evict(&queue) == slots[1])
+        #expect(evict(&queue) == slots[2])
+        #expect(evict(&queue) == slots[0])
+    }
+
+    /// It is worth one use, and the other, which nobody asked for again, a tenth.
+    @Test func whatComesBackIsWorthMoreThanWhatIsNew() {
+        var queue = queue()
+        let first = queue.insert(item(7))
+        _ = queue.insert(item(8))
+        #expect(evict(&queue) == first)
+        let again = queue.insert(item(7))
+        let new = queue.insert(item(9))
+        _ = queue.insert(item(10))
+        #expect(evict(&queue) != again)
+        #expect(evict(&queue) == new)
+        #expect(evict(&queue) == again)
+    }
+
+    @Test func whatIsNotUsedAnyMoreGoesInTheEnd() {
+        var queue = queue()
+        let old = queue.insert(item(1))
+        for _ in 0..<1_000 { queue.use(old) }
+        var rounds = 0
+        // Others come, are used once and go, until the old one's turn has come.
+        for number in 2..<100_000 as Range<UInt64> {
+            queue.use(queue.insert(item(number)))
+            rounds += 1
+            if queue.count > 10, evict(&queue) == old { break }
+        }
+        // Fifteen uses are the most that count, and ten new ones pass in each.
+        #expect((50...500).contains(rounds), "after \(rounds)")
+    }
+
+    /// A result on its way to a client, however large.
+    @Test func whatIsNewIsNotTheNextToGo() {
+        var queue = WorthQueue(bytesMax: 3_200_000)
+        var slots = (0..<100).map { queue.insert(item(UInt64($0))) }
+        for slot in slots { queue.use(slot) }
+        let large = queue.insert(item(1_000, 90_000))
+        slots += (0..<9).map { queue.insert(item(2_000 + UInt64($0))) }
+        #expect(queue.victim() != large, "9,000 bytes came after it")
+        for number in 0..<2 { _ = queue.insert(item(3_000 + UInt64(number))) }
+        #expect(evict(&queue) == large, "more than 10,000: it is compared, and worth least")
+    }
+
+    @Test func theCountIsRightAfterManyRandomSteps() {
+        var random = SystemRandomNumberGenerator()
+        var queue = WorthQueue(bytesMax: 100_000)
+        var live: Set<Int32> = []
+        for number in 0..<20_000 as Range<UInt64> {
+            switch random.next(upperBound: 8 as UInt) {
+            case 0...3:
+                let bytes = Int(random.next(upperBound: 1 << 40 as UInt)) >> Int.random(in: 0..<40)
+                let isNew = live.insert(queue.insert(item(number % 500, bytes))).inserted
+                #expect(isNew)
+            case 4, 5: if let slot = live.randomElement() { queue.use(slot) }
+            case 6:
+                guard let slot = live.randomElement() else { continue }
+                queue.remove(slot, asVictim: false)
+                live.remove(slot)
+            default:
+                let slot = evict(&queue)
+                let isKnown = slot.map { live.remove($0) != nil } ?? live.isEmpty
+                #expect(isKnown)
+            }
+            #expect(queue.count == live.count)
+        }
+        while let slot = evict(&queue) { live.remove(slot) }
+        #expect(live.isEmpty)
+    }
+}
