@@ -22,7 +22,7 @@ import Testing
         let texts: [CacheSetting: String] = [
             .memoryLimit: "3M", .memoryEntries: "7", .diskLimit: "5M", .diskEntries: "9",
             .maxAge: "2h", .expireType: "creation", .lowWater: "80", .memoryCache: "no",
-            .diskCache: "no", .writeBehind: "no",
+            .diskCache: "no", .diskFirstUse: "no", .writeBehind: "no",
         ]
         for setting in CacheSetting.allCases {
             let text = texts[setting] ?? ""
@@ -34,6 +34,7 @@ import Testing
         #expect(all.disk.ageMax == 7_200 && all.disk.expireType == .creation)
         #expect(all.disk.lowWaterPercent == 80)
         #expect(!all.usesMemory && !all.usesDisk && !all.writesBehind)
+        #expect(!all.writesFirstUse)
         #expect(policy([.maxAge: "never"]).disk.ageMax < 0)
     }
 

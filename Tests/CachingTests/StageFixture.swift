@@ -146,6 +146,7 @@ final class StageFixture {
     func note(_ new: [CacheAction]) { actions += new }
 
     /// Collects until `done` answers something; records an issue after ten seconds.
+    @discardableResult
     func wait<R>(_ done: () -> R?) throws -> R {
         let deadline = MonotonicClock.now() + 10_000_000_000
         while true {
@@ -218,6 +219,13 @@ final class StageFixture {
             return StoreReport(delivered: nil, tiers: .none)
         }
         return report
+    }
+
+    /// Writes everything that is on its way to the disk.
+    func drain() throws {
+        actions.removeAll { $0 == .drained }
+        note(stage.drain(now: now))
+        try wait { actions.contains(.drained) ? true : nil }
     }
 
     /// Removes a key, and answers what was said.

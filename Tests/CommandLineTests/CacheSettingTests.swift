@@ -12,7 +12,7 @@ import Testing
     static let examples: [CacheSetting: String] = [
         .memoryLimit: "64M", .memoryEntries: "7", .diskLimit: "5G", .diskEntries: "9",
         .maxAge: "2h", .expireType: "creation", .lowWater: "80", .memoryCache: "no",
-        .diskCache: "no", .writeBehind: "no",
+        .diskCache: "no", .diskFirstUse: "no", .writeBehind: "no",
     ]
 
     private func options(_ arguments: [String], _ environment: [String: String] = [:])

@@ -21,6 +21,8 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
     case memoryCache = "memory-cache"
     /// Whether entries are kept on the disk.
     case diskCache = "disk-cache"
+    /// Whether what is asked for the first time is written to the disk.
+    case diskFirstUse = "disk-first-use"
     /// Whether replies go out before the disk has what they say is stored.
     case writeBehind = "write-behind"
 
@@ -50,14 +52,14 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
         case .maxAge: .age
         case .expireType: .word(Self.expireTypes)
         case .lowWater: .number(0...100)
-        case .memoryCache, .diskCache, .writeBehind: .yesOrNo
+        case .memoryCache, .diskCache, .diskFirstUse, .writeBehind: .yesOrNo
         }
     }
 
     /// Whether each named cache can have its own: the others are of all caches together.
     public var isOfEachCache: Bool {
         switch self {
-        case .memoryCache, .diskCache, .writeBehind: true
+        case .memoryCache, .diskCache, .diskFirstUse, .writeBehind: true
         default: false
         }
     }
@@ -105,6 +107,9 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
         case .lowWater: "percent of its limits to which a tier goes down to make room (50)"
         case .memoryCache: "whether entries are kept in memory (yes)"
         case .diskCache: "whether entries are kept on the disk (yes)"
+        case .diskFirstUse:
+            "whether what is asked for the first time is written to the disk;\n"
+                + "no: the second time it is, or is used in memory (yes)"
         case .writeBehind:
             "whether replies go out before the disk has what is stored for\n"
                 + "them (yes)"

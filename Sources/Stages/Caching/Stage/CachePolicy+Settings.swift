@@ -18,6 +18,7 @@ extension CachePolicy {
         case .lowWater: disk.lowWaterPercent = Int(clamping: value)
         case .memoryCache: usesMemory = value != 0
         case .diskCache: usesDisk = value != 0
+        case .diskFirstUse: writesFirstUse = value != 0
         case .writeBehind: writesBehind = value != 0
         }
     }

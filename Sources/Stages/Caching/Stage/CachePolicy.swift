@@ -9,6 +9,8 @@ public struct CachePolicy: Sendable, Hashable {
     public var usesMemory: Bool
     /// Whether entries are kept on the disk.
     public var usesDisk: Bool
+    /// Whether the disk gets what is asked for the first time; else what is asked for again.
+    public var writesFirstUse: Bool
     /// Whether stores are answered before the disk has them.
     public var writesBehind: Bool
     /// Bytes that may wait for the disk.
@@ -19,13 +21,14 @@ public struct CachePolicy: Sendable, Hashable {
     /// 256 MiB of memory and 64 MiB of write-behind unless told otherwise.
     public init(
         memoryBytesMax: Int = 256 << 20, memoryCountMax: Int = 0, usesMemory: Bool = true,
-        usesDisk: Bool = true, writesBehind: Bool = true, writeBehindBytesMax: Int = 64 << 20,
-        disk: DiskPolicy = DiskPolicy()
+        usesDisk: Bool = true, writesFirstUse: Bool = true, writesBehind: Bool = true,
+        writeBehindBytesMax: Int = 64 << 20, disk: DiskPolicy = DiskPolicy()
     ) {
         self.memoryBytesMax = memoryBytesMax
         self.memoryCountMax = memoryCountMax
         self.usesMemory = usesMemory
         self.usesDisk = usesDisk
+        self.writesFirstUse = writesFirstUse
         self.writesBehind = writesBehind
         self.writeBehindBytesMax = writeBehindBytesMax
         self.disk = disk

@@ -53,6 +53,7 @@ extension CacheStage {
             rest = rest.dropFirst(MessageLimits.idsMax)
         }
         for block in gone.freed {
+            firstUses.forget(block)
             guard let body = bodies.removeValue(forKey: block) else { continue }
             if body.length >= Self.largeBytes { departing.add(body) }
         }

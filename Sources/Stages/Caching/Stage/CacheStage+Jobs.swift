@@ -47,7 +47,9 @@ extension CacheStage {
     /// These blocks were used; in batches, late is early enough.
     public func touched(_ blocks: [BlockID]) {
         for block in blocks {
-            if let key = memory.touch(block) { noteUse(key) }
+            guard let key = memory.touch(block) else { continue }
+            noteUse(key)
+            writeWithheld(block)
         }
     }
 

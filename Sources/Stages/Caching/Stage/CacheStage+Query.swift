@@ -26,6 +26,7 @@ extension CacheStage {
         apply(gone)
         guard let entry = found, let body = bodies[entry.block] else { return false }
         noteUse(work.key)
+        writeWithheld(entry.block)
         switch work.destination {
         case .results:
             counts.memoryHits += 1
@@ -79,6 +80,7 @@ extension CacheStage {
             tier: .disk, metadata: row.metadata,
             expires: policy.disk.expiry(created: row.created, stored: row.stored),
             stored: row.stored)
+        noteAsked(work.key)
         var work = work
         // Stored anew since it was looked up: these bytes must not take the place of those.
         if memory.contains(work.key, now: now) || writeBehind.write(of: work.key) != nil {

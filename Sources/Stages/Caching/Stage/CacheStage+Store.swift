@@ -17,6 +17,7 @@ extension CacheStage {
         if let key = plan.key, work.tiers.contains(.disk), disk != nil, !usesDisk(key) {
             removeOutdated(key, now)
         }
+        if plan.isWithheld, let key = plan.key { removeOutdated(key, now) }
         do {
             guard let body = try reserve(work, &plan, length: length, now) else {
                 return answer(job, .stored(report(plan)))
@@ -61,6 +62,7 @@ extension CacheStage {
             plan.toDisk = false
             plan.skipped.append(disk == nil ? "disk: there is none" : "disk: it is switched off")
         }
+        withhold(work, &plan)
         if plan.toMemory, !policy(of: work.key).usesMemory {
             plan.toMemory = false
             plan.skipped.append("memory: it is switched off")
@@ -108,8 +110,10 @@ extension CacheStage {
         if plan.isResult, plan.toMemory || (work.delivers && job != nil) {
             let key = plan.toMemory ? plan.key : nil
             let expires =
-                plan.toDisk ? policy.disk.expiry(created: now, stored: now) : nil
+                plan.toDisk || plan.isWithheld
+                ? policy.disk.expiry(created: now, stored: now) : nil
             deliver(body, key: key, work.metadata, expires: expires, stored: now, now)
+            if plan.isWithheld, let key { firstUses.withhold(key, body, work.metadata, now) }
         }
         let write = writeLater(body, work, &plan, now)
         // The tiers never have two values of a key.

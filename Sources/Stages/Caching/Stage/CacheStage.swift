@@ -38,6 +38,7 @@ public final class CacheStage {
     var writeBehind: WriteBehind
     /// Jobs that are answered when a write has ended, by its number.
     var waiters: [UInt64: [StoreWaiter]] = [:]
+    var firstUses = FirstUses()
     var touches: Set<String> = []
     /// Keys whose older value is still on the disk, since it could not be removed yet: none of them
     /// is answered from there.

@@ -88,6 +88,8 @@ struct StorePlan: Sendable {
     var key: String?
     var toMemory: Bool
     var toDisk: Bool
+    /// It is asked for the first time, and the disk gets it when it is asked for again.
+    var isWithheld = false
     /// In `results/`, and not in private memory.
     var isResult: Bool
     /// Why a tier that was asked for does not get it.
