@@ -310,7 +310,7 @@ let testing: [Target] = [
         "IntegrationTests",
         [
             "Imagebus", "Messages", "ImageModel", "Linux", "Vips", "TestKit", "StackKit", "ZeroMQ",
-            "Wire", "EventLoop", "BusConnection", "SharedArena",
+            "Wire", "EventLoop", "BusConnection", "SharedArena", "SQLite",
         ]),
     tests(
         "ConformanceTests",

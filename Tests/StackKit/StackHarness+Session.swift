@@ -6,12 +6,12 @@ public import TestKit
 /// Runs `body` with a stack that is ready, ends it in order, and throws where something is left.
 public func withStack<Result>(
     _ arguments: [String] = ["--allow-private-networks"], decoders: Int = 2,
-    environment: [String: String] = [:], mount: PrivateMount? = nil,
+    environment: [String: String] = [:], launcher: [String] = [], mount: PrivateMount? = nil,
     cacheMount: PrivateMount? = nil, body: (StackHarness) async throws -> Result
 ) async throws -> Result {
     let stack = try StackHarness(
         ["--decode", "\(decoders)", "--transform", "\(decoders)"] + arguments,
-        environment: environment, mount: mount, cacheMount: cacheMount)
+        environment: environment, launcher: launcher, mount: mount, cacheMount: cacheMount)
     return try await StackLog.$path.withValue(stack.logFile) {
         try stack.start()
         let result = try await body(stack)

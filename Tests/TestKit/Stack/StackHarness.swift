@@ -9,6 +9,7 @@ public final class StackHarness {
     private let logs = TestKit.TemporaryDirectory()
     private let arguments: [String]
     private let environment: [String: String]
+    private let launcher: [String]
     private let mount: PrivateMount?
     private let cacheMount: PrivateMount?
     private var serve: ChildProcess?
@@ -31,14 +32,16 @@ public final class StackHarness {
 
     /// A stack that is not started; `arguments` follow `serve` and the two folders, `environment`
     /// is added to this process' without our own variables. With `mount`, the runtime directory is
-    /// a tmpfs of its own; with `cacheMount`, the cache directory is one.
+    /// a tmpfs of its own; with `cacheMount`, the cache directory is one. `launcher` is a command
+    /// that becomes `serve`.
     public init(
-        _ arguments: [String], environment: [String: String] = [:], mount: PrivateMount? = nil,
-        cacheMount: PrivateMount? = nil
+        _ arguments: [String], environment: [String: String] = [:], launcher: [String] = [],
+        mount: PrivateMount? = nil, cacheMount: PrivateMount? = nil
     ) throws {
         runtime = try Linux.TemporaryDirectory(in: "/dev/shm", prefix: "ib-")
         self.arguments = arguments
         self.environment = environment
+        self.launcher = launcher
         self.mount = mount
         self.cacheMount = cacheMount
     }
@@ -57,7 +60,7 @@ public final class StackHarness {
         let pipe = try FileDescriptor.pipe()
         let log = try FileDescriptor.open(logFile, [.writeOnly, .create, .append])
         let words =
-            [Programs.commandLine, "serve", "--runtime-dir", runtime.path]
+            launcher + [Programs.commandLine, "serve", "--runtime-dir", runtime.path]
             + ["--cache-dir", cache.path] + arguments
         let inner = mount?.line(words, at: runtime.path) ?? words
         let line = cacheMount?.line(inner, at: cache.path) ?? inner

@@ -1,0 +1,64 @@
+import Linux
+import SQLite
+import TestKit
+import Testing
+
+/// What lies in the directory of a cache, read without the cache.
+struct CacheFolder {
+    private let path: String
+
+    init(_ path: String) { self.path = path }
+
+    /// Waits until what a kill left behind is removed: the cache does that bit by bit.
+    func expectSwept(within limit: Duration = defaultTimeout) async throws {
+        let deadline = ContinuousClock.now.advanced(by: limit)
+        while ContinuousClock.now < deadline {
+            if try leftovers().isEmpty { return }
+            // Nothing tells others how far the cache is.
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(try leftovers() == [])
+    }
+
+    /// The index is whole, and it and the files say the same.
+    func expectSound() throws {
+        let connection = try Connection(
+            path: path + "/index.sqlite", configuration: Connection.Configuration(creates: false))
+        var check = try connection.prepare("PRAGMA integrity_check")
+        #expect(try check.first { $0.text(0) } == "ok")
+        var rows = try connection.prepare("SELECT count(*), coalesce(sum(charge), 0) FROM entries")
+        var totals = try connection.prepare("SELECT entries, bytes FROM totals")
+        let counted = try rows.first { [$0.int64(0), $0.int64(1)] }
+        #expect(try totals.first { [$0.int64(0), $0.int64(1)] } == counted)
+        #expect(try leftovers() == [])
+    }
+
+    /// Files without a row, rows without a file, temporary files, and indexes that were set aside.
+    private func leftovers() throws -> [String] {
+        let rows = try numbers()
+        var found: Set<String> = []
+        var others = DirectoryEntries.names(path).filter { $0.contains(".bad-") }
+        for bucket in DirectoryEntries.names(path + "/files") {
+            guard bucket.utf8.count == 2 else {
+                others.append(bucket)
+                continue
+            }
+            found.formUnion(DirectoryEntries.names("\(path)/files/\(bucket)"))
+        }
+        return (others + found.symmetricDifference(rows)).sorted()
+    }
+
+    /// The names of the files that the index knows.
+    private func numbers() throws -> Set<String> {
+        let connection = try Connection(
+            path: path + "/index.sqlite", configuration: Connection.Configuration(creates: false))
+        var select = try connection.prepare(
+            "SELECT printf('%016x', number) FROM entries WHERE file_offset IS NOT NULL")
+        var names: Set<String> = []
+        try select.forEach { row in
+            if let name = row.text(0) { names.insert(name) }
+            return true
+        }
+        return names
+    }
+}

@@ -1,0 +1,247 @@
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// The cache process is killed at any instant: while it stores, removes, trims and starts.
+    @Suite struct CacheKillTests {
+        private static let lanes = 4
+
+        /// Whatever was said to be on the disk is there with its bytes, what was removed stays
+        /// away, and the directory has nothing that the index does not know. Where entries are
+        /// limited, any of them may be trimmed; none may be wrong.
+        @Test(arguments: [[], ["--disk-entries", "12"]])
+        func whatTheDiskWasSaidToHaveItHas(limits: [String]) async throws {
+            let kills = Effort.count("CACHE_KILLS", short: 25, long: 500)
+            var random = Effort.generator("cache kills")
+            let images = try StoredImages()
+            try await withStack(["--allow-private-networks"] + limits) { stack in
+                var lanes = try (0..<Self.lanes).map {
+                    try StoreLane(stack, images, number: $0, seed: random.next())
+                }
+                var killer = CacheKiller(stack)
+                while killer.killed < kills {
+                    let isOver = Gate()
+                    let running = Task { [lanes] in await StoreLane.run(lanes, until: isOver) }
+                    try await killer.kill(&random)
+                    isOver.open()
+                    lanes = await running.value
+                    for index in lanes.indices {
+                        await lanes[index].check(isLimited: !limits.isEmpty)
+                    }
+                }
+                let tally = lanes.reduce(into: StoreTally()) { $0 += $1.tally }
+                print("cache kills: \(killer.killed); \(tally)")
+                let report = try await stack.awaitStatus("the disk to be seen") { report in
+                    report.caches.first?.disk == .healthy
+                }
+                #expect(report.caches[0].entriesLost == 0)
+                #expect(report.caches[0].indexesSetAside == 0)
+                let folder = CacheFolder(stack.cacheDirectory)
+                try await folder.expectSwept()
+                try stack.stop()
+                try folder.expectSound()
+            }
+        }
+    }
+}
+
+/// Kills the process of the cache, and now and then the next one as it starts.
+private struct CacheKiller {
+    private(set) var killed = 0
+    private let stack: StackHarness
+
+    init(_ stack: StackHarness) { self.stack = stack }
+
+    private var cache: ObservedProcess? {
+        stack.children.first { $0.name == "imagebus-cache" }
+    }
+
+    /// At a moment up to 60 ms from now.
+    mutating func kill(_ random: inout SeededGenerator) async throws {
+        try await killOne(after: Int.random(in: 0..<60_000, using: &random))
+        while random.happens(30) {
+            try await killOne(after: Int.random(in: 0..<40_000, using: &random))
+        }
+    }
+
+    private mutating func killOne(after microseconds: Int) async throws {
+        // The moments are part of what is asked: no event says when to kill.
+        try await Task.sleep(for: .microseconds(microseconds))
+        let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+        while ContinuousClock.now < deadline {
+            guard let cache, (try? cache.kill()) != nil else {
+                await Task.yield()
+                continue
+            }
+            guard try cache.ends(within: defaultTimeout) else { break }
+            killed += 1
+            return
+        }
+        throw StackFailure("no process of the cache was there to be killed")
+    }
+}
+
+/// Images of different bytes, some so short that they lie in the index.
+private struct StoredImages: Sendable {
+    let origin = OriginServer()
+    private let all: [[UInt8]]
+
+    init() throws {
+        all = try (0..<24).map { number in
+            let side = [20, 50, 70, 80, 110, 180][number % 6]
+            return try Images.noise(width: side, height: side, seed: UInt64(number)).png()
+        }
+    }
+
+    /// A version of what is at a path; the next one is another.
+    func bytes(_ version: Int) -> [UInt8] { all[version % all.count] }
+
+    /// Which version of these bytes are.
+    func version(_ bytes: [UInt8]) -> Int? { all.firstIndex(of: bytes) }
+
+    /// What the origin sends from now on.
+    func offer(_ path: String, _ version: Int) {
+        origin.route(path, .bytes(bytes(version), contentType: "image/png"))
+    }
+
+    var count: Int { all.count }
+}
+
+/// What was done and seen.
+private struct StoreTally: CustomStringConvertible {
+    var stored = 0
+    var unknown = 0
+    var removed = 0
+    var found = 0
+    var trimmed = 0
+
+    static func += (left: inout Self, right: Self) {
+        left.stored += right.stored
+        left.unknown += right.unknown
+        left.removed += right.removed
+        left.found += right.found
+        left.trimmed += right.trimmed
+    }
+
+    var description: String {
+        "\(stored) stores and \(removed) removals acknowledged, \(unknown) calls without an "
+            + "answer, \(found) found afterwards, \(trimmed) not"
+    }
+}
+
+/// One after another stores and removes what is under keys of its own, and knows what must be there
+/// and what may be.
+private struct StoreLane: Sendable {
+    private struct Known: Sendable {
+        /// Versions that may be there.
+        var versions: Set<Int> = []
+        /// Whether none may be there.
+        var mayBeAbsent = true
+    }
+
+    private let client: ImagebusClient
+    private let admin: ImagebusClient
+    private let images: StoredImages
+    private let paths: [String]
+    private var known: [Known]
+    private var next: Int
+    private var random: SeededGenerator
+    private(set) var tally = StoreTally()
+
+    init(_ stack: StackHarness, _ images: StoredImages, number: Int, seed: UInt64) throws {
+        client = try stack.client()
+        admin = try stack.client(asOperator: true)
+        self.images = images
+        paths = (0..<6).map { "/\(number)-\($0).png" }
+        known = paths.map { _ in Known() }
+        next = number
+        random = SeededGenerator(seed: seed)
+    }
+
+    static func run(_ lanes: [StoreLane], until isOver: Gate) async -> [StoreLane] {
+        await withTaskGroup(of: (Int, StoreLane).self) { group in
+            for (index, lane) in lanes.enumerated() {
+                group.addTask {
+                    var lane = lane
+                    while !isOver.isOpen { await lane.step() }
+                    return (index, lane)
+                }
+            }
+            return await group.reduce(into: lanes) { $0[$1.0] = $1.1 }
+        }
+    }
+
+    private mutating func step() async {
+        let place = Int.random(in: paths.indices, using: &random)
+        if random.happens(20) {
+            await remove(place)
+        } else {
+            await store(place)
+        }
+        if random.happens(5) { _ = try? await admin.trim(.disk) }
+    }
+
+    private mutating func store(_ place: Int) async {
+        next = (next + 1) % images.count
+        if known[place].versions.contains(next) { next = (next + 1) % images.count }
+        images.offer(paths[place], next)
+        known[place].versions.insert(next)
+        var request = ImageRequest(url: images.origin.url(paths[place]))
+        request.options = [.fromLoaderOnly, .waitStoreCache]
+        guard let response = try? await client.load(request).response,
+            response.storedTiers?.contains(.disk) == true
+        else {
+            // It may have taken the older one along.
+            known[place].mayBeAbsent = true
+            tally.unknown += 1
+            return
+        }
+        known[place] = Known(versions: [next], mayBeAbsent: false)
+        tally.stored += 1
+    }
+
+    private mutating func remove(_ place: Int) async {
+        known[place].mayBeAbsent = true
+        guard (try? await admin.remove(images.origin.url(paths[place]))) != nil else {
+            tally.unknown += 1
+            return
+        }
+        known[place].versions = []
+        tally.removed += 1
+    }
+
+    /// Looks at the disk for every key; from then on what was found is known.
+    mutating func check(isLimited: Bool) async {
+        for place in paths.indices {
+            let key = images.origin.url(paths[place])
+            let bytes: [UInt8]?
+            do {
+                bytes = try await admin.entry(key, in: .disk)?.bytes?.array
+            } catch {
+                Issue.record("\(key): \(error)")
+                continue
+            }
+            note(bytes, at: place, isLimited)
+        }
+    }
+
+    private mutating func note(_ bytes: [UInt8]?, at place: Int, _ isLimited: Bool) {
+        let before = known[place]
+        guard let bytes else {
+            #expect(before.mayBeAbsent || isLimited, "\(paths[place]) was stored, and is not there")
+            known[place] = Known()
+            tally.trimmed += 1
+            return
+        }
+        let version = images.version(bytes)
+        #expect(
+            version.map { before.versions.contains($0) } == true,
+            "\(paths[place]) has version \(version ?? -1), and may have \(before.versions)")
+        known[place] = Known(versions: version.map { [$0] } ?? [], mayBeAbsent: false)
+        tally.found += 1
+    }
+}
