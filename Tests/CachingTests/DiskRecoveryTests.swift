@@ -71,8 +71,9 @@ import Testing
         let fixture = try DiskFixture()
         do {
             let tier = try fixture.tier()
-            tier.put("a", sample(40_000), originalFacts, at(7))
             tier.put("b", sample(50_000))
+            tier.put("a", sample(40_000), originalFacts, at(7))
+            tier.maintainAll()
         }
         do {
             let connection = try Connection(path: fixture.path + "/index.sqlite")
@@ -86,6 +87,53 @@ import Testing
         #expect(row.metadata == originalFacts)
         #expect(row.created == at(7))
         #expect(tier.usage(at(0))?.entries == 2)
+    }
+
+    /// A kill came after a newer value was committed and before the older file was removed. Then
+    /// the newer one was trimmed before the files were looked through.
+    @Test func anOlderFileIsNotTakenInWhereTheNewerEntryIsGone() throws {
+        let fixture = try DiskFixture()
+        do {
+            let tier = try fixture.tier()
+            tier.put("a", sample(40_000, seed: 1))
+            tier.maintainAll()
+            let file = try #require(fixture.bodyFiles().first)
+            let old = try FileDescriptor.open("\(fixture.path)/\(file)").readToEnd(
+                bytesMax: 1 << 20)
+            tier.put("a", sample(40_000, seed: 2))
+            tier.put("b", sample(40_000), jpegFacts, at(5))
+            try FileDescriptor.open("\(fixture.path)/\(file)", [.create, .writeOnly])
+                .writeAll(old)
+        }
+        // Down to one of them, so there is room for the older one.
+        let tier = try fixture.tier(DiskPolicy(countMax: 2, lowWaterPercent: 50))
+        tier.trimNow()
+        tier.maintainAll()
+        #expect(tier.get("a") == nil)
+        #expect(tier.get("b") == sample(40_000))
+        #expect(try fixture.bodyFiles().count == 1)
+    }
+
+    /// The process died while the files were taken in: the rest of them comes with the next.
+    @Test func aRebuildThatWasBrokenOffGoesOn() throws {
+        let fixture = try DiskFixture()
+        do {
+            let tier = try fixture.tier()
+            for number in 0..<40 { tier.put("\(number)", sample(20_000, seed: UInt64(number))) }
+            tier.maintainAll()
+        }
+        for name in try fixture.names() where name.hasPrefix("index.sqlite") {
+            try FileDescriptor.openDirectory(fixture.path).unlink(name)
+        }
+        do {
+            let tier = try fixture.tier()
+            while tier.usage(at(0))?.entries ?? 0 < 10 { #expect(tier.maintain(at(0))) }
+        }
+        let tier = try fixture.tier()
+        tier.maintainAll()
+        for number in 0..<40 {
+            #expect(tier.get("\(number)") == sample(20_000, seed: UInt64(number)))
+        }
     }
 
     @Test func anOlderFileOfAKeyIsRemovedAndNotTakenIn() throws {

@@ -8,7 +8,7 @@ import Testing
 extension RealProcesses {
     /// The cache process is killed at any instant: while it stores, removes, trims and starts.
     @Suite struct CacheKillTests {
-        private static let lanes = 4
+        private static let lanes = 12
 
         /// Whatever was said to be on the disk is there with its bytes, what was removed stays
         /// away, and the directory has nothing that the index does not know. Where entries are
@@ -18,11 +18,12 @@ extension RealProcesses {
             let kills = Effort.count("CACHE_KILLS", short: 25, long: 500)
             var random = Effort.generator("cache kills")
             let images = try StoredImages()
+            let acknowledged = Recorder<Int>()
             try await withStack(["--allow-private-networks"] + limits) { stack in
                 var lanes = try (0..<Self.lanes).map {
-                    try StoreLane(stack, images, number: $0, seed: random.next())
+                    try StoreLane(stack, images, acknowledged, number: $0, seed: random.next())
                 }
-                var killer = CacheKiller(stack)
+                var killer = CacheKiller(stack, acknowledged)
                 while killer.killed < kills {
                     let isOver = Gate()
                     let running = Task { [lanes] in await StoreLane.run(lanes, until: isOver) }
@@ -53,33 +54,54 @@ extension RealProcesses {
 private struct CacheKiller {
     private(set) var killed = 0
     private let stack: StackHarness
+    private let acknowledged: Recorder<Int>
 
-    init(_ stack: StackHarness) { self.stack = stack }
-
-    private var cache: ObservedProcess? {
-        stack.children.first { $0.name == "imagebus-cache" }
+    init(_ stack: StackHarness, _ acknowledged: Recorder<Int>) {
+        (self.stack, self.acknowledged) = (stack, acknowledged)
     }
 
-    /// At a moment up to 60 ms from now.
+    /// At the moment at which a store is acknowledged, while others are under way, or at any.
     mutating func kill(_ random: inout SeededGenerator) async throws {
-        try await killOne(after: Int.random(in: 0..<60_000, using: &random))
-        while random.happens(30) {
+        if random.happens(70) {
+            let count = Int.random(in: 1...24, using: &random)
+            try await killOne { [acknowledged] in
+                _ = await acknowledged.wait(count: acknowledged.values.count + count)
+            }
+        } else {
+            try await killOne(after: Int.random(in: 0..<60_000, using: &random))
+        }
+        while random.happens(20) {
             try await killOne(after: Int.random(in: 0..<40_000, using: &random))
         }
     }
 
     private mutating func killOne(after microseconds: Int) async throws {
         // The moments are part of what is asked: no event says when to kill.
-        try await Task.sleep(for: .microseconds(microseconds))
+        try await killOne { try await Task.sleep(for: .microseconds(microseconds)) }
+    }
+
+    private mutating func killOne(at moment: () async throws -> Void) async throws {
+        let cache = try await cache()
+        try await moment()
+        do {
+            try cache.kill()
+        } catch let error as Errno where error == .noSuchProcess {
+            return
+        }
+        guard try cache.ends(within: defaultTimeout) else {
+            throw StackFailure("the cache lives on after SIGKILL")
+        }
+        killed += 1
+    }
+
+    /// The process that runs, or the next one.
+    private func cache() async throws -> ObservedProcess {
         let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
         while ContinuousClock.now < deadline {
-            guard let cache, (try? cache.kill()) != nil else {
-                await Task.yield()
-                continue
+            if let cache = stack.children.first(where: { $0.name == "imagebus-cache" }) {
+                return cache
             }
-            guard try cache.ends(within: defaultTimeout) else { break }
-            killed += 1
-            return
+            await Task.yield()
         }
         throw StackFailure("no process of the cache was there to be killed")
     }
@@ -91,8 +113,8 @@ private struct StoredImages: Sendable {
     private let all: [[UInt8]]
 
     init() throws {
-        all = try (0..<24).map { number in
-            let side = [20, 50, 70, 80, 110, 180][number % 6]
+        all = try (0..<20).map { number in
+            let side = [20, 70, 80, 180, 400][number % 5]
             return try Images.noise(width: side, height: side, seed: UInt64(number)).png()
         }
     }
@@ -146,17 +168,22 @@ private struct StoreLane: Sendable {
     private let client: ImagebusClient
     private let admin: ImagebusClient
     private let images: StoredImages
+    private let acknowledged: Recorder<Int>
     private let paths: [String]
     private var known: [Known]
     private var next: Int
     private var random: SeededGenerator
     private(set) var tally = StoreTally()
 
-    init(_ stack: StackHarness, _ images: StoredImages, number: Int, seed: UInt64) throws {
+    init(
+        _ stack: StackHarness, _ images: StoredImages, _ acknowledged: Recorder<Int>, number: Int,
+        seed: UInt64
+    ) throws {
+        self.acknowledged = acknowledged
         client = try stack.client()
         admin = try stack.client(asOperator: true)
         self.images = images
-        paths = (0..<6).map { "/\(number)-\($0).png" }
+        paths = (0..<4).map { "/\(number)-\($0).png" }
         known = paths.map { _ in Known() }
         next = number
         random = SeededGenerator(seed: seed)
@@ -201,6 +228,7 @@ private struct StoreLane: Sendable {
             return
         }
         known[place] = Known(versions: [next], mayBeAbsent: false)
+        acknowledged.append(next)
         tally.stored += 1
     }
 

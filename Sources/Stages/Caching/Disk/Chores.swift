@@ -14,6 +14,10 @@ struct Chores: Sendable {
     private(set) var removedSelections: [DiskSelection] = []
     /// Whether files that the index does not know are taken in; else they are removed.
     var adoptsFiles = true
+    /// Files up to this number are not taken in: the index knew all of them.
+    var knownUpTo: Int64 = 0
+    /// The index is not told yet that it knows all files.
+    var owesSwept = true
     /// When dates of the future are looked for next; `nil` is now.
     var correctsDatesAt: UnixTime?
     /// The account of the index is in doubt.

@@ -42,6 +42,22 @@ extension DiskIndex {
         END;
         """
 
+    /// The `application_id` of an index to which the files are not known yet.
+    private static let unswept: Int64 = 1
+
+    /// Whether the files that were there when the index was made are taken in.
+    func isSwept() throws(DiskError) -> Bool {
+        try onIndex { () throws(SQLiteError) in
+            var select = try connection.prepare("PRAGMA application_id")
+            return try select.first { $0.int64(0) } != Self.unswept
+        }
+    }
+
+    /// Notes that they are.
+    func noteSwept() throws(DiskError) {
+        try onIndex { () throws(SQLiteError) in try connection.execute("PRAGMA application_id=0") }
+    }
+
     /// What the log of SQLite may take, bytes: a small part of a small limit.
     private static func logBytesMax(_ policy: DiskPolicy) -> Int {
         policy.bytesMax == 0 ? 4 << 20 : min(max(policy.bytesMax / 32, 64 << 10), 4 << 20)
@@ -61,6 +77,7 @@ extension DiskIndex {
                 let transaction = try connection.begin()
                 try connection.execute(schema)
                 try connection.setUserVersion(schemaVersion)
+                try connection.execute("PRAGMA application_id=\(unswept)")
                 try transaction.commit()
             }
         default:

@@ -161,10 +161,15 @@ extension DiskTier {
     // MARK: - Leftovers
 
     /// Compares a few files with the index: unfinished ones are removed, whole ones that the index
-    /// does not know are taken in. So an index that was lost comes back.
+    /// does not know are taken in. So an index that was lost comes back. What an index that is
+    /// whole does not know, although its numbers went on, was replaced: it is removed.
     private func sweep(_ index: DiskIndex) throws(DiskError) -> Bool {
         if chores.filesToSweep.isEmpty {
-            guard let bucket = chores.bucketsToSweep.popLast() else { return false }
+            guard let bucket = chores.bucketsToSweep.popLast() else {
+                if chores.owesSwept { try index.noteSwept() }
+                chores.owesSwept = false
+                return false
+            }
             chores.filesToSweep = try files.numbers(inBucket: bucket)
         }
         let numbers = chores.filesToSweep.suffix(Chores.batch)
@@ -178,7 +183,8 @@ extension DiskTier {
     private func adopt(_ numbers: [Int64], _ index: DiskIndex) throws(DiskError) {
         try index.transaction { () throws(DiskError) in
             for number in numbers {
-                if chores.adoptsFiles, try adopt(number, index) { continue }
+                let mayBeNew = chores.adoptsFiles && number > chores.knownUpTo
+                if mayBeNew, try adopt(number, index) { continue }
                 try files.remove(number)
             }
         }

@@ -62,6 +62,7 @@ extension DiskTier {
         let floor = largest > 0 ? largest : try files.largestNumber()
         nextNumber = max(nextNumber, floor + 1)
         chores = Chores()
+        if try index.isSwept() { (chores.knownUpTo, chores.owesSwept) = (largest, false) }
         let usage = try usage(of: index)
         if policy.bytesMax > 0 && usage.total > policy.bytesMax
             || policy.countMax > 0 && usage.entries > policy.countMax
