@@ -1,0 +1,123 @@
+/// A date of HTTP in its three forms (RFC 9110 §5.6.7), case ignored as caches do (RFC 9111 §4.2).
+public enum HTTPDate {
+    /// Seconds since 1970; `nil` for what is no date of HTTP, also where its zone is not GMT.
+    ///
+    /// The year of the form of RFC 850 has two digits. It is the last one that is at most 50 after
+    /// the year of `now`, in seconds since 1970.
+    public static func seconds(_ text: String, now: Int64) -> Int64? {
+        guard text.utf8.count <= bytesMax else { return nil }
+        let words = words(of: text)
+        switch words.count {
+        case 6: return fixdate(words)
+        case 4: return rfc850(words, now)
+        case 5: return asctime(words)
+        default: return nil
+        }
+    }
+
+    private typealias Word = ArraySlice<UInt8>
+
+    /// More no date has.
+    private static let bytesMax = 64
+
+    private static func words(of text: String) -> [Word] {
+        Array(text.utf8).split(separator: UInt8(ascii: " ")).map { word in
+            ArraySlice(word.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 })
+        }
+    }
+
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`
+    private static func fixdate(_ words: [Word]) -> Int64? {
+        guard isDay(words[0], in: shortDays, before: ","), isZone(words[5]), words[3].count == 4,
+            words[1].count == 2, let day = number(words[1]), let month = month(words[2]),
+            let year = number(words[3]), let time = time(words[4])
+        else { return nil }
+        return seconds(year, month, day, time)
+    }
+
+    /// `Sunday, 06-Nov-94 08:49:37 GMT`
+    private static func rfc850(_ words: [Word], _ now: Int64) -> Int64? {
+        let parts = words[1].split(separator: UInt8(ascii: "-"))
+        guard isDay(words[0], in: longDays, before: ","), isZone(words[3]), parts.count == 3,
+            parts[0].count == 2, parts[2].count == 2, let day = number(parts[0]),
+            let month = month(parts[1]), let short = number(parts[2]), let time = time(words[2])
+        else { return nil }
+        let latest = year(of: now) + 50
+        let year = latest - (latest - short) % 100
+        return seconds(year, month, day, time)
+    }
+
+    /// `Sun Nov  6 08:49:37 1994`
+    private static func asctime(_ words: [Word]) -> Int64? {
+        guard isDay(words[0], in: shortDays, before: ""), let month = month(words[1]),
+            (1...2).contains(words[2].count), let day = number(words[2]),
+            let time = time(words[3]), words[4].count == 4, let year = number(words[4])
+        else { return nil }
+        return seconds(year, month, day, time)
+    }
+
+    // MARK: - Words
+
+    private static let shortDays = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+    private static let longDays = [
+        "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+    ]
+    private static let months = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+    ]
+
+    private static func isDay(_ word: Word, in names: [String], before end: String) -> Bool {
+        names.contains { word.elementsEqual(($0 + end).utf8) }
+    }
+
+    private static func isZone(_ word: Word) -> Bool { word.elementsEqual("gmt".utf8) }
+
+    private static func month(_ word: Word) -> Int64? {
+        months.firstIndex { word.elementsEqual($0.utf8) }.map { Int64($0) + 1 }
+    }
+
+    private static func number(_ word: Word) -> Int64? {
+        guard !word.isEmpty, word.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return word.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
+    }
+
+    /// Seconds since midnight; a leap second counts as the one before it.
+    private static func time(_ word: Word) -> Int64? {
+        let parts = word.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        guard parts.count == 3, parts.allSatisfy({ $0.count == 2 }),
+            let hour = number(parts[0]), let minute = number(parts[1]),
+            let second = number(parts[2]), hour < 24, minute < 60, second <= 60
+        else { return nil }
+        return (hour * 60 + minute) * 60 + min(second, 59)
+    }
+
+    // MARK: - The calendar
+
+    /// `nil` for a day that its month does not have.
+    private static func seconds(
+        _ year: Int64, _ month: Int64, _ day: Int64, _ time: Int64
+    ) -> Int64? {
+        let first = days(year, month, 1)
+        let next = month == 12 ? days(year + 1, 1, 1) : days(year, month + 1, 1)
+        guard day >= 1, day <= next - first else { return nil }
+        return (first + day - 1) * 86_400 + time
+    }
+
+    /// Days from 1970-01-01 to a day of the Gregorian calendar.
+    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        // Years that begin in March end with the leap day.
+        let year = month <= 2 ? year - 1 : year
+        let era = (year >= 0 ? year : year - 399) / 400
+        let yearOfEra = year - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+            - 719_468
+    }
+
+    private static func year(of seconds: Int64) -> Int64 {
+        var year = 1970 + seconds / 31_556_952
+        while days(year + 1, 1, 1) * 86_400 <= seconds { year += 1 }
+        while days(year, 1, 1) * 86_400 > seconds { year -= 1 }
+        return year
+    }
+}

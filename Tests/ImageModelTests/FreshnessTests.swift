@@ -1,0 +1,320 @@
+import ImageModel
+import Testing
+
+/// Cache-Control, Expires, Date and Age against the clock, as RFC 9111 and RFC 5861 say.
+///
+/// Of the public suite http-tests/cache-tests these groups apply, and their cases are among the rows
+/// (its names in brackets): `cc-freshness` (freshness-none, freshness-max-age, -max-age-0,
+/// -max-age-max, -max-age-max-plus, -max-age-max-plus1, -max-age-stale, -max-age-age,
+/// -max-age-date, -max-age-expires, -max-age-two-fresh-stale-sameline,
+/// -max-age-two-stale-fresh-sameline, -max-age-quoted, -max-age-single-quoted,
+/// -max-age-leading-zero, -max-age-decimal-zero, -max-age-space-before-equals,
+/// -max-age-space-after-equals, -max-age-negative, -max-age-ignore-quoted,
+/// -max-age-ignore-quoted-rev, -max-age-s-maxage-private, -max-age-s-maxage-private-multiple,
+/// -max-age-s-maxage-shared-longer, -shorter, -shorter-reversed, -longer-reversed,
+/// -max-age-extension, -max-age-case-insenstive, -max-age-0-expires), `expires-freshness`
+/// (freshness-expires-past, -future, -present, -invalid, -age-slow-date, -age-fast-date, -rfc850,
+/// -ansi-c, -wrong-case-month, -wrong-case-weekday, -wrong-case-tz, -invalid-utc, -invalid-aest,
+/// -invalid-1-digit-hour, -invalid-2-digit-year, -invalid-no-comma), `age-parse`
+/// (age-parse-numeric, -parameter, -nonnumeric, -negative, -float, -large, -dup-0, -dup-old),
+/// `cc-response` (cc-resp-no-store, -no-cache, -private-shared, -private-private,
+/// -must-revalidate-fresh, -stale), and `stale` (stale-503, stale-close, -must-revalidate,
+/// -proxy-revalidate, -s-maxage, -while-revalidate, -while-revalidate-window).
+struct FreshnessTests {
+    /// Tue, 14 Nov 2023 22:13:20 GMT: the answer came then, in no time.
+    static let answered: Int64 = 1_700_000_000
+    static let date = "Tue, 14 Nov 2023 22:13:20 GMT"
+
+    enum Answer {
+        case fresh, background, first
+        /// As `first`, and served where the origin fails.
+        case firstOrError
+        /// As `background`, and served where the origin fails.
+        case backgroundOrError
+    }
+
+    struct Row: CustomTestStringConvertible {
+        let control: String?
+        /// Seconds after the answer.
+        let at: Int64
+        let answer: Answer
+        let section: String
+        var role = CacheRole.shared
+        var date: String? = FreshnessTests.date
+        var age: String?
+        var expires: String?
+        var testDescription: String { "\(control ?? "-") at \(at), \(section)" }
+
+        init(
+            _ control: String?, at: Int64, _ answer: Answer, _ section: String,
+            _ change: (inout Row) -> Void = { _ in }
+        ) {
+            (self.control, self.at, self.answer, self.section) = (control, at, answer, section)
+            change(&self)
+        }
+    }
+
+    static let ages: [Row] = [
+        // No explicit lifetime: nothing is guessed.
+        Row(nil, at: 0, .first, "9111 4.2.2"),
+        Row("", at: 0, .first, "9111 4.2.2"),
+        Row("public", at: 0, .first, "9111 4.2.2"),
+        Row("immutable", at: 0, .first, "8246 2"),
+        // max-age.
+        Row("max-age=60", at: 0, .fresh, "9111 5.2.2.1"),
+        Row("max-age=60", at: 59, .fresh, "9111 5.2.2.1"),
+        Row("max-age=60", at: 60, .first, "9111 4.2: the lifetime exceeds the age"),
+        Row("max-age=60", at: 3_600, .first, "9111 5.2.2.1"),
+        Row("max-age=0", at: 0, .first, "9111 5.2.2.1"),
+        Row("MaX-aGe=60", at: 30, .fresh, "9111 5.2: names in any case"),
+        Row("public, max-age=60", at: 30, .fresh, "9111 5.2.2.9"),
+        Row("max-age=60, immutable", at: 30, .fresh, "8246 2"),
+        Row("max-age=60, immutable", at: 60, .first, "8246 2: only while it is fresh"),
+        Row("max-age=060", at: 59, .fresh, "9111 1.2.2"),
+        Row("max-age=\"60\"", at: 59, .fresh, "9111 5.2: quoted as well"),
+        Row("max-age='60'", at: 0, .first, "9111 4.2.1: invalid is stale"),
+        Row("max-age=-60", at: 0, .first, "9111 4.2.1"),
+        Row("max-age=60.0", at: 0, .first, "9111 4.2.1"),
+        Row("max-age=60s", at: 0, .first, "9111 4.2.1"),
+        Row("max-age=", at: 0, .first, "9111 4.2.1"),
+        Row("max-age", at: 0, .first, "9111 4.2.1"),
+        Row("max-age =60", at: 0, .first, "9110 5.6.6: no space there"),
+        Row("max-age= 60", at: 0, .first, "9110 5.6.6"),
+        Row("max-age=2147483647", at: 2_147_483_646, .fresh, "9111 1.2.2"),
+        Row("max-age=2147483648", at: 2_147_483_647, .fresh, "9111 1.2.2"),
+        Row("max-age=99999999999999999999999", at: 2_147_483_647, .fresh, "9111 1.2.2: 2^31"),
+        Row("max-age=99999999999999999999999", at: 2_147_483_648, .first, "9111 1.2.2: 2^31"),
+        Row("max-age=60, max-age=60", at: 30, .fresh, "9111 4.2.1"),
+        Row("max-age=60, max-age=0", at: 0, .first, "9111 4.2.1: two that differ are stale"),
+        Row("max-age=0, max-age=60", at: 0, .first, "9111 4.2.1"),
+        Row("extension=\"max-age=60\"", at: 0, .first, "9110 5.6.4: a text in quotes"),
+        Row("extension=\"a, max-age=0\", max-age=60", at: 30, .fresh, "9110 5.6.4"),
+        Row("a=\"\\\", max-age=9, \", max-age=60", at: 30, .fresh, "9110 5.6.4: an escaped quote"),
+        Row("max-age=60, a=\"b", at: 0, .first, "9111 4.2.1: quotes that do not end"),
+        Row("x-max-age=60", at: 0, .first, "9111 5.2.3: unknown is ignored"),
+        Row("foo, max-age=60, bar=1", at: 30, .fresh, "9111 5.2.3"),
+        Row(",, max-age=60 ,", at: 30, .fresh, "9110 5.6.1.2: empty elements"),
+        // s-maxage.
+        Row("s-maxage=60, max-age=1", at: 30, .fresh, "9111 5.2.2.10"),
+        Row("max-age=60, s-maxage=1", at: 30, .first, "9111 5.2.2.10"),
+        Row("s-maxage=60, max-age=1", at: 30, .first, "9111 5.2.2.10: of shared caches only") {
+            $0.role = .personal
+        },
+        Row("s-maxage=1, max-age=60", at: 30, .fresh, "9111 5.2.2.10") { $0.role = .personal },
+        Row("s-maxage=60", at: 0, .first, "9111 5.2.2.10") { $0.role = .personal },
+        Row("s-maxage=x, max-age=60", at: 0, .first, "9111 4.2.1"),
+        Row("private, max-age=60", at: 30, .fresh, "9111 5.2.2.7") { $0.role = .personal },
+        // no-cache, and its conflict with a lifetime.
+        Row("no-cache", at: 0, .first, "9111 5.2.2.4"),
+        Row("no-cache, max-age=60", at: 0, .first, "9111 5.2.2.4"),
+        Row("max-age=60, no-cache=\"set-cookie\"", at: 0, .first, "9111 5.2.2.4: as without list"),
+        Row("no-cache, stale-if-error=60", at: 0, .first, "9111 4.2.4"),
+        Row("no-cache, stale-while-revalidate=60", at: 0, .first, "9111 4.2.4"),
+        // Expires.
+        Row(nil, at: 59, .fresh, "9111 5.3") { $0.expires = "Tue, 14 Nov 2023 22:14:20 GMT" },
+        Row(nil, at: 60, .first, "9111 5.3") { $0.expires = "Tue, 14 Nov 2023 22:14:20 GMT" },
+        Row(nil, at: 0, .first, "9111 5.3") { $0.expires = FreshnessTests.date },
+        Row(nil, at: 0, .first, "9111 5.3: the past") {
+            $0.expires = "Tue, 14 Nov 2023 22:12:20 GMT"
+        },
+        Row(nil, at: 0, .first, "9111 5.3: 0 is no date") { $0.expires = "0" },
+        Row(nil, at: 0, .first, "9111 5.3") { $0.expires = "tomorrow" },
+        Row(nil, at: 0, .first, "9111 4.2: another zone") {
+            $0.expires = "Tue, 14 Nov 2023 23:13:20 UTC"
+        },
+        Row(nil, at: 0, .first, "9110 5.6.7: one digit of an hour") {
+            $0.expires = "Wed, 15 Nov 2023 2:13:20 GMT"
+        },
+        Row(nil, at: 0, .first, "9111 4.2.1: two of them") {
+            $0.expires = "Tue, 14 Nov 2023 22:14:20 GMT, Tue, 14 Nov 2023 22:15:20 GMT"
+        },
+        Row(nil, at: 30, .fresh, "9110 5.6.7: RFC 850") {
+            $0.expires = "Tuesday, 14-Nov-23 22:14:20 GMT"
+        },
+        Row(nil, at: 30, .fresh, "9110 5.6.7: asctime") { $0.expires = "Tue Nov 14 22:14:20 2023" },
+        Row(nil, at: 30, .fresh, "9111 4.2: any case") {
+            $0.expires = "tue, 14 nov 2023 22:14:20 gmt"
+        },
+        Row("max-age=60", at: 30, .fresh, "9111 5.3: max-age counts") { $0.expires = "0" },
+        Row("max-age=0", at: 0, .first, "9111 5.3") {
+            $0.expires = "Tue, 14 Nov 2023 23:13:20 GMT"
+        },
+        Row("s-maxage=60", at: 30, .fresh, "9111 5.3: s-maxage counts") { $0.expires = "0" },
+        Row("must-revalidate", at: 30, .fresh, "9111 5.3") {
+            $0.expires = "Tue, 14 Nov 2023 22:14:20 GMT"
+        },
+        Row(nil, at: 30, .fresh, "9111 4.2.1: from Date, here none") {
+            ($0.date, $0.expires) = (nil, "Tue, 14 Nov 2023 22:14:20 GMT")
+        },
+        Row(nil, at: 0, .first, "9111 4.2.1: 60 s from Date, which is 100 s ago") {
+            ($0.date, $0.expires) = (
+                "Tue, 14 Nov 2023 22:11:40 GMT", "Tue, 14 Nov 2023 22:12:40 GMT"
+            )
+        },
+        Row(nil, at: 59, .fresh, "9111 4.2.1: 60 s from Date, which is an hour ahead") {
+            ($0.date, $0.expires) = (
+                "Tue, 14 Nov 2023 23:13:20 GMT", "Tue, 14 Nov 2023 23:14:20 GMT"
+            )
+        },
+        // Age and Date.
+        Row("max-age=60", at: 29, .fresh, "9111 4.2.3") { $0.age = "30" },
+        Row("max-age=60", at: 30, .first, "9111 4.2.3") { $0.age = "30" },
+        Row("max-age=60", at: 0, .first, "9111 4.2.3") { $0.age = "100" },
+        Row("max-age=60", at: 0, .first, "9111 5.1: the first counts") { $0.age = "100, 0" },
+        Row("max-age=60", at: 59, .fresh, "9111 5.1: the first counts") { $0.age = "0, 100" },
+        Row("max-age=60", at: 59, .fresh, "9111 5.1: invalid is ignored") { $0.age = "abc" },
+        Row("max-age=60", at: 59, .fresh, "9111 5.1") { $0.age = "-100" },
+        Row("max-age=60", at: 59, .fresh, "9111 5.1") { $0.age = "100.5" },
+        Row("max-age=60", at: 59, .fresh, "9111 5.1") { $0.age = "100;a=1" },
+        Row("max-age=60", at: 0, .first, "9111 1.2.2") { $0.age = "99999999999999999999" },
+        Row("max-age=60", at: 0, .first, "9111 4.2.3: apparent age 100") {
+            $0.date = "Tue, 14 Nov 2023 22:11:40 GMT"
+        },
+        Row("max-age=120", at: 19, .fresh, "9111 4.2.3: the larger of 100 and 40") {
+            ($0.date, $0.age) = ("Tue, 14 Nov 2023 22:11:40 GMT", "40")
+        },
+        Row("max-age=120", at: 20, .first, "9111 4.2.3: the larger of 100 and 40") {
+            ($0.date, $0.age) = ("Tue, 14 Nov 2023 22:11:40 GMT", "40")
+        },
+        Row("max-age=60", at: 59, .fresh, "9111 4.2.3: a clock that is ahead") {
+            $0.date = "Tue, 14 Nov 2023 23:13:20 GMT"
+        },
+        Row("max-age=60", at: 59, .fresh, "9111 4.2.3: no date") { $0.date = "yesterday" },
+        // Stale while the origin is asked.
+        Row("max-age=60, stale-while-revalidate=30", at: 59, .fresh, "5861 3"),
+        Row("max-age=60, stale-while-revalidate=30", at: 60, .background, "5861 3"),
+        Row("max-age=60, stale-while-revalidate=30", at: 89, .background, "5861 3"),
+        Row("max-age=60, stale-while-revalidate=30", at: 90, .first, "5861 3"),
+        Row("stale-while-revalidate=30", at: 0, .background, "5861 3: from the end of freshness"),
+        Row("max-age=0, stale-while-revalidate=x", at: 0, .first, "9111 4.2.1"),
+        Row("max-age=0, stale-while-revalidate=172800", at: 86_399, .background, "the limit"),
+        Row("max-age=0, stale-while-revalidate=172800", at: 86_400, .first, "the limit"),
+        Row("max-age=0, must-revalidate, stale-while-revalidate=30", at: 0, .first, "9111 4.2.4"),
+        Row("max-age=0, proxy-revalidate, stale-while-revalidate=30", at: 0, .first, "9111 4.2.4"),
+        Row("max-age=0, proxy-revalidate, stale-while-revalidate=30", at: 0, .background,
+            "9111 5.2.2.8: of shared caches only") { $0.role = .personal },
+        Row("s-maxage=0, stale-while-revalidate=30", at: 0, .first, "9111 5.2.2.10"),
+        Row("s-maxage=9, max-age=0, stale-while-revalidate=30", at: 0, .background,
+            "9111 5.2.2.10: of shared caches only") { $0.role = .personal },
+        // Stale where the origin fails.
+        Row("max-age=60, stale-if-error=30", at: 60, .firstOrError, "5861 4"),
+        Row("max-age=60, stale-if-error=30", at: 89, .firstOrError, "5861 4"),
+        Row("max-age=60, stale-if-error=30", at: 90, .first, "5861 4"),
+        Row("max-age=0, stale-if-error=30, stale-while-revalidate=10", at: 5, .backgroundOrError,
+            "5861 3, 4"),
+        Row("max-age=0, stale-if-error=30, stale-while-revalidate=10", at: 15, .firstOrError,
+            "5861 3, 4"),
+        Row("max-age=0, must-revalidate, stale-if-error=30", at: 0, .first, "5861 4"),
+        Row("max-age=0, proxy-revalidate, stale-if-error=30", at: 0, .first, "9111 5.2.2.8"),
+        Row("s-maxage=0, stale-if-error=30", at: 0, .first, "9111 5.2.2.10"),
+        Row("max-age=0, stale-if-error=9999999", at: 604_799, .firstOrError, "the limit"),
+        Row("max-age=0, stale-if-error=9999999", at: 604_800, .first, "the limit"),
+        Row("max-age=60, must-revalidate", at: 59, .fresh, "9111 5.2.2.2: while it is fresh"),
+        Row("max-age=60, must-revalidate", at: 60, .first, "9111 5.2.2.2"),
+    ]
+
+    @Test(arguments: ages)
+    func anAgeHasItsAnswer(row: Row) {
+        let answered = Self.answered * 1_000
+        let age = ResponseAge(
+            date: row.date, age: row.age, expires: row.expires, asked: answered,
+            answered: answered)
+        let expiry = HTTPExpiry(CacheControl(row.control), age, row.role)
+        let now = answered + row.at * 1_000
+        let decision: FreshnessDecision =
+            switch row.answer {
+            case .fresh: .fresh
+            case .background, .backgroundOrError: .staleWhileRevalidate
+            case .first, .firstOrError: .revalidate
+            }
+        #expect(FreshnessDecision(expiry, at: now) == decision)
+        // A cache of any role that keeps it for itself counts as a shared one.
+        if row.role == .shared {
+            let heedless = HTTPExpiry(CacheControl(row.control), age, .heedless)
+            #expect(heedless == expiry)
+        }
+        guard decision != .fresh else { return }
+        let servesOnError = row.answer == .firstOrError || row.answer == .backgroundOrError
+        #expect(expiry.mayServe(afterErrorAt: now) == servesOnError)
+        // The field that travels means the same.
+        let again = HTTPExpiry(CacheControl(CacheControl(row.control).field), age, row.role)
+        #expect(again == expiry)
+    }
+
+    @Test func whatIsNotKnownIsAskedFor() {
+        #expect(FreshnessDecision(nil, at: 0) == .revalidate)
+    }
+
+    /// Also within quotes that do not end, to be safe.
+    @Test(arguments: [
+        ("no-store", false, false), ("No-Store, max-age=60", false, false),
+        ("private", false, true), ("private=\"set-cookie\", max-age=60", false, true),
+        ("max-age=60", true, true), ("extension=\"no-store\"", true, true),
+        ("extension=\"a, no-store, b\"", true, true), ("a=\"b, no-store", false, false),
+        ("public", true, true), ("no-cache", true, true), ("must-revalidate", true, true),
+    ]) func whoMayKeepIt(control: String, forAll: Bool, forOne: Bool) {
+        let control = CacheControl(control)
+        #expect(CacheRole.shared.mayKeep(control) == forAll)
+        #expect(CacheRole.personal.mayKeep(control) == forOne)
+        #expect(CacheRole.heedless.mayKeep(control))
+    }
+
+    /// RFC 9111 §4.2.3: the delay of the answer counts as age.
+    @Test func theTimeOfTheTransferCounts() {
+        let answered = Self.answered * 1_000
+        let age = ResponseAge(
+            date: nil, age: "10", expires: nil, asked: answered - 2_500, answered: answered)
+        #expect(age.bornMilliseconds == answered - 12_500)
+        let expiry = HTTPExpiry(CacheControl("max-age=60"), age, .shared)
+        #expect(expiry.age(at: answered) == 12)
+        #expect(expiry.remaining(at: answered) == 47)
+        #expect(expiry.remaining(at: answered + 48_000) == 0)
+    }
+
+    /// RFC 9111 §4.3.4 and §3.2: 304 replaces what it says, and leaves what it does not.
+    @Test(arguments: [
+        ("max-age=60, stale-while-revalidate=30", nil, nil, 60, 90, 60),
+        ("max-age=60, stale-if-error=30", "max-age=10", nil, 10, 10, 10),
+        ("max-age=60, stale-if-error=30", "no-cache", nil, 0, 0, 0),
+        ("max-age=60", "stale-while-revalidate=5", nil, 0, 5, 0),
+        ("max-age=60", nil, "Tue, 14 Nov 2023 22:13:50 GMT", 30, 30, 30),
+        ("max-age=60", nil, "Tue, 14 Nov 2023 23:13:20 GMT", 60, 60, 60),
+        ("max-age=0", "max-age=5, stale-if-error=5", nil, 5, 5, 10),
+    ] as [(String, String?, String?, Int64, Int64, Int64)])
+    func whatIsConfirmedLivesAnew(
+        old: String, new: String?, expires: String?, fresh: Int64, stale: Int64, error: Int64
+    ) {
+        let answered = Self.answered * 1_000
+        let before = HTTPExpiry(
+            CacheControl(old), ResponseAge(bornMilliseconds: answered - 500_000), .shared)
+        let age = ResponseAge(
+            date: Self.date, age: nil, expires: expires, asked: answered, answered: answered)
+        let after = before.renewed(CacheControl(new), age, .shared)
+        #expect(after.born == answered)
+        #expect(after.freshUntil == answered + fresh * 1_000)
+        #expect(after.staleUntil == answered + stale * 1_000)
+        #expect(after.errorUntil == answered + error * 1_000)
+    }
+
+    /// RFC 9110 §5.6.7 has the first three; the seconds are those of `date -u +%s`.
+    @Test(arguments: [
+        ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
+        ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
+        ("Sun Nov  6 08:49:37 1994", 784_111_777),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+        ("Thu, 29 Feb 2024 23:59:59 GMT", 1_709_251_199),
+        ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_799),
+        ("Friday, 01-Jan-70 00:00:00 GMT", 3_155_760_000),
+        ("Tuesday, 14-Nov-73 00:00:00 GMT", 3_277_843_200),
+        ("Wednesday, 14-Nov-74 00:00:00 GMT", 153_619_200),
+        ("Mon, 29 Feb 2023 00:00:00 GMT", nil), ("Mon, 31 Apr 2023 00:00:00 GMT", nil),
+        ("Mon, 00 May 2023 00:00:00 GMT", nil), ("Mon, 01 May 2023 24:00:00 GMT", nil),
+        ("Mon, 01 May 2023 00:60:00 GMT", nil), ("Mon 01 May 2023 00:00:00 GMT", nil),
+        ("Mon, 01 May 23 00:00:00 GMT", nil), ("Mon, 1 May 2023 00:00:00 GMT", nil),
+        ("Mon, 01 May 2023 00:00:00 +0000", nil), ("Mon, 01 May 2023 00:00:00", nil),
+        ("1700000000", nil), ("", nil), ("Xxx, 01 May 2023 00:00:00 GMT", nil),
+    ] as [(String, Int64?)])
+    func aDateIsRead(text: String, seconds: Int64?) {
+        #expect(HTTPDate.seconds(text, now: Self.answered) == seconds)
+    }
+}
