@@ -1,6 +1,7 @@
 import ImageModel
 import Messages
 import Testing
+import XXHash
 
 @testable import Caching
 
@@ -31,8 +32,25 @@ private let header = BodyHeader(
 
     @Test func anotherVersionIsNotRead() throws {
         var bytes = try #require(header.encoded())
-        bytes[8] = 2
+        bytes[8] = 3
         #expect(BodyHeader.length(of: bytes) == nil)
+    }
+
+    /// Version 1 is the same without an expiry and without the four bytes that tell of it.
+    @Test func theFirstVersionIsRead() throws {
+        var old = header
+        old.metadata.expiry = nil
+        var bytes = try #require(old.encoded())
+        bytes.removeSubrange(88..<92)
+        bytes[8] = 1
+        withUnsafeBytes(of: UInt32(bytes.count).littleEndian) {
+            bytes.replaceSubrange(12..<16, with: $0)
+        }
+        bytes.replaceSubrange(16..<24, with: [UInt8](repeating: 0, count: 8))
+        let seal = XXH3.hash64(bytes.span.bytes)
+        withUnsafeBytes(of: seal.littleEndian) { bytes.replaceSubrange(16..<24, with: $0) }
+        #expect(BodyHeader.length(of: bytes) == bytes.count)
+        #expect(BodyHeader(bytes) == old)
     }
 
     @Test func textsOverTheirLimitAreRefused() {

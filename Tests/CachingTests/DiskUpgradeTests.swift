@@ -27,7 +27,7 @@ import Testing
         #expect(tier.usage(at(0))?.entries == Self.lengths.count)
     }
 
-    @Test(arguments: [4, 99, -1])
+    @Test(arguments: [5, 99, -1])
     func theIndexOfAnotherVersionIsTakenOver(version: Int32) throws {
         let fixture = try DiskFixture()
         try fill(fixture)
@@ -55,6 +55,7 @@ import Testing
             let connection = try Connection(path: fixture.path + "/index.sqlite")
             for column in [
                 "cache_control", "last_modified", "has_alpha", "pages", "still_of", "samples",
+                "expiry",
             ] {
                 try connection.execute("ALTER TABLE entries DROP COLUMN \(column)")
             }
@@ -65,9 +66,11 @@ import Testing
         for length in Self.lengths { #expect(tier.get("k\(length)") == sample(length)) }
     }
 
-    /// Version 1, to which stills were images like any other, and version 2, to which all samples
-    /// were.
-    @Test(arguments: [(1, ["still_of", "samples"]), (2, ["samples"])])
+    /// Version 1, to which stills were images like any other, version 2, to which all samples
+    /// were, and version 3, to which nothing was fresh.
+    @Test(arguments: [
+        (1, ["still_of", "samples", "expiry"]), (2, ["samples", "expiry"]), (3, ["expiry"]),
+    ])
     func theFirstVersionsAreTakenOver(version: Int, columns: [String]) throws {
         let fixture = try DiskFixture()
         try fill(fixture)

@@ -27,4 +27,6 @@ let originalFacts = StoredMetadata(
     info: ImageInfo(
         format: .webp, size: PixelSize(width: 3, height: 2), pages: 7, hasAlpha: true,
         stillOf: 9, bits: 12, isHDR: true),
-    contentType: "image/webp; q=ü", etag: "\"abc\"", lastModified: nil, cacheControl: "")
+    contentType: "image/webp; q=ü", etag: "\"abc\"", lastModified: nil, cacheControl: "",
+    expiry: HTTPExpiry(
+        born: 1_700_000_000_123, freshFor: 60_000, staleFor: 5_000, errorFor: 7_000))

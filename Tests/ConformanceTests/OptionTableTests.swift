@@ -10,7 +10,8 @@ import Testing
 
     @Test func everyBitHasOneRowAndItsTest() {
         let rows = DocumentTable.rows(of: "OPTIONS.md", below: "Options")
-        #expect(rows.map { $0.first } == RequestOptions.names.indices.map { "\($0)" })
+        let bits = RequestOptions.names.map(\.option.rawValue.trailingZeroBitCount)
+        #expect(rows.map { $0.first } == bits.map { "\($0)" })
         for (row, entry) in zip(rows, RequestOptions.names) where row.count == 4 {
             #expect(row[1] == "`\(entry.name)`")
             if RequestOptions.effective.contains(entry.option) {

@@ -16,8 +16,8 @@ import Testing
 
     /// What is obeyed goes along, however long the field is.
     @Test(arguments: [
-        (nil, nil), ("max-age=60", nil), ("max-age=60, No-Store", "no-store"),
-        ("private", "private"), ("private, no-store", "no-store, private"),
+        (nil, nil), ("Max-Age=60", "max-age=60"), ("max-age=60, No-Store", "no-store, max-age=60"),
+        ("private", "private"), ("private, no-store", "no-store, private"), ("x=1", nil),
         (String(repeating: "x", count: 2_000), "no-store"),
     ]) func anUnchangedBodySaysWhoMayKeepIt(field: String?, kept: String?) async throws {
         let bench = try DownloadBench()
@@ -27,7 +27,26 @@ import Testing
         bench.start("/a.png", validators: Validators(etag: "\"e\"", lastModified: nil))
         let failure = await bench.failure()
         #expect(failure?.code == .cacheNotModified)
-        #expect(failure?.details == (kept.map { ["cacheControl": $0] } ?? [:]))
+        #expect(failure?.details["cacheControl"] == kept)
+        #expect(failure?.details["expiresIn"] == nil)
+    }
+
+    /// How old an answer is only the worker knows: it has the clock (RFC 9111 §4.2.3).
+    @Test(arguments: [true, false]) func anAnswerSaysHowOldItIs(isNew: Bool) async throws {
+        let bench = try DownloadBench()
+        bench.origin.route(
+            "/a.png",
+            .revalidated([1, 2], etag: isNew ? "\"f\"" : "\"e\"").with(header: "Age", "100")
+                .with(header: "Date", "Sun, 06 Nov 1994 08:49:37 GMT")
+                .with(header: "Expires", "Sun, 06 Nov 1994 08:50:37 GMT"))
+        bench.start("/a.png", validators: Validators(etag: "\"e\"", lastModified: nil))
+        let age: ResponseAge?
+        if isNew {
+            age = await bench.body()?.age
+        } else {
+            age = await bench.failure()?.confirmedAge
+        }
+        #expect(age == ResponseAge(bornMilliseconds: 784_111_777_000, expiresInSeconds: 60))
     }
 
     @Test func anUnchangedBodyMayHaveALocation() async throws {

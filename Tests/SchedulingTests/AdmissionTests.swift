@@ -29,7 +29,7 @@ struct AdmissionTests {
         Refusal("a URL without a scheme", .invalidURL) { $0.url = "example.org/a.jpg" },
         Refusal("another scheme", .unsupportedScheme) { $0.url = "ftp://example.org/a.jpg" },
         Refusal("a file", .unsupportedScheme) { $0.url = "file:///etc/passwd" },
-        Refusal("an unknown option", .invalidRequest) { $0.options = .init(rawValue: 1 << 31) },
+        Refusal("an unknown option", .invalidRequest) { $0.options = .init(rawValue: 1 << 30) },
         Refusal("an unknown tier", .invalidRequest) { $0.storeCacheTypes = .init(rawValue: 4) },
         Refusal("a header with a line break", .invalidRequest) {
             $0.headers = [HTTPHeader(name: "A", value: "b\r\nC: d")]

@@ -26,13 +26,17 @@ extension Scheduler {
     }
 
     private func auditRequests(_ check: (Bool, String) -> Void) {
-        let members = requests.ids.count { requests[$0].batch != nil }
+        let members = requests.ids.count { !requests[$0].isAnswered }
         check(tokens.count + members == requests.count, "each request has a token")
         let listed = clients.values.reduce(0) { $0 + $1.requests.count }
-        let orphans = requests.ids.count { clients[requests[$0].client] == nil }
+        let orphans = requests.ids.count {
+            requests[$0].isAnswered && clients[requests[$0].client] == nil
+        }
         check(
             listed + orphans + members == requests.count,
             "each request is in the list of its client")
+        let silentRequests = requests.ids.count { requests[$0].isSilent }
+        check(silent.count == silentRequests, "one asks in silence for each result")
         for id in requests.ids {
             let request = requests[id]
             if let batch = request.batch {
@@ -40,6 +44,9 @@ extension Scheduler {
                     prefetching.batches.contains(batch)
                         && prefetching.batches[batch].members[request.seats.seat] == id,
                     "a batch knows its members")
+            } else if request.isSilent {
+                check(silent.contains(request.names.result), "what asks in silence is known")
+                check(request.refreshing != nil && request.refreshing?.held == nil, "and has none")
             } else {
                 check(tokens[request.token] == id, "a token names its request")
             }
@@ -47,7 +54,8 @@ extension Scheduler {
                 request.deadline > now || hasOverdueAlarms || request.standing.isMoving,
                 "no deadline has passed")
             check(
-                request.refreshing == nil || request.plan.refreshes,
+                request.refreshing == nil || request.plan.refreshes
+                    || request.plan.respectsCacheControl,
                 "who has an image and waits refreshes it")
             guard case .waiting(let place) = request.standing else { continue }
             check(deriver.knows(id, at: place), "who waits is known where it waits")

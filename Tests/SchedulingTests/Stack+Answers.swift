@@ -75,12 +75,12 @@ extension Stack {
         switch held.job.work {
         case .query: return .miss
         case .fetch(let work):
-            return .fetched(
-                FetchedBody(
-                    reference: block(of: worker, length: length), httpStatus: 200,
-                    contentType: "image/jpeg", etag: "\"1\"", cacheControl: cacheControl,
-                    vary: vary,
-                    effectiveURL: work.url))
+            var body = FetchedBody(
+                reference: block(of: worker, length: length), httpStatus: 200,
+                contentType: "image/jpeg", etag: "\"1\"", cacheControl: cacheControl,
+                vary: vary, effectiveURL: work.url)
+            body.age = responseAge
+            return .fetched(body)
         case .entry(let work):
             return work.action.isOfSeveral ? .entries(EntryPage()) : .entry(work.tiers)
         case .decode(let work):
@@ -110,9 +110,12 @@ extension Stack {
 
     /// What a good worker says of 304 with this `Cache-Control`.
     func notModified(_ control: String?) -> ImageError {
-        ImageError(
-            .cacheNotModified, "as told",
-            details: CacheControl(control).field.map { ["cacheControl": $0] } ?? [:])
+        .notModified(CacheControl(control), responseAge)
+    }
+
+    /// Of what comes now.
+    private var responseAge: ResponseAge? {
+        age.map { ResponseAge(bornMilliseconds: scheduler.calendarNow - $0) }
     }
 
     /// What a good decoder makes of an image: so many frames of it, where pixels are wanted.
@@ -131,7 +134,8 @@ extension Stack {
 
     /// The cache has it.
     mutating func hit(
-        _ held: Held, tier: CacheTypes = .disk, length: UInt64 = 1_000, etag: String? = nil
+        _ held: Held, tier: CacheTypes = .disk, length: UInt64 = 1_000, etag: String? = nil,
+        expiry: HTTPExpiry? = nil
     ) -> JobResult {
         guard case .query(let work) = held.job.work else {
             preconditionFailure("only a query can be a hit")
@@ -141,13 +145,14 @@ extension Stack {
         return .hit(
             CacheHit(
                 reference: block(of: held.worker, in: arena, length: length), tier: tier,
-                metadata: StoredMetadata(info: info, etag: etag)))
+                metadata: StoredMetadata(info: info, etag: etag, expiry: expiry)))
     }
 
     /// The cache publishes an entry of its memory tier.
     @discardableResult
     mutating func publish(
-        _ key: String, length: UInt64 = 1_000, expiresInMilliseconds: UInt64? = nil
+        _ key: String, length: UInt64 = 1_000, expiresInMilliseconds: UInt64? = nil,
+        validity: Validity? = nil
     ) -> BlockReference {
         let cache = worker(.cache)
         let reference = block(of: cache, in: .results, length: length)
@@ -157,7 +162,7 @@ extension Stack {
                 StoredNotice(
                     key: key, reference: reference,
                     info: ImageInfo(format: .png, size: PixelSize(width: 20, height: 20)),
-                    expiresInMilliseconds: expiresInMilliseconds)))
+                    expiresInMilliseconds: expiresInMilliseconds, validity: validity)))
         return reference
     }
 

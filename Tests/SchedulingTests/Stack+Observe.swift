@@ -285,7 +285,8 @@ extension Stack {
         if isPainted(image) { return }
         // What an older refresh brought is delivered, and stored nowhere (PROTOCOL §8.6).
         let isOvertaken =
-            request.options.contains(.refreshCached) && image.storedTiers == CacheTypes.none
+            !request.options.isDisjoint(with: [.refreshCached, .respectCacheControl])
+            && image.storedTiers == CacheTypes.none
         if image.cacheType == .none, waits, !request.infoOnly, vary == nil, cacheControl == nil,
             !transcodes, !isOvertaken,
             !request.storeCacheTypes.isSubset(of: image.storedTiers ?? .none)

@@ -92,8 +92,9 @@ struct Stack {
     var repeatedHits = 0
     /// What the played origins say that their answers depend on.
     var vary: String?
-    /// What they say of keeping them.
+    /// What they say of keeping them, and how old answers are, in milliseconds; `nil`: not told.
     var cacheControl: String?
+    var age: Int64?
 
     var lastWorker: UInt64 = 0
     var lastClient: UInt64 = 0

@@ -84,7 +84,12 @@ struct Walk {
             (limits.bulkStepsMax, limits.bulkMovesMax) = (2, 3)
         }
         stack.vary = pick([nil, nil, "Accept", "DPR, Accept", "*"]) ?? nil
-        stack.cacheControl = pick([nil, nil, nil, "private", "no-store, max-age=0"]) ?? nil
+        stack.cacheControl =
+            pick([
+                nil, nil, nil, "private", "no-store, max-age=0",
+                "max-age=1, stale-while-revalidate=1, stale-if-error=2",
+            ]) ?? nil
+        stack.age = pick([nil, 0, 500, 2_000]) ?? nil
         for _ in 0..<3 { _ = stack.connect() }
         for kind in WorkerKind.workers {
             stack.hire(kind, credit: Int.random(in: 1...3, using: &random))
@@ -262,6 +267,8 @@ struct Walk {
                     [.fromCacheOnly, .fromLoaderOnly],
                     .refreshCached, .refreshCached, [.refreshCached, .retryFailed],
                     [.refreshCached, .waitStoreCache], [.refreshCached, .fromCacheOnly],
+                    .respectCacheControl, .respectCacheControl,
+                    [.respectCacheControl, .waitStoreCache],
                 ] as [RequestOptions]) ?? []
         if random.oneIn(3) {
             request.queryCacheTypes = tiers()
@@ -328,9 +335,17 @@ struct Walk {
         if case .query = held.job.work, random.oneIn(3) {
             return stack.hit(
                 held, tier: random.oneIn(2) ? .memory : .disk, length: length,
-                etag: random.oneIn(4) ? nil : "\"1\"")
+                etag: random.oneIn(4) ? nil : "\"1\"", expiry: expiry())
         }
         return frames(held) ?? stack.success(held, length: length)
+    }
+
+    /// Of what a cache has: fresh, stale or very old.
+    private mutating func expiry() -> HTTPExpiry? {
+        guard let age = pick([nil, 0, 500, 1_500, 9_000] as [Int64?]) ?? nil else { return nil }
+        return HTTPExpiry(
+            CacheControl("max-age=1, stale-while-revalidate=2, stale-if-error=5"),
+            ResponseAge(bornMilliseconds: max(0, stack.scheduler.calendarNow - age)), .shared)
     }
 
     /// The origin fails, in passing or for good.

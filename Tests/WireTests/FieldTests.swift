@@ -162,7 +162,7 @@ import Testing
         func draw<Message: WireMessage>(_ type: Message.Type) {
             _ = FieldDrawer.draw(log) as Message
         }
-        for _ in 0..<100 { for message in messages { draw(message) } }
+        for _ in 0..<300 { for message in messages { draw(message) } }
         #expect(log.properties.count > 100)
         #expect(log.properties.filter { !$0.value }.keys.sorted() == [])
     }

@@ -1357,6 +1357,141 @@ void   imagebus__v1__metadata__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__metadata__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__expiry__init
+                     (Imagebus__V1__Expiry         *message)
+{
+  static const Imagebus__V1__Expiry init_value = IMAGEBUS__V1__EXPIRY__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__expiry__get_packed_size
+                     (const Imagebus__V1__Expiry *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__expiry__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__expiry__pack
+                     (const Imagebus__V1__Expiry *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__expiry__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__expiry__pack_to_buffer
+                     (const Imagebus__V1__Expiry *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__expiry__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Expiry *
+       imagebus__v1__expiry__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Expiry *)
+     protobuf_c_message_unpack (&imagebus__v1__expiry__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__expiry__free_unpacked
+                     (Imagebus__V1__Expiry *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__expiry__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__response_age__init
+                     (Imagebus__V1__ResponseAge         *message)
+{
+  static const Imagebus__V1__ResponseAge init_value = IMAGEBUS__V1__RESPONSE_AGE__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__response_age__get_packed_size
+                     (const Imagebus__V1__ResponseAge *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__response_age__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__response_age__pack
+                     (const Imagebus__V1__ResponseAge *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__response_age__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__response_age__pack_to_buffer
+                     (const Imagebus__V1__ResponseAge *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__response_age__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__ResponseAge *
+       imagebus__v1__response_age__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__ResponseAge *)
+     protobuf_c_message_unpack (&imagebus__v1__response_age__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__response_age__free_unpacked
+                     (Imagebus__V1__ResponseAge *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__response_age__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__validity__init
+                     (Imagebus__V1__Validity         *message)
+{
+  static const Imagebus__V1__Validity init_value = IMAGEBUS__V1__VALIDITY__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__validity__get_packed_size
+                     (const Imagebus__V1__Validity *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__validity__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__validity__pack
+                     (const Imagebus__V1__Validity *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__validity__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__validity__pack_to_buffer
+                     (const Imagebus__V1__Validity *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__validity__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Validity *
+       imagebus__v1__validity__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Validity *)
+     protobuf_c_message_unpack (&imagebus__v1__validity__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__validity__free_unpacked
+                     (Imagebus__V1__Validity *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__validity__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__limits__init
                      (Imagebus__V1__Limits         *message)
 {
@@ -6973,7 +7108,7 @@ const ProtobufCMessageDescriptor imagebus__v1__error__descriptor =
   (ProtobufCMessageInit) imagebus__v1__error__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__metadata__field_descriptors[6] =
+static const ProtobufCFieldDescriptor imagebus__v1__metadata__field_descriptors[7] =
 {
   {
     "info",
@@ -7047,11 +7182,24 @@ static const ProtobufCFieldDescriptor imagebus__v1__metadata__field_descriptors[
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "expiry",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Metadata, expiry),
+    &imagebus__v1__expiry__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__metadata__field_indices_by_name[] = {
   4,   /* field[4] = cache_control */
   1,   /* field[1] = content_type */
   2,   /* field[2] = etag */
+  6,   /* field[6] = expiry */
   0,   /* field[0] = info */
   3,   /* field[3] = last_modified */
   5,   /* field[5] = vary */
@@ -7059,7 +7207,7 @@ static const unsigned imagebus__v1__metadata__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__metadata__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__metadata__descriptor =
 {
@@ -7069,11 +7217,216 @@ const ProtobufCMessageDescriptor imagebus__v1__metadata__descriptor =
   "Imagebus__V1__Metadata",
   "imagebus.v1",
   sizeof(Imagebus__V1__Metadata),
-  6,
+  7,
   imagebus__v1__metadata__field_descriptors,
   imagebus__v1__metadata__field_indices_by_name,
   1,  imagebus__v1__metadata__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__metadata__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__expiry__field_descriptors[4] =
+{
+  {
+    "born",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Expiry, born),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "fresh_for",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Expiry, fresh_for),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "stale_for",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Expiry, stale_for),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "error_for",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Expiry, error_for),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__expiry__field_indices_by_name[] = {
+  0,   /* field[0] = born */
+  3,   /* field[3] = error_for */
+  1,   /* field[1] = fresh_for */
+  2,   /* field[2] = stale_for */
+};
+static const ProtobufCIntRange imagebus__v1__expiry__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__expiry__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Expiry",
+  "Expiry",
+  "Imagebus__V1__Expiry",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Expiry),
+  4,
+  imagebus__v1__expiry__field_descriptors,
+  imagebus__v1__expiry__field_indices_by_name,
+  1,  imagebus__v1__expiry__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__expiry__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__response_age__field_descriptors[2] =
+{
+  {
+    "born",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ResponseAge, born),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "expires_in",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Imagebus__V1__ResponseAge, maybe_expires_in_case),
+    offsetof(Imagebus__V1__ResponseAge, expires_in),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__response_age__field_indices_by_name[] = {
+  0,   /* field[0] = born */
+  1,   /* field[1] = expires_in */
+};
+static const ProtobufCIntRange imagebus__v1__response_age__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__response_age__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.ResponseAge",
+  "ResponseAge",
+  "Imagebus__V1__ResponseAge",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__ResponseAge),
+  2,
+  imagebus__v1__response_age__field_descriptors,
+  imagebus__v1__response_age__field_indices_by_name,
+  1,  imagebus__v1__response_age__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__response_age__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__validity__field_descriptors[4] =
+{
+  {
+    "expiry",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Validity, expiry),
+    &imagebus__v1__expiry__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "etag",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__Validity, maybe_etag_case),
+    offsetof(Imagebus__V1__Validity, etag),
+    NULL,
+    &protobuf_c_empty_string,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "last_modified",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__Validity, maybe_last_modified_case),
+    offsetof(Imagebus__V1__Validity, last_modified),
+    NULL,
+    &protobuf_c_empty_string,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "origin_failure",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Validity, origin_failure),
+    &imagebus__v1__error__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__validity__field_indices_by_name[] = {
+  1,   /* field[1] = etag */
+  0,   /* field[0] = expiry */
+  2,   /* field[2] = last_modified */
+  3,   /* field[3] = origin_failure */
+};
+static const ProtobufCIntRange imagebus__v1__validity__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__validity__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Validity",
+  "Validity",
+  "Imagebus__V1__Validity",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Validity),
+  4,
+  imagebus__v1__validity__field_descriptors,
+  imagebus__v1__validity__field_indices_by_name,
+  1,  imagebus__v1__validity__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__validity__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__limits__field_descriptors[5] =
@@ -8117,7 +8470,7 @@ const ProtobufCMessageDescriptor imagebus__v1__paint__descriptor =
   (ProtobufCMessageInit) imagebus__v1__paint__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__fetched_body__field_descriptors[10] =
+static const ProtobufCFieldDescriptor imagebus__v1__fetched_body__field_descriptors[11] =
 {
   {
     "reference",
@@ -8239,9 +8592,22 @@ static const ProtobufCFieldDescriptor imagebus__v1__fetched_body__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "age",
+    11,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__FetchedBody, age),
+    &imagebus__v1__response_age__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__fetched_body__field_indices_by_name[] = {
   9,   /* field[9] = account */
+  10,   /* field[10] = age */
   5,   /* field[5] = cache_control */
   2,   /* field[2] = content_type */
   7,   /* field[7] = effective_url */
@@ -8255,7 +8621,7 @@ static const unsigned imagebus__v1__fetched_body__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__fetched_body__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 10 }
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__fetched_body__descriptor =
 {
@@ -8265,7 +8631,7 @@ const ProtobufCMessageDescriptor imagebus__v1__fetched_body__descriptor =
   "Imagebus__V1__FetchedBody",
   "imagebus.v1",
   sizeof(Imagebus__V1__FetchedBody),
-  10,
+  11,
   imagebus__v1__fetched_body__field_descriptors,
   imagebus__v1__fetched_body__field_indices_by_name,
   1,  imagebus__v1__fetched_body__number_ranges,
@@ -10090,7 +10456,7 @@ const ProtobufCMessageDescriptor imagebus__v1__release__descriptor =
   (ProtobufCMessageInit) imagebus__v1__release__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__stored__field_descriptors[4] =
+static const ProtobufCFieldDescriptor imagebus__v1__stored__field_descriptors[5] =
 {
   {
     "key",
@@ -10140,17 +10506,30 @@ static const ProtobufCFieldDescriptor imagebus__v1__stored__field_descriptors[4]
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "validity",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Stored, validity),
+    &imagebus__v1__validity__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__stored__field_indices_by_name[] = {
   3,   /* field[3] = expires_in_milliseconds */
   2,   /* field[2] = info */
   0,   /* field[0] = key */
   1,   /* field[1] = reference */
+  4,   /* field[4] = validity */
 };
 static const ProtobufCIntRange imagebus__v1__stored__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__stored__descriptor =
 {
@@ -10160,7 +10539,7 @@ const ProtobufCMessageDescriptor imagebus__v1__stored__descriptor =
   "Imagebus__V1__Stored",
   "imagebus.v1",
   sizeof(Imagebus__V1__Stored),
-  4,
+  5,
   imagebus__v1__stored__field_descriptors,
   imagebus__v1__stored__field_indices_by_name,
   1,  imagebus__v1__stored__number_ranges,
@@ -12565,7 +12944,7 @@ const ProtobufCMessageDescriptor imagebus__v1__explanation__descriptor =
   (ProtobufCMessageInit) imagebus__v1__explanation__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descriptors[11] =
+static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descriptors[12] =
 {
   {
     "reference",
@@ -12699,6 +13078,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "validity",
+    12,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__DeliveredImage, validity),
+    &imagebus__v1__validity__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__delivered_image__field_indices_by_name[] = {
   2,   /* field[2] = cache_type */
@@ -12712,11 +13103,12 @@ static const unsigned imagebus__v1__delivered_image__field_indices_by_name[] = {
   0,   /* field[0] = reference */
   7,   /* field[7] = scale_factor */
   4,   /* field[4] = stored_tiers */
+  11,   /* field[11] = validity */
 };
 static const ProtobufCIntRange imagebus__v1__delivered_image__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 11 }
+  { 0, 12 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__delivered_image__descriptor =
 {
@@ -12726,7 +13118,7 @@ const ProtobufCMessageDescriptor imagebus__v1__delivered_image__descriptor =
   "Imagebus__V1__DeliveredImage",
   "imagebus.v1",
   sizeof(Imagebus__V1__DeliveredImage),
-  11,
+  12,
   imagebus__v1__delivered_image__field_descriptors,
   imagebus__v1__delivered_image__field_indices_by_name,
   1,  imagebus__v1__delivered_image__number_ranges,

@@ -97,11 +97,13 @@ extension ClientLine {
                 bytes = try self.bytes(reference, mustCopy: image.mustCopy)
                 if bytes == nil { return nil }
             }
-            return ImageResponse(
+            var response = ImageResponse(
                 status: .ok, info: image.info, facts: image.facts,
                 explanation: image.explanation, cacheType: image.cacheType, key: image.key,
                 timings: reply.timings, bytes: bytes, storedTiers: image.storedTiers,
                 scaleFactor: image.scaleFactor, fallbackFor: image.fallbackFor)
+            response.validity = image.validity
+            return response
         }
     }
 

@@ -35,6 +35,10 @@ public struct ImageResponse: Sendable {
     public let scaleFactor: Double
     /// Why this is the fallback of the request (`RequestContext.fallback`); `nil`: it is the image.
     public let fallbackFor: ImageError?
+    /// Until when it may be used as its origin says, and by what that knows it again
+    /// (`RequestOptions.respectCacheControl`, `ImageRequest.wantsExplanation`); `nil` where nobody
+    /// asked, and where nothing is known.
+    public internal(set) var validity: Validity?
     /// Whether it takes the place of a cached image, which `LoadTask.cachedResponse` has
     /// (`refreshCached`).
     public internal(set) var isRefreshed = false

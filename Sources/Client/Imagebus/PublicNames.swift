@@ -15,6 +15,7 @@
 @_exported public import struct ImageModel.FactKinds
 @_exported public import enum ImageModel.Fallback
 @_exported public import enum ImageModel.Gravity
+@_exported public import struct ImageModel.HTTPExpiry
 @_exported public import struct ImageModel.HTTPHeader
 @_exported public import struct ImageModel.ImageError
 @_exported public import struct ImageModel.ImageFacts
@@ -61,5 +62,6 @@
 @_exported public import struct Messages.Token
 @_exported public import struct Messages.TraceContext
 @_exported public import struct Messages.TransformAccount
+@_exported public import struct Messages.Validity
 @_exported public import enum Messages.WorkerKind
 @_exported public import enum SharedArena.RuntimePathsError

@@ -73,6 +73,10 @@ extension Scheduler {
     ) -> Bool {
         guard let (entry, block) = takeHit(plan, names) else { return false }
         var delivered = entry.delivered(for: load.image, names)
+        if let validity = entry.origin?.validity {
+            delivered.validity = told(
+                validity.expiry, BodyMark(validity), of: load.image, names)
+        }
         delivered.explanation = Explanation(load.image, plan, delivered)
         if batch == nil { lend(&delivered, block, to: client) }
         conclude(load, of: client, in: batch, .image(delivered))

@@ -22,8 +22,11 @@ extension Scheduler {
         } else {
             figures.counters.diskHits += 1
         }
+        let mark = BodyMark(hit.metadata)
+        image.validity = told(hit.metadata.expiry, mark, of: request.image, request.names)
         answerCached(
-            id, image, block, Refreshing(mark: BodyMark(hit.metadata), tiers: hit.tier))
+            id, image, block,
+            LiveRequest.CachedImage(mark: mark, tiers: hit.tier, expiry: hit.metadata.expiry))
     }
 
     /// A request has what was made for it.
@@ -31,16 +34,18 @@ extension Scheduler {
         took(id, made)
         var image = explained(made, for: id)
         if !requests[id].waitsForStores { image.storedTiers = nil }
-        guard !made.isFetched, requests[id].plan.refreshes else {
-            return answer(id, image, block)
-        }
-        answerCached(id, image, block, Refreshing(mark: made.mark, tiers: .none))
+        let plan = requests[id].plan
+        guard let cached = LiveRequest.CachedImage(made), plan.refreshes || made.isOfCachedOriginal
+        else { return answer(id, image, block) }
+        answerCached(id, image, block, cached)
     }
 
     /// The image that was made, with how it was where the request asks for that.
     func explained(_ made: Made, for id: LiveRequest.ID) -> DeliveredImage {
         var image = made.image
-        image.explanation = Explanation(requests[id].order, image, made: made)
+        let order = requests[id].order
+        image.explanation = Explanation(order, image, made: made)
+        image.validity = told(made.expiry, made.mark, of: order.image, order.names)
         return image
     }
 
@@ -50,7 +55,19 @@ extension Scheduler {
             preconditionFailure("who waits for stores has its image")
         }
         requests[id].pending = nil
-        answer(id, pending.image, pending.block)
+        if let cached = pending.cached, requests[id].plan.respectsCacheControl {
+            answer(id, pending.image, pending.block, asFarAsFresh: cached)
+        } else {
+            answer(id, pending.image, pending.block)
+        }
         if let block = pending.block { letGo(block) }
+    }
+}
+
+extension LiveRequest.CachedImage {
+    /// That of an image that was made; `nil` where its bytes were fetched.
+    init?(_ made: Made) {
+        guard !made.isFetched else { return nil }
+        self.init(mark: made.mark, tiers: .none, expiry: made.expiry)
     }
 }

@@ -53,6 +53,8 @@ extension Scheduler {
         case .provenSource(let source, let orders): admitAgain(source, orders)
         case .varies(let text, let fields):
             hits.withdraw(.varies(plainOriginal: text, fields))
+        case .confirmed(let text, let mark, let said):
+            hits.confirmations.learn(text, mark, said)
         case .overtaken(let text): agenda.overtake(text)
         case .noticed(let reference, let cache): hits.notice(reference, of: cache)
         case .cacheGone(let cache): hits.withdraw(.cacheGone(cache))

@@ -22,7 +22,10 @@ extension Scheduler {
         guard let request = requests.remove(id) else {
             preconditionFailure("a request ends once")
         }
-        if let batch = request.batch {
+        if let block = request.refreshing?.held?.block { letGo(block) }
+        if request.isSilent {
+            silent.remove(request.names.result)
+        } else if let batch = request.batch {
             prefetching.leave(batch, seat: request.seats.seat)
         } else {
             tokens[request.token] = nil

@@ -20,6 +20,7 @@ extension Scheduler {
             preconditionFailure("who goes on with a fallback has one")
         }
         requests[id].fallBack(after: FallenBack(error: error, url: image.url))
+        if let block = requests[id].refreshing?.held?.block { letGo(block) }
         do throws(ImageError) {
             requests[id].begin(
                 try orderFallback(

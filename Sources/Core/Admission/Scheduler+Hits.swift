@@ -1,5 +1,6 @@
 import Derivation
 import Dispatching
+import ImageModel
 import Messages
 import Tables
 
@@ -10,7 +11,8 @@ extension Scheduler {
     mutating func takeHit(
         _ plan: JobPlan, _ names: RequestNames
     ) -> (entry: HitIndex.Entry, block: BlockHandle)? {
-        guard plan.mayComeFromMemory, let cache, let entry = hits.entry(for: names.result, at: now)
+        guard plan.mayComeFromMemory, let cache, let entry = hits.entry(for: names.result, at: now),
+            !plan.respectsCacheControl || isFresh(entry, names)
         else { return nil }
         figures.counters.memoryHits += 1
         hits.touch(entry.reference.block, at: now)

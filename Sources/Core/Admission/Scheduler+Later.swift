@@ -26,7 +26,8 @@ extension Scheduler {
         took(id, made)
         if let block { hits.hold(block) }
         requests[id].pending = LiveRequest.Pending(
-            image: explained(made, for: id), block: block)
+            image: explained(made, for: id), block: block,
+            cached: made.isOfCachedOriginal ? LiveRequest.CachedImage(made) : nil)
         if let place { requests[id].standing = .waiting(place) } else { later(.pending, [id]) }
     }
 

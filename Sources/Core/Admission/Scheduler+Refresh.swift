@@ -10,11 +10,14 @@ extension Scheduler {
     /// any other one this is the end.
     mutating func answerCached(
         _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?,
-        _ refreshing: Refreshing
+        _ cached: LiveRequest.CachedImage
     ) {
+        if requests[id].plan.respectsCacheControl {
+            return answer(id, image, block, asFarAsFresh: cached)
+        }
         guard requests[id].plan.refreshes else { return answer(id, image, block) }
         if requests[id].batch == nil { show(id, image, block) }
-        requests[id].refreshing = refreshing
+        requests[id].refreshing = Refreshing(mark: cached.mark, tiers: cached.tiers)
         deriver.leaveOverlays(id)
         requests[id].ways = requests[id].allWays
         requests[id].standing = .moving

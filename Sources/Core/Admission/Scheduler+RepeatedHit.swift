@@ -7,13 +7,15 @@ import Tables
 // since is looked at again.
 extension Scheduler {
     /// The ticket of a load that a hit answers now; `nil` where none does, for large results,
-    /// for loads with a slot, which may end others, and for those that are explained.
+    /// for loads with a slot, which may end others, for those that are explained, and for those for
+    /// which freshness counts.
     public mutating func hitTicket(for load: LoadRequest, _ terms: LoadTerms) -> HitTicket? {
         guard load.slot == nil, !load.image.wantsExplanation, terms.firstRefusal == nil,
             (try? load.image.checkWishes()) != nil,
             refusal(of: load.image, terms) == nil,
             let names = try? names(of: load.image, terms),
-            JobPlan(load, terms, names).mayComeFromMemory
+            case let plan = JobPlan(load, terms, names), plan.mayComeFromMemory,
+            !plan.respectsCacheControl
         else { return nil }
         return hits.grant(load.image, terms, names, at: now)
     }

@@ -14,7 +14,7 @@ extension Scheduler {
         }
         var image = image
         image.scaleFactor = requests[id].scaleFactor
-        if let block, requests[id].batch == nil { lend(&image, block, to: requests[id].client) }
+        if let block, requests[id].isAnswered { lend(&image, block, to: requests[id].client) }
         reply(id, .image(image))
     }
 
@@ -37,18 +37,20 @@ extension Scheduler {
     /// fallback goes on with that instead.
     mutating func reply(_ id: LiveRequest.ID, _ outcome: Reply.Outcome) {
         if isForsaken(id) { return forsake(id) }
+        guard let outcome = settled(outcome, id) else { return }
         if case .failure(let error) = outcome, requests[id].mayFallBack(after: error, at: now) {
             deriver.leaveOverlays(id)
             return agenda.append(.fallBack(id, error))
         }
         let request = strike(id)
-        let outcome = told(outcome, request)
-        if case .failure(let error) = outcome { figures.counters.ended(with: error) }
-        if let batch = request.batch { return memberEnded(batch, request.image.url, outcome) }
+        if request.isSilent { return }
+        let told = told(outcome, request)
+        if case .failure(let error) = told { figures.counters.ended(with: error) }
+        if let batch = request.batch { return memberEnded(batch, request.image.url, told) }
         figures.times.record(from: request.facts.admittedAt, to: now)
         var timings = request.timings
         timings.total = now.fractionalMilliseconds(since: request.facts.admittedAt)
-        let reply = Reply(token: request.token, outcome: outcome, timings: timings)
+        let reply = Reply(token: request.token, outcome: told, timings: timings)
         actions.append(.reply(request.client, reply))
         actions.append(
             .record(

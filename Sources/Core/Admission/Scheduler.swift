@@ -36,6 +36,10 @@ public struct Scheduler: Sendable {
     // What is to be done, now and later.
     var agenda = Agenda()
     var deadlines = Deadlines()
+    /// Results about which the origin is asked in the background, by their texts.
+    var silent: Set<String> = []
+    /// What makes milliseconds since 1970 of those of `now`. The owner of the clocks sets it.
+    public var calendarOffsetMilliseconds: Int64 = 0
     var now = Instant(nanoseconds: 0)
     var drain = Drain()
     /// What one event leads to.

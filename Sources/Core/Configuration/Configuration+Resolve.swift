@@ -35,6 +35,7 @@ extension Configuration {
         if let target {
             for rule in profile.rules where rule.pattern.matches(target) { draft.obey(rule) }
         }
+        draft.leaveFreshness()
         switch part {
         case .image: break
         case .fallback: draft.leaveFallback()

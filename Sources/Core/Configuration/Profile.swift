@@ -48,6 +48,8 @@ public struct Rule: Hashable, Sendable {
     public var download: Bool?
     /// Whether what the origin says of keeping its answer (`Cache-Control`) is not looked at.
     public var ignoresCacheControl: Bool?
+    /// Whether what the origin says of freshness counts (SEMANTICS §6.5).
+    public var respectsCacheControl: Bool?
     /// Limits narrower than those of the process, in place of the profile's.
     public var limits = LimitSettings()
     /// Which failures blacklist.

@@ -48,6 +48,7 @@ struct ResolutionDraft {
         if let fallback = rule.fallback { request.context.fallback = fallback }
         if let transformer = rule.transformer { set(transformer) }
         if let download = rule.download { mayDownload = download }
+        if let respects = rule.respectsCacheControl { respect(respects) }
         if let ignores = rule.ignoresCacheControl { ignoresCacheControl = ignores }
         limits.merge(rule.limits)
         blocks.merge(rule.blocks) { $1 }
@@ -66,10 +67,23 @@ struct ResolutionDraft {
     /// anew where the image is.
     mutating func leaveImage() {
         request.context.fallback = nil
-        request.options.remove(.refreshCached)
+        request.options.subtract([.refreshCached, .respectCacheControl])
         request.thumbnail = nil
         request.steps = []
         request.output = OutputOptions()
+    }
+
+    private mutating func respect(_ respects: Bool) {
+        if respects {
+            request.options.insert(.respectCacheControl)
+        } else {
+            request.options.remove(.respectCacheControl)
+        }
+    }
+
+    /// Where `Cache-Control` is not looked at, nothing of it counts.
+    mutating func leaveFreshness() {
+        if ignoresCacheControl { request.options.remove(.respectCacheControl) }
     }
 
     /// Facts are those of the source: no steps.

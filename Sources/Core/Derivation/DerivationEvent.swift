@@ -44,6 +44,8 @@ package enum DerivationEvent: Sendable {
     case provenSource(SourceKey, [Order])
     /// The header fields on which the original under that plain text depends.
     case varies(String, [String]?)
+    /// The origin has confirmed what is kept with that mark under that plain text.
+    case confirmed(String, BodyMark, Confirmation)
 
     // The cache.
 

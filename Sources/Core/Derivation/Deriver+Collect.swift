@@ -81,7 +81,8 @@ extension Deriver {
         switch (result, block) {
         case (.fetched(let fetched), let block?):
             learnVariance(node, fetched)
-            let body = SourceNode.Body(block, fetched: fetched)
+            let body = SourceNode.Body(
+                block, fetched: fetched, expiry: expiry(of: fetched, at: node))
             closeRefreshes(at: node)
             if isRefresh(node) { compare(node, body) } else { obtained(node, body) }
         case (.hit(let hit), let block?):

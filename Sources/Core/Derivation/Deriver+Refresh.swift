@@ -64,7 +64,11 @@ extension Deriver {
     /// waiters for a transfer, and those with no mark that says what their image was made of.
     private mutating func foundSame(_ node: SourceNode.ID) {
         guard let staged = sources[node].staged else { Self.nothingToCompare() }
-        if sources[node].keeping == .nowhere { removeKept(of: node) }
+        if sources[node].keeping == .nowhere {
+            removeKept(of: node)
+        } else {
+            tellSame(node, as: staged.mark)
+        }
         guard sources.contains(node) else { return }
         confirm(node) { $0.names(staged.mark) }
         if sources.contains(node) { use(node) }

@@ -88,7 +88,8 @@ extension Deriver {
         let mark = results[node].provenance.mark
         let metadata = StoredMetadata(
             info: image.info.made(of: results[node].decode.flatMap { decodes[$0].pixels?.info }),
-            etag: mark.etag, lastModified: mark.lastModified)
+            etag: mark.etag, lastModified: mark.lastModified,
+            expiry: results[node].provenance.expiry)
         transcodePixels(of: node, metadata)
         leaveProvider(of: node)
         leaveOverlays(of: node)

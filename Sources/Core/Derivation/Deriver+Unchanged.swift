@@ -7,9 +7,13 @@ import Messages
 extension Deriver {
     /// The origin says that nothing changed, and sent no body.
     mutating func notModified(_ node: SourceNode.ID, _ answer: ImageError) {
-        let control = CacheControl(answer.details["cacheControl"])
+        let control = answer.confirmedControl
         let role = sources[node].name.origin.terms?.role
-        if role?.mayKeep(control) == false { removeKept(of: node) }
+        if role?.mayKeep(control) == false {
+            removeKept(of: node)
+        } else {
+            tellConfirmed(node, answer)
+        }
         if sources.contains(node) { confirm(node) { _ in true } }
     }
 

@@ -37,5 +37,7 @@ extension ImageRequest {
 
 extension RequestOptions {
     /// What is wished of an image, and not of the fallback in its place.
-    public static let ofImageOnly: RequestOptions = [.refreshCached, .fromLoaderOnly, .retryFailed]
+    public static let ofImageOnly: RequestOptions = [
+        .refreshCached, .fromLoaderOnly, .retryFailed, .respectCacheControl,
+    ]
 }

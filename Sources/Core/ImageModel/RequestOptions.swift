@@ -1,4 +1,5 @@
-/// SDWebImage's option bits (PROTOCOL §8.5), same numbers, on the wire as well.
+/// SDWebImage's option bits (PROTOCOL §8.5), same numbers, on the wire as well, and one of our
+/// own.
 public struct RequestOptions: OptionSet, Hashable, Sendable {
     /// The bits.
     public let rawValue: UInt32
@@ -60,11 +61,16 @@ public struct RequestOptions: OptionSet, Hashable, Sendable {
     /// Of views: the reply after the transition.
     public static let waitTransition = RequestOptions(rawValue: 1 << 25)
 
+    /// What the origin says of freshness counts (SEMANTICS §6.5). Imagebus' own: SDWebImage's grow
+    /// from the other end.
+    public static let respectCacheControl = RequestOptions(rawValue: 1 << 31)
+
     /// What this version acts upon.
     public static let effective: RequestOptions = [
         .retryFailed, .lowPriority, .refreshCached, .continueInBackground, .highPriority,
         .scaleDownLargeImages,
         .fromCacheOnly, .fromLoaderOnly, .waitStoreCache, .avoidAutoCancelImage,
+        .respectCacheControl,
     ]
     /// What is accepted and changes nothing: it asks for what is always so here, or is a matter of
     /// who shows the image.
@@ -107,6 +113,7 @@ extension RequestOptions {
         ("transform-vector-image", .transformVectorImage),
         ("avoid-auto-cancel-image", .avoidAutoCancelImage),
         ("wait-transition", .waitTransition),
+        ("respect-cache-control", .respectCacheControl),
     ]
 
     /// The names of those that this version does not refuse, by number.

@@ -76,6 +76,8 @@ public struct FetchedBody: Hashable, Sendable {
     public var format: ImageFormat?
     /// How it came; `nil` where the worker does not say.
     public var account: FetchAccount?
+    /// How old it was when it came; `nil` where the worker does not say.
+    public var age: ResponseAge?
 
     /// Describes a body.
     public init(

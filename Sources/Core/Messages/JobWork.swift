@@ -237,12 +237,16 @@ public struct StoredMetadata: Hashable, Sendable {
     public var cacheControl: String?
     /// Names of request headers on which the origin's answer depends, for originals.
     public var vary: String?
+    /// Until when the origin's answer may be used; of a result, that of its original.
+    public var expiry: HTTPExpiry?
 
-    /// Facts; a result has no more of the origin's words than its validators.
+    /// Facts; a result has no more of the origin's words than its validators and its expiry.
     public init(
         info: ImageInfo, contentType: String? = nil, etag: String? = nil,
-        lastModified: String? = nil, cacheControl: String? = nil, vary: String? = nil
+        lastModified: String? = nil, cacheControl: String? = nil, vary: String? = nil,
+        expiry: HTTPExpiry? = nil
     ) {
+        self.expiry = expiry
         self.info = info
         self.vary = vary
         self.contentType = contentType

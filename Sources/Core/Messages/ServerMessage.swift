@@ -130,6 +130,12 @@ public struct DeliveredImage: Hashable, Sendable {
     }
     /// At most one: most images have none, and an empty list takes little room.
     private var explained: [Explanation] = []
+    /// Until when it may be used; `nil` where nobody asked.
+    public var validity: Validity? {
+        get { valid.first }
+        set { valid = newValue.map { [$0] } ?? [] }
+    }
+    private var valid: [Validity] = []
 
     /// Describes a delivery.
     public init(

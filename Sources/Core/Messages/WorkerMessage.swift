@@ -92,11 +92,15 @@ public struct StoredNotice: Hashable, Sendable {
     public var info: ImageInfo
     /// Milliseconds for which it may be used; `nil` until it is evicted.
     public var expiresInMilliseconds: UInt64?
+    /// What is known of its origin's answer; `nil` where nothing is.
+    public var validity: Validity?
 
     /// Describes an entry.
     public init(
-        key: String, reference: BlockReference, info: ImageInfo, expiresInMilliseconds: UInt64?
+        key: String, reference: BlockReference, info: ImageInfo, expiresInMilliseconds: UInt64?,
+        validity: Validity? = nil
     ) {
+        self.validity = validity
         self.key = key
         self.reference = reference
         self.info = info

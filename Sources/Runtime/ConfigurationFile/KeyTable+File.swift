@@ -53,6 +53,7 @@ extension KeyTable where Target == Rule {
         Row("transformer", .referenceOrNone(.preset), \.transformer),
         Row("download", .bool, \.download),
         Row("ignore-cache-control", .bool, \.ignoresCacheControl),
+        Row("respect-cache-control", .bool, \.respectsCacheControl),
         Row("block", .blocks, \.blocks),
         Row("headers", .headers, \.headers),
         Row("identity", .name, \.identity),

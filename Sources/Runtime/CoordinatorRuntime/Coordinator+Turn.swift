@@ -30,6 +30,8 @@ extension Coordinator {
 
     private mutating func work(in turn: EventLoop.Turn, _ signals: EventSource) throws {
         let now = turn.wokenAt
+        scheduler.calendarOffsetMilliseconds =
+            WallClock.nanoseconds() / 1_000_000 - Int64(clamping: now.nanoseconds / 1_000_000)
         lookAtSecrets(at: now)
         // Ends of connections first: what is read afterwards is of the living (SEMANTICS §14.3).
         for gateway in gatewayList where gateway.hasConnectionNews(in: turn) {

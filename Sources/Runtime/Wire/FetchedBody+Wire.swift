@@ -33,5 +33,6 @@ extension FetchedBody: WireMessage {
             &format, &wire.pointee.format, if: &wire.pointee.maybe_format_case, 9,
             "FetchedBody.format")
         try map.maybe(&account, &wire.pointee.account, "FetchedBody.account")
+        try map.maybe(&age, &wire.pointee.age, "FetchedBody.age")
     }
 }

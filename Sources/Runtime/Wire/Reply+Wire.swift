@@ -74,5 +74,6 @@ extension DeliveredImage: WireMessage {
         try map.maybe(&fallbackFor, &wire.pointee.fallback_for, "DeliveredImage.fallback_for")
         try map.maybe(&facts, &wire.pointee.facts, "DeliveredImage.facts")
         try map.maybe(&explanation, &wire.pointee.explanation, "DeliveredImage.explanation")
+        try map.maybe(&validity, &wire.pointee.validity, "DeliveredImage.validity")
     }
 }

@@ -25,5 +25,6 @@ extension StoredMetadata: WireMessage {
         try map.text(
             &vary, &wire.pointee.vary, if: &wire.pointee.maybe_vary_case, 6, "Metadata.vary",
             limit: limit)
+        try map.maybe(&expiry, &wire.pointee.expiry, "Metadata.expiry")
     }
 }

@@ -63,5 +63,6 @@ extension StoredNotice: WireMessage {
             &expiresInMilliseconds, &wire.pointee.expires_in_milliseconds,
             if: &wire.pointee.maybe_expires_in_milliseconds_case, 4,
             "Stored.expires_in_milliseconds")
+        try map.maybe(&validity, &wire.pointee.validity, "Stored.validity")
     }
 }

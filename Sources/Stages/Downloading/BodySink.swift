@@ -18,6 +18,9 @@ final class BodySink: TransferSink {
     let job: Job
     private let space: any OutputSpace
     private var head: ResponseHead?
+    /// When the origin was asked and when its head came, in milliseconds since 1970.
+    private let asked = WallClock.nanoseconds() / 1_000_000
+    private var answered: Int64 = 0
     /// What is asked for now, where that is not a whole body.
     private var rest: RestOfBody?
     /// Bytes of a body of which parts came, where that is known.
@@ -52,6 +55,7 @@ final class BodySink: TransferSink {
         }
         forgetBody()
         self.head = head
+        answered = WallClock.nanoseconds() / 1_000_000
         location = head.redirection
         guard location == nil else { return true }
         do throws(DownloadFailure) {
@@ -67,7 +71,8 @@ final class BodySink: TransferSink {
 
     private func check(_ head: ResponseHead) throws(DownloadFailure) {
         if head.status == 304, isConditional {
-            throw .notModified(CacheControl(head.cacheControl))
+            throw .notModified(
+                CacheControl(head.cacheControl), head.age(asked: asked, answered: answered))
         }
         try accepted.take(head)
     }
@@ -214,11 +219,13 @@ final class BodySink: TransferSink {
         guard total == nil || total == full.count else { throw .otherPart }
         progress.end()
         body = nil
-        return FetchedBody(
+        var fetched = FetchedBody(
             reference: full.reference, httpStatus: UInt16(clamping: head.status),
             contentType: head.kept("content-type"), etag: head.kept("etag"),
             lastModified: head.kept("last-modified"), cacheControl: head.cacheControl,
             vary: head.vary, effectiveURL: effectiveURL, format: full.format)
+        fetched.age = head.age(asked: asked, answered: answered)
+        return fetched
     }
 
     /// Gives the block back.

@@ -38,10 +38,7 @@ extension DownloadFailure {
                 "the origin sent '\(type.prefix(64))', which is none of the content types of serve "
                     + "--\(DownloadSetting.acceptType.rawValue)",
                 details: ["contentType": String(type.prefix(64))])
-        case .notModified(let control):
-            ImageError(
-                .cacheNotModified, "the origin says that nothing changed",
-                details: control.field.map { ["cacheControl": $0] } ?? [:])
+        case .notModified(let control, let age): .notModified(control, age)
         case .contentCodings(let names):
             ImageError(
                 .protocolBroken,

@@ -18,8 +18,9 @@ enum DownloadFailure: Error {
     case status(ResponseHead, retryAfter: Int64? = nil)
     /// The origin says that the body is of a type which is not accepted.
     case contentType(String)
-    /// The origin says that nothing changed, having been asked whether, and who may keep that.
-    case notModified(CacheControl)
+    /// The origin says that nothing changed, having been asked whether, and who may keep that for
+    /// how long.
+    case notModified(CacheControl, ResponseAge)
     /// The body is in more than one content coding, or in one that is not undone: its name.
     case contentCodings(String)
     /// The body is not in the content coding that its head names.

@@ -1,4 +1,5 @@
 import Curl
+import ImageModel
 import Messages
 
 extension ResponseHead {
@@ -24,6 +25,15 @@ extension ResponseHead {
     /// What is too long to be told counts as the strictest.
     var cacheControl: String? {
         value("cache-control") == nil ? nil : kept("cache-control") ?? "no-store"
+    }
+
+    /// How old the answer is; the moments are milliseconds since 1970. An `Expires` that is too
+    /// long is no date.
+    func age(asked: Int64, answered: Int64) -> ResponseAge {
+        ResponseAge(
+            date: kept("date"), age: kept("age"),
+            expires: value("expires") == nil ? nil : kept("expires") ?? "", asked: asked,
+            answered: answered)
     }
 
     /// A field that travels with the body; nil where it is longer than messages carry.

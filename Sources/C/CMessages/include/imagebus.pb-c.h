@@ -45,6 +45,9 @@ typedef struct Imagebus__V1__HDRColours Imagebus__V1__HDRColours;
 typedef struct Imagebus__V1__Detail Imagebus__V1__Detail;
 typedef struct Imagebus__V1__Error Imagebus__V1__Error;
 typedef struct Imagebus__V1__Metadata Imagebus__V1__Metadata;
+typedef struct Imagebus__V1__Expiry Imagebus__V1__Expiry;
+typedef struct Imagebus__V1__ResponseAge Imagebus__V1__ResponseAge;
+typedef struct Imagebus__V1__Validity Imagebus__V1__Validity;
 typedef struct Imagebus__V1__Limits Imagebus__V1__Limits;
 typedef struct Imagebus__V1__Validators Imagebus__V1__Validators;
 typedef struct Imagebus__V1__Fetch Imagebus__V1__Fetch;
@@ -1167,6 +1170,10 @@ struct  Imagebus__V1__Metadata
 {
   ProtobufCMessage base;
   Imagebus__V1__ImageInfo *info;
+  /*
+   * absent: not known
+   */
+  Imagebus__V1__Expiry *expiry;
   Imagebus__V1__Metadata__MaybeContentTypeCase maybe_content_type_case;
   union {
     char *content_type;
@@ -1190,7 +1197,104 @@ struct  Imagebus__V1__Metadata
 };
 #define IMAGEBUS__V1__METADATA__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__metadata__descriptor) \
-    , NULL, IMAGEBUS__V1__METADATA__MAYBE_CONTENT_TYPE__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_LAST_MODIFIED__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_CACHE_CONTROL__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_VARY__NOT_SET, {0} }
+    , NULL, NULL, IMAGEBUS__V1__METADATA__MAYBE_CONTENT_TYPE__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_LAST_MODIFIED__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_CACHE_CONTROL__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_VARY__NOT_SET, {0} }
+
+
+/*
+ * Until when an origin's answer may be used. Milliseconds.
+ */
+struct  Imagebus__V1__Expiry
+{
+  ProtobufCMessage base;
+  /*
+   * since 1970: its age was 0 then
+   */
+  uint64_t born;
+  /*
+   * after that
+   */
+  uint64_t fresh_for;
+  /*
+   * after it was fresh: while the origin is asked
+   */
+  uint64_t stale_for;
+  /*
+   * after it was fresh: where the origin fails
+   */
+  uint64_t error_for;
+};
+#define IMAGEBUS__V1__EXPIRY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__expiry__descriptor) \
+    , 0, 0, 0, 0 }
+
+
+typedef enum {
+  IMAGEBUS__V1__RESPONSE_AGE__MAYBE_EXPIRES_IN__NOT_SET = 0,
+  IMAGEBUS__V1__RESPONSE_AGE__MAYBE_EXPIRES_IN_EXPIRES_IN = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__RESPONSE_AGE__MAYBE_EXPIRES_IN__CASE)
+} Imagebus__V1__ResponseAge__MaybeExpiresInCase;
+
+/*
+ * How old an origin's answer was when it came.
+ */
+struct  Imagebus__V1__ResponseAge
+{
+  ProtobufCMessage base;
+  /*
+   * milliseconds since 1970: its age was 0 then
+   */
+  uint64_t born;
+  Imagebus__V1__ResponseAge__MaybeExpiresInCase maybe_expires_in_case;
+  union {
+    /*
+     * seconds from its Date to its Expires
+     */
+    uint64_t expires_in;
+  };
+};
+#define IMAGEBUS__V1__RESPONSE_AGE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__response_age__descriptor) \
+    , 0, IMAGEBUS__V1__RESPONSE_AGE__MAYBE_EXPIRES_IN__NOT_SET, {0} }
+
+
+typedef enum {
+  IMAGEBUS__V1__VALIDITY__MAYBE_ETAG__NOT_SET = 0,
+  IMAGEBUS__V1__VALIDITY__MAYBE_ETAG_ETAG = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__VALIDITY__MAYBE_ETAG__CASE)
+} Imagebus__V1__Validity__MaybeEtagCase;
+
+typedef enum {
+  IMAGEBUS__V1__VALIDITY__MAYBE_LAST_MODIFIED__NOT_SET = 0,
+  IMAGEBUS__V1__VALIDITY__MAYBE_LAST_MODIFIED_LAST_MODIFIED = 3
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__VALIDITY__MAYBE_LAST_MODIFIED__CASE)
+} Imagebus__V1__Validity__MaybeLastModifiedCase;
+
+/*
+ * How long an image may be used, and by what its origin knows it again.
+ */
+struct  Imagebus__V1__Validity
+{
+  ProtobufCMessage base;
+  /*
+   * absent: not known
+   */
+  Imagebus__V1__Expiry *expiry;
+  /*
+   * why it is delivered although it is stale
+   */
+  Imagebus__V1__Error *origin_failure;
+  Imagebus__V1__Validity__MaybeEtagCase maybe_etag_case;
+  union {
+    char *etag;
+  };
+  Imagebus__V1__Validity__MaybeLastModifiedCase maybe_last_modified_case;
+  union {
+    char *last_modified;
+  };
+};
+#define IMAGEBUS__V1__VALIDITY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__validity__descriptor) \
+    , NULL, NULL, IMAGEBUS__V1__VALIDITY__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__VALIDITY__MAYBE_LAST_MODIFIED__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__Limits
@@ -1531,6 +1635,10 @@ struct  Imagebus__V1__FetchedBody
    * absent: not told
    */
   Imagebus__V1__FetchAccount *account;
+  /*
+   * absent: not told
+   */
+  Imagebus__V1__ResponseAge *age;
   Imagebus__V1__FetchedBody__MaybeContentTypeCase maybe_content_type_case;
   union {
     char *content_type;
@@ -1561,7 +1669,7 @@ struct  Imagebus__V1__FetchedBody
 };
 #define IMAGEBUS__V1__FETCHED_BODY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__fetched_body__descriptor) \
-    , NULL, 0, (char *)protobuf_c_empty_string, NULL, IMAGEBUS__V1__FETCHED_BODY__MAYBE_CONTENT_TYPE__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_LAST_MODIFIED__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_CACHE_CONTROL__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_VARY__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_FORMAT__NOT_SET, {0} }
+    , NULL, 0, (char *)protobuf_c_empty_string, NULL, NULL, IMAGEBUS__V1__FETCHED_BODY__MAYBE_CONTENT_TYPE__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_LAST_MODIFIED__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_CACHE_CONTROL__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_VARY__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_FORMAT__NOT_SET, {0} }
 
 
 /*
@@ -2051,6 +2159,7 @@ struct  Imagebus__V1__Stored
   char *key;
   Imagebus__V1__Reference *reference;
   Imagebus__V1__ImageInfo *info;
+  Imagebus__V1__Validity *validity;
   Imagebus__V1__Stored__MaybeExpiresInMillisecondsCase maybe_expires_in_milliseconds_case;
   union {
     uint64_t expires_in_milliseconds;
@@ -2058,7 +2167,7 @@ struct  Imagebus__V1__Stored
 };
 #define IMAGEBUS__V1__STORED__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__stored__descriptor) \
-    , (char *)protobuf_c_empty_string, NULL, NULL, IMAGEBUS__V1__STORED__MAYBE_EXPIRES_IN_MILLISECONDS__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, NULL, NULL, NULL, IMAGEBUS__V1__STORED__MAYBE_EXPIRES_IN_MILLISECONDS__NOT_SET, {0} }
 
 
 /*
@@ -2813,6 +2922,10 @@ struct  Imagebus__V1__DeliveredImage
    * absent where none was asked for
    */
   Imagebus__V1__Explanation *explanation;
+  /*
+   * absent where nobody asked
+   */
+  Imagebus__V1__Validity *validity;
   Imagebus__V1__DeliveredImage__MaybeStoredTiersCase maybe_stored_tiers_case;
   union {
     uint32_t stored_tiers;
@@ -2831,7 +2944,7 @@ struct  Imagebus__V1__DeliveredImage
 };
 #define IMAGEBUS__V1__DELIVERED_IMAGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__delivered_image__descriptor) \
-    , NULL, NULL, 0, (char *)protobuf_c_empty_string, 0, NULL, NULL, NULL, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_SCALE_FACTOR__NOT_SET, {0} }
+    , NULL, NULL, 0, (char *)protobuf_c_empty_string, 0, NULL, NULL, NULL, NULL, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_SCALE_FACTOR__NOT_SET, {0} }
 
 
 /*
@@ -3643,6 +3756,63 @@ Imagebus__V1__Metadata *
                       const uint8_t       *data);
 void   imagebus__v1__metadata__free_unpacked
                      (Imagebus__V1__Metadata *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__Expiry methods */
+void   imagebus__v1__expiry__init
+                     (Imagebus__V1__Expiry         *message);
+size_t imagebus__v1__expiry__get_packed_size
+                     (const Imagebus__V1__Expiry   *message);
+size_t imagebus__v1__expiry__pack
+                     (const Imagebus__V1__Expiry   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__expiry__pack_to_buffer
+                     (const Imagebus__V1__Expiry   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Expiry *
+       imagebus__v1__expiry__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__expiry__free_unpacked
+                     (Imagebus__V1__Expiry *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__ResponseAge methods */
+void   imagebus__v1__response_age__init
+                     (Imagebus__V1__ResponseAge         *message);
+size_t imagebus__v1__response_age__get_packed_size
+                     (const Imagebus__V1__ResponseAge   *message);
+size_t imagebus__v1__response_age__pack
+                     (const Imagebus__V1__ResponseAge   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__response_age__pack_to_buffer
+                     (const Imagebus__V1__ResponseAge   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__ResponseAge *
+       imagebus__v1__response_age__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__response_age__free_unpacked
+                     (Imagebus__V1__ResponseAge *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__Validity methods */
+void   imagebus__v1__validity__init
+                     (Imagebus__V1__Validity         *message);
+size_t imagebus__v1__validity__get_packed_size
+                     (const Imagebus__V1__Validity   *message);
+size_t imagebus__v1__validity__pack
+                     (const Imagebus__V1__Validity   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__validity__pack_to_buffer
+                     (const Imagebus__V1__Validity   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Validity *
+       imagebus__v1__validity__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__validity__free_unpacked
+                     (Imagebus__V1__Validity *message,
                       ProtobufCAllocator *allocator);
 /* Imagebus__V1__Limits methods */
 void   imagebus__v1__limits__init
@@ -5092,6 +5262,15 @@ typedef void (*Imagebus__V1__Error_Closure)
 typedef void (*Imagebus__V1__Metadata_Closure)
                  (const Imagebus__V1__Metadata *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__Expiry_Closure)
+                 (const Imagebus__V1__Expiry *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__ResponseAge_Closure)
+                 (const Imagebus__V1__ResponseAge *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__Validity_Closure)
+                 (const Imagebus__V1__Validity *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__Limits_Closure)
                  (const Imagebus__V1__Limits *message,
                   void *closure_data);
@@ -5394,6 +5573,9 @@ extern const ProtobufCMessageDescriptor imagebus__v1__hdrcolours__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__detail__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__error__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__metadata__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__expiry__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__response_age__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__validity__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__limits__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__validators__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__fetch__descriptor;

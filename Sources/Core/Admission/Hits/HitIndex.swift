@@ -11,11 +11,20 @@ struct HitIndex: Sendable {
         let reference: BlockReference
         let info: ImageInfo
         let expiry: Instant?
+        /// What is known of its origin's answer.
+        let origin: OriginRecord?
         /// Counts all entries there ever were: no two have the same.
         fileprivate let serial: UInt64
 
         /// Names the entry for `isLive`.
         var place: Place { Place(block: reference.block, serial: serial, expiry: expiry) }
+    }
+
+    /// Behind one reference: most requests do not look at it.
+    final class OriginRecord: Sendable {
+        let validity: Validity
+
+        init(_ validity: Validity) { self.validity = validity }
     }
 
     /// Names one entry, and no later one of the same key or block.
@@ -61,7 +70,8 @@ struct HitIndex: Sendable {
             now.adding(milliseconds: Int(clamping: $0))
         }
         entries[notice.key] = Entry(
-            reference: reference, info: notice.info, expiry: expiry, serial: serial)
+            reference: reference, info: notice.info, expiry: expiry,
+            origin: notice.validity.map { OriginRecord($0) }, serial: serial)
         let age = Age(serial: serial, key: notice.key)
         blocks[reference.block] = age
         order.append(age)

@@ -21,6 +21,8 @@ struct Hits: Sendable {
     private(set) var denyList: DenyList<ScopedSource, Refusal>
     /// The header fields on which answers depend.
     private(set) var variances: VarianceTable
+    /// What origins said of what is kept, after that was stored.
+    var confirmations: Confirmations
     /// Tickets of an earlier term have fallen; `nil`: all have, for good.
     private var term: UInt64? = 0
 
@@ -32,6 +34,7 @@ struct Hits: Sendable {
         denyList = DenyList(
             entriesMax: limits.blacklistMax, milliseconds: limits.blacklistMilliseconds)
         variances = VarianceTable(keysMax: limits.namesMax)
+        confirmations = Confirmations(entriesMax: limits.hitsMax)
     }
 
     // MARK: - Entries

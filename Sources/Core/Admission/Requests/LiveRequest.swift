@@ -21,6 +21,18 @@ struct LiveRequest: Tabled {
     struct Pending: Sendable {
         var image: DeliveredImage
         let block: BlockHandle?
+        /// What it is of, where it was cached or made of a cached original.
+        var cached: CachedImage?
+    }
+
+    /// A cached image, as far as its origin knows it.
+    struct CachedImage: Sendable {
+        /// The mark of the bytes that it was made of.
+        let mark: BodyMark
+        /// Tiers that have it under the key of the request.
+        let tiers: CacheTypes
+        /// Until when it may be used, as it was stored.
+        let expiry: HTTPExpiry?
     }
 
     /// What was fixed when it was admitted, whatever becomes of it.
@@ -34,6 +46,9 @@ struct LiveRequest: Tabled {
         let slot: String?
         /// The batch that it is a member of. A member is not answered.
         let batch: PrefetchBatch.ID?
+        /// Whether it is our own: it asks the origin about an image that was delivered stale, and
+        /// nobody is answered.
+        var isSilent = false
         let wantsProgress: Bool
         let admittedAt: Instant
         let deadline: Instant
@@ -79,6 +94,9 @@ struct LiveRequest: Tabled {
     var group: GroupID? { facts.group }
     var slot: String? { facts.slot }
     var batch: PrefetchBatch.ID? { facts.batch }
+    var isSilent: Bool { facts.isSilent }
+    /// Whether a client gets its reply.
+    var isAnswered: Bool { facts.batch == nil && !facts.isSilent }
     var deadline: Instant { facts.deadline }
 
     var image: ImageRequest { order.image }
@@ -106,7 +124,8 @@ struct LiveRequest: Tabled {
     /// Whether it goes on with a fallback where its image cannot be had. It does not where no time
     /// is left, where this was the fallback, or where a cached image was delivered already.
     func mayFallBack(after error: ImageError, at now: Instant) -> Bool {
-        fallenBack == nil && refreshing == nil && batch == nil && now < deadline
+        fallenBack == nil && (refreshing == nil || refreshing?.held != nil) && isAnswered
+            && now < deadline
             && order.terms.fallback(after: error, infoOnly: image.infoOnly) != nil
     }
 
@@ -116,6 +135,7 @@ struct LiveRequest: Tabled {
     /// Begins with the fallback as it was admitted.
     mutating func begin(_ fallback: Order) {
         order = fallback
+        refreshing = nil
         attempt = 1
         beginAfresh()
     }

@@ -1,10 +1,14 @@
 import Derivation
 import ImageModel
 
-/// The image that a request got at first, while its origin is asked.
+/// The image that a request has at first, while its origin is asked.
 struct Refreshing: Sendable {
     /// The mark of the bytes that the image was made of.
     let mark: BodyMark
     /// Tiers that have it under the key of the request: what follows it replaces it there.
     let tiers: CacheTypes
+    /// Until when it may be used, as it was stored.
+    var expiry: HTTPExpiry?
+    /// The image, where it was not delivered yet: it is stale, and what the origin says decides.
+    var held: LiveRequest.Pending?
 }

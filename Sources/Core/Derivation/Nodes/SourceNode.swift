@@ -35,10 +35,13 @@ struct SourceNode: Node {
         let fetched: FetchedBody?
         /// By what they are known again.
         let mark: BodyMark
+        /// Until when they may be used, as far as that is known.
+        let expiry: HTTPExpiry?
         /// Whether they may be stored as an original: they were fetched, or an operator puts them.
         let isOriginal: Bool
 
-        init(_ block: BlockHandle, fetched: FetchedBody) {
+        init(_ block: BlockHandle, fetched: FetchedBody, expiry: HTTPExpiry?) {
+            self.expiry = expiry
             self.block = block
             reference = fetched.reference
             tier = .none
@@ -53,6 +56,7 @@ struct SourceNode: Node {
             tier = hit.tier
             fetched = nil
             mark = BodyMark(hit.metadata)
+            expiry = hit.metadata.expiry
             isOriginal = false
         }
 
@@ -62,6 +66,7 @@ struct SourceNode: Node {
             tier = .none
             fetched = nil
             mark = .none
+            expiry = nil
             isOriginal = upload.key != nil
         }
     }
@@ -205,7 +210,7 @@ struct SourceNode: Node {
         return StoredMetadata(
             info: info, contentType: fetched?.contentType, etag: body?.mark.etag,
             lastModified: body?.mark.lastModified, cacheControl: fetched?.cacheControl,
-            vary: fetched?.vary)
+            vary: fetched?.vary, expiry: body?.expiry)
     }
 
     var remains: Remains {

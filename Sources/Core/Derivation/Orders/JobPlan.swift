@@ -74,6 +74,7 @@ package struct JobPlan: Hashable, Sendable {
 
     private let bits: UInt8
     private let isRefreshing: Bool
+    private let heedsFreshness: Bool
     /// Tiers that are asked for the result.
     package let queryTiers: CacheTypes
     /// Tiers that are asked for the original.
@@ -106,6 +107,7 @@ package struct JobPlan: Hashable, Sendable {
             ? union : isOneEntry ? .none : request.originalStoreCacheTypes
 
         isRefreshing = request.options.contains(.refreshCached)
+        heedsFreshness = request.options.contains(.respectCacheControl)
         var traits = Self.traits(of: request)
         if isOneEntry, !asksForBytes { traits.insert(.isOneEntry) }
         if !mayDownload { traits.insert(.mayNotDownload) }
@@ -146,6 +148,11 @@ package struct JobPlan: Hashable, Sendable {
 
     /// Whether a cached image is followed by what the origin says of it.
     package var refreshes: Bool { isRefreshing && includes(.fetch) }
+
+    /// Whether a cached image is only delivered as long as its origin says (SEMANTICS §6.5).
+    package var respectsCacheControl: Bool {
+        heedsFreshness && !isRefreshing && includes(.fetch)
+    }
 
     /// The ways of a request that has its cached image.
     package var refreshWays: Ways { Ways(bits: 1 << Stage.fetch.rawValue) }

@@ -17,6 +17,11 @@ package struct BodyMark: Hashable, Sendable {
         self.init(etag: metadata.etag, lastModified: metadata.lastModified)
     }
 
+    /// Of an image that memory answers.
+    package init(_ validity: Validity) {
+        self.init(etag: validity.etag, lastModified: validity.lastModified)
+    }
+
     /// Of what a worker brought; no two blocks of one life of a process have the same id.
     init(_ body: FetchedBody) {
         guard body.etag == nil, body.lastModified == nil,
@@ -36,7 +41,7 @@ package struct BodyMark: Hashable, Sendable {
     }
 
     /// What the origin is asked with; `nil` where it gave nothing to ask with.
-    var validators: Validators? {
+    package var validators: Validators? {
         Validators(
             etag: etag.flatMap { Self.isEntityTag($0) ? $0 : nil }, lastModified: lastModified)
     }

@@ -54,6 +54,8 @@ struct Provenance: Sendable {
     var tier: CacheTypes = .none
     /// What tells them from others.
     var mark = BodyMark.none
+    /// Until when they may be used, as far as that is known.
+    var expiry: HTTPExpiry?
     /// Where what is made of them may be kept.
     var keeping = Keeping.asNamed
     /// When their transfer began, where there was one.

@@ -1,4 +1,4 @@
-import ImageModel
+package import ImageModel
 package import Messages
 
 /// An image that was made for waiters, or its facts.
@@ -7,6 +7,8 @@ package struct Made: Sendable {
     package let timings: StageTimings
     /// What tells the bytes that it was made of from others.
     package let mark: BodyMark
+    /// Until when these bytes may be used, as far as that is known.
+    package let expiry: HTTPExpiry?
     /// Whether these came from the cache.
     package let isOfCachedOriginal: Bool
     /// Whether these were fetched for the waiters.
@@ -20,6 +22,7 @@ package struct Made: Sendable {
         self.image = image
         timings = result.timings
         mark = result.provenance.mark
+        expiry = result.provenance.expiry
         isOfCachedOriginal = result.provenance.tier != .none
         isFetched = result.name.origin.isFetched
         fetched = result.provenance.fetched

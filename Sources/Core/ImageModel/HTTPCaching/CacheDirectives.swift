@@ -18,7 +18,9 @@ struct CacheDirectives {
             parts[parts.count - 1].append(byte)
         }
         isBroken = isQuoted
-        if isBroken { parts = Array(field.utf8).split(separator: UInt8(ascii: ",")).map(Array.init) }
+        if isBroken {
+            parts = Array(field.utf8).split(separator: UInt8(ascii: ",")).map { Array($0) }
+        }
         all = parts.map(Self.directive).filter { !$0.name.isEmpty }
     }
 

@@ -1,7 +1,7 @@
 /// A number of seconds as HTTP writes it (RFC 9111 §1.2.2).
-enum DeltaSeconds {
+public enum DeltaSeconds {
     /// Larger ones, and those that nobody can hold, count as this.
-    static let most: Int64 = 1 << 31
+    public static let most: Int64 = 1 << 31
 
     /// `nil` for what is no row of digits.
     static func parse(_ text: some StringProtocol) -> Int64? {

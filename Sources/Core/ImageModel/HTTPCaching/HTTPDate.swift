@@ -1,4 +1,4 @@
-/// A date of HTTP in its three forms (RFC 9110 §5.6.7), case ignored as caches do (RFC 9111 §4.2).
+/// A date of HTTP in its three forms (RFC 9110 §5.6.7); case does not count (RFC 9111 §4.2).
 public enum HTTPDate {
     /// Seconds since 1970; `nil` for what is no date of HTTP, also where its zone is not GMT.
     ///

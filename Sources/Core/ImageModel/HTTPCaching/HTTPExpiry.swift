@@ -1,24 +1,39 @@
-/// Until when a kept answer of an origin may be used, and how: moments in milliseconds since 1970.
+/// Until when a kept answer of an origin may be used, and how. All in milliseconds.
 ///
-/// The later ones are never before the earlier ones. `must-revalidate` and the like need no word of
-/// their own: the moments are the same then.
+/// `must-revalidate` and the like need no word of their own: nothing follows freshness then.
 public struct HTTPExpiry: Hashable, Sendable {
-    /// Its age was 0 then.
+    /// Since 1970: its age was 0 then.
     public var born: Int64
-    /// It is fresh until then.
-    public var freshUntil: Int64
-    /// Until then it may be served while the origin is asked (RFC 5861 §3).
-    public var staleUntil: Int64
-    /// Until then it may be served where the origin fails (RFC 5861 §4).
-    public var errorUntil: Int64
+    /// So long after that it is fresh.
+    public var freshFor: Int64
+    /// So long after that it may be served while the origin is asked (RFC 5861 §3).
+    public var staleFor: Int64
+    /// So long after it was fresh it may be served where the origin fails (RFC 5861 §4).
+    public var errorFor: Int64
 
-    /// `nil` where the moments are not in order, or before 1970.
-    public init?(born: Int64, freshUntil: Int64, staleUntil: Int64, errorUntil: Int64) {
-        guard born >= 0, freshUntil >= born, staleUntil >= freshUntil, errorUntil >= freshUntil
-        else { return nil }
-        (self.born, self.freshUntil) = (born, freshUntil)
-        (self.staleUntil, self.errorUntil) = (staleUntil, errorUntil)
+    /// What `born` may be: from 1970 to the year 9999.
+    public static let bornRange: ClosedRange<Int64> = 0...253_402_300_799_999
+    /// What the others may be: RFC 9111 §1.2.2 has no longer time.
+    public static let timeRange: ClosedRange<Int64> = 0...DeltaSeconds.most * 1_000
+
+    /// Times outside their ranges are taken for their ends.
+    public init(born: Int64, freshFor: Int64 = 0, staleFor: Int64 = 0, errorFor: Int64 = 0) {
+        self.born = Self.nearest(born, Self.bornRange)
+        self.freshFor = Self.nearest(freshFor, Self.timeRange)
+        self.staleFor = Self.nearest(staleFor, Self.timeRange)
+        self.errorFor = Self.nearest(errorFor, Self.timeRange)
     }
+
+    private static func nearest(_ time: Int64, _ range: ClosedRange<Int64>) -> Int64 {
+        min(max(time, range.lowerBound), range.upperBound)
+    }
+
+    /// It is fresh until then, since 1970.
+    public var freshUntil: Int64 { born + freshFor }
+    /// Until then it may be served while the origin is asked, since 1970.
+    public var staleUntil: Int64 { freshUntil + staleFor }
+    /// Until then it may be served where the origin fails, since 1970.
+    public var errorUntil: Int64 { freshUntil + errorFor }
 
     /// How long what is stale may be served at most, in seconds, whatever origins say.
     public struct Limits: Hashable, Sendable {
@@ -39,36 +54,26 @@ public struct HTTPExpiry: Hashable, Sendable {
         _ control: CacheControl, _ age: ResponseAge, _ role: CacheRole, _ limits: Limits = Limits()
     ) {
         let lifetime = control.lifetime(role) ?? age.expiresInSeconds ?? 0
-        self.init(control, born: age.bornMilliseconds, lifetime: lifetime, role, limits)
-    }
-
-    private init(
-        _ control: CacheControl, born: Int64, lifetime: Int64, _ role: CacheRole, _ limits: Limits
-    ) {
-        self.born = born
-        freshUntil = born + (control.mustAlwaysRevalidate ? 0 : lifetime) * 1_000
         let mayBeStale = control.permitsStale(role)
         let stale = mayBeStale ? min(control.staleWhileRevalidate ?? 0, limits.whileRevalidate) : 0
         let error = mayBeStale ? min(control.staleIfError ?? 0, limits.ifError) : 0
-        staleUntil = freshUntil + max(0, stale) * 1_000
-        errorUntil = freshUntil + max(0, error) * 1_000
+        self.init(
+            born: age.bornMilliseconds,
+            freshFor: (control.mustAlwaysRevalidate ? 0 : lifetime) * 1_000,
+            staleFor: stale * 1_000, errorFor: error * 1_000)
     }
 
     /// That of an answer once its origin has confirmed it: what 304 says takes the place of what
-    /// was said before (RFC 9111 §4.3.4, §3.2). Where it only has `Expires`, the shorter of the two
-    /// lifetimes counts: whether the old one was that of a `max-age` is not known any more.
+    /// was said before (RFC 9111 §3.2, §4.3.4). Where it only has `Expires`, the shorter lifetime
+    /// of the two counts, since nobody knows any more whether the old one was that of a `max-age`.
     public func renewed(
         _ control: CacheControl, _ age: ResponseAge, _ role: CacheRole, _ limits: Limits = Limits()
     ) -> HTTPExpiry {
         if control.field != nil { return HTTPExpiry(control, age, role, limits) }
-        var renewed = self
-        let old = freshUntil - born
-        let lifetime = min(old, age.expiresInSeconds.map { $0 * 1_000 } ?? old)
-        renewed.born = age.bornMilliseconds
-        renewed.freshUntil = renewed.born + lifetime
-        renewed.staleUntil = renewed.freshUntil + (staleUntil - freshUntil)
-        renewed.errorUntil = renewed.freshUntil + (errorUntil - freshUntil)
-        return renewed
+        return HTTPExpiry(
+            born: age.bornMilliseconds,
+            freshFor: min(freshFor, age.expiresInSeconds.map { $0 * 1_000 } ?? freshFor),
+            staleFor: staleFor, errorFor: errorFor)
     }
 }
 

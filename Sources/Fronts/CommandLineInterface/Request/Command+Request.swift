@@ -64,6 +64,10 @@ extension Command {
                 + "\nwithout effect here, for what is written for SDWebImage:\n"
                 + RequestOptions.withoutEffect.names.joined(separator: ",\n")),
         OptionDefinition(
+            "respect-cache-control",
+            "a cached image only for as long as its origin says; then the origin is\n"
+                + "asked (as --option respect-cache-control)"),
+        OptionDefinition(
             "context", value: "NAME=VALUE", separators: [",", " "],
             "SDWebImage's context options, such as image-cache = NAME,\n"
                 + "image-transformer = PRESET or none, image-scale-factor = 2,\n"

@@ -93,6 +93,7 @@ package enum RequestReader {
 
     private static func options(_ read: ReadOptions) throws(UsageError) -> RequestOptions {
         var options = RequestOptions(try read.parsedAll("option", option))
+        if read.isSet("respect-cache-control") { options.insert(.respectCacheControl) }
         switch try read.parsed("priority", priority) {
         case .high: options.insert(.highPriority)
         case .low: options.insert(.lowPriority)

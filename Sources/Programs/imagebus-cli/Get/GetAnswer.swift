@@ -59,6 +59,8 @@ struct GetAnswer: Encodable, Sendable {
     let facts: FactsAnswer?
     /// What `--explain` asked for; null without it.
     let explanation: ExplanationAnswer?
+    /// What `--explain` and `--respect-cache-control` ask for; null without them.
+    let freshness: FreshnessAnswer?
     let bytes: Int?
     let key: String?
     let scale: Double?
@@ -74,7 +76,8 @@ struct GetAnswer: Encodable, Sendable {
 
     private enum CodingKeys: String, CodingKey {
         case status, cacheType, format, width, height, pages, stillOf, bits, hdr, facts
-        case explanation, bytes, key, scale, token, timings, refreshed, error, fallbackFor, notes
+        case explanation, freshness, bytes, key, scale, token, timings, refreshed, error
+        case fallbackFor, notes
     }
 
     /// An image, or a miss; with the failure of its refresh or its output, which makes it an error.
@@ -91,6 +94,7 @@ struct GetAnswer: Encodable, Sendable {
         (bits, hdr) = (image.info?.bits, image.info?.isHDR)
         facts = image.facts.map { FactsAnswer($0) }
         explanation = image.explanation.map { ExplanationAnswer($0, image) }
+        freshness = image.validity.map { FreshnessAnswer($0) }
         bytes = image.bytes?.count
         key = image.key
         scale = image.isMiss ? nil : image.scaleFactor
@@ -99,7 +103,7 @@ struct GetAnswer: Encodable, Sendable {
         refreshed = request.options.contains(.refreshCached) ? image.isRefreshed : nil
         error = failure
         fallbackFor = image.fallbackFor.map { Failure($0) }
-        notes = ImageNotes.of(image.info, for: request)
+        notes = ImageNotes.of(image, for: request)
     }
 
     /// A failure; no token where it did not come to a request.
@@ -112,7 +116,8 @@ struct GetAnswer: Encodable, Sendable {
         status = .error
         cacheType = CacheTypes.none.name
         (format, width, height, pages, bytes) = (nil, nil, nil, nil, nil)
-        (stillOf, facts, explanation, key, scale) = (nil, nil, nil, nil, nil)
+        (stillOf, facts, explanation, freshness) = (nil, nil, nil, nil)
+        (key, scale) = (nil, nil)
         (bits, hdr) = (nil, nil)
         self.token = token
         var spent = StageTimings()
@@ -137,6 +142,7 @@ struct GetAnswer: Encodable, Sendable {
         try values.encode(hdr, forKey: .hdr)
         try values.encode(facts, forKey: .facts)
         try values.encode(explanation, forKey: .explanation)
+        try values.encode(freshness, forKey: .freshness)
         try values.encode(bytes, forKey: .bytes)
         try values.encode(key, forKey: .key)
         try values.encode(scale, forKey: .scale)

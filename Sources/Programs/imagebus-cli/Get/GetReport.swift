@@ -27,7 +27,7 @@ struct GetReport {
         if let failure = image.fallbackFor {
             Terminal.complain("get", "this is the fallback: \(Self.text(failure))")
         }
-        for note in ImageNotes.of(image.info, for: options.request) {
+        for note in ImageNotes.of(image, for: options.request) {
             Terminal.complain("get", note)
         }
         if options.target == .standardOutput { Terminal.error(Self.explanation(image)) }
@@ -127,7 +127,10 @@ struct GetReport {
 
     /// Lines; empty where nobody asked.
     private static func explanation(_ image: ImageResponse) -> String {
-        let lines = image.explanation.map { ExplanationAnswer($0, image).lines } ?? []
+        var lines = image.explanation.map { ExplanationAnswer($0, image).lines } ?? []
+        if !lines.isEmpty, let validity = image.validity {
+            lines.append(FreshnessAnswer(validity).line)
+        }
         return lines.map { PlainText.line($0) + "\n" }.joined()
     }
 }

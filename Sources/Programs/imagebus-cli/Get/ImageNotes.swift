@@ -1,7 +1,15 @@
 import ImageModel
+import Imagebus
 
 /// What who asked should know of an image that came, though nothing failed.
 enum ImageNotes {
+    static func of(_ image: ImageResponse, for request: ImageRequest) -> [String] {
+        let stale = image.validity?.originFailure.map {
+            ["stale: the origin could not be asked: \($0)"]
+        }
+        return (stale ?? []) + of(image.info, for: request)
+    }
+
     static func of(_ info: ImageInfo?, for request: ImageRequest) -> [String] {
         guard let info else { return [] }
         let stills = info.stillOf.map { ["still: one of \($0) frames"] } ?? []

@@ -18,8 +18,9 @@ extension BodyHeader {
             let pages = UInt32(exactly: metadata.info.pages),
             let stillOf = UInt32(exactly: metadata.info.stillOf ?? 0)
         else { return nil }
-        let strings = [key] + texts.compactMap { $0 }
-        let length = Self.fixedLength + strings.reduce(0) { $0 + $1.utf8.count }
+        let expiry = metadata.expiry?.storedText
+        let strings = [key] + (texts + [expiry]).compactMap { $0 }
+        let length = Self.writtenFixedLength + strings.reduce(0) { $0 + $1.utf8.count }
         var bytes = ByteWriter(capacity: length)
         bytes.append(Self.magic)
         bytes.append(Self.version)
@@ -38,6 +39,8 @@ extension BodyHeader {
         bytes.append(UInt32(key.utf8.count))
         for text in texts { bytes.append(text.map { UInt16($0.utf8.count) } ?? Self.absent) }
         bytes.append(stillOf)
+        bytes.append(expiry.map { UInt16($0.utf8.count) } ?? Self.absent)
+        bytes.append(UInt16(0))
         for string in strings { bytes.append(Array(string.utf8)) }
         bytes.replace(XXH3.hash64(bytes.bytes.span.bytes), at: Self.checksumOffset)
         return bytes.bytes
@@ -47,9 +50,10 @@ extension BodyHeader {
     /// where they are no header of this version.
     static func length(of bytes: [UInt8]) -> Int? {
         var reader = ByteReader(bytes)
-        guard reader.bytes(magic.count) == magic, reader.next(UInt32.self) == version,
+        guard reader.bytes(magic.count) == magic,
+            let fixed = reader.next(UInt32.self).flatMap({ fixedLengths[$0] }),
             let length = reader.next(UInt32.self).map(Int.init),
-            (fixedLength...lengthMax).contains(length)
+            (fixed...lengthMax).contains(length)
         else { return nil }
         return length
     }
@@ -57,6 +61,8 @@ extension BodyHeader {
     /// Reads a whole header; `nil` unless it is exactly as `encoded` writes it.
     init?(_ bytes: [UInt8]) {
         guard Self.length(of: bytes) == bytes.count, Self.isIntact(bytes) else { return nil }
+        var head = ByteReader(bytes, from: Self.magic.count)
+        let hasExpiry = head.next(UInt32.self) != 1
         var reader = ByteReader(bytes, from: 24)
         guard let bodyLength = reader.next(UInt64.self).flatMap({ Int(exactly: $0) }),
             bodyLength <= IndexRow.bodyBytesMax,
@@ -70,19 +76,27 @@ extension BodyHeader {
             let keyLength = reader.next(UInt32.self),
             let lengths = reader.next(UInt16.self, count: 4),
             let stillOf = reader.next(UInt32.self),
+            let expiryLengths = hasExpiry ? reader.next(UInt16.self, count: 2) : [Self.absent],
             let info = ImageInfo(
                 format: format, storedWidth: Int64(width), height: Int64(height),
                 pages: Int64(pages), alpha: Int64(alpha & 0xFF), stillOf: Int64(stillOf),
                 samples: Int64(alpha >> 8)),
             let key = reader.text(Int(keyLength)),
-            let texts = Self.texts(lengths, from: &reader), reader.isAtEnd
+            let texts = Self.texts(lengths + expiryLengths.prefix(1), from: &reader),
+            let expiry = Self.expiry(texts[4]), reader.isAtEnd,
+            expiryLengths.dropFirst().allSatisfy({ $0 == 0 })
         else { return nil }
         self.init(
             key: key, bodyLength: bodyLength, checksum: checksum,
             created: created, stored: stored,
             metadata: StoredMetadata(
                 info: info, contentType: texts[0], etag: texts[1], lastModified: texts[2],
-                cacheControl: texts[3]))
+                cacheControl: texts[3], expiry: expiry.value))
+    }
+
+    private static func expiry(_ text: String?) -> (value: HTTPExpiry?, Void)? {
+        guard let text else { return (nil, ()) }
+        return HTTPExpiry(storedText: text).map { ($0, ()) }
     }
 
     private static func texts(_ lengths: [UInt16], from reader: inout ByteReader) -> [String?]? {

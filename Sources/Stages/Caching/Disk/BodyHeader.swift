@@ -4,7 +4,7 @@ internal import Messages
 /// What stands before the body in every file of the disk tier, so that the index can be rebuilt
 /// from the files alone.
 ///
-/// Little-endian, version 1:
+/// Little-endian, version 2:
 ///
 ///     0   8  magic "IMGBUS\r\n"
 ///     8   4  version
@@ -20,7 +20,11 @@ internal import Messages
 ///     76  2  content type   78 2 ETag   80 2 Last-Modified   82 2 Cache-Control: lengths,
 ///            65535 for absent
 ///     84  4  of a still: frames of its source; 0 for any other image
-///     88  …  key, content type, ETag, Last-Modified, Cache-Control, in UTF-8
+///     88  2  length of the expiry, 65535 for absent   90 2  zero
+///     92  …  key, content type, ETag, Last-Modified, Cache-Control, expiry
+///            (`HTTPExpiry.storedText`), in UTF-8
+///
+/// Version 1 has no expiry: its texts begin at 88.
 struct BodyHeader: Hashable, Sendable {
     var key: String
     var bodyLength: Int
@@ -30,9 +34,13 @@ struct BodyHeader: Hashable, Sendable {
     var metadata: StoredMetadata
 
     static let magic: [UInt8] = Array("IMGBUS\r\n".utf8)
-    static let version: UInt32 = 1
-    static let fixedLength = 88
-    /// The longest header: the longest key and four of the longest origin headers.
+    static let version: UInt32 = 2
+    /// The fixed part, which the texts follow, by version.
+    static let fixedLengths: [UInt32: Int] = [1: fixedLength, version: writtenFixedLength]
+    /// That of the shortest header that is read, and that of those that are written.
+    static let (fixedLength, writtenFixedLength) = (88, 92)
+    /// The longest header: the longest key, four of the longest origin headers, and the expiry.
     static let lengthMax =
-        fixedLength + MessageLimits.keyBytesMax + 4 * MessageLimits.originHeaderBytesMax
+        writtenFixedLength + HTTPExpiry.storedBytesMax + MessageLimits.keyBytesMax
+        + 4 * MessageLimits.originHeaderBytesMax
 }

@@ -3,7 +3,7 @@ internal import SQLite
 extension DiskIndex {
     /// Kept in `user_version`. An index of another version, older or newer, is set aside; a new
     /// one takes in the files, and the bodies that lie in the old one (`SetAsideIndex`).
-    static let schemaVersion: Int32 = 3
+    static let schemaVersion: Int32 = 4
 
     /// `number` names the entry and its file. `body` comes last, so that the other columns are
     /// read without its pages. `totals` is kept by triggers: whatever changes `entries` in whatever
@@ -30,6 +30,7 @@ extension DiskIndex {
             etag TEXT,
             last_modified TEXT,
             cache_control TEXT,
+            expiry TEXT,
             body BLOB
         ) STRICT;
         CREATE TABLE totals(entries INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT;

@@ -35,7 +35,7 @@ final class DiskIndex {
             insertRow = try connection.prepare(
                 """
                 INSERT INTO entries(\(IndexRow.columns), number, key, charge, body)
-                VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+                VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
                 """)
             deleteRow = try connection.prepare("DELETE FROM entries WHERE number = ?")
             setAccessed = try connection.prepare(
@@ -194,14 +194,14 @@ final class DiskIndex {
     ) throws(DiskError) {
         try onIndex { () throws(SQLiteError) in
             try bind(row)
-            try insertRow.bind(row.number, 17)
-            try insertRow.bind(key, 18)
-            try insertRow.bind(Int64(charge), 19)
+            try insertRow.bind(row.number, 18)
+            try insertRow.bind(key, 19)
+            try insertRow.bind(Int64(charge), 20)
             guard let inline else {
-                try insertRow.bindNull(20)
+                try insertRow.bindNull(21)
                 return try insertRow.run()
             }
-            try insertRow.run(binding: inline, 20)
+            try insertRow.run(binding: inline, 21)
         }
     }
 
@@ -255,5 +255,6 @@ final class DiskIndex {
         try insertRow.bind(row.metadata.cacheControl, 14)
         try insertRow.bind(Int64(info.stillOf ?? 0), 15)
         try insertRow.bind(Int64(StoredSamples(info).number), 16)
+        try insertRow.bind(row.metadata.expiry?.storedText, 17)
     }
 }

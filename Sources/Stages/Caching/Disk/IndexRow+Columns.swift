@@ -15,7 +15,7 @@ extension IndexRow {
     static let columnNames = [
         "body_length", "checksum", "file_offset", "created", "stored", "accessed", "format",
         "width", "height", "pages", "has_alpha", "content_type", "etag", "last_modified",
-        "cache_control", "still_of", "samples",
+        "cache_control", "still_of", "samples", "expiry",
     ]
     static let columns = columnNames.joined(separator: ", ")
     /// How many there are.
@@ -65,11 +65,20 @@ extension IndexRow {
                 format: format, storedWidth: width, height: height, pages: pages, alpha: alpha,
                 stillOf: stillOf, samples: samples),
             let type = text(row, 11), let etag = text(row, 12), let modified = text(row, 13),
-            let control = text(row, 14)
+            let control = text(row, 14), let expiry = expiry(row, 17)
         else { return nil }
         return StoredMetadata(
             info: info, contentType: type.value, etag: etag.value, lastModified: modified.value,
-            cacheControl: control.value)
+            cacheControl: control.value, expiry: expiry.value)
+    }
+
+    /// Until when it may be used, or that it is not known; `nil` for what is neither.
+    private static func expiry(_ row: borrowing Row, _ column: Int) -> (value: HTTPExpiry?, Void)? {
+        if row.isNull(column) { return (nil, ()) }
+        guard let text = row.storedText(column), let expiry = HTTPExpiry(storedText: text) else {
+            return nil
+        }
+        return (expiry, ())
     }
 
     /// A text of the origin, or that there is none; `nil` for what is neither.

@@ -10,8 +10,9 @@ extension CacheStage {
     func notice(of entry: MemoryEntry, _ now: UnixTime) -> StoredNotice? {
         guard let key = entry.key else { return nil }
         let left = entry.expires.map { UInt64(max(0, $0.milliseconds - now.milliseconds)) }
+        let validity = Validity(entry.metadata)
         return StoredNotice(
             key: key, reference: entry.reference, info: entry.metadata.info,
-            expiresInMilliseconds: left)
+            expiresInMilliseconds: left, validity: validity == Validity() ? nil : validity)
     }
 }

@@ -1,0 +1,43 @@
+import Derivation
+import ImageModel
+import Messages
+
+/// What origins said as they confirmed what the cache keeps. It is newer than what is kept there,
+/// and holds for all results of one original.
+///
+/// Soft and bounded: what is forgotten costs another question to the origin.
+struct Confirmations: Sendable {
+    private struct Kept: Hashable {
+        /// The plain text of the original.
+        let text: String
+        let mark: BodyMark
+    }
+
+    private let entriesMax: Int
+    private var entries: [Kept: Confirmation] = [:]
+
+    init(entriesMax: Int) { self.entriesMax = entriesMax }
+
+    var count: Int { entries.count }
+
+    /// The newest one counts. Forgets all when full: what is in use comes back at once.
+    mutating func learn(_ text: String, _ mark: BodyMark, _ said: Confirmation) {
+        let kept = Kept(text: text, mark: mark)
+        let earlier = entries[kept]
+        if earlier == nil, entries.count >= entriesMax {
+            entries.removeAll(keepingCapacity: true)
+        }
+        entries[kept] = earlier.map { said.after($0) } ?? said
+    }
+
+    /// Until when an image of such an original may be used.
+    func expiry(_ kept: HTTPExpiry?, of text: String, _ mark: BodyMark) -> HTTPExpiry? {
+        guard !entries.isEmpty, let said = entries[Kept(text: text, mark: mark)] else {
+            return kept
+        }
+        let renewed = said.renewed(kept)
+        // What was stored since is newer.
+        if let kept, kept.born > renewed.born { return kept }
+        return renewed
+    }
+}

@@ -1,0 +1,162 @@
+import Derivation
+import Dispatching
+import ImageModel
+import Messages
+import Tables
+
+// A cached image where its origin's word on freshness counts (SEMANTICS §6.5).
+//
+//     fresh ──► delivered
+//     stale, and the origin permits it ──► delivered; the origin is asked in the background
+//     stale ──► held until the origin was asked
+//                 ├──304, or the same bytes──► delivered
+//                 ├──other bytes──► these are delivered
+//                 └──failure──► delivered within `stale-if-error`, else the failure
+extension Scheduler {
+    /// Milliseconds since 1970.
+    var calendarNow: Int64 {
+        Int64(clamping: now.nanoseconds / 1_000_000) + calendarOffsetMilliseconds
+    }
+
+    /// Whether an image in memory may be delivered at once.
+    func isFresh(_ entry: HitIndex.Entry, _ names: RequestNames) -> Bool {
+        guard let validity = entry.origin?.validity else { return false }
+        let expiry = hits.confirmations.expiry(
+            validity.expiry, of: names.plainOriginal, BodyMark(validity))
+        return FreshnessDecision(expiry, at: calendarNow) == .fresh
+    }
+
+    /// A request for which freshness counts has a cached image. What came along has no origin.
+    mutating func answer(
+        _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?,
+        asFarAsFresh cached: LiveRequest.CachedImage
+    ) {
+        guard requests[id].order.upload == nil else { return answer(id, image, block) }
+        let expiry = hits.confirmations.expiry(
+            cached.expiry, of: requests[id].names.plainOriginal, cached.mark)
+        switch FreshnessDecision(expiry, at: calendarNow) {
+        case .fresh: answer(id, image, block)
+        case .staleWhileRevalidate:
+            refreshInBackground(id, cached)
+            answer(id, image, block)
+        case .revalidate: askFirst(id, image, block, cached)
+        }
+    }
+
+    /// The origin is asked before the image is delivered.
+    private mutating func askFirst(
+        _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?,
+        _ cached: LiveRequest.CachedImage
+    ) {
+        if let block { hits.hold(block) }
+        var refreshing = Refreshing(mark: cached.mark, tiers: cached.tiers)
+        refreshing.expiry = cached.expiry
+        refreshing.held = LiveRequest.Pending(image: image, block: block)
+        requests[id].refreshing = refreshing
+        deriver.leaveOverlays(id)
+        requests[id].ways = requests[id].allWays
+        requests[id].standing = .moving
+        agenda.append(.onward(id))
+    }
+
+    // MARK: - In the background
+
+    /// Asks the origin about a stale image for nobody, unless that is under way. Where there are
+    /// too many requests, the next load of the image does it.
+    private mutating func refreshInBackground(
+        _ id: LiveRequest.ID, _ cached: LiveRequest.CachedImage
+    ) {
+        let request = requests[id]
+        guard !drain.isBegun, requests.count < limits.liveRequestsMax,
+            silent.insert(request.names.result).inserted
+        else { return }
+        let deadline = now.adding(milliseconds: request.image.timeoutMilliseconds)
+        let new = requests.insert(
+            LiveRequest(
+                facts: LiveRequest.Facts(
+                    owner: request.owner, isDetached: true, token: request.token, group: nil,
+                    slot: nil, batch: nil, isSilent: true, wantsProgress: false, admittedAt: now,
+                    deadline: deadline),
+                client: request.client, share: request.share, order: request.order,
+                priority: request.priority, ways: request.plan.refreshWays))
+        requests[new].refreshing = Refreshing(mark: cached.mark, tiers: cached.tiers)
+        deadlines.set(deadline, for: new)
+        agenda.append(.onward(new))
+    }
+
+    // MARK: - What the origin said
+
+    /// What a request is told that holds a stale image: that image, where it may have it. `nil`
+    /// where the image was lost with the cache, and the request goes on to get it again.
+    mutating func settled(_ outcome: Reply.Outcome, _ id: LiveRequest.ID) -> Reply.Outcome? {
+        guard let refreshing = requests[id].refreshing, let held = refreshing.held,
+            let failure = servesHeld(outcome, id, refreshing)
+        else { return outcome }
+        if let block = held.block, !deriver.dispatcher.contains(block.worker) {
+            guard requests[id].deadline > now else { return outcome }
+            requests[id].refreshing = nil
+            loseAnswer(id)
+            return nil
+        }
+        var image = held.image
+        image.scaleFactor = requests[id].scaleFactor
+        if failure.error == nil {
+            image.validity?.expiry = hits.confirmations.expiry(
+                refreshing.expiry, of: requests[id].names.plainOriginal, refreshing.mark)
+        } else {
+            image.validity = image.validity ?? Validity(expiry: refreshing.expiry)
+            image.validity?.originFailure = failure.error
+        }
+        if let block = held.block, requests[id].isAnswered {
+            lend(&image, block, to: requests[id].client)
+        }
+        return .image(image)
+    }
+
+    /// Whether the held image is the answer, and after which failure; `nil` where it is not.
+    private func servesHeld(
+        _ outcome: Reply.Outcome, _ id: LiveRequest.ID, _ refreshing: Refreshing
+    ) -> (error: ImageError?, Void)? {
+        switch outcome {
+        case .notModified: return (nil, ())
+        case .failure(let error):
+            let expiry = hits.confirmations.expiry(
+                refreshing.expiry, of: requests[id].names.plainOriginal, refreshing.mark)
+            let mayServe = expiry?.mayServe(afterErrorAt: calendarNow) ?? false
+            return mayServe && error.isOfOrigin ? (error, ()) : nil
+        case .image, .miss: return nil
+        }
+    }
+
+    // MARK: - What replies say
+
+    /// What a reply says of how long its image may be used, where the request wants to know. Marks
+    /// of our own are nobody's business.
+    func told(
+        _ expiry: HTTPExpiry?, _ mark: BodyMark, of image: ImageRequest, _ names: RequestNames
+    ) -> Validity? {
+        guard image.options.contains(.respectCacheControl) || image.wantsExplanation else {
+            return nil
+        }
+        let validators = mark.validators
+        let told = Validity(
+            expiry: hits.confirmations.expiry(expiry, of: names.plainOriginal, mark),
+            etag: validators?.etag, lastModified: validators?.lastModified)
+        return told == Validity() ? nil : told
+    }
+}
+
+extension ImageError {
+    /// Whether it means that the origin could not be asked, or could not answer: what a gateway
+    /// would tell by 500, 502, 503 or 504 (RFC 5861 §4).
+    fileprivate var isOfOrigin: Bool {
+        switch code {
+        case .connectionFailed, .connectionBroken, .nameNotResolved, .timedOut, .shortBody,
+            .protocolBroken, .deadlineExceeded:
+            true
+        case .invalidDownloadStatusCode:
+            details["httpStatus"].flatMap { Int($0) }.map { $0 >= 500 } ?? false
+        default: false
+        }
+    }
+}

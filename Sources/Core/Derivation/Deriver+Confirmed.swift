@@ -1,0 +1,43 @@
+import ImageModel
+import Messages
+
+// Until when bytes may be used (SEMANTICS §6.5).
+extension Deriver {
+    /// Of what a worker brought; `nil` where it does not say how old that is.
+    func expiry(of body: FetchedBody, at node: SourceNode.ID) -> HTTPExpiry? {
+        guard let age = body.age, let role = sources[node].name.origin.terms?.role else {
+            return nil
+        }
+        return HTTPExpiry(CacheControl(body.cacheControl), age, role, limits.expiry)
+    }
+
+    /// The origin has nothing new. What is kept with the marks of the source's waiters lives anew.
+    mutating func tellConfirmed(_ node: SourceNode.ID, _ answer: ImageError) {
+        guard let age = answer.confirmedAge, let role = sources[node].name.origin.terms?.role else {
+            return
+        }
+        let said = Confirmation(
+            control: answer.confirmedControl, age: age, role: role, isWhole: false,
+            limits: limits.expiry)
+        let marks = sources[node].consumers.members.compactMap { decodes[$0].name.origin.mark }
+        for mark in Set(marks) { tell(said, of: mark, at: node) }
+    }
+
+    /// The origin sent the bytes with that mark once more.
+    mutating func tellSame(_ node: SourceNode.ID, as mark: BodyMark) {
+        guard let body = sources[node].kept?.fetched, let age = body.age,
+            let role = sources[node].name.origin.terms?.role
+        else { return }
+        let said = Confirmation(
+            control: CacheControl(body.cacheControl), age: age, role: role, isWhole: true,
+            limits: limits.expiry)
+        tell(said, of: mark, at: node)
+    }
+
+    private mutating func tell(
+        _ said: Confirmation, of mark: BodyMark, at node: SourceNode.ID
+    ) {
+        guard mark != .none else { return }
+        for text in sources[node].storing.originals.texts { tell(.confirmed(text, mark, said)) }
+    }
+}

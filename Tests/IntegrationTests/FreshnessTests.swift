@@ -1,0 +1,245 @@
+import ImageModel
+import Imagebus
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// respectCacheControl with real caches and origins (SEMANTICS §6.5 to §6.9). Age is told by
+    /// the origin, so that nobody waits for time to pass.
+    @Suite struct FreshnessTests {
+        private let origin = OriginServer()
+        private let old: [UInt8]
+        private let new: [UInt8]
+
+        init() throws {
+            old = try Images.waves(width: 320, height: 240).jpeg(quality: 85)
+            new = try Images.quadrants(width: 320, height: 240).jpeg(quality: 85)
+        }
+
+        private var url: String { origin.url("/a.jpg") }
+
+        /// `If-None-Match` of all requests, in order.
+        private var conditions: [String?] {
+            origin.requests("/a.jpg").map { $0.header("if-none-match") }
+        }
+
+        private func answer(
+            _ bytes: [UInt8], etag: String = "\"1\"", _ control: String?, age: Int? = nil,
+            _ headers: [(String, String)] = []
+        ) {
+            var behaviour = OriginBehaviour.revalidated(
+                bytes, etag: etag, contentType: "image/jpeg")
+            if let control { behaviour = behaviour.with(header: "Cache-Control", control) }
+            if let age { behaviour = behaviour.with(header: "Age", "\(age)") }
+            for (name, value) in headers { behaviour = behaviour.with(header: name, value) }
+            origin.route("/a.jpg", behaviour)
+        }
+
+        private func request(
+            _ options: RequestOptions = .respectCacheControl, headers: [HTTPHeader] = []
+        ) -> ImageRequest {
+            var request = ImageRequest(url, fit: 100)
+            request.options = options
+            request.headers = headers
+            return request
+        }
+
+        private struct Case: CustomTestStringConvertible {
+            let name: String
+            let control: String?
+            var age: Int?
+            var headers: [(String, String)] = []
+            var identity = false
+            /// `If-None-Match` of the requests after two loads.
+            let conditions: [String?]
+            var testDescription: String { name }
+        }
+
+        private static let cases = [
+            Case(name: "fresh", control: "max-age=600", conditions: [nil]),
+            Case(name: "stale", control: "max-age=60", age: 100, conditions: [nil, "\"1\""]),
+            Case(name: "says nothing", control: nil, conditions: [nil, "\"1\""]),
+            Case(name: "no-cache", control: "no-cache, max-age=600", conditions: [nil, "\"1\""]),
+            Case(name: "no-store", control: "no-store, max-age=600", conditions: [nil, nil]),
+            Case(name: "s-maxage over max-age", control: "max-age=0, s-maxage=600",
+                conditions: [nil]),
+            Case(name: "s-maxage is over", control: "max-age=600, s-maxage=0",
+                conditions: [nil, "\"1\""]),
+            Case(name: "s-maxage is not for one", control: "max-age=600, s-maxage=0",
+                identity: true, conditions: [nil]),
+            Case(name: "private", control: "private, max-age=600", conditions: [nil, nil]),
+            Case(name: "private of one", control: "private, max-age=600", identity: true,
+                conditions: [nil]),
+            Case(name: "Expires is past", control: nil,
+                headers: [("Expires", "Sun, 06 Nov 1994 08:49:37 GMT")],
+                conditions: [nil, "\"1\""]),
+            Case(name: "Expires is to come", control: nil,
+                headers: [("Expires", "Fri, 31 Dec 9999 23:59:59 GMT")], conditions: [nil]),
+            Case(name: "Expires does not count", control: "max-age=600",
+                headers: [("Expires", "0")], conditions: [nil]),
+            Case(name: "Date is old", control: "max-age=600",
+                headers: [("Date", "Sun, 06 Nov 1994 08:49:37 GMT")],
+                conditions: [nil, "\"1\""]),
+            Case(name: "must-revalidate while fresh", control: "must-revalidate, max-age=600",
+                conditions: [nil]),
+        ]
+
+        @Test(arguments: cases)
+        private func theSecondLoadAsksAsTheOriginSays(row: Case) async throws {
+            answer(old, row.control, age: row.age, row.headers)
+            let headers = row.identity ? [HTTPHeader(name: "X-Token", value: "me")] : []
+            try await withStack { stack in
+                let client = try stack.client()
+                let first = try await client.load(request(headers: headers)).response
+                _ = try await stack.awaitIdle()
+                let second = try await client.load(request(headers: headers)).response
+                #expect(first.bytes?.array == second.bytes?.array)
+                #expect(conditions == row.conditions)
+                let isKept = row.conditions != [nil, nil]
+                #expect(second.cacheType == (isKept ? .memory : .none))
+                // Nobody else is held up by what is stale.
+                let before = origin.requestCount("/a.jpg")
+                _ = try await stack.awaitIdle()
+                let plain = try await client.load(request([], headers: headers)).response
+                #expect(origin.requestCount("/a.jpg") == (isKept ? before : before + 1))
+                #expect(plain.validity == nil)
+            }
+        }
+
+        /// A 304 renews the image, and neither decodes nor encodes it anew (RFC 9111 §4.3.4).
+        @Test func whatIsStaleIsConfirmedBeforeItIsDelivered() async throws {
+            answer(old, "max-age=60", age: 100)
+            try await withStack { stack in
+                let client = try stack.client()
+                _ = try await client.load(request()).response
+                _ = try await stack.awaitIdle()
+                answer(old, "max-age=600, stale-if-error=9")
+                let confirmed = try await client.load(request()).response
+                #expect(confirmed.cacheType == .memory)
+                #expect(confirmed.timings.decode == 0 && confirmed.timings.transform == 0)
+                #expect(confirmed.validity?.expiry?.freshFor == 600_000)
+                #expect(confirmed.validity?.etag == "\"1\"")
+                let again = try await client.load(request()).response
+                #expect(again.validity == confirmed.validity)
+                #expect(conditions == [nil, "\"1\""])
+                // Other sizes of the original are as fresh.
+                var small = ImageRequest(url, fit: 50)
+                small.options = .respectCacheControl
+                _ = try await client.load(small).response
+                #expect(conditions == [nil, "\"1\""])
+            }
+        }
+
+        @Test func whatHasChangedTakesThePlaceOfWhatIsStale() async throws {
+            answer(old, "max-age=60", age: 100)
+            try await withStack { stack in
+                let client = try stack.client()
+                let first = try await client.load(request()).response
+                _ = try await stack.awaitIdle()
+                answer(new, etag: "\"2\"", "max-age=600")
+                let second = try await client.load(request()).response
+                #expect(second.cacheType == CacheTypes.none)
+                #expect(second.bytes?.array != first.bytes?.array)
+                _ = try await stack.awaitIdle()
+                let third = try await client.load(request()).response
+                #expect(third.bytes?.array == second.bytes?.array)
+                #expect(third.cacheType == .memory)
+                #expect(conditions == [nil, "\"1\""])
+            }
+        }
+
+        /// The gate is shut while the stale image comes: it does not wait for the origin.
+        @Test func whatMayBeStaleComesAtOnceAndIsAskedAboutOnce() async throws {
+            answer(old, "max-age=60, stale-while-revalidate=900", age: 100)
+            try await withStack { stack in
+                let client = try stack.client()
+                let first = try await client.load(request()).response
+                _ = try await stack.awaitIdle()
+                let gate = Gate()
+                origin.route(
+                    "/a.jpg",
+                    OriginBehaviour.revalidated(new, etag: "\"2\"", contentType: "image/jpeg")
+                        .with(header: "Cache-Control", "max-age=600")
+                        .changed { $0.headGate = gate })
+                for _ in 0..<5 {
+                    let stale = try await client.load(request()).response
+                    #expect(stale.bytes?.array == first.bytes?.array)
+                    #expect(stale.cacheType == .memory)
+                }
+                #expect(await origin.waitForRequest("/a.jpg", count: 2))
+                #expect(conditions == [nil, "\"1\""])
+                gate.open()
+                _ = try await stack.awaitIdle()
+                let fresh = try await client.load(request()).response
+                #expect(fresh.bytes?.array != first.bytes?.array)
+                #expect(fresh.cacheType == .memory)
+                #expect(conditions == [nil, "\"1\""], "one question in the background")
+            }
+        }
+
+        @Test(arguments: [
+            ("max-age=60, stale-if-error=900", 503, true),
+            ("max-age=60, stale-if-error=900", 404, false),
+            ("max-age=60, stale-if-error=900, must-revalidate", 503, false),
+            ("max-age=60", 503, false),
+        ])
+        func anOriginThatFails(control: String, status: Int, isServed: Bool) async throws {
+            answer(old, control, age: 100)
+            try await withStack { stack in
+                let client = try stack.client()
+                let first = try await client.load(request()).response
+                _ = try await stack.awaitIdle()
+                origin.route("/a.jpg", .status(status))
+                let task = client.load(request())
+                if isServed {
+                    let stale = try await task.response
+                    #expect(stale.bytes?.array == first.bytes?.array)
+                    #expect(stale.validity?.originFailure?.details["httpStatus"] == "\(status)")
+                    let file = "\(stack.cacheDirectory)/out.jpg"
+                    let run = try stack.get([
+                        url, "--resize", "100x100", "--format", "jpeg",
+                        "--respect-cache-control", "--json", "-o", file,
+                    ])
+                    #expect(run.exitStatus == 0, "\(run)")
+                    let freshness = try run.json()["freshness"]
+                    #expect(freshness?["staleFor"]?.text == "invalidDownloadStatusCode")
+                    #expect(freshness?["fresh"]?.integer == 0)
+                    #expect(freshness?["age"]?.integer ?? 0 >= 100)
+                    #expect(freshness?["etag"]?.text == "\"1\"")
+                } else {
+                    #expect(await task.errorCode == .invalidDownloadStatusCode)
+                }
+            }
+        }
+
+        @Test func anOriginThatIsGoneIsReplacedByWhatIsStale() async throws {
+            answer(old, "max-age=60, stale-if-error=900", age: 100)
+            try await withStack { stack in
+                let client = try stack.client()
+                let first = try await client.load(request()).response
+                _ = try await stack.awaitIdle()
+                origin.stop()
+                let stale = try await client.load(request()).response
+                #expect(stale.bytes?.array == first.bytes?.array)
+                #expect(stale.validity?.originFailure?.code == .connectionFailed)
+            }
+        }
+
+        /// What is on the disk knows its expiry (the index as well as the files).
+        @Test func anotherLifeOfTheStackKnowsWhatIsFresh() async throws {
+            answer(old, "max-age=600")
+            try await withStack { stack in
+                let client = try stack.client()
+                _ = try await client.load(request()).response
+                _ = try await stack.awaitIdle()
+                var disk = request()
+                disk.queryCacheTypes = .disk
+                let again = try await client.load(disk).response
+                #expect(again.cacheType == .disk)
+                #expect(again.validity?.expiry?.freshFor == 600_000)
+                #expect(conditions == [nil])
+            }
+        }
+    }
+}

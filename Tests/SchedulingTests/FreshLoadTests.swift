@@ -1,0 +1,289 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Admission
+
+/// respectCacheControl: a cached image for as long as its origin says (SEMANTICS §6.5).
+struct FreshLoadTests {
+    private static let image = ImageRequest.image(size: 100, .respectCacheControl)
+    private static let key = "http://example.org/a.jpg"
+    private static let control =
+        "max-age=60, stale-while-revalidate=30, stale-if-error=100"
+
+    private struct Setting {
+        var stack = Stack()
+        let client: ClientID
+        var token: Token
+
+        /// A load of an image that the cache has, so many seconds old.
+        init(
+            age: Int64, _ control: String? = FreshLoadTests.control, length: UInt64 = 1_000,
+            _ change: (inout ImageRequest) -> Void = { _ in }
+        ) {
+            stack.scheduler.calendarOffsetMilliseconds = 1_700_000_000_000
+            stack.age = 0
+            stack.hireAll()
+            client = stack.connect()
+            token = stack.load(FreshLoadTests.image.with(change), by: client)
+            found(age: age, control, length: length)
+        }
+
+        /// The cache has it.
+        mutating func found(age: Int64, _ control: String?, length: UInt64 = 1_000) {
+            guard let held = stack.held(.query).first else { return }
+            stack.finish(
+                held,
+                stack.hit(
+                    held, length: length, etag: "\"1\"",
+                    expiry: control.map { expiry(age: age, $0) }))
+        }
+
+        func expiry(age: Int64, _ control: String) -> HTTPExpiry {
+            let born = stack.scheduler.calendarNow - age * 1_000
+            return HTTPExpiry(
+                CacheControl(control), ResponseAge(bornMilliseconds: born), .shared)
+        }
+
+        /// Loads the same once more; the cache has what it had.
+        mutating func again(age: Int64, _ control: String = FreshLoadTests.control) {
+            token = stack.load(FreshLoadTests.image, by: client)
+            found(age: age, control)
+        }
+
+        var outcome: Reply.Outcome? { stack.reply(token)?.outcome }
+        var image: DeliveredImage? { stack.image(token) }
+        var conditions: [Validators?] {
+            stack.held(.fetch).map {
+                if case .fetch(let work) = $0.job.work { work.validators } else { nil }
+            }
+        }
+    }
+
+    private static let v1 = Validators(etag: "\"1\"", lastModified: nil)
+
+    @Test func whatIsFreshIsDelivered() {
+        let setting = Setting(age: 59)
+        #expect(setting.image?.cacheType == .disk)
+        #expect(setting.image?.validity?.etag == "\"1\"")
+        #expect(setting.image?.validity?.expiry == setting.expiry(age: 59, Self.control))
+        #expect(setting.stack.held(.fetch).isEmpty)
+        #expect(setting.stack.isAtRest, "\(setting.stack)")
+    }
+
+    @Test func whoDoesNotAskForItGetsWhatIsStale() {
+        let setting = Setting(age: 9_999) { $0.options = [] }
+        #expect(setting.image != nil)
+        #expect(setting.image?.validity == nil)
+        #expect(setting.stack.held(.fetch).isEmpty)
+        let offline = Setting(age: 9_999) { $0.options.insert(.fromCacheOnly) }
+        #expect(offline.image != nil)
+        #expect(offline.stack.held(.fetch).isEmpty)
+    }
+
+    @Test func whatMayBeStaleIsDeliveredAndAskedAboutOnce() {
+        var setting = Setting(age: 60)
+        #expect(setting.image?.cacheType == .disk)
+        #expect(setting.conditions == [Self.v1])
+        setting.again(age: 89)
+        #expect(setting.image?.cacheType == .disk)
+        #expect(setting.conditions == [Self.v1], "one question for both")
+        setting.stack.finish(.fetch, .failed(setting.stack.notModified("max-age=10")))
+        #expect(setting.stack.isAtRest, "\(setting.stack)")
+        setting.again(age: 95)
+        #expect(setting.image?.cacheType == .disk, "the answer has renewed it")
+        #expect(setting.image?.validity?.expiry?.freshFor == 10_000)
+        #expect(setting.stack.held(.fetch).isEmpty)
+        #expect(setting.stack.isAtRest, "\(setting.stack)")
+    }
+
+    @Test func theBackgroundOutlivesItsClientAndReplacesWhatChanged() {
+        var setting = Setting(age: 60)
+        setting.stack.disconnect(setting.client)
+        #expect(setting.conditions == [Self.v1])
+        var stored: [String] = []
+        while let held = setting.stack.allHeld.first {
+            if case .store(let work) = held.job.work, let key = work.key, work.delivers {
+                stored.append(key)
+            }
+            setting.stack.finish(held)
+        }
+        #expect(stored.count == 1)
+        #expect(setting.stack.isAtRest, "\(setting.stack)")
+    }
+
+    @Test(arguments: [90, 9_999])
+    func theOriginIsAskedFirst(age: Int64) {
+        var setting = Setting(age: age)
+        #expect(setting.outcome == nil)
+        #expect(setting.conditions == [Self.v1])
+        setting.stack.finish(.fetch, .failed(setting.stack.notModified(nil)))
+        #expect(setting.image?.cacheType == .disk)
+        #expect(setting.image?.validity?.originFailure == nil)
+        #expect(setting.stack.replies[setting.token]?.count == 1)
+        // The 304 said nothing: what was said before holds anew (RFC 9111 §4.3.4).
+        #expect(setting.image?.validity?.expiry?.freshFor == 60_000)
+        setting.again(age: age)
+        #expect(setting.image != nil)
+        #expect(setting.stack.held(.fetch).isEmpty)
+        setting.stack.pass(milliseconds: 91_000)
+        setting.again(age: age)
+        #expect(setting.outcome == nil)
+        setting.stack.finishAll()
+        #expect(setting.stack.isAtRest, "\(setting.stack)")
+    }
+
+    @Test func severalWaitForOneAnswer() {
+        var setting = Setting(age: 90)
+        let tokens = (0..<3).map { _ in
+            let token = setting.stack.load(Self.image, by: setting.client)
+            setting.found(age: 90, Self.control)
+            return token
+        }
+        #expect(setting.conditions == [Self.v1])
+        setting.stack.finish(.fetch, .failed(setting.stack.notModified(nil)))
+        setting.stack.goOn()
+        #expect(tokens.allSatisfy { setting.stack.image($0)?.cacheType == .disk })
+        #expect(setting.stack.isAtRest, "\(setting.stack)")
+    }
+
+    @Test(arguments: [nil, "max-age=0", "no-cache, max-age=60"])
+    func whatIsNeverFreshIsAlwaysAskedFor(control: String?) {
+        var setting = Setting(age: 0, control)
+        #expect(setting.outcome == nil)
+        setting.stack.finish(.fetch, .failed(setting.stack.notModified(control)))
+        #expect(setting.image?.cacheType == .disk)
+        setting.again(age: 0, control ?? "")
+        #expect(setting.conditions.count == 1)
+        setting.stack.finishAll()
+        #expect(setting.stack.isAtRest, "\(setting.stack)")
+    }
+
+    @Test func whatHasChangedIsDeliveredAlone() {
+        var setting = Setting(age: 90)
+        setting.stack.cacheControl = "max-age=7"
+        setting.stack.finishAll()
+        #expect(setting.stack.replies[setting.token]?.count == 1)
+        #expect(setting.image?.cacheType == CacheTypes.none)
+        #expect(setting.image?.validity?.expiry?.freshFor == 7_000)
+        #expect(setting.stack.isAtRest, "\(setting.stack)")
+    }
+
+    // MARK: - Failures of origins
+
+    private static let failures: [(ErrorCode, String?, Bool)] = [
+        (.connectionFailed, nil, true), (.nameNotResolved, nil, true), (.timedOut, nil, true),
+        (.invalidDownloadStatusCode, "503", true), (.invalidDownloadStatusCode, "500", true),
+        (.invalidDownloadStatusCode, "404", false), (.invalidDownloadStatusCode, "429", false),
+        (.tlsFailed, nil, false), (.addressForbidden, nil, false),
+    ]
+
+    @Test(arguments: failures)
+    func anOriginThatFails(code: ErrorCode, status: String?, isServed: Bool) {
+        for (age, mayServe) in [(90, isServed), (159, isServed), (160, false)] as [(Int64, Bool)] {
+            var setting = Setting(age: age)
+            let error = ImageError(code, "drawn", details: status.map { ["httpStatus": $0] } ?? [:])
+            while setting.outcome == nil {
+                for held in setting.stack.held(.fetch) {
+                    setting.stack.finish(held, .failed(error))
+                }
+                setting.stack.pass(milliseconds: 1)
+            }
+            if mayServe {
+                #expect(setting.image?.cacheType == .disk)
+                #expect(setting.image?.validity?.originFailure?.code == code)
+            } else {
+                #expect(setting.stack.error(setting.token) == code)
+            }
+            #expect(setting.stack.isAtRest, "\(setting.stack)")
+        }
+    }
+
+    @Test func whatMustBeConfirmedIsNotServedAfterAFailure() {
+        var setting = Setting(age: 61, "max-age=60, must-revalidate, stale-if-error=100")
+        setting.stack.fail(.fetch, .tlsFailed)
+        #expect(setting.stack.error(setting.token) == .tlsFailed)
+        setting = Setting(age: 61, "max-age=60, must-revalidate, stale-if-error=100")
+        setting.stack.pass(milliseconds: 30_000)
+        #expect(setting.stack.error(setting.token) == .deadlineExceeded)
+    }
+
+    @Test func anOriginThatIsSilentUntilTheDeadlineHasFailed() {
+        var setting = Setting(age: 90)
+        setting.stack.pass(milliseconds: 30_000)
+        #expect(setting.image?.validity?.originFailure?.code == .deadlineExceeded)
+        setting.stack.finishAll()
+        #expect(setting.stack.isAtRest, "\(setting.stack)")
+    }
+
+    @Test func aCancelEndsItAsAlways() {
+        var setting = Setting(age: 90, length: 2 << 20)
+        setting.stack.send(.cancel(setting.client, setting.token))
+        #expect(setting.stack.error(setting.token) == .cancelled)
+        setting.stack.finishAll()
+        #expect(setting.stack.isAtRest, "\(setting.stack)")
+    }
+
+    // MARK: - The cache
+
+    @Test func anImageThatIsHeldIsFetchedAgainWhereTheCacheWasLost() {
+        var setting = Setting(age: 90)
+        setting.stack.kill(setting.stack.worker(.cache))
+        setting.stack.finish(.fetch, .failed(setting.stack.notModified(nil)))
+        #expect(setting.outcome == nil)
+        setting.stack.hire(.cache, credit: 4)
+        setting.stack.finishAll()
+        #expect(setting.image?.cacheType == CacheTypes.none)
+        #expect(setting.stack.isAtRest, "\(setting.stack)")
+    }
+
+    @Test func memoryAnswersWhatIsFreshAlone() {
+        var (stack, client) = Stack.staffed()
+        stack.scheduler.calendarOffsetMilliseconds = 1_700_000_000_000
+        let born = stack.scheduler.calendarNow
+        let expiry = HTTPExpiry(born: born, freshFor: 60_000, staleFor: 30_000)
+        let image = ImageRequest.image(options: .respectCacheControl)
+        stack.publish(Self.key, validity: Validity(expiry: expiry, etag: "\"1\""))
+        let fresh = stack.load(image, by: client)
+        #expect(stack.image(fresh)?.cacheType == .memory)
+        #expect(stack.image(fresh)?.validity?.expiry == expiry)
+        stack.pass(milliseconds: 60_000)
+        let plain = stack.load(.image(), by: client)
+        #expect(stack.image(plain)?.validity == nil)
+        let stale = stack.load(image, by: client)
+        #expect(stack.image(stale) == nil)
+        #expect(stack.held(.query).count == 1, "the cache knows more")
+        stack.finishAll()
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
+    /// What is made of a cached original is as fresh as that.
+    @Test func anOriginalHasItsOwnAge() {
+        var (stack, client) = Stack.staffed()
+        stack.scheduler.calendarOffsetMilliseconds = 1_700_000_000_000
+        stack.age = 0
+        let token = stack.load(Self.image, by: client)
+        stack.finish(.query)
+        let held = stack.held(.query)[0]
+        let born = stack.scheduler.calendarNow - 90_000
+        stack.finish(
+            held,
+            stack.hit(held, etag: "\"1\"", expiry: HTTPExpiry(born: born, freshFor: 60_000)))
+        var stored: [HTTPExpiry?] = []
+        while let held = stack.allHeld.first(where: { $0.job.work.stage != .fetch }) {
+            if case .store(let work) = held.job.work { stored.append(work.metadata.expiry) }
+            stack.finish(held)
+        }
+        #expect(stored == [HTTPExpiry(born: born, freshFor: 60_000)])
+        #expect(stack.image(token) == nil)
+        stack.finish(.fetch, .failed(stack.notModified(nil)))
+        #expect(stack.image(token)?.cacheType == .disk)
+        #expect(stack.isAtRest, "\(stack)")
+    }
+}
+
+extension ImageRequest {
+    fileprivate static func image(options: RequestOptions) -> ImageRequest {
+        image("a", size: nil, options)
+    }
+}
