@@ -61,6 +61,10 @@ extension Errno {
     public static let notEmpty = Errno(rawValue: ENOTEMPTY)
     /// ELOOP: a symbolic link where none is followed, or too many of them.
     public static let symbolicLink = Errno(rawValue: ELOOP)
+    /// EXDEV: another file system, or a path that leaves its directory.
+    public static let crossDevice = Errno(rawValue: EXDEV)
+    /// ENOSYS: a call that this kernel does not have.
+    public static let noFunction = Errno(rawValue: ENOSYS)
     /// ECONNREFUSED: nobody listens.
     public static let connectionRefused = Errno(rawValue: ECONNREFUSED)
     /// ECHILD: no such child.

@@ -37,6 +37,8 @@ public struct FileStatus: Hashable, Sendable {
     public let links: Int
     /// When its bytes last changed, in seconds since 1970.
     public let modifiedSeconds: Int64
+    /// The fraction of that second; 0 on file systems that keep none.
+    public let modifiedNanoseconds: UInt32
 
     init(_ raw: clinux_status) {
         switch raw.mode & S_IFMT {
@@ -55,6 +57,7 @@ public struct FileStatus: Hashable, Sendable {
         inode = raw.inode
         links = Int(clamping: raw.links)
         modifiedSeconds = raw.modified_seconds
+        modifiedNanoseconds = raw.modified_nanoseconds
     }
 }
 

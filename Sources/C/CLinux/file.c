@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -21,6 +23,16 @@ const int clinux_o_path = O_PATH;
 int clinux_openat(int directory, const char *path, int flags, uint32_t mode) {
     int descriptor = openat(directory, path, flags | O_CLOEXEC, (mode_t)mode);
     return descriptor < 0 ? -errno : descriptor;
+}
+
+int clinux_open_beneath(int directory, const char *path, int flags) {
+    struct open_how how = {
+        .flags = (uint64_t)(flags | O_CLOEXEC | O_NOCTTY),
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+    };
+    // glibc has no function for it.
+    long descriptor = syscall(SYS_openat2, directory, path, &how, sizeof how);
+    return descriptor < 0 ? -errno : (int)descriptor;
 }
 
 int clinux_close(int descriptor) { return RESULT(close(descriptor)); }
@@ -54,6 +66,7 @@ static void fill(struct clinux_status *status, const struct stat *raw) {
     status->inode = raw->st_ino;
     status->links = raw->st_nlink;
     status->modified_seconds = raw->st_mtim.tv_sec;
+    status->modified_nanoseconds = (uint32_t)raw->st_mtim.tv_nsec;
 }
 
 int clinux_fstat(int descriptor, struct clinux_status *status) {
