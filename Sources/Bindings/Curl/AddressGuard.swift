@@ -18,6 +18,13 @@ public struct AddressGuard: Hashable, Sendable {
         self.allowed = Set(allowed.map(Self.unmapped))
     }
 
+    /// The same with more addresses that may be connected to; denied ones stay denied.
+    public func allowing(_ more: Set<SocketAddress>) -> AddressGuard {
+        guard !more.isEmpty else { return self }
+        return AddressGuard(
+            allowsLocal: allowsLocal, allowed: allowed.union(more), denied: denied)
+    }
+
     /// Whether a connection may be opened to `target`.
     public func permits(_ target: SocketAddress) -> Bool {
         if denies(target.address) { return false }

@@ -38,6 +38,9 @@ struct StringOption: Sendable {
     static let proxy = StringOption(raw: CURLOPT_PROXY)
     static let certificatesFile = StringOption(raw: CURLOPT_CAINFO)
     static let certificatesFolder = StringOption(raw: CURLOPT_CAPATH)
+    static let signing = StringOption(raw: CURLOPT_AWS_SIGV4)
+    static let userName = StringOption(raw: CURLOPT_USERNAME)
+    static let password = StringOption(raw: CURLOPT_PASSWORD)
 }
 
 /// Options whose value is a pointer that must outlive the transfer.
@@ -47,4 +50,5 @@ struct PointerOption: Sendable {
     static let writeData = PointerOption(raw: CURLOPT_WRITEDATA)
     static let headerData = PointerOption(raw: CURLOPT_HEADERDATA)
     static let openSocketData = PointerOption(raw: CURLOPT_OPENSOCKETDATA)
+    static let beforeRequestData = PointerOption(raw: CURLOPT_PREREQDATA)
 }

@@ -41,6 +41,17 @@ func openSocket(
     return descriptor
 }
 
+/// Also of a connection that another transfer opened, to an address that this one may not have.
+func beforeRequest(
+    _ userData: UnsafeMutableRawPointer?, _ address: UnsafeMutablePointer<CChar>?,
+    _ ownAddress: UnsafeMutablePointer<CChar>?, _ port: Int32, _ ownPort: Int32
+) -> Int32 {
+    guard let context = TransferContext.at(userData), let address,
+        context.mayAsk(String(cString: address), port: port)
+    else { return CURL_PREREQFUNC_ABORT }
+    return CURL_PREREQFUNC_OK
+}
+
 /// Any other number than `total` ends the transfer, except the one that means pause.
 private func refusal(of total: Int) -> Int {
     total == 0 ? 1 : 0

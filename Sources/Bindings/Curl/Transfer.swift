@@ -13,7 +13,9 @@ public final class Transfer {
     ) throws(CurlError) {
         easy = try EasyHandle(library)
         context = TransferContext(
-            sink: sink, addressGuard: policy.proxy == nil ? policy.addressGuard : nil,
+            sink: sink,
+            addressGuard: policy.proxy == nil
+                ? policy.addressGuard.allowing(request.allowedAddresses) : nil,
             bodyBytesMax: request.bodyBytesMax,
             followsRedirects: request.followsRedirects)
         try set(request)
@@ -72,6 +74,10 @@ public final class Transfer {
         try easy.set(.timeoutMilliseconds, max(1, request.timeoutMilliseconds))
         // 0 would mean no limit; the counter of the context stops the first byte.
         try easy.set(.fileBytesMax, max(1, request.bodyBytesMax))
+        guard let signing = request.signing else { return }
+        try easy.set(.signing, signing.provider)
+        try easy.set(.userName, signing.accessKeyID)
+        try easy.set(.password, signing.secretAccessKey)
     }
 
     private func set(_ policy: TransferPolicy) throws(CurlError) {
@@ -118,6 +124,8 @@ public final class Transfer {
         try easy.check(ccurl_set_receiver(easy.pointer, CURLOPT_WRITEFUNCTION, receiveBody))
         try easy.check(ccurl_set_receiver(easy.pointer, CURLOPT_HEADERFUNCTION, receiveHeader))
         try easy.check(ccurl_set_socket_opener(easy.pointer, openSocket))
+        try easy.set(.beforeRequestData, pointer)
+        try easy.check(ccurl_set_before_request(easy.pointer, beforeRequest))
     }
 
     /// Whether bytes of a response came, and not the end of its head. libcurl has a limit for a
@@ -138,6 +146,9 @@ public final class Transfer {
         case .transferCoding:
             return CurlError(
                 CURLE_WEIRD_SERVER_REPLY, text: "the transfer coding is not chunked alone")
+        case .addressRefused:
+            return CurlError(
+                CURLE_COULDNT_CONNECT, text: "the connection leads to an address that is refused")
         case nil where code == CURLE_OUT_OF_MEMORY && isInsideHead:
             return CurlError(
                 CURLE_WEIRD_SERVER_REPLY, text: "a line of the head is over its limit")

@@ -22,6 +22,7 @@ final class TransferContext {
         case bodyTooLarge
         case headTooLarge
         case transferCoding
+        case addressRefused
     }
 
     init(
@@ -72,6 +73,22 @@ final class TransferContext {
         let reception = sink.receive(bytes.bytes)
         if reception == .taken { bodyBytes += Int64(bytes.count) }
         return reception
+    }
+
+    /// Whether a request may go over a connection to this address. Connections are shared, and one
+    /// transfer may have addresses that another one may not.
+    func mayAsk(_ address: String, port: Int32) -> Bool {
+        guard let addressGuard else { return true }
+        let host = String(address.prefix { $0 != "%" })
+        guard
+            let target = IPAddress(host).flatMap({ ip in
+                UInt16(exactly: port).map { SocketAddress(address: ip, port: $0) }
+            })
+        else { return false }
+        guard !addressGuard.permits(target) else { return true }
+        refusedAddress = target
+        violation = .addressRefused
+        return false
     }
 
     /// A socket for the address, or nil where the guard refuses it or the system has none.

@@ -35,6 +35,10 @@ static inline CURLcode ccurl_set_socket_opener(CURL *easy, curl_opensocket_callb
     return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, opener);
 }
 
+static inline CURLcode ccurl_set_before_request(CURL *easy, curl_prereq_callback callback) {
+    return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
+}
+
 static inline CURLcode ccurl_get_long(CURL *easy, CURLINFO info, long *value) {
     return curl_easy_getinfo(easy, info, value);
 }
