@@ -1627,6 +1627,141 @@ void   imagebus__v1__fetch__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__fetch__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__file_root__init
+                     (Imagebus__V1__FileRoot         *message)
+{
+  static const Imagebus__V1__FileRoot init_value = IMAGEBUS__V1__FILE_ROOT__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__file_root__get_packed_size
+                     (const Imagebus__V1__FileRoot *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__file_root__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__file_root__pack
+                     (const Imagebus__V1__FileRoot *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__file_root__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__file_root__pack_to_buffer
+                     (const Imagebus__V1__FileRoot *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__file_root__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__FileRoot *
+       imagebus__v1__file_root__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__FileRoot *)
+     protobuf_c_message_unpack (&imagebus__v1__file_root__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__file_root__free_unpacked
+                     (Imagebus__V1__FileRoot *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__file_root__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__s3_place__init
+                     (Imagebus__V1__S3Place         *message)
+{
+  static const Imagebus__V1__S3Place init_value = IMAGEBUS__V1__S3_PLACE__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__s3_place__get_packed_size
+                     (const Imagebus__V1__S3Place *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__s3_place__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__s3_place__pack
+                     (const Imagebus__V1__S3Place *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__s3_place__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__s3_place__pack_to_buffer
+                     (const Imagebus__V1__S3Place *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__s3_place__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__S3Place *
+       imagebus__v1__s3_place__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__S3Place *)
+     protobuf_c_message_unpack (&imagebus__v1__s3_place__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__s3_place__free_unpacked
+                     (Imagebus__V1__S3Place *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__s3_place__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__s3_credentials__init
+                     (Imagebus__V1__S3Credentials         *message)
+{
+  static const Imagebus__V1__S3Credentials init_value = IMAGEBUS__V1__S3_CREDENTIALS__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__s3_credentials__get_packed_size
+                     (const Imagebus__V1__S3Credentials *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__s3_credentials__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__s3_credentials__pack
+                     (const Imagebus__V1__S3Credentials *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__s3_credentials__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__s3_credentials__pack_to_buffer
+                     (const Imagebus__V1__S3Credentials *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__s3_credentials__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__S3Credentials *
+       imagebus__v1__s3_credentials__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__S3Credentials *)
+     protobuf_c_message_unpack (&imagebus__v1__s3_credentials__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__s3_credentials__free_unpacked
+                     (Imagebus__V1__S3Credentials *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__s3_credentials__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__query__init
                      (Imagebus__V1__Query         *message)
 {
@@ -7570,7 +7705,7 @@ const ProtobufCMessageDescriptor imagebus__v1__validators__descriptor =
   (ProtobufCMessageInit) imagebus__v1__validators__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__fetch__field_descriptors[5] =
+static const ProtobufCFieldDescriptor imagebus__v1__fetch__field_descriptors[8] =
 {
   {
     "url",
@@ -7632,18 +7767,58 @@ static const ProtobufCFieldDescriptor imagebus__v1__fetch__field_descriptors[5] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "file",
+    16,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__Fetch, maybe_loader_case),
+    offsetof(Imagebus__V1__Fetch, file),
+    &imagebus__v1__file_root__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "data",
+    17,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__Fetch, maybe_loader_case),
+    offsetof(Imagebus__V1__Fetch, data),
+    &imagebus__v1__unit__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "s3",
+    18,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__Fetch, maybe_loader_case),
+    offsetof(Imagebus__V1__Fetch, s3),
+    &imagebus__v1__s3_place__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__fetch__field_indices_by_name[] = {
   2,   /* field[2] = body_bytes_max */
+  6,   /* field[6] = data */
+  5,   /* field[5] = file */
   1,   /* field[1] = headers */
+  7,   /* field[7] = s3 */
   4,   /* field[4] = sources */
   0,   /* field[0] = url */
   3,   /* field[3] = validators */
 };
-static const ProtobufCIntRange imagebus__v1__fetch__number_ranges[1 + 1] =
+static const ProtobufCIntRange imagebus__v1__fetch__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 16, 5 },
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__fetch__descriptor =
 {
@@ -7653,11 +7828,203 @@ const ProtobufCMessageDescriptor imagebus__v1__fetch__descriptor =
   "Imagebus__V1__Fetch",
   "imagebus.v1",
   sizeof(Imagebus__V1__Fetch),
-  5,
+  8,
   imagebus__v1__fetch__field_descriptors,
   imagebus__v1__fetch__field_indices_by_name,
-  1,  imagebus__v1__fetch__number_ranges,
+  2,  imagebus__v1__fetch__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__fetch__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__file_root__field_descriptors[1] =
+{
+  {
+    "path",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__FileRoot, path),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__file_root__field_indices_by_name[] = {
+  0,   /* field[0] = path */
+};
+static const ProtobufCIntRange imagebus__v1__file_root__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__file_root__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.FileRoot",
+  "FileRoot",
+  "Imagebus__V1__FileRoot",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__FileRoot),
+  1,
+  imagebus__v1__file_root__field_descriptors,
+  imagebus__v1__file_root__field_indices_by_name,
+  1,  imagebus__v1__file_root__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__file_root__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__s3_place__field_descriptors[5] =
+{
+  {
+    "endpoint",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__S3Place, endpoint),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "region",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__S3Place, region),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "has_bucket_in_host",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__S3Place, has_bucket_in_host),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "credentials",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__S3Place, credentials),
+    &imagebus__v1__s3_credentials__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "allowed_addresses",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__S3Place, n_allowed_addresses),
+    offsetof(Imagebus__V1__S3Place, allowed_addresses),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__s3_place__field_indices_by_name[] = {
+  4,   /* field[4] = allowed_addresses */
+  3,   /* field[3] = credentials */
+  0,   /* field[0] = endpoint */
+  2,   /* field[2] = has_bucket_in_host */
+  1,   /* field[1] = region */
+};
+static const ProtobufCIntRange imagebus__v1__s3_place__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__s3_place__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.S3Place",
+  "S3Place",
+  "Imagebus__V1__S3Place",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__S3Place),
+  5,
+  imagebus__v1__s3_place__field_descriptors,
+  imagebus__v1__s3_place__field_indices_by_name,
+  1,  imagebus__v1__s3_place__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__s3_place__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__s3_credentials__field_descriptors[3] =
+{
+  {
+    "access_key_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__S3Credentials, access_key_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "secret_access_key",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__S3Credentials, secret_access_key),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "session_token",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__S3Credentials, session_token),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__s3_credentials__field_indices_by_name[] = {
+  0,   /* field[0] = access_key_id */
+  1,   /* field[1] = secret_access_key */
+  2,   /* field[2] = session_token */
+};
+static const ProtobufCIntRange imagebus__v1__s3_credentials__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__s3_credentials__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.S3Credentials",
+  "S3Credentials",
+  "Imagebus__V1__S3Credentials",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__S3Credentials),
+  3,
+  imagebus__v1__s3_credentials__field_descriptors,
+  imagebus__v1__s3_credentials__field_indices_by_name,
+  1,  imagebus__v1__s3_credentials__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__s3_credentials__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__query__field_descriptors[4] =

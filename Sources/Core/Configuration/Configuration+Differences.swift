@@ -12,9 +12,15 @@ extension Configuration {
         parts += Self.changed("preset", presets, old.presets)
         parts += Self.changed("key-filter", keyFilters, old.keyFilters)
         parts += Self.changed("serializer", serializers, old.serializers)
+        parts += Self.changed("loader", loadersByName, old.loadersByName)
         parts += Self.changed("profile", profiles, old.profiles)
+        if parts.isEmpty, loaders != old.loaders { parts.append("the order of loaders") }
         if secrets != old.secrets { parts.append("secret files") }
         return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
+    }
+
+    private var loadersByName: [String: Loader] {
+        Dictionary(loaders.map { ($0.name, $0) }) { _, later in later }
     }
 
     private static func changed<Value: Equatable>(

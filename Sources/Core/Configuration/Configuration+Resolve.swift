@@ -97,8 +97,12 @@ extension Configuration {
         resolution.request.applyEncodeOptions(besides: own(draft, resolution.request))
         resolution.request.applyDecodeToHDR()
         resolution.terms = try terms(draft, url, isUpload: isUpload)
-        resolution.terms.refusal = try loaderRefusal(
-            draft.request.context.loader, url, isUpload: isUpload)
+        if !isUpload {
+            switch try loader(draft.request.context.loader, for: url) {
+            case .success(let loader): resolution.terms.loader = loader
+            case .failure(let refusal): resolution.terms.refusal = refusal
+            }
+        }
         resolution.terms.fallback = Self.prepared(
             draft.request.context.fallback, of: resolution.request)
         let request = resolution.request
@@ -107,17 +111,6 @@ extension Configuration {
         resolution.identityName = draft.identity
         resolution.request.context = draft.remainder
         return resolution
-    }
-
-    private func loaderRefusal(
-        _ name: String?, _ url: SourceURL, isUpload: Bool
-    ) throws(ImageError) -> ImageError? {
-        guard let name, !isUpload else { return nil }
-        guard let schemes = Self.loaders[name] else {
-            throw Self.unknown("loader", Set(Self.loaders.keys))
-        }
-        if schemes.contains(url.scheme) { return nil }
-        return ImageError(.unsupportedScheme, "the loader \(name) takes no \(url.scheme) URLs")
     }
 
     private func transform(
@@ -225,7 +218,7 @@ extension Configuration {
         return found
     }
 
-    private static func unknown(_ what: String, _ names: Set<String>) -> ImageError {
+    static func unknown(_ what: String, _ names: Set<String>) -> ImageError {
         let known = names.sorted().prefix(namesToldMax).joined(separator: ", ")
         let list = known.isEmpty ? "there is none" : "there are: \(known)"
         return ImageError(.invalidRequest, "the configuration has no \(what) of that name; \(list)")
@@ -237,7 +230,7 @@ extension Configuration {
     // MARK: - Headers
 
     /// Without it the transfer cannot be made.
-    private func missingSecret(_ path: String) -> ImageError {
+    func missingSecret(_ path: String) -> ImageError {
         let reason = secretFaults[path] ?? "it was not read"
         return ImageError(
             .invalidDownloadOperation,

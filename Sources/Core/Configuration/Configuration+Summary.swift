@@ -4,10 +4,11 @@ extension Configuration {
         let counts = [
             (sources?.count ?? 0, "source"), (caches.count, "cache"), (presets.count, "preset"),
             (keyFilters.count, "key filter"), (serializers.count, "serializer"),
-            (profiles.count, "profile"), (ruleCount, "rule"), (pools.count, "pool"),
+            (profiles.count, "profile"), (ruleCount, "rule"), (loaders.count, "loader"),
+            (pools.count, "pool"),
         ]
-        // Most stacks have no further pool.
-        return counts.filter { $0.1 != "pool" || $0.0 > 0 }.map {
+        // Most stacks have no further pool and no further loader.
+        return counts.filter { !["pool", "loader"].contains($0.1) || $0.0 > 0 }.map {
             "\($0) \($1)\($0 == 1 ? "" : "s")"
         }.joined(separator: ", ")
     }

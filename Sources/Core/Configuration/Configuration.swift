@@ -25,6 +25,9 @@ public struct Configuration: Hashable, Sendable {
     /// Pools of workers besides those that every stack has, and what is said of these; in the order
     /// of the file. They are as they were when the stack was started.
     public var pools: [WorkerPool] = []
+    /// Who obtains bytes, besides the built-in loader of http and https; in the order of the file.
+    /// The last one that takes a URL is asked.
+    public var loaders: [Loader] = []
     /// Managers by name; `defaultProfile` is for requests that name none.
     public var profiles: [String: Profile] = [:]
     /// Contents of the secret files that the rules name, by path: for those who read files to fill
@@ -35,8 +38,6 @@ public struct Configuration: Hashable, Sendable {
 
     /// The profile of requests that name none; the cache of those that name none.
     public static let defaultName = "default"
-    /// Loaders by name and the schemes that they take.
-    public static let loaders: [String: Set<String>] = ["http": ["http", "https"]]
 
     /// Says nothing.
     public init() {}
@@ -48,8 +49,11 @@ public struct Configuration: Hashable, Sendable {
             headers.compactMap { header in
                 if case .file(let path) = header.value { path } else { nil }
             }
-        ).sorted()
+        ).union(credentialsFiles).sorted()
     }
+
+    /// Paths of those that have credentials of S3, and no line.
+    public var credentialsFiles: Set<String> { Set(loaders.compactMap(\.credentialsFile)) }
 
     /// Whether something may be called so in a configuration: letters, digits, `.`, `_`, `-`, at
     /// most `RequestLimits.nameBytesMax`.

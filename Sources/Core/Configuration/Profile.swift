@@ -6,7 +6,7 @@ public struct Profile: Hashable, Sendable {
     public var cache: String?
     /// The cache of originals; `nil`: that of the result.
     public var originalCache: String?
-    /// Who obtains the bytes; `nil`: whichever loader takes the scheme.
+    /// Who obtains the bytes; `nil`: the last loader that takes the URL.
     public var loader: String?
     /// The preset of requests without steps.
     public var transformer: String?

@@ -17,7 +17,7 @@ public struct URLPattern: Hashable, Sendable {
     public static let bytesMax = 1_024
 
     /// `nil` for what is no pattern: too long, with spaces, user info or a fragment, or without a
-    /// scheme or host.
+    /// scheme or host, which `file:///photos/*` has none of. `data:*` means all that have no parts.
     public init?(_ text: String) {
         guard !text.isEmpty, text.utf8.count <= Self.bytesMax,
             text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") })
@@ -27,12 +27,17 @@ public struct URLPattern: Hashable, Sendable {
             (scheme, authority, rest) = (Glob("*"), Glob("*"), Glob("*"))
             return
         }
+        if text.lowercased() == "data:*" {
+            (scheme, authority, rest) = (Glob("data"), Glob("*"), Glob("*"))
+            return
+        }
         guard let mark = text.firstRange(of: "://") else { return nil }
         let scheme = text[..<mark.lowerBound].lowercased()
         let behind = text[mark.upperBound...]
         let end = behind.firstIndex { $0 == "/" || $0 == "?" } ?? behind.endIndex
         let authority = behind[..<end].lowercased()
-        guard !scheme.isEmpty, !authority.isEmpty, !authority.contains("@") else { return nil }
+        guard !scheme.isEmpty, !authority.isEmpty || scheme == "file", !authority.contains("@")
+        else { return nil }
         self.scheme = Glob(scheme)
         self.authority = Glob(URLTarget.withoutOwnPort(authority, of: scheme))
         rest = Glob(end == behind.endIndex ? "/*" : String(behind[end...]))
@@ -69,7 +74,12 @@ struct URLTarget {
     init(_ url: SourceURL) {
         scheme = url.scheme
         let text = url.withoutUserInfo
-        let behind = text.firstRange(of: "://").map { text[$0.upperBound...] } ?? text[...]
+        guard text.utf8.dropFirst(scheme.utf8.count).starts(with: "://".utf8) else {
+            // Without an authority it has no parts that could be compared.
+            (authority, rest, isPlain) = ("", "/", true)
+            return
+        }
+        let behind = text[text.utf8.index(text.startIndex, offsetBy: scheme.utf8.count + 3)...]
         let end = behind.firstIndex { "/?#".contains($0) } ?? behind.endIndex
         authority = Self.withoutOwnPort(behind[..<end].lowercased(), of: scheme)
         let rest = behind[end...].prefix { $0 != "#" }

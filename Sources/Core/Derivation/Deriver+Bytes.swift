@@ -60,12 +60,14 @@ extension Deriver {
         sources[node].askAgain(job)
     }
 
+    /// Headers are for origins that clients and rules choose; what else is asked gets none of them.
     func fetchWork(_ order: Order, _ validators: Validators? = nil) -> FetchWork {
         FetchWork(
-            url: order.image.url, headers: order.image.headers,
+            url: order.image.url,
+            headers: order.terms.loader == .http ? order.image.headers : [],
             bodyBytesMax: order.terms.limits[.body].map { min(limits.bodyBytesMax, UInt64($0)) }
                 ?? limits.bodyBytesMax, validators: validators,
-            sources: order.terms.sources)
+            sources: order.terms.sources, loader: order.terms.loader)
     }
 
     /// Whether the bytes are here already, or are being fetched since the cache does not have them.

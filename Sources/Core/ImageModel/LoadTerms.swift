@@ -9,6 +9,8 @@ public struct LoadTerms: Hashable, Sendable {
     public var cache: String
     /// The named cache of the original; empty: the default one.
     public var originalCache: String
+    /// Who obtains the bytes.
+    public var loader: FetchLoader
     /// Whether the loader may be asked (SEMANTICS §13.2, shouldDownload).
     public var mayDownload: Bool
     /// Whether what origins say of keeping their answers is not looked at.
@@ -39,6 +41,7 @@ public struct LoadTerms: Hashable, Sendable {
         base = .url
         cache = ""
         originalCache = ""
+        loader = .http
         mayDownload = true
         ignoresCacheControl = false
         sources = []

@@ -69,12 +69,15 @@ public struct FetchWork: Hashable, Sendable {
     public var validators: Validators?
     /// Patterns, one of which the URL of every redirect has to match; empty: it need not.
     public var sources: [String]
+    /// Who obtains the bytes.
+    public var loader: FetchLoader
 
     /// Describes a transfer.
     public init(
         url: String, headers: [HTTPHeader], bodyBytesMax: UInt64, validators: Validators? = nil,
-        sources: [String] = []
+        sources: [String] = [], loader: FetchLoader = .http
     ) {
+        self.loader = loader
         self.url = url
         self.headers = headers
         self.bodyBytesMax = bodyBytesMax

@@ -16,9 +16,10 @@ struct GrantedNames {
     private var foreign: [String]?
 
     private static let format = "format"
+    private static let schemes = LoaderKind.allCases.flatMap { $0.schemes.sorted() }
     private static let formats = ImageFormat.allCases.filter { $0 != .undefined }.map(\.name)
     private static let lists = [
-        GrantedNames(key: "schemes", what: "scheme", own: ["http", "https"]),
+        GrantedNames(key: "schemes", what: "scheme", own: schemes),
         GrantedNames(
             key: "formats-in", what: format, own: ImageFormat.decodable(.raster).map(\.name),
             drawing: ImageFormat.decodable(.vector).map(\.name), foreign: formats),

@@ -15,6 +15,7 @@ extension KeyTable where Target == Configuration {
             "key-filters", .named(.map(.keyFilter, KeyFilter.init), except: reserved),
             \.keyFilters),
         Row("serializers", .named(.serializer, except: reserved.union(["as-is"])), \.serializers),
+        Row("loaders", .loaders, \.loaders),
         Row("pools", .pools, \.pools),
         Row("profiles", .named(.map(.profile, Profile.init), except: reserved), \.profiles),
     ])

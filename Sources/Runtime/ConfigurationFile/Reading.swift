@@ -28,7 +28,7 @@ struct Reading {
             case .serializer: Set(configuration.serializers.keys)
             case .profile:
                 Set(configuration.profiles.keys).union([Configuration.defaultName])
-            case .loader: Set(Configuration.loaders.keys)
+            case .loader: configuration.loaderNames
             }
         }
     }

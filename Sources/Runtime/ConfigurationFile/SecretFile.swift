@@ -32,8 +32,37 @@ struct SecretFile: ~Copyable {
         }
     }
 
+    /// What it has, as the configuration uses it.
+    borrowing func text(isProfile: Bool) throws(SecretFileError) -> String {
+        isProfile ? try credentials() : try text()
+    }
+
+    /// A file of Amazon's tools with credentials of S3 (`S3Credentials`), as it is.
+    private borrowing func credentials() throws(SecretFileError) -> String {
+        guard let text = String(validating: try bytes(), as: UTF8.self),
+            S3Credentials(profileFile: text) != nil
+        else {
+            throw SecretFileError(
+                reason: "it has no profile [default] with aws_access_key_id and "
+                    + "aws_secret_access_key")
+        }
+        return text
+    }
+
     /// Its one line without the end.
-    borrowing func text() throws(SecretFileError) -> String {
+    private borrowing func text() throws(SecretFileError) -> String {
+        let bytes = try bytes()
+        let line = bytes.last == 0x0A ? bytes.dropLast() : bytes[...]
+        // Other bytes would go to the origin as something else than what is in the file.
+        let valid = String(
+            validating: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
+        guard let text = valid, !text.isEmpty, HTTPHeader(name: "a", value: text).isValid else {
+            throw SecretFileError(reason: "a secret is one line of text in UTF-8")
+        }
+        return text
+    }
+
+    private borrowing func bytes() throws(SecretFileError) -> [UInt8] {
         let bytes: [UInt8]
         do throws(RegularFileError) {
             // One byte more than is taken tells a file that is too long.
@@ -45,14 +74,7 @@ struct SecretFile: ~Copyable {
             throw SecretFileError(
                 reason: "the secret has more than \(SecretFiles.bytesMax) bytes")
         }
-        let line = bytes.last == 0x0A ? bytes.dropLast() : bytes[...]
-        // Other bytes would go to the origin as something else than what is in the file.
-        let valid = String(
-            validating: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
-        guard let text = valid, !text.isEmpty, HTTPHeader(name: "a", value: text).isValid else {
-            throw SecretFileError(reason: "a secret is one line of text in UTF-8")
-        }
-        return text
+        return bytes
     }
 
     /// What it looks like; `nil` where a change that follows could look the same, since the time

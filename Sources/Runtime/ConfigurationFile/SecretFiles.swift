@@ -46,7 +46,8 @@ public struct SecretFiles: Sendable {
                 let file = try SecretFile(path)
                 noteAccess(file.status, path)
                 found[path] = file.stamp()
-                configuration.secrets[path] = try file.text()
+                configuration.secrets[path] = try file.text(
+                    isProfile: configuration.credentialsFiles.contains(path))
             } catch {
                 guard nothingToLose?.contains(path) ?? true else {
                     problems.append(.init(line: nil, "\(path): \(error.reason)"))
@@ -73,7 +74,7 @@ public struct SecretFiles: Sendable {
     public static func loss(from current: Configuration, to next: Configuration) -> Note? {
         for path in next.secretFiles where current.secrets[path] != nil {
             do throws(SecretFileError) {
-                _ = try SecretFile(path).text()
+                _ = try SecretFile(path).text(isProfile: next.credentialsFiles.contains(path))
             } catch {
                 return Note(path: path, reason: "\(error.reason): its last value would be lost")
             }
@@ -100,7 +101,7 @@ public struct SecretFiles: Sendable {
                 guard stamp == nil || stamp != stamps[path] || unreadable.contains(path) else {
                     continue
                 }
-                let new = try file.text()
+                let new = try file.text(isProfile: configuration.credentialsFiles.contains(path))
                 stamps[path] = stamp
                 unreadable.remove(path)
                 if let old, new.utf8.elementsEqual(old.utf8) { continue }

@@ -24,6 +24,7 @@ extension Coordinator {
             let resolution = try configuration.resolve(load.image, isUpload: isUpload)
             resolved.load.image = resolution.request
             resolved.terms = resolution.terms
+            resolved.terms.shortenDataKey(of: resolution.request.url)
             if !isUpload { resolved.terms.identity = identities.identity(of: resolution) }
             resolved.terms.identifyOverlays(by: identities.identify)
             resolved.mayChange = resolution.hasSecrets
@@ -39,6 +40,7 @@ extension Coordinator {
         let (store, identify) = (configuration, identities.identify)
         scheduler.lateResolution = { image, kind in
             var resolution = store.resolve(late: image, kind)
+            resolution.terms.shortenDataKey(of: resolution.request.url)
             resolution.terms.identity = identify(resolution)
             resolution.terms.identifyOverlays(by: identify)
             return resolution

@@ -24,5 +24,6 @@ extension FetchWork: WireMessage {
         guard sources.reduce(0, { $0 + $1.utf8.count }) <= MessageLimits.sourcesBytesMax else {
             throw .field("Fetch.sources", .tooLong(limit: MessageLimits.sourcesBytesMax))
         }
+        try loader(map, wire)
     }
 }

@@ -15,7 +15,12 @@ public struct AcceptedResponses: Hashable, Sendable {
         guard head.status != 206, head.status != 304,
             statuses.contains(where: { $0.contains(head.status) })
         else { throw .status(head) }
-        guard let field = head.value("content-type"), !types.isEmpty else { return }
+        if let field = head.value("content-type") { try take(type: field) }
+    }
+
+    /// What is said to be of this type, with its parameters.
+    func take(type field: String) throws(DownloadFailure) {
+        guard !types.isEmpty else { return }
         let type = String(field.prefix { $0 != ";" && $0 != " " }).lowercased()
         guard type.isEmpty || types.contains(where: { Self.matches($0, type) }) else {
             throw .contentType(type)

@@ -65,6 +65,7 @@ struct ActiveDownload {
     }
 
     private func effectiveURL() throws(DownloadFailure) -> String {
+        if let name = work.name { return name }
         do throws(ImageError) {
             return try SourceURL(transfer.effectiveURL).withoutUserInfo
         } catch {

@@ -11,11 +11,13 @@ final class DownloadLoop {
     /// Decides on addresses in URLs, where a proxy connects to them.
     private let proxied: AddressGuard?
     private let inbox: DownloadInbox
-    private let space: any OutputSpace
-    private let onProgress: @Sendable (JobProgress) -> Void
+    let space: any OutputSpace
+    let onProgress: @Sendable (JobProgress) -> Void
     private let onOutcome: @Sendable (JobOutcome) -> Void
     var active: [JobID: ActiveDownload] = [:]
     let decoding = DecodingTurn()
+    /// Jobs without a transfer.
+    let local = LocalDownloads()
     private var jobs: [ObjectIdentifier: JobID] = [:]
     let waker: TransferWaker
     let pulse = LoopPulse()
@@ -42,10 +44,11 @@ final class DownloadLoop {
             pulse.began()
             let batch = inbox.take()
             obey(batch)
-            if batch.isStopping { return }
+            if batch.isStopping { return stopLocal() }
             do throws(CurlError) {
                 try transfers.perform()
                 harvest()
+                harvestLocal()
                 decodeATurn()
                 expire()
                 pulse.waits()
@@ -63,9 +66,10 @@ final class DownloadLoop {
         for admission in batch.admissions { begin(admission) }
         for (id, deadline) in batch.deadlines { active[id]?.deadline = deadline }
         for id in batch.progress { active[id]?.sink.wantProgress() }
+        local.obey(batch, at: MonotonicClock.now())
         for id in batch.cancellations { end(id, .cancelled) }
         if batch.isStopping {
-            for id in Array(active.keys) { end(id, .shuttingDown) }
+            for id in Array(active.keys) + local.active.keys { end(id, .shuttingDown) }
         }
     }
 
@@ -73,6 +77,9 @@ final class DownloadLoop {
         let job = admission.job
         let started = now()
         do throws(DownloadFailure) {
+            if let place = try LocalPlace(job) {
+                return try begin(job, at: place, deadline: admission.deadline, started: started)
+            }
             let work = try FetchAdmission(job, through: proxied)
             let sink = BodySink(
                 job, work, accepting: configuration.accepted, space: space,
@@ -92,11 +99,13 @@ final class DownloadLoop {
         _ work: FetchAdmission, _ rest: RestOfBody? = nil, into sink: BodySink,
         after milliseconds: Int
     ) throws(DownloadFailure) -> Transfer {
-        let request = TransferRequest(
+        var request = TransferRequest(
             url: work.url, headers: work.headers(for: rest).map { ($0.name, $0.value) },
             bodyBytesMax: work.bodyBytesMax,
             timeoutMilliseconds: configuration.totalTimeoutMilliseconds - milliseconds,
             followsRedirects: false)
+        request.signing = work.signing
+        request.allowedAddresses = work.allowedAddresses
         do throws(CurlError) {
             return try transfers.start(request, into: MarkedSink(sink, of: sink.job.id, pulse))
         } catch {
@@ -167,10 +176,11 @@ final class DownloadLoop {
         for (id, download) in active where download.deadline <= moment {
             end(id, .deadline)
         }
+        for id in local.expired(at: moment) { end(id, .deadline) }
     }
 
     private func end(_ id: JobID, _ failure: DownloadFailure) {
-        guard let download = active[id] else { return }
+        guard !endLocal(id, failure), let download = active[id] else { return }
         transfers.abort(download.transfer)
         remove(download)
         download.sink.discard()
@@ -182,7 +192,7 @@ final class DownloadLoop {
         jobs[ObjectIdentifier(download.transfer)] = nil
     }
 
-    private func answer(_ job: Job, _ result: JobResult, started: Instant) {
+    func answer(_ job: Job, _ result: JobResult, started: Instant) {
         let elapsed = now().nanoseconds - started.nanoseconds
         inbox.forget(job.id)
         onOutcome(
@@ -194,7 +204,8 @@ final class DownloadLoop {
     // MARK: - Time
 
     private func millisecondsToDeadline() -> Int {
-        guard let next = active.values.map(\.deadline).min() else { return Self.idleMilliseconds }
+        let deadlines = active.values.map(\.deadline) + local.active.values.map(\.deadline)
+        guard let next = deadlines.min() else { return Self.idleMilliseconds }
         return min(Self.idleMilliseconds, next.milliseconds(since: now()))
     }
 

@@ -15,6 +15,16 @@ struct FetchAdmission {
     /// every address is decided on when it is connected to.
     private let addressGuard: AddressGuard?
 
+    /// What the loader adds: of S3 a signature.
+    private let s3: S3Request?
+
+    /// How its requests are signed.
+    var signing: TransferSigning? { s3?.signing }
+    /// Addresses that it alone may have.
+    var allowedAddresses: Set<SocketAddress> { s3?.allowedAddresses ?? [] }
+    /// What its URL is called outside; `nil`: as the last response was.
+    var name: String? { s3?.name }
+
     init(
         _ job: Job, through addressGuard: AddressGuard? = nil
     ) throws(DownloadFailure) {
@@ -22,10 +32,12 @@ struct FetchAdmission {
             throw .defect("a download worker was given \(job.work.kind) work")
         }
         do throws(ImageError) {
-            let source = try SourceURL(work.url)
+            s3 = try S3Request(work)
+            let source = try SourceURL(s3?.url ?? work.url)
             guard source.scheme == "http" || source.scheme == "https" else {
                 throw DownloadFailure.scheme(source.scheme).imageError
             }
+            let addressGuard = addressGuard?.allowing(s3?.allowedAddresses ?? [])
             guard Self.permits(source, addressGuard) else {
                 throw DownloadFailure.addressForbidden.imageError
             }
@@ -35,8 +47,8 @@ struct FetchAdmission {
         for header in work.headers where !header.isValid || header.refusal != nil {
             throw .header(header.name)
         }
-        url = work.url
-        headers = Self.headers(of: work)
+        url = s3?.url ?? work.url
+        headers = (s3?.headers ?? work.headers) + Self.conditions(of: work)
         bodyBytesMax = Int64(clamping: work.bodyBytesMax)
         sources = work.sources
         self.addressGuard = addressGuard
@@ -53,6 +65,7 @@ struct FetchAdmission {
     /// Another origin gets neither user info nor any header that may say who asks; what was left
     /// out stays so.
     mutating func follow(_ reference: String) throws(DownloadFailure) {
+        guard s3 == nil else { throw S3Request.redirected }
         guard let next = Location.resolve(reference, against: url) else {
             throw .badLocation("it is no URL")
         }
@@ -87,14 +100,14 @@ struct FetchAdmission {
 
     private static let conditions: Set<String> = ["if-none-match", "if-modified-since"]
 
-    /// With the conditions of a revalidation; a request brings none along. A date is for origins
+    /// The conditions of a revalidation; a request brings none along. A date is for origins
     /// that do not know entity tags (RFC 9110 §13.1.3).
-    private static func headers(of work: FetchWork) -> [HTTPHeader] {
-        guard let validators = work.validators else { return work.headers }
+    private static func conditions(of work: FetchWork) -> [HTTPHeader] {
+        guard let validators = work.validators else { return [] }
         let conditions = [
             validators.etag.map { HTTPHeader(name: "If-None-Match", value: $0) },
             validators.lastModified.map { HTTPHeader(name: "If-Modified-Since", value: $0) },
         ]
-        return work.headers + conditions.compactMap(\.self).filter(\.isValid)
+        return conditions.compactMap(\.self).filter(\.isValid)
     }
 }

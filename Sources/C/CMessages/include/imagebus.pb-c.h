@@ -51,6 +51,9 @@ typedef struct Imagebus__V1__Validity Imagebus__V1__Validity;
 typedef struct Imagebus__V1__Limits Imagebus__V1__Limits;
 typedef struct Imagebus__V1__Validators Imagebus__V1__Validators;
 typedef struct Imagebus__V1__Fetch Imagebus__V1__Fetch;
+typedef struct Imagebus__V1__FileRoot Imagebus__V1__FileRoot;
+typedef struct Imagebus__V1__S3Place Imagebus__V1__S3Place;
+typedef struct Imagebus__V1__S3Credentials Imagebus__V1__S3Credentials;
 typedef struct Imagebus__V1__Query Imagebus__V1__Query;
 typedef struct Imagebus__V1__Store Imagebus__V1__Store;
 typedef struct Imagebus__V1__Entry Imagebus__V1__Entry;
@@ -1340,6 +1343,14 @@ struct  Imagebus__V1__Validators
     , IMAGEBUS__V1__VALIDATORS__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__VALIDATORS__MAYBE_LAST_MODIFIED__NOT_SET, {0} }
 
 
+typedef enum {
+  IMAGEBUS__V1__FETCH__MAYBE_LOADER__NOT_SET = 0,
+  IMAGEBUS__V1__FETCH__MAYBE_LOADER_FILE = 16,
+  IMAGEBUS__V1__FETCH__MAYBE_LOADER_DATA = 17,
+  IMAGEBUS__V1__FETCH__MAYBE_LOADER_S3 = 18
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__FETCH__MAYBE_LOADER__CASE)
+} Imagebus__V1__Fetch__MaybeLoaderCase;
+
 struct  Imagebus__V1__Fetch
 {
   ProtobufCMessage base;
@@ -1356,10 +1367,68 @@ struct  Imagebus__V1__Fetch
    */
   size_t n_sources;
   char **sources;
+  Imagebus__V1__Fetch__MaybeLoaderCase maybe_loader_case;
+  union {
+    Imagebus__V1__FileRoot *file;
+    Imagebus__V1__Unit *data;
+    Imagebus__V1__S3Place *s3;
+  };
 };
 #define IMAGEBUS__V1__FETCH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__fetch__descriptor) \
-    , (char *)protobuf_c_empty_string, 0,NULL, 0, NULL, 0,NULL }
+    , (char *)protobuf_c_empty_string, 0,NULL, 0, NULL, 0,NULL, IMAGEBUS__V1__FETCH__MAYBE_LOADER__NOT_SET, {0} }
+
+
+struct  Imagebus__V1__FileRoot
+{
+  ProtobufCMessage base;
+  /*
+   * an absolute one
+   */
+  char *path;
+};
+#define IMAGEBUS__V1__FILE_ROOT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__file_root__descriptor) \
+    , (char *)protobuf_c_empty_string }
+
+
+struct  Imagebus__V1__S3Place
+{
+  ProtobufCMessage base;
+  /*
+   * https://host or https://host:port
+   */
+  char *endpoint;
+  char *region;
+  protobuf_c_boolean has_bucket_in_host;
+  /*
+   * none: asks as nobody
+   */
+  Imagebus__V1__S3Credentials *credentials;
+  /*
+   * IP:PORT, besides those of the worker
+   */
+  size_t n_allowed_addresses;
+  char **allowed_addresses;
+};
+#define IMAGEBUS__V1__S3_PLACE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__s3_place__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, NULL, 0,NULL }
+
+
+struct  Imagebus__V1__S3Credentials
+{
+  ProtobufCMessage base;
+  char *access_key_id;
+  char *secret_access_key;
+  /*
+   * empty: none
+   */
+  char *session_token;
+};
+#define IMAGEBUS__V1__S3_CREDENTIALS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__s3_credentials__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
 
 
 struct  Imagebus__V1__Query
@@ -3871,6 +3940,63 @@ Imagebus__V1__Fetch *
 void   imagebus__v1__fetch__free_unpacked
                      (Imagebus__V1__Fetch *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__FileRoot methods */
+void   imagebus__v1__file_root__init
+                     (Imagebus__V1__FileRoot         *message);
+size_t imagebus__v1__file_root__get_packed_size
+                     (const Imagebus__V1__FileRoot   *message);
+size_t imagebus__v1__file_root__pack
+                     (const Imagebus__V1__FileRoot   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__file_root__pack_to_buffer
+                     (const Imagebus__V1__FileRoot   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__FileRoot *
+       imagebus__v1__file_root__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__file_root__free_unpacked
+                     (Imagebus__V1__FileRoot *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__S3Place methods */
+void   imagebus__v1__s3_place__init
+                     (Imagebus__V1__S3Place         *message);
+size_t imagebus__v1__s3_place__get_packed_size
+                     (const Imagebus__V1__S3Place   *message);
+size_t imagebus__v1__s3_place__pack
+                     (const Imagebus__V1__S3Place   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__s3_place__pack_to_buffer
+                     (const Imagebus__V1__S3Place   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__S3Place *
+       imagebus__v1__s3_place__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__s3_place__free_unpacked
+                     (Imagebus__V1__S3Place *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__S3Credentials methods */
+void   imagebus__v1__s3_credentials__init
+                     (Imagebus__V1__S3Credentials         *message);
+size_t imagebus__v1__s3_credentials__get_packed_size
+                     (const Imagebus__V1__S3Credentials   *message);
+size_t imagebus__v1__s3_credentials__pack
+                     (const Imagebus__V1__S3Credentials   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__s3_credentials__pack_to_buffer
+                     (const Imagebus__V1__S3Credentials   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__S3Credentials *
+       imagebus__v1__s3_credentials__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__s3_credentials__free_unpacked
+                     (Imagebus__V1__S3Credentials *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__Query methods */
 void   imagebus__v1__query__init
                      (Imagebus__V1__Query         *message);
@@ -5280,6 +5406,15 @@ typedef void (*Imagebus__V1__Validators_Closure)
 typedef void (*Imagebus__V1__Fetch_Closure)
                  (const Imagebus__V1__Fetch *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__FileRoot_Closure)
+                 (const Imagebus__V1__FileRoot *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__S3Place_Closure)
+                 (const Imagebus__V1__S3Place *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__S3Credentials_Closure)
+                 (const Imagebus__V1__S3Credentials *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__Query_Closure)
                  (const Imagebus__V1__Query *message,
                   void *closure_data);
@@ -5579,6 +5714,9 @@ extern const ProtobufCMessageDescriptor imagebus__v1__validity__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__limits__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__validators__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__fetch__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__file_root__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__s3_place__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__s3_credentials__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__query__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__store__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__entry__descriptor;

@@ -9,10 +9,8 @@ extension RequestNames {
         checking request: ImageRequest, _ terms: LoadTerms, isUpload: Bool, limits: ImageLimits
     ) throws(ImageError) {
         let url = try SourceURL(request.url)
-        let schemes = isUpload ? [Scheduler.uploadScheme] : ["http", "https"]
-        guard schemes.contains(url.scheme) else {
-            throw ImageError(.unsupportedScheme, "no loader takes \(url.scheme) URLs")
-        }
+        let schemes = isUpload ? [Scheduler.uploadScheme] : terms.loader.kind.schemes
+        guard schemes.contains(url.scheme) else { throw .noLoader(of: url) }
         try Self.check(headers: request.headers)
         guard request.overlays.map(\.url) == terms.overlays.map(\.request.url) else {
             throw ImageError(.internalError, "overlays came without their terms")

@@ -67,10 +67,13 @@ package struct FetchTerms: Hashable, Sendable {
     let role: CacheRole
     /// Bytes of the body at most, where the configuration says how many.
     let bodyBytesMax: Int?
+    /// Who obtains them: another loader may have other bytes under the same URL.
+    let loader: FetchLoader
 
     package init(_ terms: LoadTerms) {
         (permitted, role) = (terms.sources, terms.cacheRole)
         bodyBytesMax = terms.limits[.body]
+        loader = terms.loader
     }
 }
 

@@ -1,0 +1,33 @@
+public import ImageModel
+
+/// Who obtains the bytes of some URLs: SDWebImage's loader.
+public struct Loader: Hashable, Sendable {
+    /// What a request or a profile calls it.
+    public let name: String
+    /// URLs that it takes, of its schemes; `nil`: all of them.
+    public var patterns: [URLPattern]?
+    /// What it does; of S3 without credentials.
+    public var means: FetchLoader
+    /// The file with the credentials of S3.
+    public var credentialsFile: String?
+
+    /// Loaders of one configuration.
+    public static let countMax = 64
+    /// Patterns of one loader.
+    public static let patternsMax = 64
+
+    /// Describes a loader that takes all URLs of its schemes.
+    public init(name: String, means: FetchLoader) {
+        self.name = name
+        self.means = means
+    }
+
+    /// Whether a URL is one of its own.
+    func takes(_ url: SourceURL, _ target: URLTarget) -> Bool {
+        means.kind.schemes.contains(url.scheme)
+            && patterns.map { URLPattern.permits(target, $0) } ?? true
+    }
+
+    /// The loader of every stack, which is asked last.
+    public static let builtIn = Loader(name: "http", means: .http)
+}

@@ -1,0 +1,33 @@
+/// Who obtains the bytes of a URL, with all that this takes besides the URL.
+public enum FetchLoader: Hashable, Sendable {
+    /// The HTTP client.
+    case http
+    /// The reader of files.
+    case file(FileRoot)
+    /// The decoder of `data:`.
+    case data
+    /// The HTTP client, in the words of S3.
+    indirect case s3(S3Place)
+
+    /// What it does.
+    public var kind: LoaderKind {
+        switch self {
+        case .http: .http
+        case .file: .file
+        case .data: .data
+        case .s3: .s3
+        }
+    }
+
+    /// Throws what is wrong with a URL that it is to take, before any work begins:
+    /// `unsupportedScheme`, or `invalidURL`.
+    public func check(_ url: SourceURL) throws(ImageError) {
+        guard kind.schemes.contains(url.scheme) else { throw .noLoader(of: url) }
+        switch self {
+        case .http: break
+        case .file: _ = try FilePath(url)
+        case .data: _ = try DataURL(url)
+        case .s3: _ = try S3Object(url)
+        }
+    }
+}
