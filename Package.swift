@@ -270,7 +270,8 @@ let testing: [Target] = [
             "ImageModel", "Linux", "TestKit",
         ]),
     tests(
-        "DownloadingTests", ["Downloading", "StageContract", "Messages", "ImageModel", "TestKit"]),
+        "DownloadingTests",
+        ["Downloading", "StageContract", "Messages", "ImageModel", "Linux", "TestKit"]),
     tests(
         "CachingTests",
         [

@@ -31,12 +31,13 @@ final class DownloadBench: Sendable {
     func start(
         _ place: String, id: UInt64 = 1, headers: [HTTPHeader] = [],
         bodyBytesMax: UInt64 = 1 << 30, millisecondsLeft: UInt32 = 60_000,
-        validators: Validators? = nil, sources: [String] = [], wantsProgress: Bool = true
+        validators: Validators? = nil, sources: [String] = [], loader: FetchLoader = .http,
+        wantsProgress: Bool = true
     ) {
         let url = place.hasPrefix("/") ? origin.url(place) : place
         let work = FetchWork(
             url: url, headers: headers, bodyBytesMax: bodyBytesMax, validators: validators,
-            sources: sources)
+            sources: sources, loader: loader)
         downloader.start(
             Job(
                 id: JobID(id), attempt: 1, work: .fetch(work), millisecondsLeft: millisecondsLeft,

@@ -1,0 +1,110 @@
+import Configuration
+import ConfigurationFile
+import ImageModel
+import Linux
+import TestKit
+import Testing
+
+/// `loaders` of the operator's file.
+@Suite struct LoaderFileTests {
+    private func read(_ text: String) throws -> Configuration {
+        try ConfigurationFile.configuration(Array(text.utf8), path: "f")
+    }
+
+    @Test func allOfItIsRead() throws {
+        let configuration = try read(
+            """
+            loaders:
+              web: {kind: http, match: "https://img.example.com/*"}
+              photos: {kind: file, root: /srv/photos, match: ["file:///a/*", "file:///b/*"]}
+              inline: {kind: data}
+              store:
+                kind: s3
+                endpoint: https://10.0.0.7:9000
+                region: eu-central-1
+                credentials: /run/secrets/s3
+                allow-addresses: ["10.0.0.7:9000", "[fd00::7]:9000"]
+              far: {kind: s3, endpoint: "https://s3.example.com", region: us-east-1, bucket: host}
+            profiles: {p: {loader: photos}}
+            """)
+        #expect(configuration.loaders.map(\.name) == ["web", "photos", "inline", "store", "far"])
+        #expect(configuration.loaders[1].means == .file(FileRoot(path: "/srv/photos")))
+        #expect(configuration.loaders[1].patterns?.map(\.text) == ["file:///a/*", "file:///b/*"])
+        let place = S3Place(
+            endpoint: "https://10.0.0.7:9000", region: "eu-central-1",
+            allowedAddresses: ["10.0.0.7:9000", "[fd00::7]:9000"])
+        #expect(configuration.loaders[3].means == .s3(place))
+        #expect(configuration.loaders[3].credentialsFile == "/run/secrets/s3")
+        guard case .s3(let far) = configuration.loaders[4].means else { return }
+        #expect(far.hasBucketInHost)
+        #expect(configuration.secretFiles == ["/run/secrets/s3"])
+        #expect(configuration.summary.hasSuffix("5 loaders"))
+    }
+
+    @Test(arguments: [
+        ("a: {}", "f:1: loaders.a: 'kind' is missing: one of http, file, data, s3"),
+        ("a: {kind: ftp}", "f:1: kind: expected one of http, file, data, s3, not 'ftp'"),
+        ("http: {kind: http}", "f:1: loaders: 'http' is the loader of every stack"),
+        ("none: {kind: http}", "f:1: loaders: 'none' is no name"),
+        ("a: {kind: file}", "f:1: loaders.a: 'root' is missing"),
+        ("a: {kind: file, root: srv}", "f:1: root: expected an absolute path"),
+        ("a: {kind: file, root: /srv/../etc}", "f:1: root: expected an absolute path"),
+        ("a: {kind: data, root: /srv}", "f:1: loaders.a: 'root' says nothing of a loader"),
+        ("a: {kind: http, region: eu}", "f:1: loaders.a: 'region' says nothing of a loader"),
+        ("a: {kind: s3, region: eu}", "f:1: loaders.a: 'endpoint' is missing"),
+        ("a: {kind: s3, endpoint: 'https://h'}", "f:1: loaders.a: 'region' is missing"),
+        ("a: {kind: s3, endpoint: 'https://h/x', region: eu}", "f:1: endpoint: expected"),
+        ("a: {kind: s3, endpoint: 'https://h', region: 'e:u'}", "f:1: region: expected"),
+        ("a: {kind: s3, endpoint: 'https://u:p@h', region: eu}", "f:1: endpoint: expected"),
+        (
+            "a: {kind: s3, endpoint: 'https://10.0.0.7', region: eu, bucket: host}",
+            "f:1: loaders.a: 'bucket: host' takes an endpoint with a name"
+        ),
+        (
+            "a: {kind: s3, endpoint: 'https://h', region: eu, allow-addresses: [minio:9000]}",
+            "f:1: allow-addresses: expected an address with a port"
+        ),
+        (
+            "a: {kind: s3, endpoint: 'https://h', region: eu, allow-addresses: [10.0.0.7]}",
+            "f:1: allow-addresses: expected an address with a port"
+        ),
+        (
+            "a: {kind: s3, endpoint: 'https://h', region: eu, credentials: x}",
+            "f:1: credentials: expected an absolute path"
+        ),
+        ("a: {kind: data, match: 'data:x'}", "f:1: match: expected a pattern"),
+        ("a: {kind: data, mach: x}", "f:1: loaders.a has no key 'mach', did you mean 'match'?"),
+    ]) func whatIsWrongIsTold(loader: String, said: String) throws {
+        let error = try #require(throws: ConfigurationFileError.self) {
+            _ = try read("loaders: {\(loader)}")
+        }
+        #expect(error.description.hasPrefix(said), "\(error)")
+        #expect(!error.description.contains("u:p"))
+    }
+
+    @Test func credentialsAreReadAndKeptToThemselves() throws {
+        let folder = TemporaryDirectory()
+        let path = folder.write(
+            Array("[default]\naws_access_key_id=AKID\naws_secret_access_key=KEY\n".utf8), to: "s3")
+        var configuration = try read(
+            "loaders: {a: {kind: s3, endpoint: 'https://h', region: eu, credentials: \(path)}}")
+        var files = SecretFiles()
+        try files.fill(&configuration, path: "f", after: nil)
+        var request = ImageRequest(url: "s3://photos/a")
+        let loader = try configuration.resolve(request).terms.loader
+        guard case .s3(let place) = loader else {
+            Issue.record("\(loader)")
+            return
+        }
+        #expect(place.credentials?.accessKeyID == "AKID")
+
+        folder.write(Array("[default]\naws_access_key_id=AKID\n".utf8), to: "s3")
+        var other = SecretFiles()
+        configuration.secrets = [:]
+        try other.fill(&configuration, path: "f", after: nil)
+        request.url = "s3://photos/b"
+        let missing = #expect(throws: ImageError.self) { try configuration.resolve(request) }
+        #expect(missing?.message.contains("no profile [default]") == true)
+        #expect(missing?.message.contains("AKID") == false)
+    }
+}
