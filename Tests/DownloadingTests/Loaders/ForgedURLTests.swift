@@ -22,7 +22,7 @@ import Testing
 
     @Test func thereAreEnough() {
         let tables = [ForgedURLs.http, ForgedURLs.file, ForgedURLs.s3, ForgedURLs.data]
-        #expect(ForgedURLs.http.count >= 130)
+        #expect(ForgedURLs.http.count >= 110)
         #expect(tables.allSatisfy { Set($0.map(\.url)).count == $0.count })
         #expect(tables.reduce(0) { $0 + $1.count } >= 300)
     }
@@ -32,6 +32,12 @@ import Testing
         try await run(ForgedURLs.http, .http, port: ipv4.port)
         try await run(
             ForgedURLs.http.filter { $0.code == .addressForbidden }, .http, port: ipv6.port)
+        for (index, text) in ForgedURLs.unreadable.enumerated() {
+            let bench = try DownloadBench { $0.allowedAddresses = [] }
+            bench.start(text.replacing("PORT", with: "\(ipv4.port)"), id: UInt64(index + 1))
+            let code = try #require(await bench.failure()?.code)
+            #expect([.addressForbidden, .invalidURL, .nameNotResolved].contains(code), "\(text)")
+        }
         #expect(ipv4.acceptedConnectionCount + ipv6.acceptedConnectionCount == 0)
     }
 

@@ -64,7 +64,7 @@ struct S3LoaderTests {
         #expect(body.etag != nil && body.lastModified != nil)
         for validators in [
             Validators(etag: body.etag, lastModified: body.lastModified),
-            Validators(etag: nil, lastModified: body.lastModified),
+            Validators(etag: body.etag, lastModified: nil),
         ] {
             let again = try DownloadBench()
             again.start(
