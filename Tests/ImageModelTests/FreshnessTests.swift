@@ -191,18 +191,24 @@ struct FreshnessTests {
         Row("max-age=0, stale-while-revalidate=172800", at: 86_400, .first, "the limit"),
         Row("max-age=0, must-revalidate, stale-while-revalidate=30", at: 0, .first, "9111 4.2.4"),
         Row("max-age=0, proxy-revalidate, stale-while-revalidate=30", at: 0, .first, "9111 4.2.4"),
-        Row("max-age=0, proxy-revalidate, stale-while-revalidate=30", at: 0, .background,
-            "9111 5.2.2.8: of shared caches only") { $0.role = .personal },
+        Row(
+            "max-age=0, proxy-revalidate, stale-while-revalidate=30", at: 0, .background,
+            "9111 5.2.2.8: of shared caches only"
+        ) { $0.role = .personal },
         Row("s-maxage=0, stale-while-revalidate=30", at: 0, .first, "9111 5.2.2.10"),
-        Row("s-maxage=9, max-age=0, stale-while-revalidate=30", at: 0, .background,
-            "9111 5.2.2.10: of shared caches only") { $0.role = .personal },
+        Row(
+            "s-maxage=9, max-age=0, stale-while-revalidate=30", at: 0, .background,
+            "9111 5.2.2.10: of shared caches only"
+        ) { $0.role = .personal },
         // Stale where the origin fails.
         Row("max-age=60, stale-if-error=30", at: 60, .firstOrError, "5861 4"),
         Row("max-age=60, stale-if-error=30", at: 89, .firstOrError, "5861 4"),
         Row("max-age=60, stale-if-error=30", at: 90, .first, "5861 4"),
-        Row("max-age=0, stale-if-error=30, stale-while-revalidate=10", at: 5, .backgroundOrError,
+        Row(
+            "max-age=0, stale-if-error=30, stale-while-revalidate=10", at: 5, .backgroundOrError,
             "5861 3, 4"),
-        Row("max-age=0, stale-if-error=30, stale-while-revalidate=10", at: 15, .firstOrError,
+        Row(
+            "max-age=0, stale-if-error=30, stale-while-revalidate=10", at: 15, .firstOrError,
             "5861 3, 4"),
         Row("max-age=0, must-revalidate, stale-if-error=30", at: 0, .first, "5861 4"),
         Row("max-age=0, proxy-revalidate, stale-if-error=30", at: 0, .first, "9111 5.2.2.8"),
@@ -272,15 +278,16 @@ struct FreshnessTests {
     }
 
     /// RFC 9111 §4.3.4 and §3.2: 304 replaces what it says, and leaves what it does not.
-    @Test(arguments: [
-        ("max-age=60, stale-while-revalidate=30", nil, nil, 60, 90, 60),
-        ("max-age=60, stale-if-error=30", "max-age=10", nil, 10, 10, 10),
-        ("max-age=60, stale-if-error=30", "no-cache", nil, 0, 0, 0),
-        ("max-age=60", "stale-while-revalidate=5", nil, 0, 5, 0),
-        ("max-age=60", nil, "Tue, 14 Nov 2023 22:13:50 GMT", 30, 30, 30),
-        ("max-age=60", nil, "Tue, 14 Nov 2023 23:13:20 GMT", 60, 60, 60),
-        ("max-age=0", "max-age=5, stale-if-error=5", nil, 5, 5, 10),
-    ] as [(String, String?, String?, Int64, Int64, Int64)])
+    @Test(
+        arguments: [
+            ("max-age=60, stale-while-revalidate=30", nil, nil, 60, 90, 60),
+            ("max-age=60, stale-if-error=30", "max-age=10", nil, 10, 10, 10),
+            ("max-age=60, stale-if-error=30", "no-cache", nil, 0, 0, 0),
+            ("max-age=60", "stale-while-revalidate=5", nil, 0, 5, 0),
+            ("max-age=60", nil, "Tue, 14 Nov 2023 22:13:50 GMT", 30, 30, 30),
+            ("max-age=60", nil, "Tue, 14 Nov 2023 23:13:20 GMT", 60, 60, 60),
+            ("max-age=0", "max-age=5, stale-if-error=5", nil, 5, 5, 10),
+        ] as [(String, String?, String?, Int64, Int64, Int64)])
     func whatIsConfirmedLivesAnew(
         old: String, new: String?, expires: String?, fresh: Int64, stale: Int64, error: Int64
     ) {
@@ -297,23 +304,24 @@ struct FreshnessTests {
     }
 
     /// RFC 9110 §5.6.7 has the first three; the seconds are those of `date -u +%s`.
-    @Test(arguments: [
-        ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
-        ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
-        ("Sun Nov  6 08:49:37 1994", 784_111_777),
-        ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
-        ("Thu, 29 Feb 2024 23:59:59 GMT", 1_709_251_199),
-        ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_799),
-        ("Friday, 01-Jan-70 00:00:00 GMT", 3_155_760_000),
-        ("Tuesday, 14-Nov-73 00:00:00 GMT", 3_277_843_200),
-        ("Wednesday, 14-Nov-74 00:00:00 GMT", 153_619_200),
-        ("Mon, 29 Feb 2023 00:00:00 GMT", nil), ("Mon, 31 Apr 2023 00:00:00 GMT", nil),
-        ("Mon, 00 May 2023 00:00:00 GMT", nil), ("Mon, 01 May 2023 24:00:00 GMT", nil),
-        ("Mon, 01 May 2023 00:60:00 GMT", nil), ("Mon 01 May 2023 00:00:00 GMT", nil),
-        ("Mon, 01 May 23 00:00:00 GMT", nil), ("Mon, 1 May 2023 00:00:00 GMT", nil),
-        ("Mon, 01 May 2023 00:00:00 +0000", nil), ("Mon, 01 May 2023 00:00:00", nil),
-        ("1700000000", nil), ("", nil), ("Xxx, 01 May 2023 00:00:00 GMT", nil),
-    ] as [(String, Int64?)])
+    @Test(
+        arguments: [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
+            ("Sun Nov  6 08:49:37 1994", 784_111_777),
+            ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+            ("Thu, 29 Feb 2024 23:59:59 GMT", 1_709_251_199),
+            ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_799),
+            ("Friday, 01-Jan-70 00:00:00 GMT", 3_155_760_000),
+            ("Tuesday, 14-Nov-73 00:00:00 GMT", 3_277_843_200),
+            ("Wednesday, 14-Nov-74 00:00:00 GMT", 153_619_200),
+            ("Mon, 29 Feb 2023 00:00:00 GMT", nil), ("Mon, 31 Apr 2023 00:00:00 GMT", nil),
+            ("Mon, 00 May 2023 00:00:00 GMT", nil), ("Mon, 01 May 2023 24:00:00 GMT", nil),
+            ("Mon, 01 May 2023 00:60:00 GMT", nil), ("Mon 01 May 2023 00:00:00 GMT", nil),
+            ("Mon, 01 May 23 00:00:00 GMT", nil), ("Mon, 1 May 2023 00:00:00 GMT", nil),
+            ("Mon, 01 May 2023 00:00:00 +0000", nil), ("Mon, 01 May 2023 00:00:00", nil),
+            ("1700000000", nil), ("", nil), ("Xxx, 01 May 2023 00:00:00 GMT", nil),
+        ] as [(String, Int64?)])
     func aDateIsRead(text: String, seconds: Int64?) {
         #expect(HTTPDate.seconds(text, now: Self.answered) == seconds)
     }

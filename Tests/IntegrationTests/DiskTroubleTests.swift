@@ -44,8 +44,8 @@ extension RealProcesses {
             try await withStack(launcher: Self.bound) { stack in
                 let client = try stack.client()
                 for number in bytes.indices { _ = try await load(number, client) }
-                let folders = ["/files"] + DirectoryEntries.names(stack.cacheDirectory + "/files")
-                    .map { "/files/\($0)" }
+                let names = DirectoryEntries.names(stack.cacheDirectory + "/files")
+                let folders = ["/files"] + names.map { "/files/\($0)" }
                 func set(_ mode: UInt32) throws {
                     for folder in folders {
                         try FileDescriptor.openDirectory(stack.cacheDirectory + folder)

@@ -62,26 +62,35 @@ extension RealProcesses {
             Case(name: "says nothing", control: nil, conditions: [nil, "\"1\""]),
             Case(name: "no-cache", control: "no-cache, max-age=600", conditions: [nil, "\"1\""]),
             Case(name: "no-store", control: "no-store, max-age=600", conditions: [nil, nil]),
-            Case(name: "s-maxage over max-age", control: "max-age=0, s-maxage=600",
+            Case(
+                name: "s-maxage over max-age", control: "max-age=0, s-maxage=600",
                 conditions: [nil]),
-            Case(name: "s-maxage is over", control: "max-age=600, s-maxage=0",
+            Case(
+                name: "s-maxage is over", control: "max-age=600, s-maxage=0",
                 conditions: [nil, "\"1\""]),
-            Case(name: "s-maxage is not for one", control: "max-age=600, s-maxage=0",
+            Case(
+                name: "s-maxage is not for one", control: "max-age=600, s-maxage=0",
                 identity: true, conditions: [nil]),
             Case(name: "private", control: "private, max-age=600", conditions: [nil, nil]),
-            Case(name: "private of one", control: "private, max-age=600", identity: true,
+            Case(
+                name: "private of one", control: "private, max-age=600", identity: true,
                 conditions: [nil]),
-            Case(name: "Expires is past", control: nil,
+            Case(
+                name: "Expires is past", control: nil,
                 headers: [("Expires", "Sun, 06 Nov 1994 08:49:37 GMT")],
                 conditions: [nil, "\"1\""]),
-            Case(name: "Expires is to come", control: nil,
+            Case(
+                name: "Expires is to come", control: nil,
                 headers: [("Expires", "Fri, 31 Dec 9999 23:59:59 GMT")], conditions: [nil]),
-            Case(name: "Expires does not count", control: "max-age=600",
+            Case(
+                name: "Expires does not count", control: "max-age=600",
                 headers: [("Expires", "0")], conditions: [nil]),
-            Case(name: "Date is old", control: "max-age=600",
+            Case(
+                name: "Date is old", control: "max-age=600",
                 headers: [("Date", "Sun, 06 Nov 1994 08:49:37 GMT")],
                 conditions: [nil, "\"1\""]),
-            Case(name: "must-revalidate while fresh", control: "must-revalidate, max-age=600",
+            Case(
+                name: "must-revalidate while fresh", control: "must-revalidate, max-age=600",
                 conditions: [nil]),
         ]
 

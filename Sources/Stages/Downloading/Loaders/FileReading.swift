@@ -21,7 +21,10 @@ enum FileReading {
         guard status.size <= task.bodyBytesMax else { throw .bodyTooLarge(task.bodyBytesMax) }
         guard status.size > 0 else { throw .emptyBody }
         let marks = FileMarks(status)
-        guard !marks.isKnown(from: task.validators) else { throw .notModified(CacheControl(nil)) }
+        guard !marks.isKnown(from: task.validators) else {
+            let now = WallClock.nanoseconds() / 1_000_000
+            throw .notModified(CacheControl(nil), ResponseAge(bornMilliseconds: now))
+        }
         let block = try copy(file, status.size, task, into: space)
         do throws(DownloadFailure) {
             guard FileMarks(try Self.status(of: file)) == marks else {
