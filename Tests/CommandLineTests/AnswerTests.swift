@@ -16,8 +16,8 @@ import Testing
                 "details":{"httpStatus":"404"},"domain":"SDWebImageErrorDomain",\
                 "message":"the origin says 404","name":"invalidDownloadStatusCode",\
                 "retryable":false},"explanation":null,"facts":null,"fallbackFor":null,\
-                "format":null,"hdr":null,"height":null,"key":null,"notes":[],"pages":null,\
-                "refreshed":null,"scale":null,"status":"error",\
+                "format":null,"freshness":null,"hdr":null,"height":null,"key":null,"notes":[],\
+                "pages":null,"refreshed":null,"scale":null,"status":"error",\
                 "stillOf":null,\
                 "timings":{"decode":0,"fetch":0,"query":0,"queue":0,"store":0,"total":1.235,\
                 "transform":0},"token":"abc",\

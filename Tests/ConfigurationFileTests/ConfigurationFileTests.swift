@@ -62,7 +62,7 @@ import Testing
         #expect(profile.rules[1].identity == "partner-7")
         #expect(profile.rules[2].download == false)
         #expect(profile.rules[2].ignoresCacheControl == true)
-        #expect(configuration.secretFiles == ["/run/secrets/partner-key"])
+        #expect(configuration.secretFiles == ["/run/secrets/partner-key", "/run/secrets/s3"])
         #expect(configuration.profiles["thumbs"]?.transformer == "icon")
     }
 

@@ -77,7 +77,7 @@ extension Conformance {
         }
 
         /// A file that has changed is another image, one that has not is the same.
-        @Test func case049_aFileIsRefreshed() async throws {
+        @Test func aFileIsRefreshed() async throws {
             try await withLoaders { stack in
                 let url = "file:///a.jpg"
                 let refresh = ["--option", "refresh-cached", "--option", "wait-store-cache"]

@@ -85,7 +85,7 @@ extension CacheControl {
     }
 
     /// Whether a stale answer may be served at all (RFC 9111 §4.2.4). `s-maxage` means
-    /// `proxy-revalidate` (§5.2.2.10).
+    /// `proxy-revalidate` (RFC 9111 §5.2.2.10).
     func permitsStale(_ role: CacheRole) -> Bool {
         guard !mustRevalidate, !mustAlwaysRevalidate else { return false }
         return role == .personal || (!proxyRevalidate && sharedMaxAge == nil)

@@ -14,7 +14,8 @@ public struct ResponseAge: Hashable, Sendable {
     }
 
     /// Reads the fields as they came; the moments are milliseconds since 1970. Several `Age` fields
-    /// are their list, of which the first counts; one that is no number says nothing (§5.1).
+    /// are their list, of which the first counts; one that is no number says nothing
+    /// (RFC 9111 §5.1).
     public init(
         date: String?, age: String?, expires: String?, asked: Int64, answered: Int64
     ) {

@@ -1,0 +1,44 @@
+import Messages
+
+@testable import Admission
+
+extension Walk {
+    /// Nobody asks any more and nobody lies any more: everything has to come to an end.
+    mutating func comeToRest() {
+        for kind in WorkerKind.workers {
+            let draining = stack.scheduler.report.workers.filter {
+                $0.kind == kind && $0.isDraining
+            }
+            for worker in draining { stack.kill(worker.id) }
+        }
+        completeBatches()
+        for _ in 0..<5_000 {
+            // Who said before that bytes are missing may still be found out.
+            for kind in WorkerKind.workers
+            where !stack.workers.values.contains(where: { $0.kind == kind }) {
+                stack.hire(kind)
+            }
+            if stack.scheduler.isIdle { break }
+            if stack.allHeld.isEmpty {
+                guard let moment = stack.scheduler.nextDeadline else {
+                    return stack.fault("nobody would ever wake it")
+                }
+                stack.pass(milliseconds: moment.milliseconds(since: stack.now))
+            }
+            stack.finishAll()
+        }
+        if !stack.scheduler.isIdle { stack.fault("something is left in a table") }
+        if !stack.prefetching.isEmpty { stack.fault("batches did not end") }
+        if !stack.waiting.isEmpty { stack.fault("\(stack.waiting.count) requests got no reply") }
+        for worker in stack.workers.values where !worker.live.isEmpty {
+            stack.fault("\(worker.live.count) blocks of a \(worker.kind.name) were not released")
+        }
+        for client in stack.clients.sorted() { stack.disconnect(client) }
+        let large = stack.workers.values.flatMap { $0.large.filter { !$0.value }.keys }
+        for block in large.sorted(by: { $0.value < $1.value }) { stack.evict(block) }
+        if stack.workers.values.contains(where: { !$0.large.isEmpty }) {
+            stack.fault("large blocks were not released")
+        }
+        if stack.scheduler.hits.hasDeliveries { stack.fault("deliveries are left") }
+    }
+}
