@@ -325,4 +325,18 @@ struct FreshnessTests {
     func aDateIsRead(text: String, seconds: Int64?) {
         #expect(HTTPDate.seconds(text, now: Self.answered) == seconds)
     }
+
+    /// As `date -u` writes them.
+    @Test(
+        arguments: [
+            (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
+            (951_782_399, "Mon, 28 Feb 2000 23:59:59 GMT"),
+            (951_868_800, "Wed, 01 Mar 2000 00:00:00 GMT"),
+            (1_709_251_199, "Thu, 29 Feb 2024 23:59:59 GMT"),
+            (4_102_444_800, "Fri, 01 Jan 2100 00:00:00 GMT"),
+            (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
+        ] as [(Int64, String)])
+    func aDateIsWritten(seconds: Int64, text: String) {
+        #expect(HTTPDate.text(of: seconds) == text)
+    }
 }

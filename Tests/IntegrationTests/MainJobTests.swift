@@ -51,8 +51,8 @@ extension RealProcesses {
             #expect(
                 answer.names == [
                     "bits", "bytes", "cacheType", "error", "explanation", "facts", "fallbackFor",
-                    "format", "hdr", "height", "key", "notes", "pages", "refreshed", "scale",
-                    "status", "stillOf", "timings", "token", "width",
+                    "format", "freshness", "hdr", "height", "key", "notes", "pages", "refreshed",
+                    "scale", "status", "stillOf", "timings", "token", "width",
                 ])
             #expect(
                 answer["timings"]?.names == [

@@ -22,7 +22,7 @@ import Testing
 
     @Test func thereAreEnough() {
         let tables = [ForgedURLs.http, ForgedURLs.file, ForgedURLs.s3, ForgedURLs.data]
-        #expect(ForgedURLs.http.count >= 110)
+        #expect(ForgedURLs.http.count >= 130)
         #expect(tables.allSatisfy { Set($0.map(\.url)).count == $0.count })
         #expect(tables.reduce(0) { $0 + $1.count } >= 300)
     }

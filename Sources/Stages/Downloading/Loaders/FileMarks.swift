@@ -1,3 +1,4 @@
+import ImageModel
 import Linux
 import Messages
 

@@ -1,12 +1,12 @@
-/// The one form of dates in HTTP that is written (RFC 9110 §5.6.7).
-enum HTTPDate {
+// The one form of dates in HTTP that is written (RFC 9110 §5.6.7).
+extension HTTPDate {
     /// `Sun, 06 Nov 1994 08:49:37 GMT` of seconds since 1970.
-    static func text(of seconds: Int64) -> String {
+    public static func text(of seconds: Int64) -> String {
         let day = Int((Double(seconds) / 86_400).rounded(.down))
         let second = Int(seconds) - day * 86_400
         let (year, month, date) = civil(day)
         let clock = [second / 3_600, second / 60 % 60, second % 60].map(two).joined(separator: ":")
-        return "\(weekdays[(day % 7 + 11) % 7]), \(two(date)) \(months[month - 1]) "
+        return "\(weekdays[(day % 7 + 11) % 7]), \(two(date)) \(monthNames[month - 1]) "
             + "\(four(year)) \(clock) GMT"
     }
 
@@ -31,7 +31,7 @@ enum HTTPDate {
     }
 
     private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    private static let months = [
+    private static let monthNames = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 }
