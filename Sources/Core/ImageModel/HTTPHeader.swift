@@ -13,7 +13,7 @@ public struct HTTPHeader: Hashable, Sendable {
 
     /// A token of RFC 9110 §5.6.2 as name, no control characters in the value.
     public var isValid: Bool {
-        !name.isEmpty && name.utf8.allSatisfy(Self.isTokenByte)
+        Self.isToken(name)
             && value.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
     }
 
@@ -61,6 +61,11 @@ public struct HTTPHeader: Hashable, Sendable {
     public static func == (left: HTTPHeader, right: HTTPHeader) -> Bool {
         left.name.utf8.elementsEqual(right.name.utf8)
             && left.value.utf8.elementsEqual(right.value.utf8)
+    }
+
+    /// Whether a text is a token (RFC 9110 §5.6.2).
+    static func isToken(_ text: some StringProtocol) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
     }
 
     private static func isTokenByte(_ byte: UInt8) -> Bool {

@@ -55,9 +55,7 @@ public struct SourceURL: Hashable, Sendable {
     /// or carry keys; and what has no authority, such as `data:`, is nothing but content.
     public var forLogs: String {
         let text = withoutUserInfo
-        guard text.utf8.dropFirst(scheme.utf8.count + 1).starts(with: "//".utf8) else {
-            return "\(scheme):"
-        }
+        guard hasAuthority else { return "\(scheme):" }
         let end = text.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
         return end.map { String(text[..<$0]) } ?? text
     }
@@ -65,12 +63,7 @@ public struct SourceURL: Hashable, Sendable {
     /// Bytes beyond ASCII as `%C3`; the rest, percent signs included, stays as it is.
     public static func percentEncodingNonASCII(_ text: String) -> String {
         guard text.hasByte(where: { $0 >= 0x80 }) else { return text }
-        let digits = Array("0123456789ABCDEF".utf8)
-        let bytes = text.utf8.flatMap { byte in
-            byte < 0x80
-                ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        return PercentCoding.encode(text.utf8) { $0 < 0x80 }
     }
 
     private static func isScheme(_ bytes: ArraySlice<UInt8>) -> Bool {

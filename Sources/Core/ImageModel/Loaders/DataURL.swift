@@ -51,16 +51,7 @@ public struct DataURL: Hashable, Sendable {
         let name = text.prefix { $0 != ";" }
         guard !name.isEmpty else { return true }
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
-        return parts.count == 2
-            && parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy(isTokenByte) }
-    }
-
-    /// RFC 9110 §5.6.2.
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
+        return parts.count == 2 && parts.allSatisfy { HTTPHeader.isToken($0) }
     }
 
     private static func fault(_ reason: String) -> ImageError {

@@ -20,10 +20,17 @@ enum PercentCoding {
     /// All but letters, digits, `-`, `.`, `_`, `~` and `/` becomes `%XX`: the one form of a path
     /// that signatures of S3 are made of.
     static func encode(path: some Collection<UInt8>) -> String {
+        encode(path) { isUnreserved($0) || $0 == UInt8(ascii: "/") }
+    }
+
+    /// All but the bytes that are kept becomes `%XX`.
+    static func encode(
+        _ bytes: some Collection<UInt8>, keeping isKept: (UInt8) -> Bool
+    ) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var text: [UInt8] = []
-        for byte in path {
-            if isUnreserved(byte) || byte == UInt8(ascii: "/") {
+        for byte in bytes {
+            if isKept(byte) {
                 text.append(byte)
             } else {
                 text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
