@@ -73,7 +73,7 @@ extension Scheduler {
     ) -> Bool {
         guard let (entry, block) = takeHit(plan, names) else { return false }
         var delivered = entry.delivered(for: load.image, names)
-        if let validity = entry.origin?.validity {
+        if load.image.wantsValidity, let validity = entry.origin?.validity {
             delivered.validity = told(
                 validity.expiry, BodyMark(validity), of: load.image, names)
         }

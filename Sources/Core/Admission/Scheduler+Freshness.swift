@@ -135,15 +135,18 @@ extension Scheduler {
     func told(
         _ expiry: HTTPExpiry?, _ mark: BodyMark, of image: ImageRequest, _ names: RequestNames
     ) -> Validity? {
-        guard image.options.contains(.respectCacheControl) || image.wantsExplanation else {
-            return nil
-        }
+        guard image.wantsValidity else { return nil }
         let validators = mark.validators
         let told = Validity(
             expiry: hits.confirmations.expiry(expiry, of: names.plainOriginal, mark),
             etag: validators?.etag, lastModified: validators?.lastModified)
         return told == Validity() ? nil : told
     }
+}
+
+extension ImageRequest {
+    /// Whether its reply says how long the image may be used (SEMANTICS §6.9).
+    var wantsValidity: Bool { options.contains(.respectCacheControl) || wantsExplanation }
 }
 
 extension ImageError {
